@@ -25,6 +25,7 @@ import { askedBy, openPage } from '../src/runs/pages/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
 import { shownName } from '../src/runs/run-input.ts';
 import { adoptService } from '../src/runs/adopt-service.ts';
+import { approveRun } from '../src/runs/approve-run.ts';
 import { getRun, setRunPriority, setRunStatus } from '../src/runs/runs.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -70,9 +71,10 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
           : planned;
       }),
     checkService: ({ runId }) => beating(log, () => checkRunService(dependencies, runId)),
-    setRunStatus: ({ runId, status, pauseReason, byPerson, updateId }) =>
+    setRunStatus: ({ runId, status, pauseReason, by, updateId }) =>
       beating(log, async () => {
-        await setRunStatus(warehouse, runId, status, pauseReason, { byPerson, updateId });
+        if (by === 'approval') await approveRun(warehouse, runId);
+        await setRunStatus(warehouse, runId, status, pauseReason, { byPerson: by === 'resume', updateId });
         const facts = await readRunFacts(warehouse, runId);
         const type = facts.reason_type;
         log.info({ runId, status: facts.status, ...(type !== null && { type }) }, 'a run changed its status');

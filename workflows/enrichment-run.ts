@@ -73,10 +73,7 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   run.plan = planned.plan;
   run.work = 'running';
   run.page = Math.max(run.page, planned.firstOpenPage);
-  run.approved ||= planned.isApproved;
-  if (run.approved && planned.unmet) await run.setStatus('paused', planned.unmet);
-  else await run.setStatus(run.approved ? run.work : 'awaiting_approval');
-  await condition(() => run.approved || run.isCancelling);
+  await run.setStatus(run.work);
   await run.untilResumed();
   if (!run.isCancelling) await reconcile(run);
   return planned.plan;
@@ -151,8 +148,8 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
     if (isHistoryLong()) await run.continueAsNew();
     else if (waitsForBudget(run.pauseReason)) budget = await resolveBudgetExhaustion(run, 0);
     else if (run.pauseReason) await run.untilResumed();
-    // A failover to a replica that lagged can take a run back to a status before its calls.
-    else if (run.status !== 'running') await run.setStatus(run.work);
+    // A failover to a replica that lagged can take a run back to a status before its calls, or before its approval.
+    else if (run.status !== 'running') await run.setStatus(run.work).then(() => run.untilResumed());
     else if (run.skipped.has(page)) run.page += 1;
     else if (run.skipping.has(page)) await condition(() => run.skipped.has(page) || !run.skipping.has(page));
     else budget = await enrichPage(run, page);

@@ -12,7 +12,7 @@ import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
 import type { RunPriority } from '../src/contract/run-priorities.ts';
-import { isFinal, type RunStatus } from '../src/contract/run-statuses.ts';
+import { isFinal, runStatuses, type RunStatus } from '../src/contract/run-statuses.ts';
 import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import type { RunProgress } from './messages.ts';
@@ -47,7 +47,6 @@ export class RunState {
   plan: PlanSummary | null;
   /** What the service says of the credential; null: the command that began the run asked. */
   service: string | null;
-  approved: boolean;
   priority: RunPriority;
   page: number;
   isPilotPassed: boolean;
@@ -76,7 +75,6 @@ export class RunState {
     this.work = carried ? 'running' : 'ingesting';
     this.plan = carried?.plan ?? null;
     this.service = carried?.service ?? null;
-    this.approved = input.approved;
     this.priority = input.priority;
     this.page = carried?.page ?? 0;
     this.isPilotPassed = carried?.isPilotPassed ?? false;
@@ -176,21 +174,24 @@ export class RunState {
     return this.inTables(() => quick.readRunFacts.executeWithOptions({ summary }, [{ runId: this.runId }]));
   }
 
-  /** Writes the status. The tables refuse a status that a decision of a person does not allow. */
-  setStatus(status: RunStatus, why?: StatusReason, by?: 'person'): Promise<RunFacts> {
+  /**
+   * Writes the status. The tables refuse a status that a decision of a person does not allow: a run without an approval
+   * does not become `running`, it awaits the approval.
+   */
+  setStatus(status: RunStatus, why?: StatusReason, by?: 'resume' | 'approval'): Promise<RunFacts> {
     const request = {
       ...updateRequest(this.runId),
       status,
       ...(why && { pauseReason: why }),
-      ...(by && { byPerson: true }),
+      ...(by && { by }),
     };
     const options = { summary: `run is ${status}` };
     return this.inTables(() => quick.setRunStatus.executeWithOptions(options, [request]));
   }
 
-  /** Waits until a person resumes or cancels the run, if the run is paused. */
+  /** Waits until a person approves, resumes or cancels the run, if the run waits for that. */
   untilResumed(): Promise<void> {
-    return this.waitUntil(() => this.pauseReason === null);
+    return this.waitUntil(() => runStatuses[this.status] !== 'waiting');
   }
 
   /**
@@ -219,7 +220,6 @@ export class RunState {
     const skipped = [...this.skipped].filter((left) => left >= page);
     return continueAsNew<(input: RunInput) => Promise<RunFacts>>({
       ...this.input,
-      approved: true,
       priority: this.priority,
       carried: { plan, service, page, figures, isPilotPassed, ending, skipped },
     });

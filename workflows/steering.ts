@@ -1,4 +1,4 @@
-import { ApplicationFailure, CancellationScope, condition, setHandler } from '@temporalio/workflow';
+import { CancellationScope, setHandler } from '@temporalio/workflow';
 import { cancellation, pauseByPerson } from '../src/contract/pause-reasons.ts';
 import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
 import { isInProgress, statusText } from '../src/contract/run-statuses.ts';
@@ -63,29 +63,15 @@ function toItsEnd<Args extends unknown[], Result>(
 
 function acceptApproval(run: RunState): void {
   // Answered after the status has changed, so that a client then reads `running` and not `awaiting_approval`.
-  const approve = async (planHash: string): Promise<void> => {
-    // The tables have the plan of a run whose workflow is new: a person can approve it before the workflow reads it.
-    await condition(() => run.plan !== null || run.isCancelling || run.isEnding);
-    const refusal = refusalOfApproval(run, planHash);
-    if (refusal !== undefined) throw ApplicationFailure.nonRetryable(refusal);
-    await run.setStatus('running', undefined, 'person');
-    run.approved = true;
-  };
+  const approve = async (): Promise<void> => void (await run.setStatus(run.work, undefined, 'approval'));
   setHandler(approveUpdate, toItsEnd(approve), {
     description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
     validator: (planHash: string) => {
-      const isUnread = run.plan === null && !run.approved && isInProgress(run.status);
-      const refusal = isUnread ? undefined : refusalOfApproval(run, planHash);
-      if (refusal !== undefined) throw new Error(refusal);
+      if (!run.plan || run.isCancelling) throw new Error(`${stateOf(run)}: there is nothing to approve`);
+      const { planHash: own } = run.plan;
+      if (planHash !== own) throw new Error(`the plan of this run has the hash ${own}`);
     },
   });
-}
-
-/** Why a run cannot be approved; undefined: it can. */
-function refusalOfApproval(run: RunState, planHash: string): string | undefined {
-  if (!awaitsApproval(run)) return `${stateOf(run)}: there is nothing to approve`;
-  const { planHash: own } = run.plan ?? {};
-  return planHash === own ? undefined : `the plan of this run has the hash ${own}`;
 }
 
 function acceptPauseAndResume(run: RunState): void {
@@ -101,15 +87,13 @@ function acceptPauseAndResume(run: RunState): void {
       requireNoPerson(reason);
       // A run that waits for a budget or for its pilot's late results continues automatically, so it can be paused.
       const mayCall = isInProgress(run.status) && run.ending === null;
-      if (awaitsApproval(run) || (run.status !== 'paused' && !mayCall))
+      if (run.status !== 'paused' && !mayCall)
         throw new Error(`${stateOf(run)}: only a run that is about to make calls can be paused`);
     },
   });
   const resume = async (): Promise<void> => {
     run.budgetChanged = true;
-    // A run can be paused before its approval, and a resume approves nothing.
-    const status = awaitsApproval(run) ? 'awaiting_approval' : run.work;
-    await run.setStatus(status, undefined, 'person');
+    await run.setStatus(run.work, undefined, 'resume');
     // The command has just read how many calls the service has left.
     await run.pageWorkflow.wake();
   };
@@ -117,8 +101,8 @@ function acceptPauseAndResume(run: RunState): void {
     description: 'Continue a paused run.',
     validator: () => {
       // While the run ends, the tables can pause it for a reason that the person has not seen.
-      const mayContinue = isInProgress(run.status) && !run.isEnding && !awaitsApproval(run);
-      if (run.status !== 'paused' && !mayContinue) throw new Error(`${stateOf(run)}: it is not paused`);
+      if (run.status !== 'paused' && (run.isEnding || run.isCancelling))
+        throw new Error(`${stateOf(run)}: it is not paused`);
     },
   });
 }
@@ -183,18 +167,10 @@ function acceptSkippedPages(run: RunState): void {
   });
 }
 
-/**
- * Only an approval continues the run. A client reads `awaiting_approval` in the warehouse a moment before the workflow
- * knows of this status: a run that was paused while it read its export is `paused` in the workflow until then.
- */
-function awaitsApproval({ plan, approved, isCancelling }: RunState): boolean {
-  return plan !== null && !approved && !isCancelling;
-}
-
 /** The beginning of the sentence that refuses an update. */
 function stateOf(run: RunState): string {
   if (run.status === 'running' && run.ending) return 'the run has made its calls';
-  return `the run is ${statusText(awaitsApproval(run) ? 'awaiting_approval' : run.status)}`;
+  return `the run is ${statusText(run.status)}`;
 }
 
 /** Sends no further call; the run ends in order. */

@@ -1,5 +1,5 @@
 import type { LateResultsStatus } from './late-results-status.ts';
-import type { PauseReason, StatusReason } from './pause-reasons.ts';
+import type { StatusReason } from './pause-reasons.ts';
 import type { PlanSummary } from './plan-summary.ts';
 import type { RunFacts } from './run-facts.ts';
 import type { RunPriority } from './run-priorities.ts';
@@ -57,10 +57,6 @@ export type PlanOutcome =
       readonly kind: 'planned';
       readonly plan: PlanSummary;
       readonly firstOpenPage: number;
-      /** A person has approved the plan before the workflow was reset. */
-      readonly isApproved: boolean;
-      /** Why the run waits for a person before it spends; absent: the export is as expected, or was accepted. */
-      readonly unmet?: PauseReason;
     }
   | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
 
@@ -130,8 +126,8 @@ export interface ControlActivities {
     request: UpdateRequest & {
       readonly status: RunStatus;
       readonly pauseReason?: StatusReason;
-      /** A person resumes the run. */
-      readonly byPerson?: boolean;
+      /** A person resumes the run, or approves its plan. */
+      readonly by?: 'resume' | 'approval';
     },
   ): Promise<RunFacts>;
   /** The figures of a run as `enrich status --json` prints them. */

@@ -7,8 +7,6 @@ export interface RunInput {
   /** The file's name and the run's own budget, for people who read the input in the Temporal UI. */
   readonly file: string;
   readonly maxCredits: string | null;
-  /** The run may spend: `--yes`, or a person approved the plan on the terminal. */
-  readonly approved: boolean;
   /** Number of batches of a page that run at the same time. */
   readonly batchConcurrency: number;
   readonly priority: RunPriority;

@@ -173,7 +173,10 @@ async function readUnfinished(transaction: Transaction<Tables>) {
     reserved: string;
     unknown: string;
     limit: string | null;
-    /** Since the last call began or ended, or a poll was due; 0 while late results are awaited and no poll is due. */
+    /**
+     * Since the export was read, the run was approved, a call began or ended, or a poll was due; 0 while late results
+     * are awaited and no poll is due.
+     */
     idleSeconds: number;
     /** Runs of a higher priority have waiting batches, so this run makes no calls; this is no fault. */
     isPreempted: boolean;
@@ -183,7 +186,8 @@ async function readUnfinished(transaction: Transaction<Tables>) {
       trim_scale(coalesce(b.reserved, 0) - held.unknown)::text as reserved,
       trim_scale(held.unknown)::text as unknown, trim_scale(b.credits_limit)::text as "limit",
       greatest(0, extract(epoch from clock_timestamp() - greatest(
-        r.created_at, r.approved_at, held.moved, answered.moved, newest.moved, held.due)))::float8 as "idleSeconds",
+        r.created_at, r.ingested_at, r.approved_at, held.moved, answered.moved, newest.moved, held.due
+      )))::float8 as "idleSeconds",
       exists (select from batches_before(r.options ->> 'priority')) as "isPreempted"
     from runs r
     left join budgets b on b.budget_id = 'run:' || r.run_id

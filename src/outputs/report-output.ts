@@ -30,7 +30,9 @@ const run = z.strictObject({
   priority: z.string().describe('Priority of the calls.'),
   plan_hash: z.string().nullable().describe('Hash of the plan. Null: not planned yet.'),
   created_at: timeText.describe('When the run began.'),
-  approved_at: timeText.nullable().describe('When the plan was approved. Null: it was not.'),
+  approved_at: timeText
+    .nullable()
+    .describe('When the run was approved: with --yes and by a schedule, when it began. Null: it was not.'),
   finished_at: timeText.nullable().describe('When the run ended. Null: it has not.'),
   seconds: count.describe('Seconds from the beginning of the run to its end, or to the report.'),
   cancelled,

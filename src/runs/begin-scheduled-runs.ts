@@ -8,6 +8,7 @@ import { findExports, type FoundExport } from '../ingest/sources/find-export.ts'
 import { isStillAt } from '../ingest/sources/http-export.ts';
 import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
+import { approveRun } from './approve-run.ts';
 import { recallContent, recallEtag, recordContent } from './fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
 import { optionsOfSchedule, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
@@ -53,7 +54,7 @@ export async function beginScheduledRuns(
     throw noBudget(input.schedule);
   const { warehouse, exportAccess, callConcurrency, pollAfterSeconds } = dependencies;
   const { searchable } = input;
-  const settings = { approved: true, searchable, callConcurrency, pollAfterSeconds, checksService: true };
+  const settings = { searchable, callConcurrency, pollAfterSeconds, checksService: true };
   const asOf = new Date(input.asOf);
   const onlyNew = input.export.kind === 'every-new';
   // Two files with the same content are one run.
@@ -131,6 +132,8 @@ async function beginRunOf(
   }
   if (isFull) return 'left';
   const { run } = await findOrBeginRun(warehouse, specOf(sha256));
+  // A person who has begun a run of the same file decides on its plan.
+  if (run.options.schedule === options.schedule) await approveRun(warehouse, run.runId);
   // If the export is refused, the run's workflow finds the same error and fails with it.
   if (path !== undefined && isElsewhere(address)) {
     const staging = { fetched: path, signal, onProgress: () => {} };

@@ -3,8 +3,8 @@ import { anyValue } from '../db/expressions.ts';
 import { discardStagedRows } from './planning/discard-plan.ts';
 
 /**
- * Removes runs that a schedule has recorded but whose workflows it cannot start. Nothing was planned, approved or paid
- * for them. Runs that have begun stay. The next time of the schedule begins the removed runs anew.
+ * Removes runs that a schedule has recorded but whose workflows it cannot start. Nothing was planned or paid for
+ * them. Runs that have begun stay. The next time of the schedule begins the removed runs anew.
  *
  * @param asOf the scheduled time: runs of an earlier time stay
  */
@@ -18,7 +18,7 @@ export async function discardUnstartedRuns(
     .where('run_id', '=', anyValue(runIds))
     .where('as_of', '=', asOf)
     .where('status', '=', 'ingesting')
-    .where('approved_at', 'is', null)
+    .where('plan', 'is', null)
     .execute();
   for (const { run_id: runId } of unstarted) {
     await discardStagedRows(warehouse, runId);

@@ -10,7 +10,6 @@ const batchesPerCall = 3;
 export function runInputOf(
   run: RunRecord,
   settings: {
-    readonly approved: boolean;
     readonly searchable: boolean;
     readonly callConcurrency: number;
     readonly pollAfterSeconds: number;
@@ -21,7 +20,6 @@ export function runInputOf(
     runId: run.runId,
     file: shownName(run),
     maxCredits: run.options.maxCredits,
-    approved: settings.approved,
     batchConcurrency: batchesPerCall * settings.callConcurrency,
     priority: run.options.priority,
     searchable: settings.searchable,

@@ -38,7 +38,7 @@ export interface RunRecord {
   readonly createdAt: Date;
   /** The time that the run stands for: a scheduled one for the time of its schedule. */
   readonly asOf: Date;
-  /** A person or the command has approved the plan. */
+  /** The run may spend: a person has approved the plan, or the run was begun with `--yes` or by a schedule. */
   readonly isApproved: boolean;
   readonly finishedAt: Date | null;
   /** An undo, or its reversal, was interrupted. */
@@ -150,12 +150,13 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
 }
 
 /**
- * Sets the status of an unfinished run. An ended run keeps its status. A cancelled run can only end: a command records
- * the cancellation before its update reaches the workflow. A paused run continues only if a person resumes it, unless
- * it waits for a budget: the workflow may not know of the pause, because a command has recorded it, or because the
- * workflow was reset. The first reason stays when a person pauses a paused run: it has the next step, such as for a
- * refused credential. A planned run does not plan again when its workflow begins again. A run that leaves a pause that
- * a call has caused sends one call at a time until one is answered.
+ * Sets the status of an unfinished run. An ended run keeps its status. A run without an approval does not become
+ * `running`: it awaits the approval. A cancelled run can only end: a command records the cancellation before its update
+ * reaches the workflow. A paused run continues only if a person resumes it, unless it waits for a budget: the workflow
+ * may not know of the pause, because a command has recorded it, or because the workflow was reset. The first reason
+ * stays when a person pauses a paused run: it has the next step, such as for a refused credential. A planned run does
+ * not plan again when its workflow begins again. A run that leaves a pause that a call has caused sends one call at a
+ * time until one is answered.
  *
  * @param decision.byPerson a person resumes the run
  * @param decision.updateId the update of the workflow that sets the status; an update that took effect has no other
@@ -182,7 +183,8 @@ export async function setRunStatus(
       or pause_reason is null or pause_reason -> 'budgets' is not null))`;
   const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);
   await sql`
-    update runs set status = case when ${allowed} then ${status} else status end,
+    update runs set status = case when not ${allowed} then status
+        when ${status} = 'running' and approved_at is null then 'awaiting_approval' else ${status} end,
       probing_since = case
         when pause_reason ->> 'type' ^@ any(${callPausePrefixes}::text[]) then clock_timestamp()
         else probing_since
@@ -193,7 +195,6 @@ export async function setRunStatus(
         else cancelled_reason end,
       cancelled_at = case when ${status} = 'cancelling' then coalesce(cancelled_at, clock_timestamp())
         else cancelled_at end,
-      approved_at = case when ${status} = 'running' then coalesce(approved_at, clock_timestamp()) else approved_at end,
       applied_updates = ${withUpdate(updateId)},
       finished_at = case when ${isFinal(status)} then clock_timestamp() end
     where run_id = ${runId} and ${isUnfinished} and ${isNewUpdate(updateId)}

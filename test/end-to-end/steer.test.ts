@@ -526,6 +526,21 @@ describe('with a worker of a server', () => {
     expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
   });
 
+  it.each(['paused', 'running'] as const)(
+    'enrich resume continues an approved run that a reset has taken back before its approval (%s)',
+    async (status) => {
+      await system.answerPrompts(['run', system.sample(50), '--pilot', '20'], 'y\n', 'n\n');
+      const runId = await latestRun();
+      const temporal = await system.temporal();
+      await untilStatus(await resetBeforeUpdate(temporal, runId, 'approve', false), 'awaiting_approval');
+      const set = { byPerson: true };
+      if (status === 'running') await setRunStatus(system.warehouse, runId, status, undefined, set);
+      expect(await statusOf(runId)).toMatchObject({ status });
+      expect((await system.here(['resume', runId, '--json'])).facts()).toMatchObject({ status: 'finished' });
+      await expectPromisesKept(system);
+    },
+  );
+
   it('a quick yes to the plan of a run whose workflow is gone reaches the new workflow before its plan', async () => {
     const file = system.sample(40);
     await system.answerPrompts(['run', file]);

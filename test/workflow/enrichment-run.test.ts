@@ -1,17 +1,21 @@
-import { WorkflowFailedError } from '@temporalio/client';
+import { WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
 import { Stage, untilStatus } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
-import { resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
+import { resetBeforeUpdate, resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
 
 const pauseReason: PauseReason = {
   type: 'service.unauthorized',
   reason: 'the key was refused',
   next: 'set another key',
 };
+
+/** Temporal does not send the approval again. */
+const resetToApproval = (client: Client, runId: string): Promise<WorkflowHandle> =>
+  resetBeforeUpdate(client, runId, 'approve', false);
 
 const stage = await Stage.ofFile();
 
@@ -74,108 +78,96 @@ describe('a run', () => {
     expect(activities.ending).toBe('cancelled');
   });
 
-  it('a run spends nothing before its approval, and refuses the hash of another plan', async () => {
+  /** Activities of a run that no person has approved. */
+  function unapproved() {
     const activities = new ScriptedActivities();
-    await stage.play(
-      activities,
-      async (handle) => {
-        await untilStatus(handle, 'awaiting_approval');
-        await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
-        expect(activities.batches).toEqual([]);
-        await handle.executeUpdate('approve', { args: [plan.planHash] });
-        await handle.result();
-      },
-      { approved: false },
-    );
+    activities.isApproved = false;
+    return activities;
+  }
+
+  it('a run spends nothing before its approval, and refuses the hash of another plan', async () => {
+    const activities = unapproved();
+    await stage.play(activities, async (handle) => {
+      await untilStatus(handle, 'awaiting_approval');
+      await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
+      expect(activities.batches).toEqual([]);
+      await handle.executeUpdate('approve', { args: [plan.planHash] });
+      await handle.result();
+    });
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('a run whose plan was approved before a reset waits for no other approval', async () => {
-    const activities = new ScriptedActivities();
-    activities.isApproved = true;
-    await stage.play(activities, (handle) => handle.result(), { approved: false });
-    expect(activities.statuses).toEqual(['planning', 'running']);
-    expect(activities.batches).toHaveLength(5);
+  it.each([
+    ['to its beginning waits for no other approval', resetToBeginning],
+    ['to its approval continues with the next approval', resetToApproval],
+  ])('an approved run that a reset has taken back %s', async (_, reset) => {
+    const activities = unapproved();
+    const answered = gate();
+    activities.answer = async () => {
+      await waitWithHeartbeat(answered);
+      return { kind: 'done', calls: 1 };
+    };
+    await stage.play(activities, async (handle) => {
+      const approve: { args: [string] } = { args: [plan.planHash] };
+      await untilStatus(handle, 'awaiting_approval');
+      await handle.executeUpdate('approve', approve);
+      await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
+      const again = await reset(stage.temporal.client, handle.workflowId);
+      if (reset === resetToApproval) {
+        await untilStatus(again, 'awaiting_approval');
+        await again.executeUpdate('approve', approve);
+      }
+      await untilStatus(again, 'running');
+      answered.open();
+      await again.result();
+    });
+    expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
   });
 
   it('an approval that comes as soon as the warehouse says that the run awaits it is accepted', async () => {
-    const activities = new ScriptedActivities();
+    const activities = unapproved();
     const setStatus = activities.setRunStatus;
     const told = gate();
     let approved: Promise<unknown> | undefined;
-    await stage.play(
-      activities,
-      async (handle) => {
-        activities.setRunStatus = async (request) => {
-          const facts = await setStatus(request);
-          if (request.status === 'awaiting_approval') {
-            approved = handle.executeUpdate('approve', { args: [plan.planHash] });
-            told.open();
-            // The activity ends after the update has reached the workflow.
-            await untilStatus(handle, 'planning');
-          }
-          return facts;
-        };
-        await told.opened;
-        await approved;
-        await handle.result();
-      },
-      { approved: false },
-    );
+    await stage.play(activities, async (handle) => {
+      activities.setRunStatus = async (request) => {
+        const facts = await setStatus(request);
+        if (facts.status === 'awaiting_approval') {
+          approved = handle.executeUpdate('approve', { args: [plan.planHash] });
+          told.open();
+          // The activity ends after the update has reached the workflow.
+          await untilStatus(handle, 'planning');
+        }
+        return facts;
+      };
+      await told.opened;
+      await approved;
+      await handle.result();
+    });
     expect(activities.batches).toHaveLength(5);
   });
 
-  /** A run that still reads its export. Its plan is in the tables: an earlier workflow has made it. */
-  function readingAgain() {
-    const activities = new ScriptedActivities();
+  it('an approval that reaches a workflow before its plan is refused, and one in the tables counts', async () => {
+    const activities = unapproved();
     const reading = gate();
     const ingest = activities.ingestExport;
     activities.ingestExport = async (request) => {
       await reading.opened;
       return ingest(request);
     };
-    return { activities, reading };
-  }
-
-  it('an approval that reaches a new workflow before its plan is accepted once the workflow has the plan', async () => {
-    const { activities, reading } = readingAgain();
-    await stage.play(
-      activities,
-      async (handle) => {
-        const approval = await handle.startUpdate('approve', {
-          args: [plan.planHash],
-          waitForStage: 'ACCEPTED',
-        });
-        reading.open();
-        await approval.result();
-        await handle.result();
-      },
-      { approved: false },
-    );
-    expect(activities.statuses).toEqual(['planning', 'awaiting_approval', 'running']);
+    await stage.play(activities, async (handle) => {
+      const refusal: unknown = await handle
+        .executeUpdate('approve', { args: [plan.planHash] })
+        .catch((error: unknown) => error);
+      expect(refusal).toMatchObject({
+        cause: { message: 'the run is ingesting: there is nothing to approve' },
+      });
+      activities.isApproved = true;
+      reading.open();
+      await handle.result();
+    });
+    expect(activities.statuses).toEqual(['planning', 'running']);
     expect(activities.batches).toHaveLength(5);
-  });
-
-  it('an approval of another plan that reaches a new workflow before its plan is refused', async () => {
-    const { activities, reading } = readingAgain();
-    await stage.play(
-      activities,
-      async (handle) => {
-        const approval = await handle.startUpdate('approve', {
-          args: ['another'],
-          waitForStage: 'ACCEPTED',
-        });
-        reading.open();
-        const refusal: unknown = await approval.result().catch((error: unknown) => error);
-        const message = `the plan of this run has the hash ${plan.planHash}`;
-        expect(refusal).toMatchObject({ cause: { message } });
-        await untilStatus(handle, 'awaiting_approval');
-        await handle.executeUpdate('cancel', { args: ['wrong plan'] });
-        await handle.result();
-      },
-      { approved: false },
-    );
-    expect(activities.batches).toEqual([]);
   });
 
   it('a run pauses when the service refuses the key, and asks for the rest when it is resumed', async () => {

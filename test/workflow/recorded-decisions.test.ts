@@ -15,11 +15,12 @@ function recorded(status: RunStatus, reason: { readonly type: string; readonly r
 const wrongFile = { type: 'run.cancelled', reason: 'wrong file', next: 'enrich …' };
 
 describe('a decision of a person that only the tables have', () => {
-  it.each([{ approved: true }, { approved: false }])(
-    'a run whose cancellation only the tables have ends without a call (%o)',
-    async (input) => {
+  it.each([true, false])(
+    'a run whose cancellation only the tables have ends without a call (approved: %s)',
+    async (isApproved) => {
       const activities = recorded('cancelling', wrongFile);
-      await stage.play(activities, (handle) => handle.result(), input);
+      activities.isApproved = isApproved;
+      await stage.play(activities, (handle) => handle.result());
       expect(activities.ending).toBe('cancelled');
       expect(activities.handed).toEqual([]);
     },
@@ -89,7 +90,7 @@ describe('a decision of a person that only the tables have', () => {
       return readRunFacts(request);
     };
     activities.setRunStatus = async (request) => {
-      if (request.byPerson === true) {
+      if (request.by === 'resume') {
         resume.isBegun = true;
         await vi.waitUntil(() => areFactsRead, { timeout: 500 }).catch(() => {});
         resume.isWritten = true;

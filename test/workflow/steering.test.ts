@@ -192,45 +192,57 @@ describe('a pause between the plan and the first call', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('a run that is paused before its approval waits for the approval only', async () => {
+  it('a run that is paused before its approval waits for a resume, and then for its approval', async () => {
     const { activities, letGo } = holdingStep('ingestExport');
-    await stage.play(
-      activities,
-      async (handle) => {
-        await untilStatus(handle, 'ingesting');
-        await handle.executeUpdate('pause', { args: ['not before Monday'] });
-        letGo();
-        await untilStatus(handle, 'awaiting_approval');
-        await handle.executeUpdate('approve', { args: [plan.planHash] });
-        await handle.result();
-      },
-      { approved: false },
-    );
-    expect(activities.statuses).toEqual(['paused', 'planning', 'awaiting_approval', 'running']);
+    activities.isApproved = false;
+    await stage.play(activities, async (handle) => {
+      await untilStatus(handle, 'ingesting');
+      await handle.executeUpdate('pause', { args: ['not before Monday'] });
+      letGo();
+      await expect.poll(() => activities.statuses).toContain('awaiting_approval');
+      await untilStatus(handle, 'paused');
+      await handle.executeUpdate('resume');
+      await untilStatus(handle, 'awaiting_approval');
+      await handle.executeUpdate('approve', { args: [plan.planHash] });
+      await handle.result();
+    });
+    const awaiting = 'awaiting_approval';
+    expect(activities.statuses).toEqual(['paused', 'planning', awaiting, awaiting, 'running']);
     expect(activities.batches).toHaveLength(5);
   });
 
   it('a resume of a run that a command has paused before its approval leaves the run to its approval', async () => {
     const activities = new ScriptedActivities();
-    await stage.play(
-      activities,
-      async (handle) => {
-        await untilStatus(handle, 'awaiting_approval');
-        activities.write('paused', {
-          type: 'run.paused',
-          reason: 'not before Monday',
-          next: 'enrich resume',
-        });
-        await handle.executeUpdate('raiseBudget', { args: ['500'] });
-        await untilStatus(handle, 'paused');
-        await handle.executeUpdate('resume');
-        await untilStatus(handle, 'awaiting_approval');
-        expect(activities.batches).toEqual([]);
-        await handle.executeUpdate('approve', { args: [plan.planHash] });
-        await handle.result();
-      },
-      { approved: false },
-    );
+    activities.isApproved = false;
+    await stage.play(activities, async (handle) => {
+      await untilStatus(handle, 'awaiting_approval');
+      activities.write('paused', { type: 'run.paused', reason: 'not before Monday', next: 'enrich resume' });
+      await handle.executeUpdate('resume');
+      expect(activities.status).toBe('awaiting_approval');
+      expect(activities.batches).toEqual([]);
+      await handle.executeUpdate('approve', { args: [plan.planHash] });
+      await handle.result();
+    });
+    expect(activities.batches).toHaveLength(5);
+  });
+
+  it('a run whose tables have lost its approval makes no call before it is approved again', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = (_, execution) => {
+      if (execution > 1) return { kind: 'done', calls: 1 };
+      activities.isApproved = false;
+      activities.write('awaiting_approval');
+      return { kind: 'stopped', calls: 0, pauseReason };
+    };
+    await stage.play(activities, async (handle) => {
+      await untilStatus(handle, 'awaiting_approval');
+      await expect.poll(() => activities.statuses).toContain('awaiting_approval');
+      const asked = activities.handed.length;
+      await handle.executeUpdate('approve', { args: [plan.planHash] });
+      await handle.result();
+      expect(activities.handed.length).toBeGreaterThan(asked);
+    });
+    expect(activities.statuses).toEqual(['planning', 'running', 'awaiting_approval', 'running']);
     expect(activities.batches).toHaveLength(5);
   });
 });
@@ -248,7 +260,7 @@ it('a run with an unexpected export pauses before its first call, until a person
     await handle.executeUpdate('resume');
     await handle.result();
   });
-  expect(activities.statuses).toEqual(['planning', 'paused', 'running']);
+  expect(activities.statuses).toEqual(['planning', 'running', 'running']);
   expect(activities.batches).toHaveLength(5);
 });
 

@@ -5,6 +5,7 @@ import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { holdInterruption, onFirstInterruption } from '../../dev/interruption.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
+import { approveRun } from '../../runs/approve-run.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
@@ -21,7 +22,7 @@ import { describeMapping, ingestHere } from './plan-export.ts';
 import { refuseInventedPeople } from '../session/refuse-invented-people.ts';
 import { describeUiAddress } from './describe/describe-ui-address.ts';
 import type { SpecifiedRun } from './run-spec.ts';
-import { resumeRun, startRunWorkflow } from './steer/start-run.ts';
+import { resumeRun } from './steer/start-run.ts';
 import { cancelRun } from './steer/stop-run.ts';
 import { isQualityGate, type PauseReasonType } from '../../contract/pause-reasons.ts';
 
@@ -57,7 +58,8 @@ export async function enrichExport(
     return readRunFacts(session.warehouse, runId);
   }
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
-  const handle = await startOrResume(session, run, step === 'spend');
+  if (step === 'spend') await approveRun(session.warehouse, runId);
+  const handle = await resumeRun(session, run, step === 'spend');
   const uiAddress = await describeUiAddress(session, runId);
   if (uiAddress !== undefined) tell(uiAddress);
   if (step === 'ask for approval') await askForApproval(session, handle);
@@ -73,11 +75,6 @@ function firstStep(run: RunRecord, asks: boolean): FirstStep {
   if (waitsForPerson(run, asks)) return 'ask to continue';
   // An unfinished run without approval asks again, whatever its status. An approved run has perhaps spent credits.
   return asks && !run.isApproved ? 'ask for approval' : 'spend';
-}
-
-function startOrResume(session: Session, run: RunRecord, approved: boolean): Promise<WorkflowHandle> {
-  const isResumed = run.status === 'paused' || (approved && run.planHash !== null);
-  return (isResumed ? resumeRun : startRunWorkflow)(session, run, approved);
 }
 
 /** Checks, before a run begins, what the run needs: otherwise it would keep the status `ingesting` forever. */

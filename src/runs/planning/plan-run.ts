@@ -21,7 +21,7 @@ import type { PlannedRows } from './planned-rows.ts';
 import { priceOf } from './price-of.ts';
 import { adoptService } from '../adopt-service.ts';
 import { peopleInPausedRuns, readPausedRuns } from '../people-of-paused-runs.ts';
-import { getRun, savePlan, sourceOf, type RunRecord } from '../runs.ts';
+import { getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../unnamed-source.ts';
 import { expectationUnmet, profileExport, refusedChoice } from './export-profile.ts';
 
@@ -58,6 +58,9 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   await deleteExpiredBatches(warehouse.database);
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
   const plan = { ...(await summarise(dependencies, run, rows)), withEmail, unmet };
+  // Before the plan: a run plans once, so a person who resumes it has accepted the export.
+  if (unmet.length > 0 && (await getRun(warehouse, runId)).isApproved)
+    await setRunStatus(warehouse, runId, 'paused', expectationUnmet(runId, unmet));
   await savePlan(warehouse, runId, plan);
   killPoint('planned');
   return planned(warehouse, runId, plan);
@@ -111,15 +114,13 @@ async function readInPausedRuns(
  * may have died before it reported the refusal.
  */
 async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlannedRun> {
-  const { expectedPlanHash, isApproved } = await getRun(warehouse, runId);
+  const { expectedPlanHash } = await getRun(warehouse, runId);
   if (expectedPlanHash !== null && expectedPlanHash !== plan.planHash)
     return refusedFor(planChanged(expectedPlanHash, plan.planHash));
   return {
     kind: 'planned',
     plan,
     firstOpenPage: (await firstOpenPage(warehouse, runId)) ?? plan.pages + 1,
-    isApproved,
-    ...(plan.unmet.length > 0 && !isApproved && { unmet: expectationUnmet(runId, plan.unmet) }),
   };
 }
 

@@ -56,15 +56,12 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
 
   plan: PlanSummary = plan;
   unmet: PauseReason | undefined;
-  isApproved = false;
+  isApproved = true;
 
-  planRun: ControlActivities['planRun'] = async () => ({
-    kind: 'planned',
-    plan: this.plan,
-    ...(this.unmet && { unmet: this.unmet }),
-    firstOpenPage: 1,
-    isApproved: this.isApproved,
-  });
+  planRun: ControlActivities['planRun'] = async () => {
+    if (this.unmet) this.write('paused', this.unmet);
+    return { kind: 'planned', plan: this.plan, firstOpenPage: 1 };
+  };
 
   /** Results of each check of the credential. */
   service: (check: number) => ServiceCheck = () => ({ kind: 'ready', status: 'acting as user user-7' });
@@ -75,10 +72,12 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return this.service(this.checks);
   };
 
-  setRunStatus: ControlActivities['setRunStatus'] = async ({ runId, status, pauseReason, byPerson }) => {
+  setRunStatus: ControlActivities['setRunStatus'] = async ({ runId, status: wanted, pauseReason, by }) => {
+    this.isApproved ||= by === 'approval';
+    const status = wanted === 'running' && !this.isApproved ? 'awaiting_approval' : wanted;
     this.statuses.push(status);
-    const isWeak = isInProgress(status) || waitsForBudget(pauseReason) || pauseReason?.type === 'run.paused';
-    const isKept = this.status === 'paused' && !waitsForBudget(this.reason) && isWeak && byPerson !== true;
+    const isWeak = isInProgress(wanted) || waitsForBudget(pauseReason) || pauseReason?.type === 'run.paused';
+    const isKept = this.status === 'paused' && !waitsForBudget(this.reason) && isWeak && by !== 'resume';
     const isCancelled = this.status === 'cancelling' && status !== 'cancelling';
     if (!isKept && !isCancelled) this.write(status, pauseReason);
     return this.facts(runId);

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, WorkflowHandle } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+
+const { ResetReapplyExcludeType } = temporal.api.enums.v1;
 
 const billable = [
   'workflowExecutionStartedEventAttributes',
@@ -46,22 +49,40 @@ export function resetToBeginning(client: Client, workflowId: string): Promise<Wo
   return reset(client, workflowId, (completed) => completed[0]!);
 }
 
-/** Resets a workflow to the moment before it accepted its first update of this name. @returns the new execution */
-export function resetBeforeUpdate(client: Client, workflowId: string, name: string): Promise<WorkflowHandle> {
-  return reset(client, workflowId, (completed, events) => {
+/**
+ * Resets a workflow to the moment before it accepted its first update of this name.
+ *
+ * @param sendsAgain whether Temporal sends the updates after this moment again
+ * @returns the new execution
+ */
+export function resetBeforeUpdate(
+  client: Client,
+  workflowId: string,
+  name: string,
+  sendsAgain = true,
+): Promise<WorkflowHandle> {
+  const choose: Choice = (completed, events) => {
     const accepted = events.findIndex(
       (event) => event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name === name,
     );
     return completed.findLast((event) => events.indexOf(event) < accepted)!;
-  });
+  };
+  return reset(
+    client,
+    workflowId,
+    choose,
+    sendsAgain ? [] : [ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE],
+  );
 }
 
 type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
+type Choice = (completed: Events, events: Events) => Events[number];
 
 async function reset(
   client: Client,
   workflowId: string,
-  choose: (completed: Events, events: Events) => Events[number],
+  choose: Choice,
+  resetReapplyExcludeTypes: temporal.api.enums.v1.ResetReapplyExcludeType[] = [],
 ): Promise<WorkflowHandle> {
   const { events = [] } = await client.workflow.getHandle(workflowId).fetchHistory();
   const completed = events!.filter((event) => event.workflowTaskCompletedEventAttributes);
@@ -71,6 +92,7 @@ async function reset(
     reason: 'by a test',
     workflowTaskFinishEventId: choose(completed, events!).eventId!,
     requestId: randomUUID(),
+    resetReapplyExcludeTypes,
   });
   return client.workflow.getHandle(workflowId, runId);
 }

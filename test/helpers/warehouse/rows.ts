@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import type { Outcome } from '../../../src/domain/runs/outcome.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../../src/domain/identity/match-keys.ts';
+import { approveRun } from '../../../src/runs/approve-run.ts';
 import { findOrBeginRun, type RunSpec } from '../../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import type { Asked } from '../../../src/runs/planning/earlier-lookups.ts';
@@ -88,6 +89,7 @@ export async function stagedRun(
   spec: RunSpec = testSpec(),
 ): Promise<RunRecord> {
   const { run } = await findOrBeginRun(warehouse, spec);
+  await approveRun(warehouse, run.runId);
   const staged = rows.map((row, index) => ({
     run_id: run.runId,
     row_number: index + 1,

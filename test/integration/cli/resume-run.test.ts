@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
+import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { resumeRun } from '../../../src/cli/run/steer/start-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
@@ -65,14 +67,41 @@ describe('resumeRun() of a run that a person cancels', () => {
   });
 });
 
-it('resumeRun() approves the plan if an interrupted enrich pause has only changed the tables', async () => {
-  const { runId } = await stagedRun(warehouse, []);
-  await setRunStatus(warehouse, runId, 'paused', { type: 'run.paused', reason: 'by hand', next: '' });
-  const cause = Object.assign(new Error('the run is awaiting approval'), { name: 'ApplicationFailure' });
-  const refusal = Object.assign(new Error('refused', { cause }), { name: 'WorkflowUpdateFailedError' });
-  handle.executeUpdate.mockReset().mockRejectedValueOnce(refusal).mockResolvedValueOnce();
-  const run = { ...(await getRun(warehouse, runId)), planHash: '0123456789abcdef' };
-  expect(await resumeRun(session(), run)).toBe(handle);
-  expect(handle.executeUpdate).toHaveBeenLastCalledWith('approve', { args: ['0123456789abcdef'] });
-  expect(start).not.toHaveBeenCalled();
+describe('resumeRun() of a run without an approval', () => {
+  const planned = async (status: RunStatus): Promise<RunRecord> => {
+    const { runId } = await stagedRun(warehouse, []);
+    await warehouse.query`update runs set approved_at = null, plan = '{"planHash": "abc"}' where run_id = ${runId}`;
+    await setRunStatus(warehouse, runId, status, undefined);
+    handle.executeUpdate.mockReset();
+    return getRun(warehouse, runId);
+  };
+
+  it.each([
+    ['paused', 'resume', []],
+    ['awaiting_approval', 'approve', [{ args: ['abc'] }]],
+  ] as const)('resumeRun() approves the plan that it has read (%s)', async (status, update, args) => {
+    const run = await planned(status);
+    expect(await resumeRun(session(), run)).toBe(handle);
+    expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith(update, ...args);
+    expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: true });
+    expect(start).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['a plan that the command has not read', true, null],
+    ['the plan of a command that asks for the approval later', false, {} as PlanSummary],
+  ])('resumeRun() does not approve %s', async (_, approves, plan) => {
+    const run = await planned('paused');
+    await resumeRun(session(), { ...run, plan }, approves);
+    expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith('resume');
+    expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: false });
+  });
+
+  it('resumeRun() sends the approval to a workflow that may have been reset, and does not wait for it', async () => {
+    const run = await planned('awaiting_approval');
+    handle.executeUpdate.mockReturnValueOnce(new Promise(() => {}));
+    await resumeRun(session(), { ...run, status: 'running' });
+    expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith('approve', { args: ['abc'] });
+    expect(start).toHaveBeenCalledOnce();
+  });
 });

@@ -115,7 +115,9 @@ describe('how long a run has been idle', () => {
     warehouse = await openTestWarehouse();
     const call = await answeredCall(warehouse);
     ({ runId } = call);
-    await warehouse.query`update runs set created_at = now() - interval '2 hours', approved_at = null`;
+    await warehouse.query`
+      update runs set created_at = now() - interval '3 hours', ingested_at = now() - interval '2 hours',
+        approved_at = now() - interval '3 hours'`;
     await warehouse.query`
       update attempts set admitted_at = now() - interval '1 hour', answered_at = now() - interval '1 hour'`;
   });
@@ -154,6 +156,11 @@ describe('how long a run has been idle', () => {
     expect(await preempted()).toEqual([false, false]);
     await setRunPriority(warehouse, runId, 'backfill');
     expect(await preempted()).toEqual([true, false]);
+  });
+
+  it('the idle time of a run does not count the time in which it reads its export', async () => {
+    await warehouse.query`delete from attempts`;
+    expect(await idleSeconds()).toBeCloseTo(7_200, -1);
   });
 
   it('the idle time of a run counts from the last call if no late result is awaited', async () => {

@@ -13,6 +13,7 @@ import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
+import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
@@ -147,19 +148,30 @@ describe('a bad file in a folder of which every new file is enriched', () => {
 });
 
 describe('the runs of a schedule', () => {
+  it('a schedule does not approve the run of the same file that waits for a person', async () => {
+    write('contacts-2026-11-21.csv');
+    const choice = { kind: 'file', from: 'contacts-{date}.csv' } as const;
+    const [run] = await begin(choice);
+    await warehouse.query`
+      update enrichment.runs set approved_at = null, options = options || '{"schedule": null}'
+      where run_id = ${run!.runId}`;
+    expect(await begin(choice)).toMatchObject([{ runId: run!.runId }]);
+    expect(await getRun(warehouse, run!.runId)).toMatchObject({ isApproved: false });
+  });
+
   it("runs of a schedule have its time, the priority of schedules, its budget and the worker's settings", async () => {
     write('contacts-2026-11-21.csv');
     const [run] = await begin({ kind: 'file', from: 'contacts-{date}.csv' }, { reveal: ['phone'] });
     expect(run).toMatchObject({
       file: 'contacts-2026-11-21.csv',
       maxCredits: '500',
-      approved: true,
       lateResults: { pollAfterSeconds: 900 },
     });
     const rows = await warehouse.query`
-      select as_of, options from enrichment.runs where run_id = ${run!.runId}`;
+      select as_of, options, approved_at is not null as approved from enrichment.runs where run_id = ${run!.runId}`;
     expect(rows[0]).toMatchObject({
       as_of: new Date(night),
+      approved: true,
       options: { priority: 'nightly', maxCredits: '500', lateDeadlineSeconds: 3_600, service: 'sandbox' },
     });
   });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import { approveRun } from '../../../src/runs/approve-run.ts';
 import { findLatestFor } from '../../../src/runs/latest-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { getRun, servicesOfRuns, setRunStatus } from '../../../src/runs/runs.ts';
@@ -23,6 +24,7 @@ async function begin(file: string, status: RunStatus, by: 'hand' | 'schedule' | 
     planOnly: by === 'plan',
     ...(by === 'schedule' && { asOf: new Date('2026-11-21T02:00:00Z') }),
   });
+  if (status !== 'awaiting_approval') await approveRun(warehouse, run.runId);
   await setRunStatus(warehouse, run.runId, status, undefined);
   return run.runId;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PauseReason, StatusReason } from '../../../src/contract/pause-reasons.ts';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
+import { approveRun } from '../../../src/runs/approve-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { getRun, setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
@@ -99,7 +100,6 @@ describe('setRunStatus() of a run that a person has paused', () => {
     expect(await statusAfter(await runIn('paused', byHand), 'paused', unmet)).toBe(
       'paused: expectation.unmet',
     );
-    expect(await statusAfter(await runIn('paused', byHand), 'awaiting_approval')).toBe('awaiting_approval');
     expect(await statusAfter(await runIn('paused', byHand), 'cancelling', cancelled)).toBe(
       'cancelling: run.cancelled',
     );
@@ -110,11 +110,46 @@ describe('setRunStatus() of a run that a person has paused', () => {
     await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running', pauseReason: null });
   });
+});
 
-  it('setRunStatus() records the approval of a run that stays paused, so that no command resumes it', async () => {
-    const runId = await runIn('paused', byHand);
-    await setRunStatus(warehouse, runId, 'running', undefined);
-    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused', isApproved: true });
+describe('setRunStatus() of a run without an approval', () => {
+  const unapproved = async (status: RunStatus, why?: StatusReason): Promise<string> => {
+    const runId = await runIn(status, why);
+    await warehouse.query`update enrichment.runs set approved_at = null where run_id = ${runId}`;
+    return runId;
+  };
+
+  it('setRunStatus() lets the run await its approval instead of running', async () => {
+    const runId = await unapproved('planning');
+    expect(await statusAfter(runId, 'running')).toBe('awaiting_approval');
+    await approveRun(warehouse, runId);
+    expect(await statusAfter(runId, 'running')).toBe('running');
+  });
+
+  it('setRunStatus() lets a paused run await its approval after a resume only', async () => {
+    const runId = await unapproved('paused', byHand);
+    expect(await statusAfter(runId, 'running')).toBe('paused: run.paused');
+    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
+    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'awaiting_approval', pauseReason: null });
+  });
+
+  it('approveRun() ends no pause', async () => {
+    const runId = await unapproved('paused', byHand);
+    await approveRun(warehouse, runId);
+    expect(await statusAfter(runId, 'running')).toBe('paused: run.paused');
+  });
+
+  it('approveRun() keeps the moment of the first approval, and approves no run that has ended', async () => {
+    const runId = await unapproved('running');
+    const approvedAt = async () => {
+      await approveRun(warehouse, runId);
+      return warehouse.query`select approved_at from enrichment.runs where run_id = ${runId}`;
+    };
+    const first = await approvedAt();
+    expect(await approvedAt()).toEqual(first);
+    const ended = await unapproved('finished');
+    await approveRun(warehouse, ended);
+    expect(await getRun(warehouse, ended)).toMatchObject({ isApproved: false });
   });
 });
 

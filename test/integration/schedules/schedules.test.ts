@@ -70,7 +70,6 @@ function runInput(file: string): RunInput {
     runId: `run-${randomUUID()}`,
     file,
     maxCredits: '500',
-    approved: true,
     priority: 'nightly',
     batchConcurrency: 2,
     searchable: true,
@@ -423,7 +422,7 @@ describe('a schedule that fires', () => {
     const going = await temporal.client.workflow.start(workflowTypes.run, {
       taskQueue: controlTaskQueue,
       workflowId: run.runId,
-      args: [{ ...run, approved: false }],
+      args: [run],
     });
     const workflowId = await fire(activities);
     expect(await temporal.client.workflow.getHandle(workflowId).result()).toMatchObject({

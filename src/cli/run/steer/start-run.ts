@@ -1,30 +1,22 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
 import { taskPriorities } from '../../../contract/run-priorities.ts';
-import type { RunStatus } from '../../../contract/run-statuses.ts';
+import { isInProgress } from '../../../contract/run-statuses.ts';
 import { controlTaskQueue, workflowTypes } from '../../../contract/temporal-names.ts';
 import { describeStart, startAttributes } from '../../../domain/runs/run-start.ts';
+import { approveRun } from '../../../runs/approve-run.ts';
 import { runInputOf } from '../../../runs/run-input.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
 import { knownFailure, requireKeys, sendUpdate, tellingWait } from './send-update.ts';
 import type { Session } from '../../session/session.ts';
 import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../../temporal/connection.ts';
 
-const stillPaused = 'waiting for a worker: the run stays paused until a worker resumes it';
+const waiting = 'waiting for a worker, which continues the run';
 
-/**
- * Starts the workflow of a run, or finds it running. The workflow's id is the run's id, so a run never has two.
- *
- * @param approved the run may spend what its plan says
- */
-export async function startRunWorkflow(
-  session: Session,
-  run: RunRecord,
-  approved: boolean,
-): Promise<WorkflowHandle> {
+/** Starts the workflow of a run, or finds it running. The workflow's id is the run's id, so a run never has two. */
+async function startRunWorkflow(session: Session, run: RunRecord): Promise<WorkflowHandle> {
   const client = await session.temporal();
   const searchable = await registerSearchAttributes(client);
   const input = runInputOf(run, {
-    approved,
     searchable,
     callConcurrency: session.config.callConcurrency,
     pollAfterSeconds: session.config.lateResults.pollAfterSeconds,
@@ -51,19 +43,19 @@ export async function startRunWorkflow(
 }
 
 /**
- * Gives the approval that a run waits for, clears a pause, and starts the workflow again where it was lost.
+ * Approves the plan of a run, clears a pause, and starts the workflow again where it was lost.
  *
- * @param approved the run may spend what its plan says; otherwise it waits for an approval
+ * @param approves false: a run without an approval awaits it again
  */
-export async function resumeRun(session: Session, run: RunRecord, approved = true): Promise<WorkflowHandle> {
+export async function resumeRun(session: Session, run: RunRecord, approves = true): Promise<WorkflowHandle> {
   await requireKeys(session, run.runId);
   // An update waits for a worker, and embedded Temporal has only this command's.
   if (session.stack.temporal.embedded) await session.work();
   const client = await session.temporal();
+  // The person has not seen a plan that is newer than this reading of the run.
+  if (approves && run.plan !== null) await approveRun(session.warehouse, run.runId);
   const handle = client.workflow.getHandle(run.runId);
-  return (await continueWorkflow(session, run, handle, approved))
-    ? handle
-    : startRunWorkflow(session, run, approved);
+  return (await continueWorkflow(session, run, handle, approves)) ? handle : startRunWorkflow(session, run);
 }
 
 /** @returns false if the run needs a new workflow: the server's data were lost, or the run was never started */
@@ -71,57 +63,34 @@ async function continueWorkflow(
   session: Session,
   run: RunRecord,
   handle: WorkflowHandle,
-  approved: boolean,
+  approves: boolean,
 ): Promise<boolean> {
-  if (approved && run.status === 'awaiting_approval' && run.planHash !== null) {
-    if (await sendUpdate(session, run.runId, 'approve', [run.planHash])) return true;
-    // The tables still have the plan, so the new workflow starts approved.
-    await setRunStatus(session.warehouse, run.runId, 'running', undefined, { byPerson: true });
-    return false;
-  }
-  if (run.status === 'paused') return clearPause(session, run, handle, approved);
-  if (run.status === 'cancelling') {
+  const { runId, status, plan } = run;
+  if (status === 'cancelling') {
     // `enrich cancel` was interrupted, perhaps before its update arrived.
-    const isSent = await sendUpdate(session, run.runId, 'cancel', [run.pauseReason?.reason ?? '']);
-    return isSent || hasEnded(session, run.runId);
+    const isSent = await sendUpdate(session, runId, 'cancel', [run.pauseReason?.reason ?? '']);
+    return isSent || hasEnded(session, runId);
   }
-  return false;
-}
-
-/** @returns as `continueWorkflow` */
-async function clearPause(
-  session: Session,
-  run: RunRecord,
-  handle: WorkflowHandle,
-  approved: boolean,
-): Promise<boolean> {
-  const status = run.planHash === null ? 'ingesting' : approved ? 'running' : 'planning';
-  const clearInTables = (cleared: RunStatus) =>
-    setRunStatus(session.warehouse, run.runId, cleared, undefined, { byPerson: true });
-  try {
-    await tellingWait(session, stillPaused, () => handle.executeUpdate('resume'));
-    // A run that was paused before its approval awaits the approval again. A plan that is newer was not seen.
-    const isApproving = approved && run.planHash !== null;
-    if (!isApproving || (await getRun(session.warehouse, run.runId)).status !== 'awaiting_approval')
-      return true;
-    return await sendUpdate(session, run.runId, 'approve', [run.planHash]);
-  } catch (error) {
-    if (isUpdateRefused(error)) {
-      // `enrich pause` was interrupted before the workflow refused its update.
-      const awaitsApproval = approved && !run.isApproved && run.planHash !== null;
-      if (awaitsApproval && (await sendUpdate(session, run.runId, 'approve', [run.planHash]))) return true;
-      // The run was planned meanwhile, and awaits the approval of a plan that this command has not seen.
-      if ((await getRun(session.warehouse, run.runId)).status !== 'paused') return true;
-      // Only the command that waited for the run was interrupted. The workflow is not there yet, or has no call left.
-      const isUnapproved = !approved && !run.isApproved && run.planHash !== null;
-      await clearInTables(isUnapproved ? 'awaiting_approval' : status);
-      return true;
-    }
-    if (!isWorkflowGone(error)) throw knownFailure(error, run.runId) ?? error;
-    // Another command's worker may have ended the run in the meantime.
-    if (await hasEnded(session, run.runId)) return true;
-    await clearInTables(status);
+  const isPaused = status === 'paused';
+  if (!isPaused && !(approves && plan)) return false;
+  const update = (): Promise<void> =>
+    isPaused ? handle.executeUpdate('resume') : handle.executeUpdate('approve', { args: [plan?.planHash] });
+  if (isInProgress(status)) {
+    // A reset can take a workflow back before its approval. Every other workflow ignores the update.
+    update().catch(() => {});
     return false;
+  }
+  try {
+    await tellingWait(session, waiting, update);
+    return true;
+  } catch (error) {
+    const isRefused = isUpdateRefused(error);
+    if (!isRefused && !isWorkflowGone(error)) throw knownFailure(error, runId) ?? error;
+    // A workflow that refuses is not there yet, or has no call left: only the tables wait for a person.
+    const continued = plan ? 'running' : 'ingesting';
+    await setRunStatus(session.warehouse, runId, continued, undefined, { byPerson: isPaused });
+    // Another command's worker may have ended the run in the meantime.
+    return isRefused || hasEnded(session, runId);
   }
 }
 

@@ -53,11 +53,8 @@ export async function pauseRun(session: Session, run: RunRecord, reason: string)
       await untilCallsAreRecorded(session, run.runId, session.config.service.callTimeoutSeconds * 1_000);
   } catch (error) {
     // The workflow refuses to pause a run without calls left to make, or without an approval to make calls.
-    if (isRecorded && error instanceof Problem && isUpdateRefused(error.cause)) {
-      const { isApproved } = await getRun(warehouse, run.runId);
-      const status = isApproved ? 'running' : 'awaiting_approval';
-      await setRunStatus(warehouse, run.runId, status, undefined, { byPerson: true });
-    }
+    if (isRecorded && error instanceof Problem && isUpdateRefused(error.cause))
+      await setRunStatus(warehouse, run.runId, 'running', undefined, { byPerson: true });
     throw error;
   }
 }

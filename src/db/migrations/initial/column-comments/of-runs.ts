@@ -18,7 +18,8 @@ export const commentsOfRuns = {
     as_of: 'Scheduled time of the run; without a schedule, when the run began',
     created_at: 'When the run began',
     ingested_at: 'When the file was staged',
-    approved_at: 'When spending was allowed',
+    approved_at:
+      'When spending was allowed; with --yes and by a schedule, when the run began; null: it was not',
     finished_at: 'When the run ended',
     cancelled_at: 'When a person cancelled the run; null: it was not cancelled',
     cancelled_reason: 'Why the run was cancelled',
