@@ -3,8 +3,9 @@ import { describeAskedService } from '../src/domain/runs/asked-service.ts';
 import { outcomes } from '../src/domain/runs/outcome.ts';
 import { markdownTable } from '../src/domain/runs/run-start.ts';
 import { counted } from '../src/domain/text/counted.ts';
+import { secondOf } from '../src/domain/text/minute-of.ts';
 import type { RunProgress } from './messages.ts';
-import { describeAwaited, timeText } from './run-wait.ts';
+import { describeAwaited } from './run-wait.ts';
 
 type Row = readonly [name: string, value: string | number];
 
@@ -81,5 +82,5 @@ function lateRows({ late }: RunProgress): Row[] {
 function readAtText({ runId, status, waitsFor, page, pages }: RunProgress, readAt: string): string {
   const isOpen = status === 'running' && waitsFor?.type !== 'late results' && page > 0 && page <= pages;
   const behind = `, without page ${page}, which is in progress; now: \`enrich status ${runId}\``;
-  return timeText(readAt) + (isOpen ? behind : '');
+  return secondOf(readAt) + (isOpen ? behind : '');
 }

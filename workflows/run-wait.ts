@@ -3,6 +3,7 @@ import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunStatus } from '../src/contract/run-statuses.ts';
 import { counted } from '../src/domain/text/counted.ts';
+import { secondOf } from '../src/domain/text/minute-of.ts';
 
 /** What a run waits for. */
 export interface RunWait {
@@ -38,10 +39,5 @@ export function waitOf(run: {
 
 /** `3 calls, until 2026-11-22 06:24:55 UTC` */
 export function describeAwaited({ awaited, until }: LateResultsStatus): string {
-  return `${counted(awaited, 'call')}${until === null ? '' : `, until ${timeText(until)}`}`;
-}
-
-/** `2026-11-22 06:24:55 UTC`, from ISO 8601. */
-export function timeText(time: string): string {
-  return `${time.slice(0, 19).replace('T', ' ')} UTC`;
+  return `${counted(awaited, 'call')}${until === null ? '' : `, until ${secondOf(until)}`}`;
 }

@@ -15,7 +15,8 @@ import { formatNumber } from '../domain/text/format-number.ts';
 import { formatPercent } from '../domain/text/format-percent.ts';
 import { visibleInLine } from '../domain/text/visible.ts';
 import { formatPrice } from '../domain/money/format-price.ts';
-import { moment, words } from './wording.ts';
+import { secondOf } from '../domain/text/minute-of.ts';
+import { words } from './wording.ts';
 
 export function documentOf(report: RunReport): ReportDocument {
   const { run } = report;
@@ -39,7 +40,7 @@ export function documentOf(report: RunReport): ReportDocument {
       runSection(report),
     ].map((section) => ({ ...section, tables: section.tables.filter(({ rows }) => rows.length > 0) })),
     footer:
-      `Created ${moment(report.generated_at)} by enrich report ${run.run_id}. ` +
+      `Created ${secondOf(report.generated_at)} by enrich report ${run.run_id}. ` +
       'Contains no data of the people in the file.',
   };
 }

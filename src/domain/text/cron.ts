@@ -1,4 +1,5 @@
 import { counted } from './counted.ts';
+import { minuteOf } from './minute-of.ts';
 import { clockGaps } from './time-zone.ts';
 
 /** The five fields of each shorthand. */
@@ -106,10 +107,10 @@ export function skippedTimes(line: string, timeZone: string, now: Date): string[
     const length = until.getTime() - from.getTime();
     const skipped = firstMatch(line, from, until);
     if (skipped === undefined || firstMatch(line, until, new Date(until.getTime() + length))) return [];
-    const [date, time] = localText(skipped).split(' ');
+    const [date, time] = minuteOf(skipped).split(' ');
     return [
-      `has no time on ${date}: at ${time} clocks in ${timeZone} go from ${localText(from).slice(11)} to ` +
-        `${localText(until).slice(11)}; choose another time, or a time zone without clock changes`,
+      `has no time on ${date}: at ${time} clocks in ${timeZone} go from ${minuteOf(from).slice(11)} to ` +
+        `${minuteOf(until).slice(11)}; choose another time, or a time zone without clock changes`,
     ];
   });
 }
@@ -147,8 +148,4 @@ function includes(term: string, field: Field, value: number): boolean {
   // Sunday is 0 and 7.
   const candidates = field.to === 7 && value === 0 ? [0, 7] : [value];
   return candidates.some((each) => each >= from && each <= to && (each - from) % Number(step) === 0);
-}
-
-function localText(local: Date): string {
-  return local.toISOString().slice(0, 16).replace('T', ' ');
 }

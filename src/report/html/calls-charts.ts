@@ -4,7 +4,7 @@ import { formatNumber } from '../../domain/text/format-number.ts';
 import { at, figure, lengthOf, width, type Key, type Tone } from './chart-figure.ts';
 import { html, type Markup } from './html.ts';
 import type { Calls } from '../report-types.ts';
-import { moment } from '../wording.ts';
+import { secondOf } from '../../domain/text/minute-of.ts';
 
 const plotHeight = 150;
 const plotLeft = 48;
@@ -82,7 +82,7 @@ function timeline(
     id,
     title,
     description:
-      `From ${moment(first ?? '')} to ${moment(last ?? '')}; at most ${counted(peak, 'call')}` +
+      `From ${secondOf(first ?? '')} to ${secondOf(last ?? '')}; at most ${counted(peak, 'call')}` +
       (limit === undefined ? '' : ` of ${formatNumber(limit)} allowed`),
     height: plotHeight + 34,
     keys: [
@@ -103,8 +103,8 @@ function timeline(
         <text x="${plotLeft - 8}" y="${at(y(reference) + 4)}" class="end small"
           >${formatNumber(reference)}</text
         >
-        <text x="${plotLeft}" y="${plotHeight + 28}" class="small">${moment(first ?? '')}</text>
-        <text x="${width - 10}" y="${plotHeight + 28}" class="end small">${moment(last ?? '')}</text>`,
+        <text x="${plotLeft}" y="${plotHeight + 28}" class="small">${secondOf(first ?? '')}</text>
+        <text x="${width - 10}" y="${plotHeight + 28}" class="end small">${secondOf(last ?? '')}</text>`,
       bars,
       html`<line
         x1="${plotLeft}"

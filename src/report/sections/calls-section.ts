@@ -4,7 +4,7 @@ import type { RunReport } from '../report-types.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
-import { moment } from '../wording.ts';
+import { secondOf } from '../../domain/text/minute-of.ts';
 
 export function callsSection({ calls }: RunReport): Section {
   const { by_status: statuses, first_at: first, last_at: last, windows } = calls;
@@ -14,7 +14,7 @@ export function callsSection({ calls }: RunReport): Section {
     lead:
       first === null || last === null
         ? 'No call was made.'
-        : `${counted(countSentCalls(statuses), 'call')} from ${moment(first)} to ${moment(last)}. ` +
+        : `${counted(countSentCalls(statuses), 'call')} from ${secondOf(first)} to ${secondOf(last)}. ` +
           'All runs at one service share its limits. The charts show the current limits.',
     tables: [
       tableOfNumbers(

@@ -3,7 +3,8 @@ import type { Section } from '../document-types.ts';
 import type { RunReport } from '../report-types.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { visibleInLine } from '../../domain/text/visible.ts';
-import { moment, words } from '../wording.ts';
+import { secondOf } from '../../domain/text/minute-of.ts';
+import { words } from '../wording.ts';
 
 export function runSection({ run }: RunReport): Section {
   const { reveal, waterfall } = run.asked_for;
@@ -19,13 +20,13 @@ export function runSection({ run }: RunReport): Section {
     ['asked for', ['profile', ...extras].join(', ')],
     ['priority', run.priority],
     ['plan', run.plan_hash],
-    ['created', moment(run.created_at)],
-    ['approved', run.approved_at && moment(run.approved_at)],
-    ['ended', run.finished_at && moment(run.finished_at)],
+    ['created', secondOf(run.created_at)],
+    ['approved', run.approved_at && secondOf(run.approved_at)],
+    ['ended', run.finished_at && secondOf(run.finished_at)],
     ['duration', formatElapsed(run.seconds)],
-    ['cancelled', run.cancelled && moment(run.cancelled.at)],
+    ['cancelled', run.cancelled && secondOf(run.cancelled.at)],
     ['reason for cancellation', run.cancelled?.reason ?? null],
-    ['undone', run.undone && `${moment(run.undone.at)} by ${run.undone.by}`],
+    ['undone', run.undone && `${secondOf(run.undone.at)} by ${run.undone.by}`],
     ['reason for undo', run.undone?.reason ?? null],
   ];
   return {
