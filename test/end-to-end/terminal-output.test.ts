@@ -170,6 +170,11 @@ it('enrich sql --command counts the rows of SHOW', async () => {
   expect(stdout).toBe('SET\n\n  TimeZone\n  UTC\n1 row\n');
 });
 
+it('enrich sql runs the statements of every --command', async () => {
+  const { stdout } = await system.here(['sql', '-c', 'select 1 as one -- ;', '-c', 'select 2 as two']);
+  expect(stdout).toBe('  one\n    1\n1 row\n\n  two\n    2\n1 row\n');
+});
+
 it('enrich sql --command --json refuses several statements with rows', async () => {
   const { stderr, code } = await system.here(['sql', '-c', 'select 1 as one; select 2 as two', '--json']);
   expect(stderr).toContain('2 statements, and --json prints the rows of one');

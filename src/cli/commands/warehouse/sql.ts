@@ -25,8 +25,13 @@ const textArray: number = 1009;
 
 export function sqlCommand(): Command {
   return withSettings(new Command('sql'))
-    .description('Query the warehouse: open psql, or print the rows of one statement.')
-    .option('-c, --command <sql>', 'print the rows of a statement that only reads; needs no psql')
+    .description('Query the warehouse: open psql, or print the rows of statements.')
+    .option(
+      '-c, --command <sql>',
+      'print the rows of statements that only read; repeatable; needs no psql',
+      // As in psql, a second one does not replace the first.
+      (text: string, before?: string) => (before === undefined ? text : `${before}\n;${text}`),
+    )
     .option(
       '--json',
       'with --command: the rows as one JSON array of objects; otherwise one JSON object with the address, without a ' +
