@@ -64,6 +64,19 @@ describe('enrich match', () => {
     expect(sandbox.log.calls(0)).toHaveLength(calls);
   });
 
+  it('enrich match sends a profile URL as it is written', async () => {
+    const written = 'http://www.linkedin.com/in/Ada-Novak/';
+    const server = await startScriptedServer((socket) => socket.write(httpAnswer(200, '{"person":null}')));
+    try {
+      const options = ['--base-url', server.baseUrl, '--profile-url', written, '--yes'];
+      await matchCommand().parseAsync(options, { from: 'user' });
+    } finally {
+      await server.close();
+    }
+    expect(told).toContain(written);
+    expect(server.requests.join()).toContain(new URLSearchParams({ proflink_url: written }).toString());
+  });
+
   it('enrich match prints the person whom the service found', async () => {
     await run(matchCommand(), '--id', known.id, '--yes');
     expect(printed).toContain(known.organization.name);

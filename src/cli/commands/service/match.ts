@@ -13,7 +13,7 @@ import {
 } from '../../../domain/identity/values/normalise.ts';
 import { periodNames } from '../../../domain/money/budget-periods.ts';
 import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
-import { parseProfileUrl } from '../../../domain/identity/values/profile-url.ts';
+import { findWrittenProfileUrl, parseProfileUrl } from '../../../domain/identity/values/profile-url.ts';
 import { matchPerson } from '../../../calls/match-person.ts';
 import type { MatchAnswer } from '../../../service/client.ts';
 import { toDetail } from '../../../service/request-details.ts';
@@ -66,11 +66,12 @@ Example:
     .action(async (options: MatchOptions) => {
       const config = settingsOf(options);
       const person = readIdentity(options);
+      const sent = asWritten(person, options.profileUrl);
       const reveal = options.revealEmail === true ? (['email'] as const) : [];
       // The command itself calls the service, also beside a Temporal server.
       tell(describeService({ service: config.service, temporalAddress: undefined }));
       tell('would send:');
-      const request = toDetail(person);
+      const request = toDetail(sent);
       const price = formatCredits(worstCaseCredits({ reveal }));
       tell(table(Object.entries(request)));
       tell(`price in credits: at most ${price}`);
@@ -83,7 +84,7 @@ Example:
       }
       await withSession(config, { temporal: false, service: true }, async (session) => {
         const answer = await withSessionClient(session, (dependencies) =>
-          matchPerson({ ...dependencies, budgets: config.budgets.perPeriod }, { person, reveal }),
+          matchPerson({ ...dependencies, budgets: config.budgets.perPeriod }, { person, reveal }, sent),
         );
         printAnswer(answer, options.json === true);
       });
@@ -114,6 +115,12 @@ function readIdentity(options: MatchOptions): Identity {
       'give --email, --hashed-email, --profile-url or --id; or a name (--first-name and --last-name, or --name) with ' +
       '--organization or --domain',
   });
+}
+
+/** A call sends a profile URL as it is written; keys compare its normalised form. */
+function asWritten(person: Identity, written: string | undefined): Identity {
+  const profileUrl = person.profileUrl && written && findWrittenProfileUrl([written], person.profileUrl);
+  return profileUrl ? { ...person, profileUrl } : person;
 }
 
 function printAnswer(answer: MatchAnswer, json: boolean): void {
