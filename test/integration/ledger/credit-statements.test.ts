@@ -82,7 +82,7 @@ it('unexplainedByRelease() finds that the service has billed a call of an earlie
   expect(await unexplainedByRelease(warehouse.database, asked.service, [])).toBe(0n);
 });
 
-it('keepCreditStatement() keeps no statement that the database refuses, and the run continues', async () => {
+it('keepCreditStatement() returns why the database refuses a statement, and does not fail', async () => {
   const usage = {
     kinds: [{ name: 'all', limit: undefined, consumed: credits('3'), left: undefined }],
     cycle: { startDate: '2026-11-01\u0000', endDate: undefined },

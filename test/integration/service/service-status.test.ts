@@ -153,7 +153,7 @@ describe('a key that may enrich and not poll', () => {
     await sandbox.close();
   });
 
-  it('the right to poll is tested within the windows of polls, and not without a free slot', async () => {
+  it('the right to poll is not tested without a free slot in the windows of polls', async () => {
     const full = { '["api/v1/webhook_result", "show"]': { hour: { limit: 5, consumed: 5, left_over: 0 } } };
     const { asked } = await learn({ usage: httpAnswer(200, JSON.stringify(full)) }, { polls: true });
     expect(asked.some((path) => path?.includes('webhook_result/'))).toBe(false);
