@@ -514,7 +514,7 @@ describe('with a worker of a server', () => {
     expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
   });
 
-  it('enrich resume approves a run whose workflow has read a pause that was recorded before the approval', async () => {
+  it('enrich resume of a run that was paused before its approval awaits the approval of its plan', async () => {
     const file = system.sample(40);
     await system.answerPrompts(['run', file]);
     const runId = await latestRun();
@@ -522,6 +522,9 @@ describe('with a worker of a server', () => {
     const handle = (await system.temporal()).workflow.getHandle(runId);
     await handle.executeUpdate('raiseBudget', { args: ['500'] });
     expect(await handle.query<RunProgress>('progress')).toMatchObject({ status: 'paused' });
+    const resumed = await system.here(['resume', runId]);
+    expect(resumed).toMatchObject({ code: 3, stdout: expect.stringContaining('waits for your approval') });
+    expect(await statusOf(runId)).toMatchObject({ status: 'awaiting_approval', calls: 0 });
     expect(await system.here(['resume', runId])).toMatchObject({ code: 0 });
     expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
   });

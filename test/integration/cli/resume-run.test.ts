@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { resumeRun } from '../../../src/cli/run/steer/start-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
@@ -76,24 +75,28 @@ describe('resumeRun() of a run without an approval', () => {
     return getRun(warehouse, runId);
   };
 
-  it.each([
-    ['paused', 'resume', []],
-    ['awaiting_approval', 'approve', [{ args: ['abc'] }]],
-  ] as const)('resumeRun() approves the plan that it has read (%s)', async (status, update, args) => {
-    const run = await planned(status);
+  it('resumeRun() approves the plan that the run shows', async () => {
+    const run = await planned('awaiting_approval');
     expect(await resumeRun(session(), run)).toBe(handle);
-    expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith(update, ...args);
+    expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith('approve', { args: ['abc'] });
     expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: true });
     expect(start).not.toHaveBeenCalled();
   });
 
-  it.each([
-    ['a plan that the command has not read', true, null],
-    ['the plan of a command that asks for the approval later', false, {} as PlanSummary],
-  ])('resumeRun() does not approve %s', async (_, approves, plan) => {
-    const run = await planned('paused');
-    await resumeRun(session(), { ...run, plan }, approves);
-    expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith('resume');
+  it.each([true, false])(
+    'resumeRun() does not approve the plan of a run that was paused before it was planned (approves: %s)',
+    async (approves) => {
+      const run = await planned('paused');
+      await resumeRun(session(), run, approves);
+      expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith('resume');
+      expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: false });
+    },
+  );
+
+  it('resumeRun() does not approve the plan of a run that was still planning when the command read it', async () => {
+    const run = await planned('awaiting_approval');
+    await resumeRun(session(), { ...run, status: 'planning' });
+    expect(handle.executeUpdate).not.toHaveBeenCalled();
     expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: false });
   });
 

@@ -1,6 +1,5 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
 import { taskPriorities } from '../../../contract/run-priorities.ts';
-import { isInProgress } from '../../../contract/run-statuses.ts';
 import { controlTaskQueue, workflowTypes } from '../../../contract/temporal-names.ts';
 import { describeStart, startAttributes } from '../../../domain/runs/run-start.ts';
 import { approveRun } from '../../../runs/approve-run.ts';
@@ -43,7 +42,7 @@ async function startRunWorkflow(session: Session, run: RunRecord): Promise<Workf
 }
 
 /**
- * Approves the plan of a run, clears a pause, and starts the workflow again where it was lost.
+ * Approves the plan that a run shows to a person, clears a pause, and starts the workflow again where it was lost.
  *
  * @param approves false: a run without an approval awaits it again
  */
@@ -52,8 +51,8 @@ export async function resumeRun(session: Session, run: RunRecord, approves = tru
   // An update waits for a worker, and embedded Temporal has only this command's.
   if (session.stack.temporal.embedded) await session.work();
   const client = await session.temporal();
-  // The person has not seen a plan that is newer than this reading of the run.
-  if (approves && run.plan !== null) await approveRun(session.warehouse, run.runId);
+  // The person has not seen the plan of a run that was paused before it was planned, nor one that is newer than `run`.
+  if (approves && run.status === 'awaiting_approval') await approveRun(session.warehouse, run.runId);
   const handle = client.workflow.getHandle(run.runId);
   return (await continueWorkflow(session, run, handle, approves)) ? handle : startRunWorkflow(session, run);
 }
@@ -72,14 +71,11 @@ async function continueWorkflow(
     return isSent || hasEnded(session, runId);
   }
   const isPaused = status === 'paused';
-  if (!isPaused && !(approves && plan)) return false;
   const update = (): Promise<void> =>
     isPaused ? handle.executeUpdate('resume') : handle.executeUpdate('approve', { args: [plan?.planHash] });
-  if (isInProgress(status)) {
-    // A reset can take a workflow back before its approval. Every other workflow ignores the update.
-    update().catch(() => {});
-    return false;
-  }
+  // A reset can take a workflow back before its approval. Every other workflow ignores the update.
+  if (status === 'running') update().catch(() => {});
+  if (!isPaused && !(approves && status === 'awaiting_approval')) return false;
   try {
     await tellingWait(session, waiting, update);
     return true;
