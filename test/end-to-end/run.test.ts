@@ -208,28 +208,36 @@ it('an export with a second header ends enrich run with 2, as it ends enrich pla
   expect(run.code).toBe(2);
 });
 
-it('an unexpected export pauses its run before a call, and a repeated command does not accept it', async () => {
-  const options = ['--yes', '--json', '--source', 'weekly', '--expect', 'rows=50%..150%'];
-  const first = await system.here(['run', system.sample(20), ...options]);
-  expect(first.facts().status).toBe('finished');
-  const command = ['run', system.sample(60), ...options, '--only', 'City in Havenbruk,são brás'];
-  const bill = sinceNow();
-  const paused = await system.here([...command, '--order-by', 'City', 'desc']);
-  expect(paused).toMatchObject({ code: 3, stderr: expect.stringContaining('not as expected: 60 rows') });
-  expect(paused.facts()).toMatchObject({
-    status: 'paused',
-    reason_type: 'expectation.unmet',
-    reason: expect.stringContaining('60 rows: expected at most 30') as string,
-  });
-  const again = await system.here([...command, '--order-by', 'City', 'desc']);
-  expect(again.facts()).toMatchObject({ run_id: paused.facts().run_id, status: 'paused' });
-  expect(bill().calls).toBe(0);
-  const accepted = (await system.here(['resume', paused.facts().run_id, '--json'])).facts();
-  expect(accepted.status).toBe('finished');
-  expect(accepted.outcomes['cancelled']).toBeGreaterThan(0);
-  expect(sum(accepted.outcomes)).toBe(60);
-  await expectPromisesKept(system);
-});
+it.each([
+  ['weekly', 'begun with --yes'],
+  ['monthly', 'begun on a terminal, without an approval'],
+])(
+  'an unexpected export pauses its run before a call, and --yes does not accept it (%s, %s)',
+  async (source, begun) => {
+    const options = ['--source', source, '--expect', 'rows=50%..150%'];
+    const first = await system.here(['run', system.sample(20), ...options, '--yes', '--json']);
+    expect(first.facts().status).toBe('finished');
+    const command = ['run', system.sample(60), ...options, '--only', 'City in Havenbruk,são brás'];
+    command.push('--order-by', 'City', 'desc');
+    const bill = sinceNow();
+    if (begun !== 'begun with --yes') await system.answerPrompts(command);
+    const paused = await system.here([...command, '--yes', '--json']);
+    expect(paused.code).toBe(3);
+    expect(paused.facts()).toMatchObject({
+      status: 'paused',
+      reason_type: 'expectation.unmet',
+      reason: expect.stringContaining('60 rows: expected at most 30') as string,
+    });
+    const again = await system.here([...command, '--yes', '--json']);
+    expect(again.facts()).toMatchObject({ run_id: paused.facts().run_id, status: 'paused' });
+    expect(bill().calls).toBe(0);
+    const accepted = (await system.here(['resume', paused.facts().run_id, '--json'])).facts();
+    expect(accepted.status).toBe('finished');
+    expect(accepted.outcomes['cancelled']).toBeGreaterThan(0);
+    expect(sum(accepted.outcomes)).toBe(60);
+    await expectPromisesKept(system);
+  },
+);
 
 it('enrich plan does not change an unfinished run of the same file', async () => {
   const file = system.sample(60);

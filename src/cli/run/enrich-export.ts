@@ -5,7 +5,7 @@ import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { holdInterruption, onFirstInterruption } from '../../dev/interruption.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
-import { approveRun } from '../../runs/approve-run.ts';
+import { approveWithoutPerson } from '../../runs/approve-run.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
@@ -58,7 +58,8 @@ export async function enrichExport(
     return readRunFacts(session.warehouse, runId);
   }
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
-  if (step === 'spend') await approveRun(session.warehouse, runId);
+  if (step === 'spend' && (await approveWithoutPerson(session.warehouse, run)))
+    return readRunFacts(session.warehouse, runId);
   const handle = await resumeRun(session, run, step === 'spend');
   const uiAddress = await describeUiAddress(session, runId);
   if (uiAddress !== undefined) tell(uiAddress);
