@@ -27,3 +27,13 @@ export async function approveWithoutPerson(
   await approveRun(warehouse, runId);
   return unmet.length > 0;
 }
+
+/**
+ * Takes back the approval of a run that was paused before its plan. A command without `--yes` then shows the plan and
+ * asks, also if the run was begun with `--yes`.
+ */
+export async function withdrawUnreadApproval({ database }: Warehouse, runId: string): Promise<void> {
+  await sql`
+    update runs set approved_at = null where run_id = ${runId} and status = 'paused' and plan is null
+  `.execute(database);
+}

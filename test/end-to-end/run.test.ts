@@ -139,6 +139,21 @@ describe('enrich run', () => {
     },
   );
 
+  it('enrich run asks on a terminal also if --yes began the run and it was paused before its plan', async () => {
+    const file = system.sample(30);
+    const bill = sinceNow();
+    const left = await system.answerPrompts(['run', file], '\u0003');
+    const runId = /run (\S+)/.exec(left.shown)![1]!;
+    await system.terminateWorkflow(runId);
+    const interrupted = { type: 'run.interrupted', reason: 'a test', next: 'none' };
+    await system.warehouse.query`
+      update runs set status = 'paused', pause_reason = ${interrupted}, plan = null, approved_at = now()
+      where run_id = ${runId}`;
+    const again = await system.answerPrompts(['run', file], 'n\n');
+    expect(again.shown).toContain('[y/N]');
+    expect(bill().calls).toBe(0);
+  });
+
   it('enrich run --plan runs exactly the shown plan, or nothing', async () => {
     const file = system.sample(50);
     const plan = JSON.parse((await system.here(['plan', file, '--json'])).stdout) as { plan_hash: string };

@@ -5,7 +5,7 @@ import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { holdInterruption, onFirstInterruption } from '../../dev/interruption.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
-import { approveWithoutPerson } from '../../runs/approve-run.ts';
+import { approveWithoutPerson, withdrawUnreadApproval } from '../../runs/approve-run.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
@@ -40,8 +40,10 @@ export async function enrichExport(
   await requireComponents(session, spec);
   // A signal that arrives while the run begins must not end the command as if there were no run.
   const passInterruption = holdInterruption();
-  const { run, found, optionsBefore } = await findOrBeginRun(session.warehouse, spec);
-  const { runId } = run;
+  const { run: begun, found, optionsBefore } = await findOrBeginRun(session.warehouse, spec);
+  const { runId } = begun;
+  if (asks) await withdrawUnreadApproval(session.warehouse, runId);
+  const run = await getRun(session.warehouse, runId);
   requirePlan(run, spec.expectedPlanHash);
   tell(found ? `continuing ${runId}` : `run ${runId}`);
   const step = firstStep(run, asks);

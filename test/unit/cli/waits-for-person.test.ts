@@ -9,7 +9,7 @@ function paused(type: 'run.paused' | 'run.interrupted', isApproved: boolean): Ru
 it.each([
   ['run.paused', true, true, true],
   ['run.paused', true, false, true],
-  // Before its plan, a run of --yes has no approval in the tables yet.
+  // A person began the run on a terminal.
   ['run.paused', false, false, true],
   ['run.paused', false, true, false],
   ['run.interrupted', true, false, false],
