@@ -50,7 +50,7 @@ function answerOf(
   salt: number,
 ): (Person | null)[] {
   const isLater = numbers[(salt + 7) % numbers.length]! % 2 === 0;
-  const matches = asked.flatMap(({ identity }) => world.answer(identity, isLater));
+  const matches = asked.flatMap((row) => world.answer(row, isLater));
   return shuffled(matches, numbers, salt).filter(
     (person) => person !== null || numbers[salt % numbers.length]! % 2 === 0,
   );

@@ -8,18 +8,20 @@ export interface WorldRow {
   readonly contactId: string;
   readonly human: number;
   readonly identity: Identity;
+  /** The answer for the row has no ids. This does not depend on the order: it decides what the warehouse knows. */
+  readonly lacksIds: boolean;
 }
 
 /**
- * The service's answer for one element of `details`: the person whom it finds, and a person whom it adds.
+ * The service's answer for the row of a call: the person whom it finds, and a person whom it adds.
  *
  * @param isLater whether the call comes after the service gave new ids to some people
  */
-export type WorldAnswer = (asked: Identity, isLater: boolean) => (Person | null)[];
+export type WorldAnswer = (asked: WorldRow, isLater: boolean) => (Person | null)[];
 
 /**
- * A few people with the same names, relatives with one address, reassigned addresses, wrong profiles, new ids and job
- * changes, and the exports that name them.
+ * A few people with the same names, relatives with one address, reassigned addresses, wrong profiles, new ids, ids in
+ * some answers only and job changes, and the exports that name them.
  */
 export interface IdentityWorld {
   readonly rows: readonly WorldRow[];
@@ -66,6 +68,7 @@ const row = fc.record({
   wrongProfile: fc.option(fc.nat(), { freq: 5 }),
   hasName: fc.boolean(),
   hasInitial: fc.boolean(),
+  lacksIds: fc.boolean(),
 });
 
 type Human = typeof human extends fc.Arbitrary<infer Value> ? Value : never;
@@ -126,13 +129,14 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
     all.findLast(
       (at) => humans[at]!.last === asked.lastName && humans[at]!.first.startsWith(asked.firstName ?? '-'),
     );
-  const answer: WorldAnswer = (asked, isLater) => {
-    const found = foundBy(asked);
+  const answer: WorldAnswer = ({ identity, lacksIds }, isLater) => {
+    const found = foundBy(identity);
     if (found === undefined) return [null];
     const { companion } = humans[found]!;
-    return [found, ...(companion === null ? [] : [companion % humans.length])].map((at) =>
-      personOf(at, isLater),
-    );
+    return [found, ...(companion === null ? [] : [companion % humans.length])].map((at) => ({
+      ...personOf(at, isLater),
+      ...(lacksIds && { id: null }),
+    }));
   };
 
   const rows = shapes.map((shape, index): WorldRow => {
@@ -149,6 +153,7 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
       source: shape.source,
       contactId: `c${index}`,
       human: at,
+      lacksIds: shape.lacksIds,
       identity: {
         ...(email !== undefined && { email }),
         ...(profileUrl !== undefined && { profileUrl }),
