@@ -108,46 +108,50 @@ export async function readExportHeaders({ database }: Warehouse, source: string)
 }
 
 function statementOf(choice: ContactChoice & { readonly source: string }): string {
-  // `exported` has all rows of each contact in the newest export, also if their cells were removed: the cells of an
-  // older export say nothing about the CRM's record today.
+  // `exported` has all rows of a contact in the newest export, also if their cells were removed: the cells of an older
+  // export say nothing about the CRM's record today. Everything is looked up contact by contact, in a fixed order:
+  // before the first ANALYZE, PostgreSQL expected one contact, and found all changes of employer anew for each.
   return `
     with selected as materialized (
       select c.* from enriched_contacts c where ${isSelected(choice)}
-    ), exported as (
-      select contact_id, header, json_agg(raw::json order by row_number) as raws,
-        json_agg(cells) as cells, bool_or(is_opted_out) as opted_out, bool_or(opted_out_of_calls) as opted_out_of_calls
-      from (
-        select r.contact_id, r.row_number, r.raw, r.opted_out_of_calls, u.header,
-          json_build_object(${identityColumns.map((column) => `'${column}', r.${column}`).join(', ')}) as cells,
-          r.opted_out or (r.outcome = 'suppressed' and r.raw <> '[]') as is_opted_out,
-          rank() over (partition by r.contact_id order by ${exportOrder('u')} desc) as age
-        from run_rows r
-        join runs u on u.run_id = r.run_id
-        join selected c on c.contact_id = r.contact_id
-        where u.source = c.source and ${isExport('u')}
-      ) dated
-      where age = 1
-      group by contact_id, header
-    ), moves as (
-      select distinct on (service, person_key) service, person_key, from_organization, from_domain, to_organization,
-        to_domain, to_title, detected_at
-      from job_changes
-      order by service, person_key, detected_at desc
     )
     select c.contact_id, c.first_name, c.last_name, c.email, c.email_status, c.title, c.city, c.state, c.country,
       c.organization_name, c.linkedin_url, p.phones, said.said_by, e.header, e.raws, e.cells, e.opted_out,
       e.opted_out_of_calls, m.from_organization, m.from_domain, m.to_organization, m.to_domain, m.to_title,
       m.detected_at
     from selected c
-    join people p on p.service = c.service and p.person_key = c.person_key
+    cross join lateral (
+      select phones, said_by from people where service = c.service and person_key = c.person_key offset 0
+    ) p
     cross join lateral (
       select coalesce(jsonb_object_agg(s.key, jsonb_build_object('asked_at', o.asked_at, 'run_id', o.run_id)), '{}')
         as said_by
       from jsonb_each_text(p.said_by) s
-      join observations o on o.observation_id = s.value::bigint
+      cross join lateral (
+        select asked_at, run_id from observations where observation_id = s.value::bigint offset 0
+      ) o
     ) said
-    left join exported e on e.contact_id = c.contact_id
-    left join moves m on m.service = c.service and m.person_key = c.person_key
+    left join lateral (
+      select header, json_agg(raw::json order by row_number) as raws, json_agg(cells) as cells,
+        bool_or(is_opted_out) as opted_out, bool_or(opted_out_of_calls) as opted_out_of_calls
+      from (
+        select r.row_number, r.raw, r.opted_out_of_calls, u.header,
+          json_build_object(${identityColumns.map((column) => `'${column}', r.${column}`).join(', ')}) as cells,
+          r.opted_out or (r.outcome = 'suppressed' and r.raw <> '[]') as is_opted_out,
+          rank() over (order by ${exportOrder('u')} desc) as age
+        from (select * from run_rows where contact_id = c.contact_id offset 0) r
+        cross join lateral (select * from runs where run_id = r.run_id offset 0) u
+        where u.source = c.source and ${isExport('u')}
+      ) dated
+      where age = 1
+      group by header
+    ) e on true
+    left join lateral (
+      select * from job_changes
+      where service = c.service and person_key = c.person_key
+      order by detected_at desc
+      limit 1
+    ) m on true
     order by c.contact_id collate "C"`;
 }
 
