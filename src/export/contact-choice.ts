@@ -47,9 +47,9 @@ const suppressedContact = `
     cross join lateral (
       select identity_keys from observations where identity_keys @> array[k.identity_key] offset 0
     ) o
-  ) known,
-    suppression_hashes(identity_key) as form (key_hash)
-  join suppressed_keys s using (key_hash)
+  ) known
+  cross join lateral suppression_hashes(identity_key) as form (key_hash)
+  cross join lateral (select from suppressed_keys where key_hash = form.key_hash offset 0) s
   union all
   select 1
   from suppression_entries e,
