@@ -34,9 +34,11 @@ export async function endRun(
       .limit(1)
       .executeTakeFirst();
     if (open) throw new Error(`run ${runId} cannot end: rows are left without an outcome`);
+    // Not `not exists`: after retention had emptied the table, PostgreSQL read all rows of the run for each claim.
     await sql`
-      delete from claims c where c.run_id = ${runId} and not exists (
-        select 1 from run_rows r where r.run_id = c.run_id and r.row_number = c.row_number and r.outcome = 'unknown')
+      delete from claims c where c.run_id = ${runId} and 0 = (
+        select count(*) from run_rows r
+        where r.run_id = c.run_id and r.row_number = c.row_number and r.outcome = 'unknown')
     `.execute(transaction);
     await transaction
       .updateTable('runs')
