@@ -79,7 +79,13 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
         and o.run_id <> ${runId}
         and r.undone_at is null
     ) known on true
-    left join observed mine on mine.service = decided.service and mine.person_key = decided.person_key
+    left join lateral (
+      select bool_or(${saysEmail}) as email, bool_or(${saysPhones}) as phones
+      from (
+        select * from observations where service = decided.service and person_key = decided.person_key offset 0
+      ) o
+      where o.run_id = ${runId}
+    ) mine on true
     left join of_other_keys also_mine on also_mine.source = t.source and also_mine.contact_id = t.contact_id
     where with_run.person_key is not null or (with_run.run_id = ${runId} and known.is_known)
   `.execute(database);
