@@ -1,2 +1,2 @@
 /** Fewer rows need no statistics. With more, missing statistics turned a hash join into nested loops. */
-export const rowsWorthAnalyzing = 10_000;
+export const rowsWorthAnalyzing = 1_000;
