@@ -1,3 +1,5 @@
+import { keptPlans } from '../kept-plans.ts';
+
 /** Which people a change of the log affects, and the locks of those who extend the log. */
 export const lockLog = [
   // Everybody whose current values depend on the log of these people and on the matches of these contacts: the people,
@@ -26,8 +28,11 @@ export const lockLog = [
 
   // Locks contacts before people and people before companies, each in the order of their keys, so that two writers
   // cannot deadlock. Also locks the person whom a contact was before, so that the change feed has changes in order.
+  // By a plan from a small warehouse, a session that goes on for weeks read all contacts for each person.
   `create function enrichment.lock_log(of_service text, of_people text[], of_sources text[], of_contacts text[])
-    returns void language plpgsql as $$
+    returns void language plpgsql
+    ${keptPlans}
+    as $$
     begin
       perform pg_advisory_xact_lock(1, key) from (
         select distinct hashtext(source || ' ' || contact_id) as key

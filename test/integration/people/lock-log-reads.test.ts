@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { rowsScanned } from '../../helpers/database/rows-read.ts';
+
+const warehouse = await warehouseOfFile({ connections: 1 });
+
+function addContacts(first: number, last: number) {
+  return warehouse.query`
+    insert into contacts (source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number)
+    select 'crm', 'c' || n, 'test', 'person:p' || n, n, 'email', true, 'r1', n
+    from generate_series(${first}::integer, ${last}::integer) n`;
+}
+
+function lockPeople(people: number) {
+  return warehouse.query`
+    select lock_log('test', array_agg('person:p' || n), array_agg('crm'::text), array_agg('c' || n))
+    from generate_series(1, ${people}::integer) n`;
+}
+
+it('lock_log() finds contacts by the index in a session that began when the warehouse had ten', async () => {
+  await warehouse.query`alter table contacts set (autovacuum_enabled = off)`;
+  await addContacts(1, 10);
+  await warehouse.query`analyze contacts`;
+  // PostgreSQL decides after five executions whether it keeps a plan.
+  for (let execution = 1; execution <= 6; execution += 1) await lockPeople(10);
+  await addContacts(11, 3_000);
+  const before = await rowsScanned(warehouse, 'contacts');
+  await lockPeople(100);
+  expect((await rowsScanned(warehouse, 'contacts')) - before).toBe(0);
+});
