@@ -154,13 +154,16 @@ async function removeOf(transaction: Transaction<Tables>, candidates: readonly C
 
 /** Deletes candidates that were compared, except those that another transaction has queued again or is queueing. */
 async function forget(transaction: Transaction<Tables>, candidates: readonly Candidate[]): Promise<void> {
+  // Each is looked up: retention empties the table, so PostgreSQL expects one candidate, and compared each with all.
   await sql`
-    delete from prune_candidates where observation_id in (
-      select observation_id
-      from prune_candidates
-      join unnest(${candidates.map(({ observationId }) => observationId)}::bigint[],
+    delete from prune_candidates where observation_id = any(array(
+      select found.observation_id
+      from unnest(${candidates.map(({ observationId }) => observationId)}::bigint[],
         ${candidates.map(({ queuedBy }) => queuedBy)}::xid8[]) as compared (observation_id, queued_by)
-        using (observation_id, queued_by)
-      for update of prune_candidates skip locked)
+      cross join lateral (
+        select observation_id from prune_candidates
+        where observation_id = compared.observation_id and queued_by = compared.queued_by
+        for update skip locked
+      ) found))
   `.execute(transaction);
 }
