@@ -132,8 +132,8 @@ async function beginRunOf(
   }
   if (isFull) return 'left';
   const { run } = await findOrBeginRun(warehouse, specOf(sha256));
-  // A person who has begun a run of the same file decides on its plan.
-  if (run.options.schedule === options.schedule) await approveRun(warehouse, run.runId);
+  // The run of this schedule, or of another one: runs that a person begins have another priority, so another key.
+  await approveRun(warehouse, run.runId);
   // If the export is refused, the run's workflow finds the same error and fails with it.
   if (path !== undefined && isElsewhere(address)) {
     const staging = { fetched: path, signal, onProgress: () => {} };

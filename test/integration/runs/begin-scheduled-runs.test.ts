@@ -12,8 +12,8 @@ import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/begin-scheduled-runs.ts';
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
-import { setRunStatus } from '../../../src/runs/runs.ts';
-import { getRun } from '../../../src/runs/runs.ts';
+import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
+import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
@@ -148,15 +148,15 @@ describe('a bad file in a folder of which every new file is enriched', () => {
 });
 
 describe('the runs of a schedule', () => {
-  it('a schedule does not approve the run of the same file that waits for a person', async () => {
+  it('a schedule neither finds nor approves the run of the same file that waits for a person', async () => {
     write('contacts-2026-11-21.csv');
     const choice = { kind: 'file', from: 'contacts-{date}.csv' } as const;
-    const [run] = await begin(choice);
-    await warehouse.query`
-      update enrichment.runs set approved_at = null, options = options || '{"schedule": null}'
-      where run_id = ${run!.runId}`;
-    expect(await begin(choice)).toMatchObject([{ runId: run!.runId }]);
-    expect(await getRun(warehouse, run!.runId)).toMatchObject({ isApproved: false });
+    const [scheduled] = await begin(choice);
+    const { options, ...file } = await getRun(warehouse, scheduled!.runId);
+    const byPerson = { ...options, schedule: null, priority: 'ad-hoc' } as const;
+    const { run } = await findOrBeginRun(warehouse, { ...file, source: 'generic', options: byPerson });
+    expect(await begin(choice)).toMatchObject([{ runId: scheduled!.runId }]);
+    expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'ingesting', isApproved: false });
   });
 
   it("runs of a schedule have its time, the priority of schedules, its budget and the worker's settings", async () => {
