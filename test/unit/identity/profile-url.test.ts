@@ -98,6 +98,7 @@ it.each([
   ['with a query', 'https://linkedin.com/in/ada-novak?trk=people'],
   ['at a country host', 'https://de.linkedin.com/in/ada-novak'],
   ['in a language', 'https://linkedin.com/in/ada-novak/en'],
+  ['that is encoded twice', 'https://linkedin.com/in/ada%252Dnovak'],
   ['beside other text', 'Ada: https://linkedin.com/in/ada-novak'],
 ])('findWrittenProfileUrl() finds no profile URL %s', (_, cell) => {
   expect(findWrittenProfileUrl([cell], 'linkedin.com/in/ada-novak')).toBeUndefined();

@@ -29,22 +29,22 @@ export function parseProfileUrl(cell: string): string | undefined {
 /**
  * Finds how a row writes its profile URL. A service may compare addresses letter by letter, so a call sends the address
  * of the CRM: with `www.`, scheme, letter case and trailing slash as written. Everything that `parseProfileUrl` removes
- * beyond these, such as a country host or a query, is no part of an address that a service would have.
+ * beyond these, such as a country host, a query or a second encoding, is no part of an address that a service has.
  *
  * @returns undefined if no cell has this page in such a form
  */
 export function findWrittenProfileUrl(cells: readonly string[], profileUrl: string): string | undefined {
   const written = cells.find((cell) => {
     const plain = /^\s*https?:\/\/(?:www\.)?([^?#\s]+?)\/?\s*$/i.exec(cell);
-    return plain !== null && decoded(plain[1]!) === profileUrl;
+    return plain !== null && decoded(plain[1]!, 1) === profileUrl;
   });
   return written?.trim();
 }
 
 /** Decodes a path: `jos%C3%A9`, `jos%25C3%25A9` and both spellings of `josé` are one page. Keeps invalid codes. */
-function decoded(path: string): string {
+function decoded(path: string, encodings = mostEncodings): string {
   let text = path;
-  for (let round = 0; round < mostEncodings && text.includes('%'); round += 1) text = decodePercent(text);
+  for (let round = 0; round < encodings && text.includes('%'); round += 1) text = decodePercent(text);
   return text.toLowerCase().normalize('NFC');
 }
 
