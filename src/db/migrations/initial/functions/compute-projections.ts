@@ -46,9 +46,14 @@ export const computeProjections = [
         union
         select * from unnest(of_sources, of_contacts)
       ) touched;
-      select array_agg(v) into before
+      -- Here and below, each contact is looked up: in a join, PostgreSQL read all contacts and people for each batch.
+      select array_agg(v.contact) into before
       from unnest(touched_sources, touched_contacts) as g (source, contact_id)
-      join enrichment.enriched_contacts v on v.source = g.source and v.contact_id = g.contact_id;
+      cross join lateral (
+        select e as contact from enrichment.enriched_contacts e
+        where e.source = g.source and e.contact_id = g.contact_id
+        offset 0
+      ) v;
 
       -- Contacts first: they tell which keys a person has.
       differing := array(select enrichment.project_contacts(of_sources, of_contacts));
@@ -69,7 +74,9 @@ export const computeProjections = [
           array_remove(array[${changedGroups.join(',\n            ')}], null) as field_groups
         from unnest(touched_sources, touched_contacts) as g (source, contact_id)
         left join unnest(before) as was on was.source = g.source and was.contact_id = g.contact_id
-        left join enrichment.enriched_contacts v on v.source = g.source and v.contact_id = g.contact_id
+        left join lateral (
+          select * from enrichment.enriched_contacts where source = g.source and contact_id = g.contact_id offset 0
+        ) v on true
         where was.* is distinct from v.*
       ), overtaken as (
         -- A later transaction has changed the contact first. Readers wait for this transaction, so they have not read

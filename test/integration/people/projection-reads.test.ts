@@ -17,6 +17,21 @@ function lockPeople(people: number) {
     from generate_series(1, ${people}::integer) n`;
 }
 
+it('project() finds contacts and people by the index when there are 3,000', async () => {
+  await addContacts(10_001, 13_000);
+  await warehouse.query`
+    insert into people (service, person_key, emails, phones, employment, said_by, enriched_at, run_id, attempt_id)
+    select service, person_key, '[]', '[]', '[]', '{}', now(), 'r1', 'a1' from contacts`;
+  await warehouse.query`analyze contacts, people`;
+  const scanned = async () =>
+    (await rowsScanned(warehouse, 'contacts')) + (await rowsScanned(warehouse, 'people'));
+  const before = await scanned();
+  await warehouse.query`
+    select project('test', array_agg('person:p' || n), '{}', '{}') from generate_series(10001, 10250) n`;
+  expect((await scanned()) - before).toBe(0);
+  await warehouse.query`delete from contacts`;
+});
+
 it('lock_log() finds contacts by the index in a session that began when the warehouse had ten', async () => {
   await warehouse.query`alter table contacts set (autovacuum_enabled = off)`;
   await addContacts(1, 10);
