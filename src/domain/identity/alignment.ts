@@ -11,6 +11,7 @@ import {
   type Evidence,
   type Fit,
 } from './identity-evidence.ts';
+import { wereMerged } from './merged-people.ts';
 import type { AnsweredOutcome } from '../runs/outcome.ts';
 import type { Person } from './person.ts';
 import { contestedReason } from './rivals.ts';
@@ -121,13 +122,20 @@ export function alignMatches(
   };
 }
 
-/** The answer's own record of a person whom an earlier answer identifies, also under a new id. */
-function sameInAnswer({ arrived, known }: Call, row: number, index: number): Arrived | undefined {
+/** The answer's own record of a person whom an earlier answer identifies, also under a new id or without one. */
+function sameInAnswer(call: Call, row: number, index: number): Arrived | undefined {
+  const { arrived, known } = call;
   const elsewhere = known.candidatesOf(row)[index - arrived.length];
   if (!elsewhere) return undefined;
   const same = arrived.find(({ person }) => isOnePerson(person, elsewhere.person));
   if (same) return same;
-  const renumbered = arrived.filter(({ person }) => known.areRecordsOfOne(person, elsewhere.person));
+  const lacksId = (person: ComparedPerson): boolean =>
+    person.personId === undefined &&
+    wereMerged(person, elsewhere.person) &&
+    fitOf(call, row, person).strength !== 'none';
+  const renumbered = arrived.filter(
+    ({ person }) => lacksId(person) || known.areRecordsOfOne(person, elsewhere.person),
+  );
   const [only] = renumbered;
   const isRejected = only && verdictOn(known.verdictsOf(row), only.person) === 'rejected';
   return renumbered.length === 1 && !isRejected ? only : undefined;

@@ -5,11 +5,10 @@ import { identityKeys } from './identity-keys.ts';
 import { compareNames } from './names/name-agreement.ts';
 
 /**
- * Whether two records with different ids are one person, because the service merged the person or gave a new id: the
- * names agree, and the profile or the work address does. Relatives of one name can share a private address.
+ * Whether records of two answers are one person, because the service merged the person, gave a new id or left the id
+ * out: the names agree, and the profile or the work address does. Relatives of one name can share a private address.
  */
 export function wereMerged(one: ComparedPerson, other: ComparedPerson): boolean {
-  if (one.personId === undefined || other.personId === undefined) return false;
   return sharesOwnIdentifier(one, other) && compareNames(one.name, other.name) === 'agree';
 }
 

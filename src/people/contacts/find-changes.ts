@@ -136,10 +136,9 @@ function orOwnRecord(
   people: readonly KnownPerson[],
 ): KnownPerson {
   const contact = contactKey(source, contactId);
-  const own = people.filter(
-    (record) =>
-      !hasId(record) && record.givenTo.has(contact) && isOnePerson(record.compared, person.compared),
-  );
+  const isSame = ({ compared }: KnownPerson): boolean =>
+    isOnePerson(compared, person.compared) || wereMerged(compared, person.compared);
+  const own = people.filter((record) => !hasId(record) && record.givenTo.has(contact) && isSame(record));
   return own.reduce((newest, record) => (record.askedAt > newest.askedAt ? record : newest), person);
 }
 

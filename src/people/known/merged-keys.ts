@@ -50,7 +50,7 @@ export class KnownRecords {
   #linkedTo(record: KnownPerson): readonly KnownPerson[] {
     const sharing = this.#byMatchKey.sharing(identifyingKeys(record));
     return [
-      ...sharing.filter((other) => wereMerged(other.compared, record.compared)),
+      ...sharing.filter((other) => haveIds(other, record) && wereMerged(other.compared, record.compared)),
       ...record.mergedKeys.flatMap((key) => this.#byKey.get(key) ?? []),
     ];
   }
@@ -58,6 +58,11 @@ export class KnownRecords {
 
 function isSameRecord(one: KnownPerson, other: KnownPerson): boolean {
   return one.personKey === other.personKey;
+}
+
+/** A record without an id belongs to the contact that a call asked for. */
+function haveIds(...records: readonly KnownPerson[]): boolean {
+  return records.every(({ compared }) => compared.personId !== undefined);
 }
 
 /** If one answer has both records, the service itself distinguishes them. */

@@ -8,8 +8,6 @@ export interface WorldRow {
   readonly contactId: string;
   readonly human: number;
   readonly identity: Identity;
-  /** The answer for the row has no ids. This does not depend on the order: it decides what the warehouse knows. */
-  readonly lacksIds: boolean;
 }
 
 /**
@@ -59,26 +57,32 @@ const human = fc.record({
   companion: fc.option(fc.nat(), { freq: 2 }),
 });
 
+const sources = ['one', 'two', 'three'] as const;
+
 const row = fc.record({
   human: fc.nat(),
-  source: fc.constantFrom('one', 'two', 'three'),
+  source: fc.constantFrom(...sources),
   address: fc.constantFrom('work', 'former', 'home', 'none'),
   hasProfile: fc.boolean(),
   /** The row has the profile of another human. */
   wrongProfile: fc.option(fc.nat(), { freq: 5 }),
   hasName: fc.boolean(),
   hasInitial: fc.boolean(),
-  lacksIds: fc.boolean(),
 });
 
 type Human = typeof human extends fc.Arbitrary<infer Value> ? Value : never;
 type Row = typeof row extends fc.Arbitrary<infer Value> ? Value : never;
 
 export const identityWorld: fc.Arbitrary<IdentityWorld> = fc
-  .tuple(fc.array(human, { minLength: 2, maxLength: 6 }), fc.array(row, { minLength: 2, maxLength: 10 }))
-  .map(([humans, rows]) => worldOf(humans, rows));
+  .tuple(
+    fc.array(human, { minLength: 2, maxLength: 6 }),
+    fc.array(row, { minLength: 2, maxLength: 10 }),
+    // Answers for the rows of this source have no ids. So the order does not decide which people have ids.
+    fc.option(fc.constantFrom(...sources)),
+  )
+  .map(([humans, rows, withoutIds]) => worldOf(humans, rows, withoutIds));
 
-function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorld {
+function worldOf(humans: readonly Human[], shapes: readonly Row[], withoutIds: string | null): IdentityWorld {
   const all = [...humans.keys()];
   const namesakesOf = (at: number): number[] =>
     all.filter(
@@ -129,13 +133,13 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
     all.findLast(
       (at) => humans[at]!.last === asked.lastName && humans[at]!.first.startsWith(asked.firstName ?? '-'),
     );
-  const answer: WorldAnswer = ({ identity, lacksIds }, isLater) => {
+  const answer: WorldAnswer = ({ identity, source }, isLater) => {
     const found = foundBy(identity);
     if (found === undefined) return [null];
     const { companion } = humans[found]!;
     return [found, ...(companion === null ? [] : [companion % humans.length])].map((at) => ({
       ...personOf(at, isLater),
-      ...(lacksIds && { id: null }),
+      ...(source === withoutIds && { id: null }),
     }));
   };
 
@@ -153,7 +157,6 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[]): IdentityWorl
       source: shape.source,
       contactId: `c${index}`,
       human: at,
-      lacksIds: shape.lacksIds,
       identity: {
         ...(email !== undefined && { email }),
         ...(profileUrl !== undefined && { profileUrl }),

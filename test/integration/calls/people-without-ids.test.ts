@@ -99,6 +99,38 @@ it('a contact keeps the record without an id of its own call while the record wi
   ]);
 });
 
+it('contacts of a person without a profile keep the person while the id is in some answers only', async () => {
+  const { person, a, b } = human();
+  const unlinked = { ...person, proflink_url: null };
+  const other = contact(b.contactId, a.identity);
+  await play(a, unlinked);
+  await play(other, { ...unlinked, id: null, title: 'CTO' });
+  expect(await dataOf(a, other)).toEqual([
+    [person.id, null],
+    [null, 'CTO'],
+  ]);
+  const newId = `${person.id}-new`;
+  const newest = await play(a, { ...unlinked, id: newId, title: 'CEO' });
+  expect(await dataOf(a, other)).toEqual([
+    [newId, 'CEO'],
+    [newId, 'CEO'],
+  ]);
+  await undoRun(warehouse, newest, note, signal);
+  expect(await dataOf(a, other)).toEqual([
+    [person.id, null],
+    [null, 'CTO'],
+  ]);
+});
+
+it('a person without a profile stays one person if two answers without an id differ in a field', async () => {
+  const { person, a, b } = human();
+  const unlinked = { ...person, id: null, proflink_url: null };
+  const other = contact(b.contactId, a.identity);
+  await play(a, unlinked);
+  await play(other, { ...unlinked, title: 'CTO' });
+  expect((await dataOf(a, other)).map((data) => data?.[0])).toEqual([null, null]);
+});
+
 it('a contact gets its own record without an id back if the only newer answer with the id is undone', async () => {
   const { person, a, b } = human();
   await play(a, person);
