@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '../../domain/problem.ts';
 import type { JsonFlag } from './flags.ts';
 import { tell } from './output.ts';
@@ -12,6 +13,7 @@ import { tell } from './output.ts';
  */
 export async function agrees(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
   if (!process.stdin.isTTY) return undefined;
+  await discardTyped();
   const terminal = createInterface({
     input: process.stdin,
     output: process.stderr,
@@ -31,6 +33,14 @@ export async function agrees(question: string, signal?: AbortSignal): Promise<bo
   } finally {
     terminal.close();
   }
+}
+
+/** Discards the lines that were typed before the question: the person had not read what a yes approves. */
+async function discardTyped(): Promise<void> {
+  process.stdin.resume();
+  // The terminal has these lines already. The time only lets Node.js read them.
+  await sleep(50);
+  process.stdin.pause();
 }
 
 /**

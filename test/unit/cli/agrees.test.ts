@@ -1,19 +1,33 @@
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { agrees } from '../../../src/cli/terminal/confirm.ts';
 
 let keyboard: PassThrough;
+let screen: PassThrough;
 
 beforeEach(() => {
   keyboard = Object.assign(new PassThrough(), { isTTY: true });
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(keyboard as unknown as typeof process.stdin);
-  vi.spyOn(process, 'stderr', 'get').mockReturnValue(
-    Object.assign(new PassThrough(), { isTTY: true }) as unknown as typeof process.stderr,
-  );
+  screen = Object.assign(new PassThrough(), { isTTY: true });
+  vi.spyOn(process, 'stderr', 'get').mockReturnValue(screen as unknown as typeof process.stderr);
 });
 
 afterEach(() => {
   vi.restoreAllMocks();
+});
+
+/** The answer to a question once it is on the screen. */
+async function answerTo(typed: string): Promise<boolean | undefined> {
+  const answer = agrees('spend it?');
+  await once(screen, 'data');
+  keyboard.write(typed);
+  return answer;
+}
+
+it('agrees() reads no answer that was typed before the question', async () => {
+  keyboard.write('y\n');
+  expect(await answerTo('n\n')).toBe(false);
 });
 
 it.each([
@@ -23,18 +37,14 @@ it.each([
   ['n\n', false],
   ['No\n', false],
 ])('agrees() reads %j as %s', async (typed, yes) => {
-  const answer = agrees('spend it?');
-  keyboard.write(typed);
-  expect(await answer).toBe(yes);
+  expect(await answerTo(typed)).toBe(yes);
 });
 
 it.each([
   ['Ctrl-C', '\u0003'],
   ['Ctrl-D', '\u0004'],
 ])('agrees() reads %s as no answer', async (_name, typed) => {
-  const answer = agrees('spend it?');
-  keyboard.write(typed);
-  expect(await answer).toBeUndefined();
+  expect(await answerTo(typed)).toBeUndefined();
 });
 
 it('agrees() waits no longer than its limit', async () => {
@@ -50,9 +60,6 @@ it.each([
 ])(
   'agrees() asks again after an answer that is neither yes nor no, and then reads %j as %s',
   async (last, yes) => {
-    const answer = agrees('spend it?');
-    keyboard.write('maybe\nyesterday\n');
-    keyboard.write(last);
-    expect(await answer).toBe(yes);
+    expect(await answerTo(`maybe\nyesterday\n${last}`)).toBe(yes);
   },
 );
