@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import proto, { type temporal } from '@temporalio/proto';
 
-const { ResetReapplyExcludeType } = temporal.api.enums.v1;
+const { ResetReapplyExcludeType } = proto.temporal.api.enums.v1;
 
 const billable = [
   'workflowExecutionStartedEventAttributes',
