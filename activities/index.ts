@@ -3,8 +3,11 @@ import type { RunFacts } from '../src/contract/run-facts.ts';
 import { checkRunService, type ServiceCheckDependencies } from '../src/calls/service/check-run-service.ts';
 import { enrichBatches } from '../src/calls/batches/enrich-batches.ts';
 import type { AttemptDependencies } from '../src/calls/attempt-call.ts';
-import type { LateDependencies } from '../src/late-results/make-polls.ts';
-import { syncLateResults, syncRunResults } from '../src/late-results/sync-late-results.ts';
+import {
+  syncLateResults,
+  syncRunResults,
+  type LateDependencies,
+} from '../src/late-results/sync-late-results.ts';
 import { keepCreditStatement } from '../src/calls/service/keep-credit-statement.ts';
 import { reconcileContacts } from '../src/runs/reconciliation/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
@@ -20,7 +23,7 @@ import type { Logger } from '../src/telemetry/log.ts';
 import type { Lineage } from '../src/monitoring/lineage.ts';
 import { notifyingOfFailure } from '../src/monitoring/schedule-failures.ts';
 import { killPoint } from '../src/telemetry/kill-point.ts';
-import { prune } from '../src/privacy/retention/prune.ts';
+import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
 import { shownName } from '../src/runs/run-input.ts';

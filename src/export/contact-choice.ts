@@ -1,6 +1,6 @@
 import { escapeLiteral } from 'pg';
 import type { Warehouse } from '../db/database.ts';
-import { sharedKeyPattern } from '../keys/identifying-key.ts';
+import { sharedKeyPattern } from '../keys/key-lookups.ts';
 import { parseCursor } from '../people/change-feed.ts';
 
 /** What a person does whose `--since` of an export is no cursor. */

@@ -1,3 +1,5 @@
+import { sql, type RawBuilder } from 'kysely';
+
 /** The key of a contact: its source and its id there. */
 export interface ContactKey {
   readonly source: string;
@@ -17,4 +19,22 @@ export function contactKey(source: string, contactId: string): string {
 
 export function isSameContact(one: ContactKey, other: ContactKey): boolean {
   return one.source === other.source && one.contactId === other.contactId;
+}
+
+/**
+ * Query of a contact by its key. `offset 0` keeps PostgreSQL from turning the query into a join, which read all
+ * contacts for 300 rows: 64 ms with 24,000 contacts.
+ */
+export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unknown>) => sql`
+  select * from contacts where source = ${source} and contact_id = ${contactId} offset 0`;
+
+/** SQL table of the keys of rows, with the columns `run_id` and `row_number`. */
+export function unnestRows(rows: readonly RowKey[]): RawBuilder<unknown> {
+  return sql`unnest(${rows.map(({ runId }) => runId)}::text[], ${rows.map(({ rowNumber }) => rowNumber)}::int[])`;
+}
+
+/** SQL table of the keys of contacts, with the columns `source` and `contact_id`. */
+export function unnestContacts(contacts: readonly ContactKey[]): RawBuilder<unknown> {
+  return sql`unnest(${contacts.map(({ source }) => source)}::text[],
+    ${contacts.map(({ contactId }) => contactId)}::text[])`;
 }

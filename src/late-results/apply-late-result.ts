@@ -1,25 +1,43 @@
-import { ofAnotherCall, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
+import { ofAnotherCall, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import { countedPeople, nounFor } from '../domain/text/counted.ts';
 import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
-import { coveredKinds, type DeliveredPart } from '../domain/late-results/delivered-part.ts';
+import { deliveryKindOf, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
+import {
+  coveredKinds,
+  deliveredPart,
+  isOfEmptyCall,
+  type DeliveredPart,
+  type DeliveredBody,
+  type DeliveredShare,
+} from '../domain/late-results/delivered-part.ts';
 import { pauseOverbilled } from '../ledger/late-credits.ts';
 import { recordLateLookups } from '../people/known/lookup-history.ts';
-import { decideAboutPeople } from '../people/contacts/decide-contacts.ts';
-import { recordLateResults } from '../people/log/late-observations.ts';
+import { decideAboutPeople } from '../people/contacts/apply-changes.ts';
+import { recordLateResults } from '../people/log/append-to-log.ts';
 import { keyOfId } from '../people/log/observation.ts';
 import type { Warehouse } from '../db/database.ts';
-import { hiddenId } from '../suppression/hidden-ids.ts';
+import { hiddenId, hashOfAttempt } from '../suppression/suppression-list.ts';
 import { writeAboutPeople } from '../suppression/write-about-people.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
-import { lockAttempt, type LockedAttempt } from './awaiting-call.ts';
-import { compareBody, type ComparedBody } from './compare-body.ts';
-import { arrivedOfLost, settleByParts } from './late-progress.ts';
-import { givenResults, withoutGivenBefore } from './given-results.ts';
+import {
+  lockAttempt,
+  idsOfOthers,
+  isRequestOfAnother,
+  idsInLog,
+  idsOfSamePeople,
+  readRecipients,
+  type LockedAttempt,
+  type NamedRecipient,
+} from './awaiting-call.ts';
+import { arrivedOfLost, settleByParts, peopleOfCall } from './late-results-status.ts';
+import { givenResults, withoutGivenBefore } from './delivered-bodies.ts';
 import type { Tables } from '../db/schema.ts';
+import { suppressedOfDelivery, type SuppressedPeople } from './suppressed-of-delivery.ts';
+import { assignDelivered } from '../domain/late-results/late-assignment.ts';
+import { lockLog } from '../people/rebuild.ts';
 
 /** Result of a delivery; `waiting`: its call is still in flight, and the delivery stays in the inbox. */
 export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
@@ -203,4 +221,123 @@ async function markDelivery(
       body = case when not ${marking.dropsBody ?? false} then body end
     where delivery_id = ${deliveryId}
   `.execute(transaction);
+}
+
+interface ComparedBody extends AssignedPeople {
+  readonly body: DeliveredBody;
+  readonly suppressed: SuppressedPeople;
+  /** Undefined: the body belongs to another call. */
+  readonly part: DeliveredPart | undefined;
+  readonly isOfEmpty: boolean;
+}
+
+/** Decides which people of the call the people of a body are, and which results of the call the body delivers. */
+async function compareBody(
+  transaction: Transaction<Tables>,
+  attempt: LockedAttempt,
+  content: LateResult,
+): Promise<ComparedBody> {
+  const { people, targetFields, requestId } = content;
+  const kind = deliveryKindOf(content.kind, attempt.options);
+  const assigned = await assignPeople(transaction, attempt, content, kind);
+  const suppressed = await suppressedOfDelivery(
+    transaction,
+    attempt,
+    people,
+    assigned.recipients,
+    assigned.assigned,
+  );
+  const others = attempt.hasAnswer ? [] : await idsOfOthers(transaction, attempt, assigned.knownIds);
+  const shares = sharesOf(attempt, content, assigned, others);
+  const bearsRequestId = requestId !== undefined && requestId === attempt.requestId;
+  // The call's request id or a person of its answer shows whose results these are. Without both, other calls can.
+  const isOfAnother =
+    requestId !== undefined &&
+    !bearsRequestId &&
+    shares.every(({ knownId }) => knownId === undefined) &&
+    (await isRequestOfAnother(transaction, attempt, requestId));
+  const body = {
+    kind,
+    people: shares,
+    targetFields,
+    bearsRequestId,
+  };
+  const call = peopleOfCall(attempt);
+  return {
+    ...assigned,
+    body,
+    suppressed,
+    part: isOfAnother ? undefined : deliveredPart(body, call),
+    isOfEmpty: isOfEmptyCall(body, call),
+  };
+}
+
+/** The people of a body in their order, with the facts that settlement needs. */
+function sharesOf(
+  attempt: LockedAttempt,
+  { people }: LateResult,
+  { recipients, assigned }: AssignedPeople,
+  others: readonly string[],
+): DeliveredShare[] {
+  const known = new Set(attempt.foundIds);
+  return people.map((person, index) => {
+    const { id, phones, emails, fields, isPending } = person;
+    const own = assigned[index]!.map((recipient) => recipients[recipient]!.personId);
+    // Bodies can state the same values with other statuses.
+    const values = [
+      phones.map(({ sanitizedNumber, rawNumber }) => sanitizedNumber ?? rawNumber),
+      emails.map(({ email }) => email),
+    ];
+    // The answer may list the person under a hidden id.
+    const ownIds = [...(id === undefined ? [] : [id, hiddenId(attempt.attemptId, id)]), ...own];
+    return {
+      knownId: ownIds.find((personId) => known.has(personId)),
+      // A hash, not the id: the alias stays after an erasure.
+      alias: hashOfAttempt(attempt.attemptId, id ?? JSON.stringify(values)),
+      hasPhones: phones.length > 0,
+      hasEmails: emails.length > 0,
+      isOther: id !== undefined && others.includes(id),
+      fields,
+      isPending,
+    };
+  });
+}
+
+interface AssignedPeople {
+  readonly personIds: readonly string[];
+  /** Ids in the body that the answer of the call does not have, and an answer of another call has. */
+  readonly knownIds: readonly string[];
+  readonly recipients: readonly NamedRecipient[];
+  /** For each person of the body the indexes of their recipients. */
+  readonly assigned: readonly (readonly number[])[];
+}
+
+async function assignPeople(
+  transaction: Transaction<Tables>,
+  attempt: LockedAttempt,
+  { people }: LateResult,
+  kind: DeliveryKind,
+): Promise<AssignedPeople> {
+  const personIds = people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
+  const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
+  if (otherIds.length > 0) await lockPeopleOf(transaction, attempt, personIds);
+  const recipients = await readRecipients(transaction, attempt, personIds);
+  const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
+  const foundIds = await idsOfSamePeople(transaction, attempt, knownIds);
+  const named = people.map(({ id, addresses }) => ({ id: foundIds.get(id ?? '') ?? id, addresses }));
+  const assigned = assignDelivered(recipients, named, kind, [...attempt.foundIds, ...knownIds]);
+  return { personIds, knownIds, recipients, assigned };
+}
+
+/**
+ * Locks the people of the call against transactions that show another id of such a person, or that record an answer
+ * about a person of a call without an answer.
+ */
+async function lockPeopleOf(
+  transaction: Transaction<Tables>,
+  { foundIds, hasAnswer, options: { service } }: LockedAttempt,
+  personIds: readonly string[],
+): Promise<void> {
+  const ids = hasAnswer ? foundIds : personIds;
+  await lockLog(transaction, { service, people: ids.map(keyOfId), contacts: [] });
 }

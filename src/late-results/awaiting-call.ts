@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
-import type { LateRecipient } from '../people/log/late-observations.ts';
+import type { LateRecipient } from '../people/log/append-to-log.ts';
 import { keyOfId } from '../people/log/observation.ts';
 import { keyOfObservation } from '../suppression/compared-keys.ts';
 

@@ -1,6 +1,6 @@
-import { anyOf } from '../db/one-of.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
+import { anyOf } from '../db/one-of.ts';
 import { keptByServiceSeconds } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -8,13 +8,15 @@ import { databaseTime } from '../db/expressions.ts';
 import { isNamedId } from '../db/named-id.ts';
 import { hadOnlyStrangers, resetToReceived } from '../db/reopened-deliveries.ts';
 import type { Tables } from '../db/schema.ts';
-import { isInScope, type LateScope } from './late-scope.ts';
+import { isInScope, type LateScope } from './late-results-status.ts';
 import {
   creditedStatuses,
   effectiveStatuses,
   ineffectiveStatuses,
   type DeliveryStatus,
 } from '../domain/late-results/delivery-status.ts';
+import { readLateResult, type LateResult } from '../service/answers/late-result.ts';
+import { decompress } from '../service/content-coding.ts';
 
 export interface StoredDelivery {
   readonly deliveryId: string;
@@ -268,4 +270,22 @@ export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): 
 
 function sha256(body: Buffer): Buffer {
   return createHash('sha256').update(body).digest();
+}
+
+/** Maximum decompressed bytes, far above any result of ten people: it stops decompression bombs. */
+const longestBody = 8 * 1_048_576;
+
+/**
+ * Decompresses and reads a stored delivery.
+ *
+ * @returns undefined if it cannot be read
+ */
+export async function contentOf(delivery: {
+  readonly body: Buffer;
+  readonly contentEncoding: string | null;
+}): Promise<LateResult | undefined> {
+  const body = await decompress(delivery.body, delivery.contentEncoding ?? undefined, longestBody).catch(
+    () => undefined,
+  );
+  return body && readLateResult(body);
 }

@@ -3,11 +3,11 @@ import { anyOf } from '../db/one-of.ts';
 import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
 import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { recordLateLookups, type LateLookups } from '../people/known/lookup-history.ts';
-import { recordLateResults } from '../people/log/late-observations.ts';
+import { recordLateResults } from '../people/log/append-to-log.ts';
 import { keyOfId } from '../people/log/observation.ts';
 import type { Tables } from '../db/schema.ts';
 import { lockAttempt, readRecipients } from './awaiting-call.ts';
-import { givenResults } from './given-results.ts';
+import { givenResults } from './delivered-bodies.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 
 /**

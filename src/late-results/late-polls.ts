@@ -4,8 +4,13 @@ import type { Tables } from '../db/schema.ts';
 import { keptByServiceSeconds } from '../domain/late-results/delivery-kinds.ts';
 import { uncertainCost } from '../ledger/late-credits.ts';
 import { lockAttempt } from './awaiting-call.ts';
-import { isInScope, type LateScope } from './late-scope.ts';
-import { hasDelivery, readAppliedParts, settleByParts } from './late-progress.ts';
+import {
+  isInScope,
+  hasDelivery,
+  readAppliedParts,
+  settleByParts,
+  type LateScope,
+} from './late-results-status.ts';
 
 export interface DuePoll {
   readonly attemptId: string;

@@ -1,5 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Readable } from 'node:stream';
+import fastify from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { DeliveryResult } from '../telemetry/process-metrics.ts';
@@ -8,9 +10,8 @@ import type { Warehouse } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import { isDatabaseAway } from '../db/postgres-errors.ts';
 import { hashToken } from '../ledger/webhook-token.ts';
-import { LimitedBodyReader, BodyRefused } from './limited-body-reader.ts';
 
-export interface ReceiverSettings {
+interface ReceiverSettings {
   /** Its pool must fail fast: the service then sends the delivery again. */
   readonly warehouse: Warehouse;
   readonly host: string;
@@ -155,4 +156,176 @@ function refuse(reply: FastifyReply, statusCode: 413 | 503, error: string): Fast
 
 function notFound(reply: FastifyReply): FastifyReply {
   return reply.code(404).send({ error: 'not found' });
+}
+
+class BodyRefused extends Error {
+  readonly statusCode: 413 | 503;
+
+  constructor(statusCode: 413 | 503, message: string) {
+    super(message);
+    this.name = 'BodyRefused';
+    this.statusCode = statusCode;
+  }
+}
+
+/** Memory of a request without its body, so that the limit also holds for very many empty bodies. */
+const bytesOfRequest = 16_384;
+
+interface Arrival {
+  readonly payload: Readable;
+  bytes: number;
+}
+
+/**
+ * Reads bodies as raw bytes under two limits: bytes of one body, and bytes of all bodies in memory. The second limit
+ * keeps memory bounded when many connections send large bodies slowly.
+ *
+ * At the limit the oldest unfinished request is refused. A delivery arrives within milliseconds, so the oldest request
+ * is not a delivery during an attack. Refusing the newest request would let thirty slow senders block the receiver.
+ */
+class LimitedBodyReader {
+  readonly #longestBody: number;
+  readonly #mostInMemory: number;
+  /** Oldest first. */
+  readonly #arriving = new Set<Arrival>();
+  #inMemory = 0;
+
+  constructor(limits: { readonly longestBody: number; readonly bytesInMemory: number }) {
+    this.#longestBody = limits.longestBody;
+    this.#mostInMemory = limits.bytesInMemory;
+  }
+
+  /**
+   * Reads a body and passes it to `use`. The body counts as in memory until `use` has ended.
+   *
+   * @param declared the `content-length` header: a body that is declared too large is not read
+   * @throws BodyRefused, errors of `use`, and the stream's error if the sender breaks off or is refused at the limit
+   */
+  async read<Result>(
+    payload: Readable,
+    declared: string | undefined,
+    use: (body: Buffer) => Promise<Result>,
+  ): Promise<Result> {
+    if (Number(declared) > this.#longestBody) throw tooLarge();
+    const arrival: Arrival = { payload, bytes: 0 };
+    try {
+      return await use(await this.#collect(arrival));
+    } finally {
+      this.#release(arrival);
+    }
+  }
+
+  async #collect(arrival: Arrival): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    this.#arriving.add(arrival);
+    try {
+      this.#hold(arrival, bytesOfRequest);
+      let bytes = 0;
+      // Not destroyed when the loop ends early: that would close the socket before the refusal is sent.
+      for await (const chunk of arrival.payload.iterator({ destroyOnReturn: false })) {
+        const { length } = chunk as Buffer;
+        bytes += length;
+        if (bytes > this.#longestBody) throw tooLarge();
+        this.#hold(arrival, length);
+        chunks.push(chunk as Buffer);
+      }
+      return Buffer.concat(chunks, bytes);
+    } finally {
+      this.#arriving.delete(arrival);
+    }
+  }
+
+  #hold(arrival: Arrival, bytes: number): void {
+    arrival.bytes += bytes;
+    this.#inMemory += bytes;
+    while (this.#inMemory > this.#mostInMemory) {
+      const [first] = this.#arriving;
+      if (first === undefined || first === arrival) {
+        throw new BodyRefused(503, 'too many deliveries at once: send it again later');
+      }
+      this.#arriving.delete(first);
+      this.#release(first);
+      first.payload.destroy();
+    }
+  }
+
+  #release(arrival: Arrival): void {
+    this.#inMemory -= arrival.bytes;
+    arrival.bytes = 0;
+  }
+}
+
+function tooLarge(): BodyRefused {
+  return new BodyRefused(413, 'the body is too large');
+}
+
+/** Sends the wake-up of a run; throws if Temporal does not accept it. */
+export type Wake = (runId: string) => Promise<void>;
+
+const firstPauseMilliseconds = 1_000;
+const longestPauseMilliseconds = 5 * 60_000;
+/** After this time without deliveries, the pauses of a run are short again. */
+const forgetAfterMilliseconds = 30 * 60_000;
+/** Longest wait for the last wake-ups while Temporal is down. */
+const closeMilliseconds = 3_000;
+
+interface Sleeper {
+  readonly timer: NodeJS.Timeout;
+  pause: number;
+  waiting: boolean;
+}
+
+/**
+ * Coalesces wake-ups. The first delivery of a run wakes it after a second; later deliveries wake it after pauses that
+ * double, up to five minutes. A hundred deliveries within ten minutes need about ten signals. Temporal Cloud bills each
+ * signal as an action.
+ *
+ * A killed process loses its wake-ups. The inbox keeps the deliveries, and the run also drains it by timer.
+ */
+export class WakeUps {
+  readonly #wake: Wake;
+  readonly #sleepers = new Map<string, Sleeper>();
+  #closed = false;
+
+  constructor(wake: Wake) {
+    this.#wake = wake;
+  }
+
+  /** Schedules a wake-up for the run of a stored delivery. */
+  stored(runId: string): void {
+    const sleeper = this.#sleepers.get(runId);
+    if (this.#closed || sleeper?.waiting) return;
+    const pause = sleeper ? Math.min(sleeper.pause * 2, longestPauseMilliseconds) : firstPauseMilliseconds;
+    clearTimeout(sleeper?.timer);
+    this.#sleepers.set(runId, {
+      pause,
+      waiting: true,
+      timer: setTimeout(() => void this.#ring(runId), pause),
+    });
+  }
+
+  /** Sends all pending wake-ups at once, and ends. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const waiting = [...this.#sleepers].filter(([, sleeper]) => sleeper.waiting).map(([runId]) => runId);
+    for (const { timer } of this.#sleepers.values()) clearTimeout(timer);
+    this.#sleepers.clear();
+    const rung = Promise.all(waiting.map((runId) => this.#wake(runId).catch(() => {})));
+    await Promise.race([rung, new Promise((resolve) => setTimeout(resolve, closeMilliseconds).unref())]);
+  }
+
+  async #ring(runId: string): Promise<void> {
+    const { pause } = this.#sleepers.get(runId) ?? { pause: firstPauseMilliseconds };
+    this.#sleepers.set(runId, {
+      pause,
+      waiting: false,
+      timer: setTimeout(() => this.#sleepers.delete(runId), forgetAfterMilliseconds).unref(),
+    });
+    try {
+      await this.#wake(runId);
+    } catch {
+      // Temporal is unreachable: try again as for another delivery.
+      this.stored(runId);
+    }
+  }
 }

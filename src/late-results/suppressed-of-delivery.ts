@@ -1,7 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { keysOfPeople, keysOfRows } from '../suppression/compared-keys.ts';
-import { isHiddenId } from '../suppression/hidden-ids.ts';
-import { listedRows, readListedRows } from '../suppression/suppression-list.ts';
+import { isHiddenId, listedRows, readListedRows } from '../suppression/suppression-list.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import type { Tables } from '../db/schema.ts';

@@ -1,11 +1,41 @@
+import { createHash, randomUUID } from 'node:crypto';
 import type { LateResultsStatus } from '../contract/late-results-status.ts';
-import { freeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
-import { drainInbox } from './drain-inbox.ts';
-import { settleExpired } from './last-bodies.ts';
-import { belongsTo, markExpiredUnknown, takeDuePolls } from './late-polls.ts';
-import type { LateScope } from './late-scope.ts';
-import { makePolls, type LateDependencies } from './make-polls.ts';
-import { readLateResultsStatus } from './read-late-results-status.ts';
+import {
+  freeSlots,
+  webhookResultScope,
+  acquireSlot,
+  endCall,
+  slackSeconds,
+  type Wait,
+} from '../ledger/rate-windows.ts';
+import { settleExpired, settleByDelivered, settleByLastBody } from './delivered-bodies.ts';
+import {
+  belongsTo,
+  markExpiredUnknown,
+  takeDuePolls,
+  endAwaitedByPoll,
+  postponePoll,
+  returnPoll,
+  stopPolling,
+  type DuePoll,
+} from './late-polls.ts';
+import { readLateResultsStatus, type LateScope } from './late-results-status.ts';
+import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
+import type { Warehouse } from '../db/database.ts';
+import { killPoint } from '../telemetry/kill-point.ts';
+import { applyLateResult, type DeliveryEffect } from './apply-late-result.ts';
+import {
+  quarantineDelivery,
+  readWaitingDeliveries,
+  contentOf,
+  storePolled,
+  type WaitingDelivery,
+} from './deliveries.ts';
+import { readLateResult } from '../service/answers/late-result.ts';
+import { ServiceFailure } from '../service/failures/failure.ts';
+import type { RateLimit } from '../domain/rates/rate-limit.ts';
+import { endFailedCall } from '../ledger/end-failed-call.ts';
+import type { PollAnswer, ServiceClient } from '../service/client.ts';
 
 const pollsAtOnce = 20;
 /** A worker of another service can make no poll of a run; a worker of the run's own service may start meanwhile. */
@@ -49,4 +79,192 @@ export async function syncRunResults(
     return readLateResultsStatus(warehouse, runId, otherServiceMilliseconds);
   const { wait } = await freeSlots(warehouse.database, { service, scope: webhookResultScope }, rateLimits);
   return readLateResultsStatus(warehouse, runId, wait?.milliseconds ?? 0);
+}
+
+/** Bodies have up to some hundred KB: this number at once bounds memory. */
+const deliveriesAtOnce = 50;
+
+/** Applies the inbox, oldest delivery first. */
+export async function drainInbox(
+  warehouse: Warehouse,
+  scope: LateScope | { readonly attemptId: string },
+  signal: AbortSignal,
+): Promise<number> {
+  let applied = 0;
+  for (;;) {
+    const waiting = await readWaitingDeliveries(warehouse, scope, deliveriesAtOnce);
+    for (const delivery of waiting) {
+      signal.throwIfAborted();
+      const effect = await applyOrQuarantine(warehouse, delivery);
+      if (effect === 'applied') {
+        applied += 1;
+        killPoint('delivery-applied');
+      }
+      // The delivery would be read again forever. Only calls in flight keep deliveries waiting, and their deliveries
+      // are not read here.
+      if (effect === 'waiting') return applied;
+    }
+    if (waiting.length < deliveriesAtOnce) return applied;
+  }
+}
+
+/** Quarantines a delivery that the database refuses, so that other deliveries are applied. */
+async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery): Promise<DeliveryEffect> {
+  try {
+    return await applyLateResult(warehouse, delivery, await contentOf(delivery));
+  } catch (error) {
+    if (canSucceedLater(error)) throw error;
+    const code = databaseErrorCode(error);
+    if (code === undefined) throw error;
+    await quarantineDelivery(warehouse, delivery.deliveryId, `the database refuses it (${code})`);
+    return 'quarantined';
+  }
+}
+
+const longestPauseSeconds = 3_600;
+/** Shortest pause: a service that asks for immediate polls would otherwise make the workflow sync every second. */
+const shortestPauseSeconds = 30;
+
+export interface LateDependencies extends PollDependencies {
+  /** Time from the answer to the first poll; each further poll waits longer. */
+  readonly pollAfterSeconds: number;
+}
+
+interface Polled {
+  /** Another poll can be made now. */
+  readonly next: boolean;
+  /** How many deliveries took effect. */
+  readonly applied: number;
+}
+
+/** Makes polls one after another, and returns the polls that cannot be made now. */
+async function makePolls(
+  dependencies: LateDependencies,
+  due: readonly DuePoll[],
+  signal: AbortSignal,
+): Promise<Polled> {
+  let [made, applied, next] = [0, 0, true];
+  for (; next && !signal.aborted && made < due.length; made += 1) {
+    const polled = await pollOnce(dependencies, due[made]!, signal);
+    applied += polled.applied;
+    ({ next } = polled);
+  }
+  for (const { attemptId } of due.slice(made)) await returnPoll(dependencies.warehouse, attemptId);
+  return { next, applied };
+}
+
+async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: AbortSignal): Promise<Polled> {
+  const { warehouse } = dependencies;
+  const later = pauseBetweenPolls(dependencies.pollAfterSeconds, poll.polls);
+  let applied = 0;
+  try {
+    const polled = await pollWithinLimits(dependencies, poll.requestId, signal);
+    if (polled.kind === 'full') {
+      await returnPoll(warehouse, poll.attemptId);
+      return { next: false, applied };
+    }
+    const { answer } = polled;
+    switch (answer.state) {
+      case 'pending':
+        await postponePoll(warehouse, poll.attemptId, pauseAsked(answer.retryAfterSeconds, later));
+        break;
+      case 'result':
+        await storePolled(warehouse, poll.attemptId, answer.body);
+        await postponePoll(warehouse, poll.attemptId, later);
+        if (poll.waitIsOver) applied = await settleByPolled(warehouse, poll.attemptId, answer, signal);
+        break;
+      case 'no-result': {
+        const reason = `the poll has the status ${answer.deliveryStatus} and no result`;
+        // "Failed" without a result means that there is none. "Success" without a result contradicts itself: results
+        // may have been billed and may still come, so the call stays open.
+        if (answer.deliveryStatus === 'failed') await endAwaitedByPoll(warehouse, poll.attemptId, reason);
+        else if (poll.isAwaited) await postponePoll(warehouse, poll.attemptId, later);
+        else await stopPolling(warehouse.database, poll.attemptId, reason);
+        break;
+      }
+      case 'gone':
+        await stopPolling(warehouse.database, poll.attemptId, `it cannot be polled: ${answer.code}`);
+        break;
+    }
+    return { next: true, applied };
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    if (signal.aborted) await returnPoll(warehouse, poll.attemptId);
+    else await postponePoll(warehouse, poll.attemptId, pauseAsked(error.retryAfterSeconds, later));
+    if (poll.waitIsOver && cannotBePolled(error)) await settleByDelivered(warehouse, poll.attemptId);
+    // A refused key or an absent service concerns all polls. An unreadable answer concerns only this poll.
+    const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
+    return { next, applied };
+  }
+}
+
+/** After the deadline a poll's body can be final. @returns how many deliveries took effect */
+async function settleByPolled(
+  warehouse: Warehouse,
+  attemptId: string,
+  { body, deliveryStatus }: { readonly body: Buffer; readonly deliveryStatus: string | undefined },
+  signal: AbortSignal,
+): Promise<number> {
+  const applied = await drainInbox(warehouse, { attemptId }, signal);
+  const content = readLateResult(body);
+  const hash = createHash('sha256').update(body).digest('hex');
+  const hasEnded = deliveryStatus === 'success' || deliveryStatus === 'failed';
+  const from = hasEnded ? 'poll' : 'unfinished poll';
+  if (content) await settleByLastBody(warehouse, attemptId, { hash, content, from });
+  return applied;
+}
+
+/** Whether the service offers no poll for a request. A refused credential or rate says nothing about this. */
+function cannotBePolled({ type }: ServiceFailure): boolean {
+  return type === 'not-found' || type === 'forbidden' || type === 'validation' || type === 'refused';
+}
+
+/** The pause that the service asks for, within bounds. @param later the pause if the service asks for none */
+function pauseAsked(seconds: number | undefined, later: number): number {
+  return Math.min(longestPauseSeconds, Math.max(seconds ?? later, Math.min(later, shortestPauseSeconds)));
+}
+
+/** Doubles from poll to poll, up to an hour: most results arrive within minutes, some within a day. */
+function pauseBetweenPolls(pollAfterSeconds: number, polls: number): number {
+  return Math.min(longestPauseSeconds, Math.max(1, pollAfterSeconds) * 2 ** Math.min(polls - 1, 12));
+}
+
+export interface PollDependencies {
+  readonly warehouse: Warehouse;
+  /** The service's name in the table `runs`. */
+  readonly service: string;
+  readonly client: ServiceClient;
+  readonly rateLimits: readonly RateLimit[];
+  readonly callTimeoutSeconds: number;
+}
+
+/**
+ * Polls once, within the rate windows of polls, which are separate from the windows of paid calls. Rate reports of the
+ * service update them in the same way.
+ *
+ * @returns `full`: there is no slot now, and nothing was sent
+ * @throws ServiceFailure
+ */
+export async function pollWithinLimits(
+  dependencies: PollDependencies,
+  requestId: string,
+  signal: AbortSignal,
+): Promise<{ readonly kind: 'answered'; readonly answer: PollAnswer } | ({ readonly kind: 'full' } & Wait)> {
+  const { warehouse, service, client, rateLimits, callTimeoutSeconds } = dependencies;
+  const { database } = warehouse;
+  const polls = { service, scope: webhookResultScope };
+  const callId = `poll:${randomUUID()}`;
+  const call = { ...polls, callId, deadlineSeconds: callTimeoutSeconds + slackSeconds };
+  const slot = await acquireSlot(database, call, rateLimits);
+  if (slot.kind === 'full') return slot;
+  try {
+    const answer = await client.poll(requestId, signal);
+    await endCall(database, polls, callId, true, answer);
+    return { kind: 'answered', answer };
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    await endFailedCall(database, polls, callId, error, callTimeoutSeconds);
+    if (error.type !== 'token-renewed') throw error;
+    return pollWithinLimits(dependencies, requestId, signal);
+  }
 }

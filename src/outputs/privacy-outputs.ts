@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Retained } from '../domain/runs/retention.ts';
-import type { ErasureFigures } from '../privacy/erasure/erase.ts';
-import type { PruneFigures } from '../privacy/retention/prune.ts';
+import type { ErasureFigures } from '../privacy/erase.ts';
+import type { PruneFigures } from '../privacy/prune.ts';
 import type { SuppressionEntry } from '../suppression/suppression-list.ts';
 import { count, time, type Fields } from './fields.ts';
 

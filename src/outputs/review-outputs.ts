@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { recordedVerdicts } from '../domain/identity/verdicts.ts';
-import type { WithheldContact, WithheldPerson } from '../people/decisions/find-withheld.ts';
-import type { MadeDecision, Review } from '../people/decisions/read-review.ts';
+import type {
+  WithheldContact,
+  WithheldPerson,
+  MadeDecision,
+  Review,
+} from '../people/decisions/find-withheld.ts';
 import { count, time, type Fields } from './fields.ts';
 
 const source = z.string().describe('Source of the contact.');

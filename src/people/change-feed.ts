@@ -2,8 +2,7 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
 import type { Tables } from '../db/schema.ts';
-import type { ContactKey } from '../keys/contact-key.ts';
-import { unnestContacts } from '../keys/unnest-keys.ts';
+import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 
 /** One change of a contact for incremental readers. A deletion has only the contact's key. */
 export interface FeedEntry {

@@ -9,7 +9,7 @@ import type { Warehouse } from '../db/database.ts';
 import { decimalText } from '../db/expressions.ts';
 import { outcomesOfRows } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
-import { readLateResultsStatus } from '../late-results/read-late-results-status.ts';
+import { readLateResultsStatus } from '../late-results/late-results-status.ts';
 import { neededDecisions } from './needed-decisions.ts';
 import { peopleInPausedRuns, readPausedRuns } from './people-of-paused-runs.ts';
 import { getRun, type RunRecord } from './runs.ts';

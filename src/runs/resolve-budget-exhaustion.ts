@@ -16,7 +16,7 @@ import {
 } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readClock } from '../db/expressions.ts';
-import { readLateResultsStatus } from '../late-results/read-late-results-status.ts';
+import { readLateResultsStatus } from '../late-results/late-results-status.ts';
 import { recordUpdate } from './applied-updates.ts';
 import { getRun, type RunRecord } from './runs.ts';
 

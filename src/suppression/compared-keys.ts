@@ -1,9 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
-import { addressesOfHash } from '../keys/hashed-addresses.ts';
-import { identifiesAlone } from '../keys/identifying-key.ts';
-import { recordKeysOf } from '../keys/record-keys-of.ts';
+import { addressesOfHash, identifiesAlone, recordKeysOf } from '../keys/key-lookups.ts';
 
 /** Expression: the key of a CRM record. Null if the export has no record id. */
 export function keyOfRecordId(
@@ -48,7 +46,7 @@ export function keysOfRows(runId: string, rowNumbers: RawBuilder<unknown>): RawB
 }
 
 /** A person to compare with the list, under a number. A person can have several of these. */
-export interface PersonKeys {
+interface PersonKeys {
   readonly number: number;
   readonly keys: readonly string[];
 }

@@ -4,7 +4,7 @@ import type { Note } from '../domain/note.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyValue, rowCount } from '../db/expressions.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';
-import { formsOfKey } from '../keys/hashed-addresses.ts';
+import { formsOfKey, identifiesAlone } from '../keys/key-lookups.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface SuppressionEntry {
@@ -33,7 +33,7 @@ export function listedRows(keys: RawBuilder<unknown>): RawBuilder<unknown> {
  * @param keys query of `row_number` and `identity_key`; the domain of an employer is a key of the form
  *   `domain:acme.example`
  */
-export function listedEntries(keys: RawBuilder<unknown>): RawBuilder<unknown> {
+function listedEntries(keys: RawBuilder<unknown>): RawBuilder<unknown> {
   // Joins, because two million keys would otherwise be looked up one by one.
   return sql`
     select k.row_number, s.entry_id
@@ -183,4 +183,66 @@ export async function countSuppressions(warehouse: Warehouse): Promise<Record<st
 
 function sha256(key: string): Buffer {
   return createHash('sha256').update(key).digest();
+}
+
+/**
+ * Adds the keys of rows to the entries of the people whom an answer returned for them: the next run would ask for these
+ * people again, and pay for an answer that is not written. The entry can be a domain. Removing an entry removes these
+ * keys.
+ *
+ * @param theirs numbers of rows, and for each the number of its person in `keys`
+ * @param keys query of `row_number` and `identity_key`
+ */
+export async function extendEntries(
+  transaction: Transaction<Tables>,
+  runId: string,
+  theirs: readonly { readonly rowNumber: number; readonly person: number }[],
+  keys: RawBuilder<unknown>,
+): Promise<void> {
+  if (theirs.length === 0) return;
+  // In their order, so that two answers about one person cannot deadlock.
+  await sql`
+    insert into suppressed_keys (key_hash, entry_id)
+    select distinct sha256(convert_to(form.key, 'UTF8')), listed.entry_id
+    from unnest(${theirs.map(({ rowNumber }) => rowNumber)}::int[], ${theirs.map(({ person }) => person)}::int[])
+      as t (row_number, person)
+    join (${listedEntries(keys)}) listed on listed.row_number = t.person
+    join run_rows r on r.run_id = ${runId} and r.row_number = t.row_number
+    cross join unnest(r.keys) as own (identity_key)
+    cross join unnest(${formsOfKey(sql`own.identity_key`)}::text[]) as form (key)
+    where ${identifiesAlone(sql`own.identity_key`)}
+    order by 1, 2
+    on conflict do nothing
+  `.execute(transaction);
+}
+
+const hidden = 'suppressed-';
+const hashLength = 24;
+
+/**
+ * Expression that replaces some ids of an array column by `hiddenId`, in a table with the column `attempt_id`.
+ */
+export function withoutIds(column: string, personIds: readonly string[]): RawBuilder<unknown> {
+  return sql`array(
+    select case when id = any(${personIds}::text[])
+      then ${hidden} || left(encode(sha256(convert_to(attempt_id || E'\n' || id, 'UTF8')), 'hex'), ${hashLength})
+      else id end
+    from unnest(${sql.ref(column)}) with ordinality as known (id, place) order by place)`;
+}
+
+export function isHiddenId(id: string): boolean {
+  return id.startsWith(hidden);
+}
+
+/**
+ * Returns the replacement of a suppressed person's id: a hash by which the late results of this call are still known to
+ * be of one person of its answer. Without it, their price and a stranger's could not be told apart.
+ */
+export function hiddenId(attemptId: string, personId: string): string {
+  return hidden + hashOfAttempt(attemptId, personId);
+}
+
+/** A hash of something about a person of a call. It differs from call to call. */
+export function hashOfAttempt(attemptId: string, value: string): string {
+  return createHash('sha256').update(`${attemptId}\n${value}`).digest('hex').slice(0, hashLength);
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import type { Retention } from '../../src/domain/runs/retention.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
-import { prune } from '../../src/privacy/retention/prune.ts';
+import { prune } from '../../src/privacy/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../helpers/database/database.ts';

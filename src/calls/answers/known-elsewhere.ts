@@ -6,10 +6,16 @@ import { verdictOn, type RowDecision, type Verdicts } from '../../domain/identit
 import { isSameContact } from '../../keys/contact-key.ts';
 import { asCandidate } from '../../people/contacts/neighbourhood.ts';
 import { verdictsOf } from '../../people/decisions/contact-decisions.ts';
-import { readDecidedPeople, recordsOfDecided } from '../../people/decisions/decided-people.ts';
-import { ByMatchKey } from '../../people/known/by-match-key.ts';
-import { identifyingKeys, readKnownPeople, type KnownPerson } from '../../people/known/known-people.ts';
-import { readKnownRows, type KnownRow } from '../../people/known/known-rows.ts';
+import {
+  readDecidedPeople,
+  recordsOfDecided,
+  ByMatchKey,
+  identifyingKeys,
+  readKnownPeople,
+  readKnownRows,
+  type KnownPerson,
+  type KnownRow,
+} from '../../people/known/known-people.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { readKeysOfArrived, type KeysOfArrived } from './arrived-people.ts';

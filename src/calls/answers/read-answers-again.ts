@@ -4,14 +4,14 @@ import { sql, type Kysely } from 'kysely';
 import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
-import { contentOf } from '../../late-results/delivery-content.ts';
+import { contentOf } from '../../late-results/deliveries.ts';
 import {
   keyOfId,
   factsOfAnswer,
   factsOfLateResult,
   type ObservedFacts,
 } from '../../people/log/observation.ts';
-import { rewriteObservations } from '../../people/log/rewrite-observations.ts';
+import { rewriteObservations } from '../../people/log/replaced-observations.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import { readBulkAnswer } from '../../service/answers/bulk-answer.ts';
 import { documentedPerson, exactJson } from '../../service/answers/documented-person.ts';

@@ -28,8 +28,8 @@ import { quarantinedPeople, writeAnswer } from './write-answer.ts';
 import { reopenDeliveries } from '../../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../../late-results/earlier-phones.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
-import { clearSuppressedRows } from '../../suppression/clear-rows.ts';
-import { withoutIds } from '../../suppression/hidden-ids.ts';
+import { clearSuppressedRows } from '../../suppression/drop-suppressed.ts';
+import { withoutIds } from '../../suppression/suppression-list.ts';
 
 interface AnswerRecord {
   readonly attemptId: string;

@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import type { ContactDecision, RowDecision } from '../../domain/identity/verdicts.ts';
 import { decisionsOf } from '../../people/decisions/contact-decisions.ts';
-import { unnestContacts } from '../../keys/unnest-keys.ts';
+import { unnestContacts } from '../../keys/contact-key.ts';
 import type { Withdrawal } from './withdrawals.ts';
 
 /** Somebody decided about a contact (`enrich review`) after the answer was compared with the warehouse. */

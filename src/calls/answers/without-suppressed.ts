@@ -6,8 +6,7 @@ import { contactFields } from '../../domain/warehouse/contact-fields.ts';
 import type { ClosedAttempt } from '../../ledger/close-attempt.ts';
 import { keyOfId } from '../../people/log/observation.ts';
 import { keysInLog, keysOfPeople, keysOfRows } from '../../suppression/compared-keys.ts';
-import { extendEntries } from '../../suppression/extend-entries.ts';
-import { listedRows } from '../../suppression/suppression-list.ts';
+import { extendEntries, listedRows } from '../../suppression/suppression-list.ts';
 import type { AnsweredRow, AnswerToRecord } from './answered-rows.ts';
 import type { KeysOfArrived } from './arrived-people.ts';
 

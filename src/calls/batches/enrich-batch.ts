@@ -5,7 +5,7 @@ import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts'
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { longestWaitMilliseconds, waitOfWorkflow } from '../../domain/rates/workflow-wait.ts';
 import { halve } from '../../domain/runs/batching.ts';
-import { drainInbox } from '../../late-results/drain-inbox.ts';
+import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { deregisterWaitingBatches, registerWaitingBatches } from '../../ledger/waiting-batches.ts';
 import { readOpenPeople, refreshOpenPeople, type OpenPerson } from './open-people.ts';
 import { rejectPerson } from './reject-person.ts';

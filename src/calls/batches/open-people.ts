@@ -6,8 +6,8 @@ import { findWrittenProfileUrl } from '../../domain/identity/values/profile-url.
 import type { Tables } from '../../db/schema.ts';
 import { registration, type BatchesOfRun } from '../../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../../suppression/drop-suppressed.ts';
-import { contactOf } from '../../keys/contact-of.ts';
-import { addressesOfHash } from '../../keys/hashed-addresses.ts';
+import { contactOf } from '../../keys/contact-key.ts';
+import { addressesOfHash } from '../../keys/key-lookups.ts';
 import { droppingFresh } from '../../runs/pages/pages.ts';
 import { peopleOfBatches, peopleOfBatchesWithRows } from '../../runs/pages/people-with-rows.ts';
 import type { Asked } from '../../runs/planning/earlier-lookups.ts';

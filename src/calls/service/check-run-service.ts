@@ -3,7 +3,7 @@ import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { exitCodes, Problem } from '../../domain/problem.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { getRun } from '../../runs/runs.ts';
-import type { PollDependencies } from '../../late-results/poll-within-limits.ts';
+import type { PollDependencies } from '../../late-results/sync-late-results.ts';
 import { describeServiceStatus, readServiceStatus } from './service-status.ts';
 
 export interface ServiceCheckDependencies extends PollDependencies {

@@ -4,7 +4,7 @@ import { readReports, type ServiceWindow } from '../../ledger/rate-reports.ts';
 import { bulkMatchScope } from '../../ledger/rate-windows.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { ServiceFailure, type FailureType } from '../../service/failures/failure.ts';
-import { pollWithinLimits, type PollDependencies } from '../../late-results/poll-within-limits.ts';
+import { pollWithinLimits, type PollDependencies } from '../../late-results/sync-late-results.ts';
 import { learnRateWindows } from './learn-rate-windows.ts';
 
 /** The user of the credential, or why that user is unknown. */

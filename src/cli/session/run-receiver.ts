@@ -10,8 +10,7 @@ import { Problem } from '../../domain/problem.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { ProcessMetrics } from '../../telemetry/process-metrics.ts';
 import { openWarehouse } from '../../db/database.ts';
-import { startReceiver, type RunningReceiver } from '../../late-results/receiver.ts';
-import { WakeUps } from '../../late-results/wake-ups.ts';
+import { startReceiver, WakeUps, type RunningReceiver } from '../../late-results/receiver.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
 

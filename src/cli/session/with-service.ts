@@ -1,7 +1,7 @@
 import { serviceName, type Config, type Credential, type ServiceSettings } from '../../config/settings.ts';
 import { acquireStack } from '../../dev/stack.ts';
 import { createServiceClient, type ServiceClient } from '../../service/client.ts';
-import type { PollDependencies } from '../../late-results/poll-within-limits.ts';
+import type { PollDependencies } from '../../late-results/sync-late-results.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from './session.ts';
 

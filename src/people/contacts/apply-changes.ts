@@ -7,10 +7,18 @@ import { keysInLog, keysOfPeople, keysOfRows } from '../../suppression/compared-
 import { readListedRows } from '../../suppression/suppression-list.ts';
 import type { Tables } from '../../db/schema.ts';
 import { appendToLog, type MatchDecision } from '../log/append-to-log.ts';
-import type { ContactState } from './contact-states.ts';
-import { withoutFill, type ContactChange, type ContactFill } from './find-changes.ts';
-import { lockLog, project } from '../project.ts';
+import { contactsOfRun, readRows, readMatchedContacts, type ContactState } from './contact-states.ts';
+import { withoutFill, findChanges, type ContactChange, type ContactFill } from './find-changes.ts';
+import { lockLog, project } from '../rebuild.ts';
 import { reuseObservations } from '../log/reuse-observations.ts';
+import {
+  readDoubtfulContacts,
+  readOpenContacts,
+  readPeopleKeys,
+  type PeopleKeys,
+} from './contacts-by-match-key.ts';
+import type { RowKey } from '../../keys/contact-key.ts';
+import { hasDecisions } from '../decisions/contact-decisions.ts';
 
 /**
  * Appends changes of contacts to the log. People on the suppression list are given to no contact.
@@ -159,4 +167,69 @@ async function recordCells(
     where run_id = ${runId} and row_number = any(${rowNumbers}::int[])
     on conflict do nothing
   `.execute(transaction);
+}
+
+/** The service that decisions are about, and what leads to them. */
+interface Deciding {
+  readonly service: string;
+  /** The run whose undo leads to the decisions. */
+  readonly whileUndone?: string | undefined;
+}
+
+/**
+ * Decides anew about contacts that could be some people: these people, or their rivals, became known or are no longer
+ * known. Each decision is an entry of the run of the contact's own row.
+ */
+export async function decideAffected(
+  transaction: Transaction<Tables>,
+  deciding: Deciding,
+  keys: PeopleKeys,
+): Promise<void> {
+  for (const read of [readDoubtfulContacts, readOpenContacts])
+    await decide(transaction, deciding, await read(transaction, deciding.service, keys));
+}
+
+/** Decides anew about contacts that could be people of whom more is known. */
+export async function decideAboutPeople(
+  transaction: Transaction<Tables>,
+  service: string,
+  personKeys: readonly string[],
+): Promise<void> {
+  if (personKeys.length === 0) return;
+  const theirs = sql<boolean>`o.person_key = any(${personKeys}::text[])`;
+  await decideAffected(transaction, { service }, await readPeopleKeys(transaction, service, theirs));
+}
+
+/** Decides anew about the contacts of rows, after an undo or a revert. */
+export async function decideRows(
+  transaction: Transaction<Tables>,
+  deciding: Deciding,
+  rows: readonly RowKey[],
+): Promise<void> {
+  await decide(transaction, deciding, await readRows(transaction, deciding.service, rows, true));
+}
+
+/**
+ * Applies the decisions of people (`enrich review`) to contacts of a run that was undone or restored: an entry of the
+ * log from before the decision can count again. Retention may have removed the rows of these contacts.
+ */
+export async function applyDecisions(
+  transaction: Transaction<Tables>,
+  deciding: Deciding,
+  runId: string,
+): Promise<void> {
+  const decided = sql`
+    select a.source, a.contact_id
+    from (${contactsOfRun(runId)}) a
+    where ${hasDecisions(sql`a.source`, sql`a.contact_id`)}`;
+  await decide(transaction, deciding, await readMatchedContacts(transaction, deciding.service, decided));
+}
+
+async function decide(
+  transaction: Transaction<Tables>,
+  deciding: Deciding,
+  contacts: readonly ContactState[],
+): Promise<void> {
+  const changes = await findChanges(transaction, deciding.service, contacts);
+  await applyChanges(transaction, { ...deciding, runId: null }, changes);
 }

@@ -7,14 +7,14 @@ import type { Tables } from '../../db/schema.ts';
 import {
   readMatchedCells,
   readMatchedContacts,
+  isDecided,
+  newestRow,
+  readRows,
   type ContactState,
   type MatchedContact,
 } from './contact-states.ts';
-import type { RowKey } from '../../keys/contact-key.ts';
-import { unnestContacts, unnestRows } from '../../keys/unnest-keys.ts';
-import { isDecided, newestRow, readRows } from './newest-rows.ts';
-import { eachOf, entriesByMatchKey, sharesMatchKey } from '../../keys/shares-match-key.ts';
-import { contactOf } from '../../keys/contact-of.ts';
+import { unnestContacts, unnestRows, contactOf, type RowKey } from '../../keys/contact-key.ts';
+import { eachOf, entriesByMatchKey, sharesMatchKey } from '../../keys/key-lookups.ts';
 
 /** Match keys of people who became known, or no longer are. */
 export interface PeopleKeys {

@@ -16,12 +16,17 @@ import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/ident
 import { isContested } from '../../domain/identity/rivals.ts';
 import { verdictOn } from '../../domain/identity/verdicts.ts';
 import type { Tables } from '../../db/schema.ts';
-import { readDecidedPeople, recordsOfDecided } from '../decisions/decided-people.ts';
-import { ByMatchKey } from '../known/by-match-key.ts';
+import {
+  readDecidedPeople,
+  recordsOfDecided,
+  ByMatchKey,
+  readKnownPeople,
+  readKnownRows,
+  type KnownPerson,
+  type KnownRow,
+} from '../known/known-people.ts';
 import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
-import { readKnownPeople, type KnownPerson } from '../known/known-people.ts';
 import { contactKey, isSameContact } from '../../keys/contact-key.ts';
-import { readKnownRows, type KnownRow } from '../known/known-rows.ts';
 import type { ContactState } from './contact-states.ts';
 
 /** What a decision about contacts depends on: everybody who could be them, and every row that could be these people. */

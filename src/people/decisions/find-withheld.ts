@@ -6,12 +6,13 @@ import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/ident
 import { contestedReason, isPossible } from '../../domain/identity/rivals.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
-import { readRows } from '../contacts/newest-rows.ts';
-import type { ContactState } from '../contacts/contact-states.ts';
+import { readRows, type ContactState } from '../contacts/contact-states.ts';
 import { asCandidate, readNeighbourhood } from '../contacts/neighbourhood.ts';
-import { ByMatchKey } from '../known/by-match-key.ts';
+import { ByMatchKey, readKnownPeople } from '../known/known-people.ts';
 import { contactKey, type ContactKey, type RowKey } from '../../keys/contact-key.ts';
-import { readKnownPeople } from '../known/known-people.ts';
+import type { RecordedVerdict } from '../../domain/identity/verdicts.ts';
+import { recordHash } from './contact-decisions.ts';
+import { readPersonId, readReviewedContact } from './reviewed-contact.ts';
 
 /** A known person whose data a contact does not get. */
 export interface WithheldPerson {
@@ -111,7 +112,7 @@ async function readUnfilled(
 }
 
 /** Finds known people who could be each of the contacts, and whom the contact does not have. */
-export async function findCandidates(
+async function findCandidates(
   database: Kysely<Tables>,
   service: string,
   contacts: readonly ContactState[],
@@ -149,4 +150,56 @@ export async function findCandidates(
 function keysOf({ compared: { identity } }: ContactState): number[] {
   const { firstName: _, lastName: __, name: ___, ...nameless } = identity;
   return [...new Set([...matchKeysOfIdentity(identity), ...matchKeysOfIdentityKeys(identityKeys(nameless))])];
+}
+
+export interface MadeDecision {
+  /** Id of the person at the service. */
+  readonly person_id: string;
+  readonly verdict: RecordedVerdict;
+  /** The newest decision about contact and person, made about a record that identifies the contact in the same way. */
+  readonly holds: boolean;
+  readonly reason: string | null;
+  readonly decided_by: string;
+  readonly decided_at: Date;
+}
+
+/** What somebody who decides about a contact needs to know, without personal data. */
+export interface Review {
+  readonly source: string;
+  readonly contact_id: string;
+  /** Id of the person whom the contact has; null: it has none. */
+  readonly person_id: string | null;
+  readonly evidence: string | null;
+  readonly candidates: readonly WithheldPerson[];
+  /** The newest first. */
+  readonly decisions: readonly MadeDecision[];
+}
+
+/** @throws Problem `contact.unknown`, `contact.unidentified` */
+export async function readReview(database: Kysely<Tables>, contact: ContactKey): Promise<Review> {
+  const { service, state } = await readReviewedContact(database, contact);
+  const [candidates = []] = await findCandidates(database, service, [state]);
+  const hash = recordHash(state.compared.identity);
+  const { rows } = await sql<
+    Omit<MadeDecision, 'holds'> & { readonly record_hash: string; readonly is_newest: boolean }
+  >`
+    select coalesce(p.person_id, regexp_replace(d.person_key, '^person:', '')) as person_id, d.verdict, d.reason,
+      d.decided_by, d.decided_at, d.record_hash,
+      d.decision_id = max(d.decision_id) over (partition by d.person_key) as is_newest
+    from contact_decisions d
+    left join people p on p.service = d.service and p.person_key = d.person_key
+    where d.source = ${contact.source} and d.contact_id = ${contact.contactId} and d.service = ${service}
+    order by d.decision_id desc
+  `.execute(database);
+  return {
+    source: contact.source,
+    contact_id: contact.contactId,
+    person_id: await readPersonId(database, contact),
+    evidence: state.evidence,
+    candidates,
+    decisions: rows.map(({ record_hash: recorded, is_newest: isNewest, ...decision }) => ({
+      ...decision,
+      holds: isNewest && recorded === hash && decision.verdict !== 'withdrawn',
+    })),
+  };
 }

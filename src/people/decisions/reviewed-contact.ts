@@ -8,9 +8,9 @@ import {
   newestRecord,
   readMatchedContacts,
   readStates,
+  newestRow,
   type ContactState,
 } from '../contacts/contact-states.ts';
-import { newestRow } from '../contacts/newest-rows.ts';
 
 export interface ReviewedContact {
   /** Service of the run of the newest export that has the contact. */

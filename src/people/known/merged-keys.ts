@@ -1,8 +1,7 @@
 import { connectedRecords } from '../../domain/identity/connected-records.ts';
 import { canBeOnePerson, wereMerged } from '../../domain/identity/merged-people.ts';
 import { noVerdicts, type Verdicts } from '../../domain/identity/verdicts.ts';
-import { ByMatchKey } from './by-match-key.ts';
-import { identifyingKeys, type KnownPerson, type PeopleToRead } from './known-people.ts';
+import { ByMatchKey, identifyingKeys, type KnownPerson, type PeopleToRead } from './known-people.ts';
 
 /** People who are known, by what connects the records of one person. */
 export class KnownRecords {

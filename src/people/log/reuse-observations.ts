@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { lateKinds, type LateKind } from '../../domain/late-results/delivery-kinds.ts';
 import { foundSeconds, type Freshness } from '../../domain/runs/freshness.ts';
-import { addressesOfHash } from '../../keys/hashed-addresses.ts';
-import { lockLog, project } from '../project.ts';
+import { addressesOfHash } from '../../keys/key-lookups.ts';
+import { lockLog, project } from '../rebuild.ts';
 
 /**
  * Appends observations of undone runs again, for a run that would otherwise pay for them again. Each new observation

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Warehouse } from '../../db/database.ts';
-import { readLateResultsStatus } from '../../late-results/read-late-results-status.ts';
+import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
 import type { ReportedLateResults } from '../report-types.ts';
 
 interface Deliveries {

@@ -3,7 +3,7 @@ import type { Tables } from '../../db/schema.ts';
 import { withNote } from '../../db/run-states.ts';
 import { isValid } from '../../db/valid-entries.ts';
 import { samePersonReason } from '../../domain/runs/outcome.ts';
-import { identifiesAlone } from '../../keys/identifying-key.ts';
+import { identifiesAlone } from '../../keys/key-lookups.ts';
 
 /** Condition on `claimed`, the row of a claimed person: an operator decides about the call. */
 export const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;

@@ -4,7 +4,7 @@ import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { placesOfRows } from '../../db/rows-of-run.ts';
 import { withNote } from '../../db/run-states.ts';
 import { claimKnownPeople } from './claims.ts';
-import { addKnownAddresses } from '../../keys/hashed-addresses.ts';
+import { addKnownAddresses } from '../../keys/key-lookups.ts';
 import { isOnPage, peopleWithRows } from './people-with-rows.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { earlierLookups, type Asked } from '../planning/earlier-lookups.ts';

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { samePersonReason, type Outcome } from '../../domain/runs/outcome.ts';
-import { clearSuppressedRow } from '../../suppression/clear-rows.ts';
+import { clearSuppressedRow } from '../../suppression/drop-suppressed.ts';
 import { namedRecordKey, recordKey } from '../../suppression/compared-keys.ts';
 import { hasSuppressions, listedRows } from '../../suppression/suppression-list.ts';
 import { claimedElsewhere } from '../pages/claims.ts';

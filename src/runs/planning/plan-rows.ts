@@ -5,7 +5,7 @@ import { lateFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { formatRowFilters, type RowOrder } from '../../domain/runs/row-choice.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { rowsWorthAnalyzing } from '../../db/rows-worth-analyzing.ts';
-import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/hashed-addresses.ts';
+import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/key-lookups.ts';
 import { addConfirmedPeople } from './add-confirmed-people.ts';
 import { applyRowChoice } from './apply-row-choice.ts';
 import type { Asked } from './earlier-lookups.ts';

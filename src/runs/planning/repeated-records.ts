@@ -7,7 +7,7 @@ import {
   type NameVerdict,
 } from '../../domain/identity/names/name-agreement.ts';
 import { counted } from '../../domain/text/counted.ts';
-import { identifiesAlone } from '../../keys/identifying-key.ts';
+import { identifiesAlone } from '../../keys/key-lookups.ts';
 import { addWarning } from '../runs.ts';
 
 /**

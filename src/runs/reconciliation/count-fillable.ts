@@ -1,8 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
-import { addressesOfHash } from '../../keys/hashed-addresses.ts';
-import { identifiesAlone } from '../../keys/identifying-key.ts';
+import { addressesOfHash, identifiesAlone } from '../../keys/key-lookups.ts';
 
 /**
  * The maximum number of contacts that a planned run can fill without a call: contacts that are not asked for and share

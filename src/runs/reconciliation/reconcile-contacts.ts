@@ -9,17 +9,23 @@ import {
   readReplacedKeys,
   type PeopleKeys,
 } from '../../people/contacts/contacts-by-match-key.ts';
-import { findNewestRows, readOvertakenContacts, readRows } from '../../people/contacts/newest-rows.ts';
-import { applyDecisions, decideAffected, decideRows } from '../../people/contacts/decide-contacts.ts';
 import {
+  findNewestRows,
+  readOvertakenContacts,
+  readRows,
   readMatchedContacts,
   readRowsToDecide,
   type ContactState,
 } from '../../people/contacts/contact-states.ts';
-import { applyChanges } from '../../people/contacts/apply-changes.ts';
+import {
+  applyDecisions,
+  decideAffected,
+  decideRows,
+  applyChanges,
+} from '../../people/contacts/apply-changes.ts';
 import { reuseForLeftOut } from '../../people/log/reuse-observations.ts';
 import { findChanges, type ContactChange } from '../../people/contacts/find-changes.ts';
-import { eachOf } from '../../keys/shares-match-key.ts';
+import { eachOf } from '../../keys/key-lookups.ts';
 import { suppressNotAsked } from '../../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import type { Warehouse } from '../../db/database.ts';

@@ -7,12 +7,12 @@ import { matchKeysOfIdentity } from '../../../src/domain/identity/match-keys.ts'
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
-import { drainInbox } from '../../../src/late-results/drain-inbox.ts';
+import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { dropSuppressed } from '../../../src/suppression/drop-suppressed.ts';
 import { suppress } from '../../../src/suppression/suppression-list.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';

@@ -3,7 +3,7 @@ import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
-import { drainInbox } from '../../../src/late-results/drain-inbox.ts';
+import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
-import { drainInbox } from '../../../src/late-results/drain-inbox.ts';
+import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';

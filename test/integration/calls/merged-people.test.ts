@@ -3,7 +3,7 @@ import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
-import { drainInbox } from '../../../src/late-results/drain-inbox.ts';
+import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';

@@ -4,7 +4,7 @@ import type { Identity } from '../../../src/domain/identity/identity.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';

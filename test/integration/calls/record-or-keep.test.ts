@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { wholeCredits, parseCredits } from '../../../src/domain/money/decimal.ts';
 import { recordOrKeep } from '../../../src/calls/answers/record-or-keep.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callWithPhones, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { addKnownAddresses } from '../../../src/keys/hashed-addresses.ts';
+import { addKnownAddresses } from '../../../src/keys/key-lookups.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';

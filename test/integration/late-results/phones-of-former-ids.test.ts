@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readAnswersAgain } from '../../../src/calls/answers/read-answers-again.ts';
-import { drainInbox } from '../../../src/late-results/drain-inbox.ts';
+import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { pollWithinLimits } from '../../../src/late-results/poll-within-limits.ts';
+import { pollWithinLimits } from '../../../src/late-results/sync-late-results.ts';
 import { bulkMatchScope, freeSlots, slackSeconds } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey, startSandbox } from '../../../src/sandbox/server/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { storePolled } from '../../../src/late-results/deliveries.ts';
-import { settleByLastBody } from '../../../src/late-results/last-bodies.ts';
+import { settleByLastBody } from '../../../src/late-results/delivered-bodies.ts';
 import { endAwaitedByPoll } from '../../../src/late-results/late-polls.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

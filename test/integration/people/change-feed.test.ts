@@ -8,7 +8,7 @@ import {
   renewRestoredFeed,
   type FeedEntry,
 } from '../../../src/people/change-feed.ts';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';

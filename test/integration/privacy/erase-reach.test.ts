@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
-import { keysOfRecord } from '../../../src/privacy/erasure/keys-of-record.ts';
-import { prune } from '../../../src/privacy/retention/prune.ts';
+import { erase } from '../../../src/privacy/erase.ts';
+import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
+import { prune } from '../../../src/privacy/prune.ts';
 import { recordContent } from '../../../src/runs/fetched-exports.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';

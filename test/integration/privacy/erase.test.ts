@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { erase, measureErasure } from '../../../src/privacy/erasure/erase.ts';
-import { keysOfRecord } from '../../../src/privacy/erasure/keys-of-record.ts';
+import { erase, measureErasure } from '../../../src/privacy/erase.ts';
+import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
-import { erase, measureErasure } from '../../../src/privacy/erasure/erase.ts';
-import { keysOfRecord } from '../../../src/privacy/erasure/keys-of-record.ts';
-import { prune } from '../../../src/privacy/retention/prune.ts';
+import { erase, measureErasure } from '../../../src/privacy/erase.ts';
+import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
+import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
-import { findNamesakes } from '../../../src/privacy/erasure/find-namesakes.ts';
+import { erase } from '../../../src/privacy/erase.ts';
+import { findNamesakes } from '../../../src/privacy/person-traces.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { prune } from '../../../src/privacy/retention/prune.ts';
+import { prune } from '../../../src/privacy/prune.ts';
 import { openTestWarehouse } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { rowsScanned } from '../../helpers/database/rows-read.ts';

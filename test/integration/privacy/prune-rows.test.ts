@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { readMatchedContacts } from '../../../src/people/contacts/contact-states.ts';
-import { measurePrune, prune } from '../../../src/privacy/retention/prune.ts';
+import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { suppress } from '../../../src/suppression/suppression-list.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { wasRunBefore } from '../../../src/runs/begin-run.ts';

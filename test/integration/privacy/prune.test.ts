@@ -5,7 +5,7 @@ import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { reopenDelivery } from '../../../src/late-results/deliveries.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { measurePrune, prune } from '../../../src/privacy/retention/prune.ts';
+import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';

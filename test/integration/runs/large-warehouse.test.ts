@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
-import { findNewestRows } from '../../../src/people/contacts/newest-rows.ts';
+import { findNewestRows } from '../../../src/people/contacts/contact-states.ts';
 import { isRequestOfAnother, lockAttempt } from '../../../src/late-results/awaiting-call.ts';
-import { measureErasure } from '../../../src/privacy/erasure/erase.ts';
+import { measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { amountOfKeys } from '../../../src/runs/planning/earlier-lookups.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';

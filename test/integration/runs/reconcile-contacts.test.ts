@@ -7,7 +7,7 @@ import {
 } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { prune } from '../../../src/privacy/retention/prune.ts';
+import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';

@@ -3,7 +3,7 @@ import { askedBy } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
 import { reuseForLeftOut } from '../../../src/people/log/reuse-observations.ts';
-import { lockLog } from '../../../src/people/project.ts';
+import { lockLog } from '../../../src/people/rebuild.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';

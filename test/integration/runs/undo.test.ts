@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { countLookups, deleteLookups } from '../../../src/people/known/lookup-history.ts';
-import { erase } from '../../../src/privacy/erasure/erase.ts';
-import { prune } from '../../../src/privacy/retention/prune.ts';
+import { erase } from '../../../src/privacy/erase.ts';
+import { prune } from '../../../src/privacy/prune.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { WakeUps, type Wake } from '../../../src/late-results/wake-ups.ts';
+import { WakeUps, type Wake } from '../../../src/late-results/receiver.ts';
 
 const second = 1_000;
 const minute = 60 * second;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { logJson } from '../../../src/people/log/log-json.ts';
+import { logJson } from '../../../src/people/log/append-to-log.ts';
 
 const entry = (name: string, organization: Record<string, unknown> | null) => ({ name, organization });
 

@@ -1,9 +1,8 @@
 import { Command } from '../../terminal/command.ts';
 import { isRoleAddress } from '../../../domain/identity/values/email-address.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
-import { erase, type ErasureFigures, measureErasure } from '../../../privacy/erasure/erase.ts';
-import { findNamesakes } from '../../../privacy/erasure/find-namesakes.ts';
-import { keysOfRecord } from '../../../privacy/erasure/keys-of-record.ts';
+import { erase, measureErasure, type ErasureFigures } from '../../../privacy/erase.ts';
+import { findNamesakes, keysOfRecord } from '../../../privacy/person-traces.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { jsonOption, noteOf, type NoteFlags } from '../../terminal/flags.ts';

@@ -2,8 +2,7 @@ import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { deliveryStatuses } from '../../../domain/late-results/delivery-status.ts';
 import { Command, Option } from '../../terminal/command.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
-import { drainInbox } from '../../../late-results/drain-inbox.ts';
-import { syncLateResults } from '../../../late-results/sync-late-results.ts';
+import { drainInbox, syncLateResults } from '../../../late-results/sync-late-results.ts';
 import {
   getDelivery,
   listDeliveries,
@@ -12,7 +11,7 @@ import {
   type DeliveryFacts,
 } from '../../../late-results/deliveries.ts';
 import { makePollsDue } from '../../../late-results/late-polls.ts';
-import { countAwaitedAfterRuns } from '../../../late-results/read-late-results-status.ts';
+import { countAwaitedAfterRuns } from '../../../late-results/late-results-status.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { wholeNumber, jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';

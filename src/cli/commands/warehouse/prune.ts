@@ -3,7 +3,7 @@ import { counted } from '../../../domain/text/counted.ts';
 import { formatDuration } from '../../../domain/text/duration.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { retained, type Retained } from '../../../domain/runs/retention.ts';
-import { measurePrune, prune, type PruneFigures } from '../../../privacy/retention/prune.ts';
+import { measurePrune, prune, type PruneFigures } from '../../../privacy/prune.ts';
 import { jsonOption } from '../../terminal/flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';

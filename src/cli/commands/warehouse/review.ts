@@ -1,8 +1,7 @@
 import { Command } from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { requireSource } from '../../../people/contacts/contact-sources.ts';
-import { findWithheld } from '../../../people/decisions/find-withheld.ts';
-import { readReview, type Review } from '../../../people/decisions/read-review.ts';
+import { findWithheld, readReview, type Review } from '../../../people/decisions/find-withheld.ts';
 import {
   previewDecision,
   recordDecision,

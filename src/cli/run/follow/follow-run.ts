@@ -7,7 +7,7 @@ import { deliveryReceivedSignalName } from '../../../contract/temporal-names.ts'
 import { counted } from '../../../domain/text/counted.ts';
 import { readClock } from '../../../db/expressions.ts';
 import { isDatabaseAway } from '../../../db/postgres-errors.ts';
-import { readLateResultsStatus } from '../../../late-results/read-late-results-status.ts';
+import { readLateResultsStatus } from '../../../late-results/late-results-status.ts';
 import { hasCreditsAgain } from '../../../runs/resolve-budget-exhaustion.ts';
 import { readOutcomes, readRunMoney, type RunMoney } from '../../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';

@@ -5,7 +5,7 @@ import { parseRateLimits, trustedSeconds } from '../../../domain/rates/rate-limi
 import { counted } from '../../../domain/text/counted.ts';
 import { formatElapsed } from '../../../domain/text/duration.ts';
 import { clockIn } from '../../../domain/text/time-zone.ts';
-import { readLateResultsStatus } from '../../../late-results/read-late-results-status.ts';
+import { readLateResultsStatus } from '../../../late-results/late-results-status.ts';
 import { bulkMatchScope, freeSlots, ownFreeSlots } from '../../../ledger/rate-windows.ts';
 import { readReports } from '../../../ledger/rate-reports.ts';
 import type { RunRecord } from '../../../runs/runs.ts';

@@ -1,10 +1,10 @@
 import { sql, type Transaction } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
-import { exportOrder, isExport } from '../../db/valid-entries.ts';
-import { compareNameCells, type NameCells } from '../../domain/identity/names/name-agreement.ts';
-import { unnestContacts, unnestRows } from '../../keys/unnest-keys.ts';
+import type { Tables } from '../db/schema.ts';
+import { exportOrder, isExport } from '../db/valid-entries.ts';
+import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
+import { unnestContacts, unnestRows } from '../keys/contact-key.ts';
 import type { PersonTraces } from './person-traces.ts';
-import { keyOfRecordId, namedRecordKey, recordKey } from '../../suppression/compared-keys.ts';
+import { keyOfRecordId, namedRecordKey, recordKey } from '../suppression/compared-keys.ts';
 
 interface RecordOfPerson extends NameCells {
   readonly recordKey: string | null;

@@ -1,11 +1,17 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
-import type { Warehouse } from '../../db/database.ts';
-import { outcomesOfRows } from '../../db/run-states.ts';
-import { isNewerThanOldest, olderNeededRows, oldestWithCells } from './held-runs.ts';
-import { hasUnknownCalls, isOldRun, isQuietRun } from './old-runs.ts';
-import { clearPersonalData } from '../../suppression/clear-rows.ts';
-import type { Retention } from '../../domain/runs/retention.ts';
+import type { Tables } from '../db/schema.ts';
+import type { Warehouse } from '../db/database.ts';
+import { outcomesOfRows } from '../db/run-states.ts';
+import {
+  isNewerThanOldest,
+  olderNeededRows,
+  oldestWithCells,
+  hasUnknownCalls,
+  isOldRun,
+  isQuietRun,
+} from './held-runs.ts';
+import { clearPersonalData } from '../suppression/drop-suppressed.ts';
+import type { Retention } from '../domain/runs/retention.ts';
 
 /** `staging` clears the personal data of rows, `rows` removes the rows. */
 type RowsRetained = 'staging' | 'rows';

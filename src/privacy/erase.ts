@@ -1,25 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { sql, type Kysely, type Transaction } from 'kysely';
-import type { Note } from '../../domain/note.ts';
-import type { Warehouse } from '../../db/database.ts';
-import { anyValue } from '../../db/expressions.ts';
-import { anyOf } from '../../db/one-of.ts';
-import { Problem } from '../../domain/problem.ts';
-import { freeStatuses } from '../../domain/money/attempt-status.ts';
-import { forgetUpserts } from '../../people/change-feed.ts';
-import { readKeysOfPeople } from '../../people/contacts/contacts-by-match-key.ts';
-import { decideAffected } from '../../people/contacts/decide-contacts.ts';
-import { keyOfId } from '../../people/log/observation.ts';
-import { unnestRows } from '../../keys/unnest-keys.ts';
-import { eraseDecisions, readContactsOf } from './erase-decisions.ts';
-import { eraseFromLog } from './erase-from-log.ts';
+import { sql, type Kysely, type Transaction, type RawBuilder } from 'kysely';
+import type { Note } from '../domain/note.ts';
+import type { Warehouse } from '../db/database.ts';
+import { anyValue, identityCells } from '../db/expressions.ts';
+import { anyOf } from '../db/one-of.ts';
+import { Problem } from '../domain/problem.ts';
+import { freeStatuses } from '../domain/money/attempt-status.ts';
+import { forgetUpserts } from '../people/change-feed.ts';
+import { readKeysOfPeople } from '../people/contacts/contacts-by-match-key.ts';
+import { decideAffected } from '../people/contacts/apply-changes.ts';
+import { keyOfId } from '../people/log/observation.ts';
+import { unnestRows, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { isOfPeople } from './find-people.ts';
 import { asWord, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
 import { recordsToSuppress } from './records-to-suppress.ts';
-import { clearPersonalData } from '../../suppression/clear-rows.ts';
-import { isHiddenId, withoutIds } from '../../suppression/hidden-ids.ts';
-import { lockSuppressionsExclusive, suppress } from '../../suppression/suppression-list.ts';
-import type { Tables } from '../../db/schema.ts';
+import { clearPersonalData } from '../suppression/drop-suppressed.ts';
+import {
+  isHiddenId,
+  withoutIds,
+  lockSuppressionsExclusive,
+  suppress,
+} from '../suppression/suppression-list.ts';
+import type { Tables } from '../db/schema.ts';
+import { project, projectCompanies } from '../people/rebuild.ts';
+import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
+import { recordHash } from '../people/decisions/contact-decisions.ts';
 
 /** What the warehouse holds about a person, before the erasure. */
 export interface ErasureFigures {
@@ -273,4 +278,164 @@ async function eraseFromFileNames(transaction: Transaction<Tables>, forms: reado
   `.execute(transaction);
   // The next run of a schedule fetches such an export again.
   await sql`delete from fetched_exports where address ~* ${pattern}`.execute(transaction);
+}
+
+/** Companies in a person's observations. */
+interface HeldCompanies {
+  readonly service: string;
+  readonly companies: readonly string[] | null;
+  readonly facts: readonly Buffer[] | null;
+}
+
+/**
+ * Removes the person from the log and projects the contacts again. The change feed shows only that contacts were
+ * deleted. A contact that belonged to the person once and belongs to another person now stays.
+ */
+async function eraseFromLog(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
+  const held = await eraseObservations(transaction, traces);
+  await eraseRecords(transaction, traces);
+  await eraseMatches(transaction, traces);
+  for (const { service, companies, facts } of held) {
+    const people = traces.people.filter((person) => person.service === service);
+    await project(transaction, {
+      service,
+      people: people.map(({ personKey }) => personKey),
+      contacts: traces.contacts,
+    });
+    const described = (companies ?? []).filter((key) => !key.startsWith('name:'));
+    await projectCompanies(transaction, service, described);
+    await sql`
+      delete from organization_facts f
+      where facts_hash = any(${facts ?? []}::bytea[])
+        and not exists (
+          select from observations o
+          where o.service = ${service} and o.organization_key = any(${companies ?? []}::text[])
+            and o.organization_facts = f.facts_hash)
+    `.execute(transaction);
+  }
+}
+
+async function eraseObservations(
+  transaction: Transaction<Tables>,
+  { people }: PersonTraces,
+): Promise<readonly HeldCompanies[]> {
+  const { rows } = await sql<HeldCompanies>`
+    select service,
+      array_agg(distinct organization_key) filter (where organization_key is not null) as companies,
+      array_agg(distinct organization_facts) filter (where organization_facts is not null) as facts
+    from observations where ${isOfPeople(people)} group by service
+  `.execute(transaction);
+  await sql`delete from observations where ${isOfPeople(people)}`.execute(transaction);
+  return rows;
+}
+
+/** In two statements, because `or` reads the whole log. */
+async function eraseRecords(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
+  await sql`delete from contact_records where ${isOfRows(traces)}`.execute(transaction);
+  await sql`delete from contact_records where ${isOfContacts(traces.contacts)}`.execute(transaction);
+}
+
+async function eraseMatches(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
+  const { people, contacts } = traces;
+  // Not `or`, which reads the whole log.
+  const { rows: matched } = await sql<ContactKey>`
+    select source, contact_id as "contactId" from contact_matches where ${isOfPeople(people)}
+    union
+    select source, contact_id from contact_matches where ${isOfRows(traces)}
+  `.execute(transaction);
+  await sql`delete from contact_matches where ${isOfContacts(contacts)}`.execute(transaction);
+  await sql`delete from contact_matches where ${isOfPeople(people)}`.execute(transaction);
+  await sql`
+    update contact_matches set person_keys = null
+    where person_keys && ${people.map(({ personKey }) => personKey)}::text[]
+  `.execute(transaction);
+  // A contact that their row took a former person from does not get that person back.
+  await sql`
+    update contact_matches set row_number = 0, evidence = 'erased'
+    where ${isOfRows(traces)} and person_key is null
+  `.execute(transaction);
+  await sql`delete from contact_matches where ${isOfRows(traces)}`.execute(transaction);
+  // The person of a contact can be withdrawn by the run of a rival. Without a person, the entry names only the record.
+  await sql`
+    delete from contact_matches m
+    where ${isOfContacts(matched)} and person_key is null
+      and not exists (
+        select from contact_matches former
+        where former.source = m.source and former.contact_id = m.contact_id and former.person_key is not null)
+  `.execute(transaction);
+}
+
+/** Condition on a table with the columns `run_id` and `row_number`. */
+function isOfRows({ rows }: PersonTraces) {
+  return sql`(run_id, row_number) in (select * from ${unnestRows(rows)})`;
+}
+
+/** Condition on a table with the columns `source` and `contact_id`. */
+function isOfContacts(contacts: readonly ContactKey[]) {
+  return sql`(source, contact_id) in (select * from ${unnestContacts(contacts)})`;
+}
+
+/** Reads the contacts of a person and of the person's rows. Before the rows are cleared. */
+async function readContactsOf(
+  transaction: Transaction<Tables>,
+  { rows, contacts }: PersonTraces,
+): Promise<readonly ContactKey[]> {
+  const { rows: found } = await sql<ContactKey>`
+    select runs.source, r.contact_id as "contactId"
+    from ${unnestRows(rows)} as n (run_id, row_number)
+    join run_rows r on r.run_id = n.run_id and r.row_number = n.row_number
+    join runs on runs.run_id = n.run_id
+    union
+    select k.source, k.contact_id
+    from ${unnestRows(rows)} as n (run_id, row_number)
+    join contact_records k on k.run_id = n.run_id and k.row_number = n.row_number
+    union
+    select * from ${unnestContacts(contacts)}
+  `.execute(transaction);
+  return found;
+}
+
+/**
+ * Removes the decisions about a person, and those about records of the person. A record that was two people keeps the
+ * decisions about the other: their hash is that of cells that are left.
+ *
+ * @param contacts of the person. Their rows are cleared
+ */
+async function eraseDecisions(
+  transaction: Transaction<Tables>,
+  { people }: PersonTraces,
+  contacts: readonly ContactKey[],
+): Promise<void> {
+  await sql`delete from contact_decisions where ${isOfPeople(people)}`.execute(transaction);
+  if (contacts.length === 0) return;
+  const named = unnestContacts(contacts);
+  const left = await readLeft(transaction, named);
+  await sql`
+    delete from contact_decisions d
+    where (d.source, d.contact_id) in (select * from ${named})
+      and (d.source, d.contact_id, d.record_hash) not in (
+        select * from unnest(${left.map(({ source }) => source)}::text[],
+          ${left.map(({ contactId }) => contactId)}::text[], ${left.map(({ hash }) => hash)}::text[]))
+  `.execute(transaction);
+}
+
+async function readLeft(
+  transaction: Transaction<Tables>,
+  named: RawBuilder<unknown>,
+): Promise<readonly (ContactKey & { readonly hash: string })[]> {
+  const { rows } = await sql<ContactKey & IdentityColumns>`
+    select n.source, n.contact_id as "contactId", ${identityCells('r')}
+    from ${named} as n (source, contact_id)
+    join run_rows r on r.contact_id = n.contact_id and r.keys <> '{}'
+    join runs on runs.run_id = r.run_id and runs.source = n.source
+    union
+    select n.source, n.contact_id, ${identityCells('k')}
+    from ${named} as n (source, contact_id)
+    join contact_records k on k.source = n.source and k.contact_id = n.contact_id
+  `.execute(transaction);
+  return rows.map(({ source, contactId, ...cells }) => ({
+    source,
+    contactId,
+    hash: recordHash(identityOfColumns(cells)),
+  }));
 }

@@ -1,13 +1,12 @@
-import { anyOf } from '../../db/one-of.ts';
-import { effectiveStatuses, ineffectiveStatuses } from '../../domain/late-results/delivery-status.ts';
 import { sql, type RawBuilder } from 'kysely';
-import type { Retention } from '../../domain/runs/retention.ts';
-import type { Warehouse } from '../../db/database.ts';
-import { countOldChanges, pruneChanges } from '../../people/change-feed.ts';
-import { countReplaced, removeReplaced } from '../../people/log/replaced-observations.ts';
-import { describeHeld, type HeldRun } from './held-runs.ts';
-import { before } from './old-runs.ts';
-import { losesCells, measureRows, type PrunedRows, pruneRows } from './prune-rows.ts';
+import { anyOf } from '../db/one-of.ts';
+import { effectiveStatuses, ineffectiveStatuses } from '../domain/late-results/delivery-status.ts';
+import type { Retention } from '../domain/runs/retention.ts';
+import type { Warehouse } from '../db/database.ts';
+import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
+import { countReplaced, removeReplaced } from '../people/log/replaced-observations.ts';
+import { describeHeld, before, type HeldRun } from './held-runs.ts';
+import { losesCells, measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
 
 interface Removed {
   readonly count: number;

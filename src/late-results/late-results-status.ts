@@ -1,6 +1,6 @@
+import { sql, type Transaction, type RawBuilder } from 'kysely';
 import { anyOf } from '../db/one-of.ts';
 import { creditedStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
-import { sql, type Transaction } from 'kysely';
 import {
   deliveryKinds,
   lateKinds,
@@ -12,9 +12,11 @@ import { lateBill } from '../domain/late-results/late-bill.ts';
 import { storedCredits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/late-credits.ts';
-import { isHiddenId } from '../suppression/hidden-ids.ts';
+import { isHiddenId } from '../suppression/suppression-list.ts';
 import type { ArrivedKinds } from '../people/known/lookup-history.ts';
 import type { LockedAttempt } from './awaiting-call.ts';
+import type { LateResultsStatus } from '../contract/late-results-status.ts';
+import type { Warehouse } from '../db/database.ts';
 
 /** The people found by a call, from its answer. Without an answer, everyone who was asked for may be found. */
 export function peopleOfCall(
@@ -31,7 +33,7 @@ export function peopleOfCall(
 }
 
 /** The content of a body that took effect. */
-export interface AppliedPart {
+interface AppliedPart {
   readonly hash: string;
   readonly covers: readonly string[];
   readonly brings: readonly string[];
@@ -117,4 +119,104 @@ export async function hasDelivery(
     .limit(1)
     .executeTakeFirst();
   return delivery !== undefined;
+}
+
+/**
+ * Reads the status of a run's late results.
+ *
+ * @param pollWaitMilliseconds time until the window has a slot for a poll: an earlier sync could make no due poll
+ */
+export async function readLateResultsStatus(
+  warehouse: Warehouse,
+  runId: string,
+  pollWaitMilliseconds = 0,
+): Promise<LateResultsStatus> {
+  const attempts = await sql<{
+    awaited: number;
+    expired: number;
+    until: Date | null;
+    now: Date;
+    poll: Date | null;
+    next: Date | null;
+  }>`
+    select count(*) filter (where awaits_still)::int as awaited,
+      count(*) filter (where status = 'unknown' or (status = 'awaiting' and not awaits_still))::int as expired,
+      max(awaited_until) filter (where awaits_still) as until,
+      now,
+      min(next_poll_at) filter (where status = 'awaiting') as poll,
+      -- Without a poll to come, \`greatest\` would leave the present time.
+      least(
+        min(greatest(next_poll_at, now + make_interval(secs => ${pollWaitMilliseconds / 1_000})))
+          filter (where awaits_still and next_poll_at is not null),
+        min(awaited_until) filter (where awaits_still)
+      ) as next
+    from (select clock_timestamp() as now) clock
+    left join lateral (
+      select status, awaited_until, next_poll_at, status = 'awaiting' and awaited_until > now as awaits_still
+      from attempts where run_id = ${runId} and (awaits <> '{}' or status = 'awaiting')
+    ) a on true
+    group by now
+  `.execute(warehouse.database);
+  const deliveries = await sql<
+    Pick<
+      LateResultsStatus,
+      'arrived' | 'polled' | 'late' | 'orphaned' | 'duplicate' | 'quarantined' | 'waiting'
+    >
+  >`
+    select count(*) filter (where status = 'applied')::int as arrived,
+      count(*) filter (where status = 'applied' and origin = 'poll')::int as polled,
+      count(*) filter (where status = 'applied' and late)::int as late,
+      count(*) filter (where status = 'orphaned')::int as orphaned,
+      count(*) filter (where status = 'duplicate')::int as duplicate,
+      count(*) filter (where status = 'quarantined')::int as quarantined,
+      count(*) filter (where status = 'received')::int as waiting
+    from webhook_deliveries where run_id = ${runId}
+  `.execute(warehouse.database);
+  const { awaited, expired, until, now, poll, next } = attempts.rows[0]!;
+  return {
+    awaited,
+    expired,
+    ...deliveries.rows[0]!,
+    until: until?.toISOString() ?? null,
+    readAt: now.toISOString(),
+    nextPollAt: poll?.toISOString() ?? null,
+    nextSyncAt: next?.toISOString() ?? null,
+  };
+}
+
+/** Calls of ended runs whose late results have not come. */
+export async function countAwaitedAfterRuns(
+  warehouse: Warehouse,
+): Promise<{ readonly awaited: number; readonly overdue: number }> {
+  const { rows } = await sql<{ awaited: number; overdue: number }>`
+    select count(*)::int as awaited, (count(*) filter (where a.awaited_until <= clock_timestamp()))::int as overdue
+    from attempts a
+    where a.status = 'awaiting' and ${isInScope('unattended', sql`a.run_id`, sql`a.awaited_until`)}
+  `.execute(warehouse.database);
+  return rows[0]!;
+}
+
+/**
+ * Whose late results are synced: those of one run, or those of runs that have ended or lost their workflow.
+ */
+export type LateScope = { readonly runId: string } | 'unattended';
+
+/** A run with a workflow makes a due poll within this time, unless a rate window is full. */
+const attendedSeconds = 15 * 60;
+
+/**
+ * SQL condition: whether work of a run, due at a time, is in a scope. A terminated workflow leaves no mark, so a run
+ * counts as unattended if its work is long overdue. Taking work from a run that is only slow does no harm, because each
+ * effect happens once.
+ *
+ * @param runId, due expressions of SQL
+ */
+export function isInScope(
+  scope: LateScope,
+  runId: RawBuilder<unknown>,
+  due: RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  if (scope !== 'unattended') return sql`${runId} = ${scope.runId}`;
+  return sql`(${due} < clock_timestamp() - make_interval(secs => ${attendedSeconds})
+    or exists (select 1 from runs r where r.run_id = ${runId} and r.finished_at is not null))`;
 }

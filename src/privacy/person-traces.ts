@@ -1,11 +1,10 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { isRoleAddress } from '../../domain/identity/values/email-address.ts';
-import { matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
-import type { Tables } from '../../db/schema.ts';
-import { isOverruled } from '../../people/decisions/contact-decisions.ts';
-import { emailHashes } from '../../domain/identity/values/email-hashes.ts';
-import { hashKeysOf } from '../../keys/hashed-addresses.ts';
-import { eachOf, sharesMatchKey } from '../../keys/shares-match-key.ts';
+import { isRoleAddress } from '../domain/identity/values/email-address.ts';
+import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
+import type { Tables } from '../db/schema.ts';
+import { isOverruled } from '../people/decisions/contact-decisions.ts';
+import { emailHashes } from '../domain/identity/values/email-hashes.ts';
+import { hashKeysOf, eachOf, sharesMatchKey } from '../keys/key-lookups.ts';
 import {
   distinctPeople,
   findPeople,
@@ -13,11 +12,16 @@ import {
   isOfPeople,
   keysOf,
   peopleOf,
+  findRowsOfContacts,
+  followRecords,
+  readPeople,
+  nameOf,
   type PersonKey,
+  type RowOfRecord,
 } from './find-people.ts';
-import { findRowsOfContacts, followRecords, type RowOfRecord } from './follow-records.ts';
-import type { ContactKey, RowKey } from '../../keys/contact-key.ts';
-import { unnestContacts, unnestRows } from '../../keys/unnest-keys.ts';
+import { unnestContacts, unnestRows, type ContactKey, type RowKey } from '../keys/contact-key.ts';
+import type { Warehouse } from '../db/database.ts';
+import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 
 /** Everywhere that the warehouse holds data about one person. */
 export interface PersonTraces {
@@ -258,4 +262,73 @@ async function findAttempts(
     union select attempt_id from observations where ${isOfPeople(people)}
   `.execute(database);
   return attempts.map(({ attemptId }) => attemptId);
+}
+
+/**
+ * Finds the identity keys of a CRM record: of its contact, and of the rows with its id.
+ *
+ * @returns undefined if the record has belonged to two people, whose rows share no key
+ */
+export async function keysOfRecord(
+  database: Kysely<Tables>,
+  record: ContactKey,
+): Promise<string[] | undefined> {
+  const contacts = await database
+    .selectFrom('contacts')
+    .select(['service', 'person_key as personKey'])
+    .where('source', '=', record.source)
+    .where('contact_id', '=', record.contactId)
+    .execute();
+  const known = await readPeople(database, sql`(o.service, o.person_key) in (${peopleOf(contacts)})`);
+  const { rows } = await sql<{ keys: string[] }>`
+    select r.keys
+    from run_rows r
+    join runs using (run_id)
+    where r.contact_id = ${record.contactId}
+      and runs.source = ${record.source}
+      and r.keys <> '{}'
+  `.execute(database);
+  const named = [...known.map(keysOf), ...rows.map(({ keys }) => keys)].filter((keys) => keys.length > 0);
+  if (named.length < 2) return named.flat();
+  const { forms } = await findPerson(database, named[0]!);
+  const isTheirs = (keys: readonly string[]): boolean => keys.some((key) => forms.includes(key));
+  return named.every(isTheirs) ? named.flat() : undefined;
+}
+
+/**
+ * Finds people with an id whom an erasure of a person leaves, although the answers to the same calls give them the
+ * person's name. Such a person can be the same human: a service can state another id and another address later.
+ *
+ * @param keys identity keys of one person
+ * @returns `person:` keys
+ */
+export async function findNamesakes({ database }: Warehouse, keys: readonly string[]): Promise<string[]> {
+  const traces = await findPerson(database, keys);
+  if (traces.attemptIds.length === 0) return [];
+  const isTheirs = sql<boolean>`(o.service, o.person_key) in (${peopleOf(traces.people)})`;
+  const names = [
+    ...(await readPeople(database, isTheirs)).map(nameOf),
+    ...(await namesOfRows({ database }, traces)),
+  ];
+  const answered = await readPeople(
+    database,
+    sql`o.run_id in (select run_id from attempts where attempt_id = any(${traces.attemptIds}::text[]))
+      and o.attempt_id = any(${traces.attemptIds}::text[]) and o.person_id is not null and not ${isTheirs}`,
+  );
+  const alike = answered.filter((person) =>
+    names.some((name) => compareNameCells(name, nameOf(person)) === 'agree'),
+  );
+  return [...new Set(alike.map(({ personId }) => `person:${personId}`))].toSorted();
+}
+
+async function namesOfRows(
+  { database }: Pick<Warehouse, 'database'>,
+  { rows }: Pick<PersonTraces, 'rows'>,
+): Promise<NameCells[]> {
+  const found = await sql<NameCells>`
+    select distinct r.first_name, r.last_name, r.name
+    from ${unnestRows(rows)} as t (run_id, row_number)
+    join run_rows r using (run_id, row_number)
+  `.execute(database);
+  return found.rows;
 }
