@@ -38,7 +38,7 @@ function nextRows(next: string | null): Row[] {
 /** Every outcome that occurs; `open` rows have none yet. They add up to the rows of the file. */
 function figureRows(facts: RunFacts): Row[] {
   const { rows, outcomes: counts, filled, calls, credits, max_credits: limit, service } = facts;
-  const present = [...outcomes, 'open'].filter((name) => (counts[name] ?? 0) > 0);
+  const present = ([...outcomes, 'open'] as const).filter((name) => (counts[name] ?? 0) > 0);
   const sum = present.reduce((total, name) => total + (counts[name] ?? 0), 0);
   return [
     ...present.map((name): Row => [`rows ${name}`, counts[name] ?? 0]),

@@ -1,51 +1,83 @@
-/** The figures of a plan; credits are decimals as text. */
-export interface PlanSummary {
-  readonly planHash: string;
-  readonly rows: number;
-  /** Rows with a readable e-mail address; null: no column has addresses. */
-  readonly withEmail: number | null;
-  /** Rows for which the run does not ask, by outcome. */
-  readonly dropped: Readonly<Record<string, number>>;
-  /** Maximum number of contacts that get the data of a known person without a call. */
-  readonly filled: number;
-  /** People to ask for. */
-  readonly people: number;
-  /** Of these people, the ones whom an earlier call found. */
-  readonly foundBefore: number;
-  /** Of these people, the ones who opted out of calls, if the run asks for phones: their phones are not asked for. */
-  readonly peopleWithoutPhones: number;
-  readonly calls: number;
-  readonly pages: number;
-  readonly credits: { readonly minimum: string; readonly expected: string; readonly worstCase: string };
-  /** The range of the expected credits, and the number of earlier calls that it comes from; 0: it is an assumption. */
-  readonly expectation: {
-    readonly low: string;
-    readonly high: string;
-    readonly calls: number;
-    /** The source of these calls; null: all sources. */
-    readonly source: string | null;
-    /** The assumption as a sentence; null: the range comes from earlier calls. */
-    readonly assumption: string | null;
-  };
-  /** Unmet expectations of the export, one sentence each. */
-  readonly unmet: readonly string[];
-  /** People who are asked for first, in the first pages; null: the run has no pilot. */
-  readonly pilot: { readonly people: number; readonly pages: number } | null;
-  /** `--on-unknown retry`: a call whose answer is lost is repeated once, so the worst case counts each person twice. */
-  readonly asksUnknownAgain: boolean;
-  /**
-   * The budget with the fewest credits left, if the worst case exceeds it, and what the run does when it is exhausted.
-   */
-  readonly shortBudget: {
-    readonly budget: string;
-    readonly available: string;
-    readonly onEmpty: 'finish' | 'pause';
-  } | null;
-  /** The rate limits of the calls, by RATE_LIMITS and by the service: `20/minute, 600/hour`. */
-  readonly rateLimits: string;
-  /** RATE_LIMITS of the worker that made the plan, without the limits of the service. */
-  readonly ownRateLimits: string;
-  readonly etaSeconds: number;
-  /** People who wait in paused runs: no other run asks for them. Null: none. */
-  readonly inPausedRuns: { readonly reason: string; readonly next: string } | null;
-}
+import { z } from 'zod';
+import { outcomes } from '../domain/runs/outcome.ts';
+import { count, decimal, type Printed } from './schema-fields.ts';
+
+/** The figures of a plan; `plan` of `--json` has the same figures. Workflows import only the type. */
+export const planSummary = z.strictObject({
+  planHash: z.string().describe('Hash of the plan: "enrich run FILE --plan HASH" runs exactly this plan.'),
+  rows: count.describe('Rows of the export, without the header.'),
+  withEmail: count.nullable().describe('Rows with a readable e-mail address. Null: no column has addresses.'),
+  dropped: z
+    .partialRecord(z.enum(outcomes), count)
+    .describe('Rows that are not asked for, by the outcome that they get.'),
+  filled: count.describe(
+    'Contacts that get the data of a person whom the warehouse knows before the run, without a call, at most. ' +
+      'The run can fill further contacts with people whom its calls find.',
+  ),
+  people: count.describe('People who are asked for.'),
+  foundBefore: count.describe('Of these people, the ones whom an earlier call found.'),
+  peopleWithoutPhones: count.describe(
+    'People who opted out of calls, in a run that asks for phones: their phones are not asked for.',
+  ),
+  calls: count.describe(
+    'Calls to the service, of up to ten people each. A run can make more: docs/budgets.md names the cases.',
+  ),
+  pages: count.describe('Pages of the run, which are asked for one after another.'),
+  credits: z
+    .strictObject({
+      minimum: decimal.describe('Credits if the service finds no person.'),
+      expected: decimal.describe('Expected credits.'),
+      worstCase: decimal.describe('Credits that the run can cost at most.'),
+    })
+    .describe('The price in credits.'),
+  expectation: z
+    .strictObject({
+      low: decimal.describe('Lower end of the expected range, in credits.'),
+      high: decimal.describe('Upper end of the expected range, in credits.'),
+      calls: count.describe('Earlier calls that the expectation rests on. 0: it is assumed.'),
+      source: z.string().nullable().describe('CRM of these calls. Null: of all sources.'),
+      assumption: z.string().nullable().describe('The assumption in words. Null: earlier calls show it.'),
+    })
+    .describe('What the expected credits rest on.'),
+  unmet: z
+    .array(z.string())
+    .describe('Unmet expectations of --expect, one sentence each. A run would pause.'),
+  pilot: z
+    .strictObject({
+      people: count.describe('People of the pilot.'),
+      pages: count.describe('Pages of the pilot.'),
+    })
+    .nullable()
+    .describe('People who are asked for first. Null: the run has no pilot.'),
+  asksUnknownAgain: z
+    .boolean()
+    .describe(
+      'Whether a call whose answer is lost is made again (--on-unknown retry): the worst case counts each person twice.',
+    ),
+  shortBudget: z
+    .strictObject({
+      budget: z
+        .string()
+        .describe('Name of the budget, such as "day:2026-11-21"; "run" for the limit of the run itself.'),
+      available: decimal.describe('Credits that are left in the budget.'),
+      onEmpty: z.enum(['finish', 'pause']).describe('What the run does when the budget is empty.'),
+    })
+    .nullable()
+    .describe('The tightest budget that is below the worst case. Null: every budget is sufficient.'),
+  rateLimits: z
+    .string()
+    .describe('Rate limits of the calls, by RATE_LIMITS and by the service: "20/minute, 600/hour".'),
+  ownRateLimits: z
+    .string()
+    .describe('RATE_LIMITS of the worker that made the plan, without the limits of the service.'),
+  etaSeconds: z.number().nonnegative().describe('Expected duration in seconds.'),
+  inPausedRuns: z
+    .strictObject({
+      reason: z.string().describe('How many people wait, and the ids of the paused runs.'),
+      next: z.string().describe('How to resume or cancel the paused run.'),
+    })
+    .nullable()
+    .describe('People who wait in paused runs: this run does not ask for them. Null: none.'),
+});
+
+export type PlanSummary = Printed<typeof planSummary>;

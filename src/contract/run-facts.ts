@@ -1,67 +1,97 @@
-import type { RunStatus } from './run-statuses.ts';
+import { z } from 'zod';
+import { outcomes } from '../domain/runs/outcome.ts';
+import { runStatuses, type RunStatus } from './run-statuses.ts';
+import { count, decimal, timeText, type Printed } from './schema-fields.ts';
 
-/** An undo of a run: the values of the run are removed from contacts, and its costs stay. */
-export interface Undone {
-  readonly at: string;
-  readonly by: string;
-  readonly reason: string | null;
-}
+/** Workflows import only the types of this file, so that their bundle has no zod. */
+const cancelled = z.strictObject({
+  at: timeText.describe('When the operator cancelled the run.'),
+  reason: z.string().describe('Why.'),
+});
 
-/** The cancellation of a run. */
-export interface Cancelled {
-  readonly at: string;
-  readonly reason: string;
-}
+const undone = z.strictObject({
+  at: timeText.describe('When the run was undone.'),
+  by: z.string().describe('Who undid the run.'),
+  reason: z.string().nullable().describe('Why. Null: no reason was given.'),
+});
+
+/** The fields of a run, which notifications have as well. */
+export const runFields = {
+  run_id: z.string().describe('Id of the run; also the id of its Temporal workflow.'),
+  workflow_id: z.string().describe('Id of the Temporal workflow of the run.'),
+  status: z
+    .enum(Object.keys(runStatuses) as RunStatus[])
+    .describe('Status of the run. "planned", "finished", "cancelled" and "failed" are final.'),
+  reason_type: z
+    .string()
+    .nullable()
+    .describe(
+      'Stable name of the reason for the status, or of the first decision that an ended run needs, such as ' +
+        '"budget.empty". Null: nothing needs the operator.',
+    ),
+  reason: z.string().nullable().describe('The reason in words. Null: as reason_type.'),
+  next: z.string().nullable().describe('What the operator can do about the reason. Null: as reason_type.'),
+  source: z.string().nullable().describe('CRM of the export. Null: the export has not been read.'),
+  file: z.string().describe('Name of the export, without its folder.'),
+  service: z.string().describe('"sandbox", or the URL of the service without secrets.'),
+  plan_hash: z.string().nullable().describe('Hash of the plan, for --plan. Null: not planned yet.'),
+  rows: count.describe('Rows that were read from the export, without the header.'),
+  outcomes: z
+    .partialRecord(z.enum([...outcomes, 'open']), count)
+    .describe('Number of rows by outcome. Rows that have no outcome yet are "open".'),
+  filled: count.describe('Contacts that got the data of a known person without a call.'),
+  calls: count.describe('Calls to the service, without calls that were never sent.'),
+  max_credits: decimal.nullable().describe('Budget of the run, in credits. Null: the run has none.'),
+  credits: z
+    .strictObject({
+      settled: decimal.describe('Credits that are paid.'),
+      reserved: decimal.describe('Credits held for calls in flight and for late results.'),
+      unknown: decimal.describe('Credits held for calls whose cost is unknown.'),
+    })
+    .describe('Credits of the calls of this run.'),
+  expected_credits: z
+    .strictObject({
+      expected: decimal.describe('Expected credits.'),
+      low: decimal.describe('Lower end of the expected range, in credits.'),
+      high: decimal.describe('Upper end of the expected range, in credits.'),
+    })
+    .nullable()
+    .describe('What the plan expected. Null: not planned yet.'),
+  late_results: z
+    .strictObject({
+      awaited: count.describe('Calls whose late results are awaited.'),
+      arrived: count.describe('Deliveries that took effect.'),
+      polled: count.describe('Of "arrived": by poll and not by webhook.'),
+      late: count.describe('Deliveries that took effect after the run had ended.'),
+      expired: count.describe('Calls whose late results did not arrive before the deadline.'),
+      orphaned: count.describe(
+        'Deliveries whose results go to no person of a recorded answer. Their price counts.',
+      ),
+      duplicate: count.describe('Deliveries that had arrived before.'),
+      quarantined: count.describe('Deliveries that cannot be applied ("enrich inbox list" says why).'),
+      next_poll_at: timeText.nullable().describe('When the next poll is due. Null: no call needs one.'),
+      missing: z
+        .string()
+        .nullable()
+        .describe(
+          'The late results that an ended run lacks, in a sentence. Null: none, or the run has not ended.',
+        ),
+    })
+    .describe('Results that arrive after the answer of a call.'),
+  cancelled: cancelled.nullable().describe('The cancellation of the run. Null: it was not cancelled.'),
+  undone: undone.nullable().describe('The undo of the run. Null: the run is not undone.'),
+};
+
+export const runFacts = z.strictObject(runFields).describe('Status and figures of a run.');
 
 /** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
-export interface RunFacts {
-  readonly run_id: string;
-  readonly workflow_id: string;
-  readonly status: RunStatus;
-  /** A stable name of the reason for the status, or of what an ended run leaves to a person, such as `budget.empty`. */
-  readonly reason_type: string | null;
-  readonly reason: string | null;
-  readonly next: string | null;
-  readonly source: string | null;
-  readonly file: string;
-  /** `sandbox`, or the address of the service without secrets. */
-  readonly service: string;
-  readonly plan_hash: string | null;
-  readonly rows: number;
-  readonly outcomes: Readonly<Record<string, number>>;
-  /** Contacts that got the data of a known person without a call. */
-  readonly filled: number;
-  readonly calls: number;
-  /** The run's own budget; null: none. */
-  readonly max_credits: string | null;
-  readonly credits: { readonly settled: string; readonly reserved: string; readonly unknown: string };
-  /** The expected credits of the plan, with their range; null: there is no plan. */
-  readonly expected_credits: {
-    readonly expected: string;
-    readonly low: string;
-    readonly high: string;
-  } | null;
-  readonly late_results: {
-    readonly awaited: number;
-    readonly arrived: number;
-    /** Of these results, the ones that came by poll. */
-    readonly polled: number;
-    readonly late: number;
-    readonly expired: number;
-    readonly orphaned: number;
-    /** Repeated deliveries. */
-    readonly duplicate: number;
-    /** Deliveries that cannot be applied. */
-    readonly quarantined: number;
-    /** When the next poll is due, as ISO 8601; null: no call needs one. */
-    readonly next_poll_at: string | null;
-    /** The late results that an ended run lacks, as a sentence; null: none. */
-    readonly missing: string | null;
-  };
-  /** Null: the run is not cancelled. */
-  readonly cancelled: Cancelled | null;
-  readonly undone: Undone | null;
-}
+export type RunFacts = Printed<typeof runFacts>;
+
+/** The cancellation of a run. */
+export type Cancelled = Printed<typeof cancelled>;
+
+/** An undo of a run: the values of the run are removed from contacts, and its costs stay. */
+export type Undone = Printed<typeof undone>;
 
 /** The figures of a run, and the time at which its workflow read them, as ISO 8601. */
 export interface RunFigures {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import type { Warehouse } from '../db/database.ts';
-import type { Printed } from '../outputs/fields.ts';
+import type { Printed } from '../contract/schema-fields.ts';
 import type {
   budgetNotification,
   runNotification,

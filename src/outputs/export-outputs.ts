@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { count, time, type Fields } from '../contract/schema-fields.ts';
 import { fieldDecisions, fieldPolicies } from '../domain/crm/field-policy.ts';
 import { importFields, importerNames } from '../domain/crm/importer.ts';
 import type { ImportManifest } from '../export/crm-import/export-for-crm.ts';
 import type { WrittenPart } from '../export/crm-import/part-writer.ts';
 import { exportFormatNames } from '../export/export-format.ts';
 import { exportedTableNames } from '../export/exported-tables.ts';
-import { count, type Fields } from './fields.ts';
+import type { FeedEntry } from '../people/change-feed.ts';
 
 const cursor = z
   .string()
@@ -81,3 +82,14 @@ export const importManifest = z
     job_changes: part.describe('People who changed jobs. Absent: no person did.'),
   } satisfies Fields<ImportManifest>)
   .describe('Import files of a CRM, as in the manifest.json beside them.');
+
+export const change = z
+  .strictObject({
+    cursor: z.string().describe('Cursor after this change, for --since.'),
+    operation: z.enum(['upsert', 'delete']).describe('Whether the contact was written or deleted.'),
+    source: z.string().describe('CRM of the contact.'),
+    contact_id: z.string().describe("The CRM's id of the contact."),
+    groups: z.array(z.string()).describe('Groups of fields that changed, named after their first column.'),
+    changed_at: time.describe('When the contact changed.'),
+  } satisfies Fields<FeedEntry>)
+  .describe('A changed contact: one line of the output.');

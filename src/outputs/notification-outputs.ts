@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { runFields } from '../contract/run-facts.ts';
+import { count, decimal, timeText } from '../contract/schema-fields.ts';
 import { notifiedEvents, type NotifiedEvent } from '../domain/runs/notified-event.ts';
-import { count, decimal, timeText } from './fields.ts';
-import { runFields } from './run-outputs.ts';
 
 const budgetEvent = 'budget';
 const runEvents = notifiedEvents.filter(

@@ -1,17 +1,11 @@
 import { z } from 'zod';
-import * as credits from './credit-outputs.ts';
-import { doctor } from './doctor-output.ts';
-import { exportedFile, importManifest } from './export-outputs.ts';
-import { failure } from './failure-output.ts';
-import type { Printed } from './fields.ts';
-import * as inbox from './inbox-outputs.ts';
+import { runFacts } from '../contract/run-facts.ts';
+import type { Printed } from '../contract/schema-fields.ts';
+import { attemptList, budgetList } from './credit-outputs.ts';
+import { change, exportedFile, importManifest } from './export-outputs.ts';
 import { notification } from './notification-outputs.ts';
-import * as privacy from './privacy-outputs.ts';
 import { report } from './report-output.ts';
-import * as reviews from './review-outputs.ts';
-import * as runs from './run-outputs.ts';
-import * as schedules from './schedule-outputs.ts';
-import * as warehouse from './warehouse-outputs.ts';
+import { erase, plan, runList, undo } from './run-outputs.ts';
 
 interface Output {
   readonly schema: z.ZodType;
@@ -19,75 +13,54 @@ interface Output {
   readonly commands: readonly string[];
 }
 
-/** What programs read, by name: `npm run schemas` writes a JSON Schema of each to `schemas/outputs`. */
+const state = z.enum(['ok', 'attention', 'broken']);
+
+const finding = z.strictObject({
+  part: z.string().describe('Part of the set-up.'),
+  state: state.describe('State of the part.'),
+  what: z.string().describe('What would be used, and its condition.'),
+  next: z.string().optional().describe('What to do. Absent: nothing is to be done.'),
+});
+
+const doctor = z
+  .strictObject({
+    state: state.describe('The worst state of all parts.'),
+    findings: z.array(finding).describe('All parts that were checked.'),
+  })
+  .describe('The state of the set-up.');
+
+const failure = z
+  .strictObject({
+    error: z
+      .strictObject({
+        type: z.string().describe('Stable name of the error, such as "export.unreadable".'),
+        message: z.string().describe('What failed.'),
+        where: z.string().nullable().describe('Where. Null: the message says it.'),
+        next: z.string().describe('What to do.'),
+      })
+      .describe('The error.'),
+    exit_code: z.int().describe('Exit code of the command.'),
+  })
+  .describe('Printed in place of the facts when a command fails.');
+
+/**
+ * The outputs that programs are told to read, by name: `npm run schemas` writes a JSON Schema of each to
+ * `schemas/outputs`. TypeScript alone describes what the other commands print with `--json`.
+ */
 export const outputs = {
   error: { schema: failure, commands: [] },
   notification: { schema: notification, commands: [] },
-  run: {
-    schema: runs.run,
-    commands: ['run', 'backfill', 'demo', 'resume', 'pause', 'cancel', 'status'],
-  },
-  'run-list': {
-    schema: z.array(runs.run).describe('Runs, the newest first.'),
-    commands: ['status'],
-  },
+  run: { schema: runFacts, commands: ['run', 'backfill', 'demo', 'resume', 'pause', 'cancel', 'status'] },
+  'run-list': { schema: runList, commands: ['status'] },
+  plan: { schema: plan, commands: ['plan', 'run', 'backfill'] },
   report: { schema: report, commands: ['report'] },
-  // Before `match`, whose schema also fits this object.
-  'match-request': { schema: warehouse.matchRequest, commands: ['match'] },
-  match: { schema: warehouse.match, commands: ['match'] },
-  plan: { schema: runs.plan, commands: ['plan', 'run', 'backfill'] },
-  mapping: { schema: runs.mapping, commands: ['plan'] },
-  undo: { schema: runs.undo, commands: ['undo'] },
-  priority: { schema: runs.priority, commands: ['priority'] },
-  skip: { schema: runs.skip, commands: ['skip'] },
-  schedule: { schema: schedules.schedule, commands: ['schedule show', 'schedule pause', 'schedule resume'] },
-  'schedule-list': {
-    schema: z.array(schedules.schedule).describe('All schedules.'),
-    commands: ['schedule list'],
-  },
-  'schedule-set': { schema: schedules.scheduleSet, commands: ['schedule set'] },
-  'schedule-apply': { schema: schedules.scheduleApply, commands: ['schedule apply'] },
-  'schedule-trigger': { schema: schedules.scheduleTrigger, commands: ['schedule trigger'] },
-  'schedule-backfill': { schema: schedules.scheduleBackfill, commands: ['schedule backfill'] },
-  'schedule-delete': { schema: schedules.scheduleDelete, commands: ['schedule delete'] },
-  'budget-list': { schema: credits.budgetList, commands: ['budget show'] },
-  'budget-set': { schema: credits.budgetSet, commands: ['budget set'] },
-  'budget-history': { schema: credits.budgetHistory, commands: ['budget history'] },
-  'attempt-list': { schema: credits.attemptList, commands: ['attempts list'] },
-  attempt: { schema: credits.attempt, commands: ['attempts show'] },
-  'attempt-decisions': {
-    schema: credits.attemptDecisions,
-    commands: ['attempts release', 'attempts retry'],
-  },
-  usage: { schema: credits.usage, commands: ['usage'] },
-  reconciliation: { schema: credits.reconciliation, commands: ['usage'] },
-  whoami: { schema: credits.whoami, commands: ['whoami'] },
-  'delivery-list': { schema: inbox.deliveryList, commands: ['inbox list'] },
-  delivery: { schema: inbox.delivery, commands: ['inbox show'] },
-  'inbox-replay': { schema: inbox.inboxReplay, commands: ['inbox replay'] },
-  'inbox-sweep': { schema: inbox.inboxSweep, commands: ['inbox sweep'] },
-  'suppress-add': { schema: privacy.suppressAdd, commands: ['suppress add'] },
-  'suppress-import': { schema: privacy.suppressImport, commands: ['suppress import'] },
-  'suppress-remove': { schema: privacy.suppressRemove, commands: ['suppress remove'] },
-  'suppress-check': { schema: privacy.suppressCheck, commands: ['suppress check'] },
-  'suppress-list': { schema: privacy.suppressList, commands: ['suppress list'] },
-  erase: { schema: privacy.erase, commands: ['erase'] },
-  prune: { schema: privacy.prune, commands: ['prune'] },
-  'review-list': { schema: reviews.reviewList, commands: ['review list'] },
-  review: { schema: reviews.review, commands: ['review show'] },
-  'review-decision': {
-    schema: reviews.reviewDecision,
-    commands: ['review confirm', 'review reject', 'review withdraw'],
-  },
-  change: { schema: warehouse.change, commands: ['changes'] },
+  change: { schema: change, commands: ['changes'] },
   export: { schema: exportedFile, commands: ['export'] },
   'import-manifest': { schema: importManifest, commands: ['export'] },
-  evaluation: { schema: warehouse.evaluation, commands: ['evaluate'] },
-  rebuild: { schema: warehouse.rebuild, commands: ['rebuild'] },
-  migrate: { schema: warehouse.migrate, commands: ['migrate'] },
-  sql: { schema: warehouse.sql, commands: ['sql'] },
-  'sql-rows': { schema: warehouse.sqlRows, commands: ['sql'] },
-  'import-history': { schema: warehouse.importHistory, commands: ['import-history'] },
+  'attempt-list': { schema: attemptList, commands: ['attempts list'] },
+  'budget-list': { schema: budgetList, commands: ['budget show'] },
+  undo: { schema: undo, commands: ['undo'] },
+  erase: { schema: erase, commands: ['erase'] },
   doctor: { schema: doctor, commands: ['doctor'] },
 } as const satisfies Readonly<Record<string, Output>>;
 

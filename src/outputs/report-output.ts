@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { runFields } from '../contract/run-facts.ts';
+import { count, decimal, timeText, type Fields } from '../contract/schema-fields.ts';
+import { evaluatedFields, type Evaluation, type FieldEvaluation } from '../domain/evaluation/evaluate.ts';
 import {
   deliveryKindNames,
   deliveryKinds,
   type DeliveryKind,
 } from '../domain/late-results/delivery-kinds.ts';
-import { outcomes } from '../domain/runs/outcome.ts';
-import { count, decimal, timeText } from './fields.ts';
-import { cancelled, undone } from './run-outputs.ts';
-import { evaluation } from './warehouse-outputs.ts';
+import type { MatchRate } from '../domain/runs/match-rate.ts';
 
 const seconds = z.number().nonnegative();
 
@@ -35,8 +35,8 @@ const run = z.strictObject({
     .describe('When the run was approved: with --yes and by a schedule, when it began. Null: it was not.'),
   finished_at: timeText.nullable().describe('When the run ended. Null: it has not.'),
   seconds: count.describe('Seconds from the beginning of the run to its end, or to the report.'),
-  cancelled,
-  undone,
+  cancelled: runFields.cancelled,
+  undone: runFields.undone,
 });
 
 const fieldCoverage = z.strictObject({
@@ -158,6 +158,42 @@ const lateResults = z.strictObject({
   longest_seconds: seconds.nullable().describe('The longest of them. Null: no delivery.'),
 });
 
+const share = z.number().min(0).max(1);
+const rate = z
+  .strictObject({
+    rate: share.describe('The share.'),
+    low: share.describe("Lower end of Wilson's interval of 95 %."),
+    high: share.describe("Upper end of Wilson's interval of 95 %."),
+  } satisfies Fields<MatchRate>)
+  .nullable();
+
+const field = z.strictObject({
+  field: z.enum(evaluatedFields).describe('Name of the column.'),
+  known: count.describe('People of the file whose value is known.'),
+  filled: count.describe('Those of them for whom the warehouse has a value.'),
+  correct: count.describe('Those of these whose value is the known one.'),
+  coverage: rate.describe('Filled of known. Null: no value is known.'),
+  accuracy: rate.describe('Correct of filled. Null: no value is filled.'),
+} satisfies Fields<FieldEvaluation>);
+
+const wrongPerson = z.strictObject({
+  row: count.describe('Row of the file, from 1.'),
+  contact_id: z.string().describe("The CRM's id of the contact."),
+  because: z.enum(['name', 'profile']).describe('What differs.'),
+} satisfies Fields<Evaluation['wrong_people'][number]>);
+
+const evaluation = z
+  .strictObject({
+    source: z.string().describe('CRM of the contacts.'),
+    key: z.enum(['contact_id', 'email']).describe('Column by which contacts were found.'),
+    people: count.describe('People of the file.'),
+    enriched: count.describe('People for whom the warehouse has data.'),
+    fields: z.array(field).describe('Fields that the file has.'),
+    identities_compared: count.describe('Enriched people whose name or profile is known.'),
+    wrong_people: z.array(wrongPerson).describe('Contacts that hold the data of another person.'),
+  } satisfies Fields<Evaluation>)
+  .describe('The warehouse beside a file of known values.');
+
 const action = z.strictObject({
   what: z.string().describe('What needs a person.'),
   next: z.string().describe('The next step.'),
@@ -168,9 +204,7 @@ export const report = z
     report_version: z.literal(1).describe('Grows when a name is removed or changes its meaning.'),
     generated_at: timeText.describe('Time of the report.'),
     run: run.describe('The run.'),
-    outcomes: z
-      .partialRecord(z.enum([...outcomes, 'open']), count)
-      .describe('Number of rows by outcome. Rows that have no outcome yet are "open".'),
+    outcomes: runFields.outcomes,
     contested_rows: count.describe(
       'Rows whose record id names different people in the file. Their outcome is "duplicate"; none is asked for.',
     ),

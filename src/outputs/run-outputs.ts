@@ -1,179 +1,44 @@
 import { z } from 'zod';
-import type { RunFacts } from '../contract/run-facts.ts';
-import { runPriorities } from '../contract/run-priorities.ts';
-import { runStatuses, type RunStatus } from '../contract/run-statuses.ts';
-import { outcomes } from '../domain/runs/outcome.ts';
-import { count, decimal, timeText, type Fields } from './fields.ts';
+import { planSummary } from '../contract/plan-summary.ts';
+import { runFacts, runFields } from '../contract/run-facts.ts';
+import { count, type Fields } from '../contract/schema-fields.ts';
+import type { ErasureFigures } from '../privacy/erase.ts';
 
-const runId = z.string().describe('Id of the run; also the id of its Temporal workflow.');
+export const runList = z.array(runFacts).describe('Runs, the newest first.');
 
-export const cancelled = z
-  .strictObject({
-    at: timeText.describe('When a person cancelled the run.'),
-    reason: z.string().describe('Why.'),
-  })
-  .nullable()
-  .describe('The cancellation of the run. Null: it was not cancelled.');
-
-export const undone = z
-  .strictObject({
-    at: timeText.describe('When the run was undone.'),
-    by: z.string().describe('Who undid the run.'),
-    reason: z.string().nullable().describe('Why. Null: no reason was given.'),
-  })
-  .nullable()
-  .describe('The undo of the run. Null: the run is not undone.');
-
-/** The fields of a run, which notifications have as well. */
-export const runFields = {
-  run_id: runId,
-  workflow_id: z.string().describe('Id of the Temporal workflow of the run.'),
-  status: z
-    .enum(Object.keys(runStatuses) as RunStatus[])
-    .describe('Status of the run. "planned", "finished", "cancelled" and "failed" are final.'),
-  reason_type: z
-    .string()
-    .nullable()
-    .describe(
-      'Stable name of the reason for the status, or of the first decision that an ended run needs, such as ' +
-        '"budget.empty". Null: nothing needs a person.',
-    ),
-  reason: z.string().nullable().describe('The reason in words. Null: as reason_type.'),
-  next: z.string().nullable().describe('What a person can do about the reason. Null: as reason_type.'),
-  source: z.string().nullable().describe('CRM of the export. Null: the export has not been read.'),
-  file: z.string().describe('Name of the export, without its folder.'),
-  service: z.string().describe('"sandbox", or the address of the service without secrets.'),
-  plan_hash: z.string().nullable().describe('Hash of the plan, for --plan. Null: not planned yet.'),
-  rows: count.describe('Rows that were read from the export, without the header.'),
-  outcomes: z
-    .partialRecord(z.enum([...outcomes, 'open']), count)
-    .describe('Number of rows by outcome. Rows that have no outcome yet are "open".'),
-  filled: count.describe('Contacts that got the data of a known person without a call.'),
-  calls: count.describe('Calls to the service, without calls that were never sent.'),
-  max_credits: decimal.nullable().describe('Budget of the run, in credits. Null: the run has none.'),
-  credits: z
-    .strictObject({
-      settled: decimal.describe('Credits that are paid.'),
-      reserved: decimal.describe('Credits held for calls in flight and for late results.'),
-      unknown: decimal.describe('Credits held for calls whose cost is unknown.'),
-    })
-    .describe('Credits of the calls of this run.'),
-  expected_credits: z
-    .strictObject({
-      expected: decimal.describe('Expected credits.'),
-      low: decimal.describe('Lower end of the expected range, in credits.'),
-      high: decimal.describe('Upper end of the expected range, in credits.'),
-    })
-    .nullable()
-    .describe('What the plan expected. Null: not planned yet.'),
-  late_results: z
-    .strictObject({
-      awaited: count.describe('Calls whose late results are awaited.'),
-      arrived: count.describe('Deliveries that took effect.'),
-      polled: count.describe('Of "arrived": by poll and not by webhook.'),
-      late: count.describe('Deliveries that took effect after the run had ended.'),
-      expired: count.describe('Calls whose late results did not arrive before the deadline.'),
-      orphaned: count.describe(
-        'Deliveries whose results go to no person of a recorded answer. Their price counts.',
-      ),
-      duplicate: count.describe('Deliveries that had arrived before.'),
-      quarantined: count.describe('Deliveries that cannot be applied ("enrich inbox list" says why).'),
-      next_poll_at: timeText.nullable().describe('When the next poll is due. Null: no call needs one.'),
-      missing: z
-        .string()
-        .nullable()
-        .describe(
-          'The late results that an ended run lacks, in a sentence. Null: none, or the run has not ended.',
-        ),
-    })
-    .describe('Results that arrive after the answer of a call.'),
-  cancelled,
-  undone,
-} satisfies Fields<RunFacts>;
-
-export const run = z.strictObject(runFields).describe('Status and figures of a run.');
-
-export const mapping = z
-  .strictObject({
-    mapping_file: z.string().describe('The file that was written, as --write-mapping names it.'),
-    next: z.string().describe('What to do with the file.'),
-  })
-  .describe('A proposed mapping that was written in place of a plan, because no column was recognised.');
+const figures = planSummary.shape;
+const { minimum, expected, worstCase } = figures.credits.shape;
+const { budget, available, onEmpty } = figures.shortBudget.unwrap().shape;
 
 export const plan = z
   .strictObject({
-    plan_hash: z.string().describe('Hash of the plan: "enrich run FILE --plan HASH" runs exactly this plan.'),
+    plan_hash: figures.planHash,
     source: z.string().nullable().describe('CRM of the export. Null: not recognised.'),
     mapping: z
       .record(z.string(), z.string())
       .nullable()
       .describe('Field of each column of the export that is used. Null: no column is used.'),
     warnings: z.array(z.string()).describe('What is unusual about the export, a sentence each.'),
-    rows: count.describe('Rows of the export, without the header.'),
-    rows_with_email: count
-      .nullable()
-      .describe('Rows with a readable e-mail address. null: no column has addresses.'),
-    in_paused_runs: z
-      .strictObject({
-        reason: z.string().describe('How many people wait, and the ids of the paused runs.'),
-        next: z.string().describe('How to resume or cancel the paused run.'),
-      })
-      .nullable()
-      .describe('People who wait in paused runs: this run does not ask for them. Null: none.'),
-    dropped: z
-      .partialRecord(z.enum(outcomes), count)
-      .describe('Rows that are not asked for, by the outcome that they get.'),
-    filled: count.describe(
-      'Contacts that get the data of a person whom the warehouse knows before the run, without a call, at most. ' +
-        'The run can fill further contacts with people whom its calls find.',
-    ),
-    people: count.describe('People who are asked for.'),
-    people_without_phones: count.describe(
-      'People who opted out of calls, in a run that asks for phones: their phones are not asked for.',
-    ),
-    calls: count.describe(
-      'Calls to the service, of up to ten people each. A run can make more: docs/budgets.md names the cases.',
-    ),
+    rows: figures.rows,
+    rows_with_email: figures.withEmail,
+    in_paused_runs: figures.inPausedRuns,
+    dropped: figures.dropped,
+    filled: figures.filled,
+    people: figures.people,
+    people_without_phones: figures.peopleWithoutPhones,
+    calls: figures.calls,
     credits: z
-      .strictObject({
-        minimum: decimal.describe('Credits if the service finds no person.'),
-        expected: decimal.describe('Expected credits.'),
-        worst_case: decimal.describe('Credits that the run can cost at most.'),
-      })
-      .describe('The price in credits.'),
-    expectation: z
-      .strictObject({
-        low: decimal.describe('Lower end of the expected range, in credits.'),
-        high: decimal.describe('Upper end of the expected range, in credits.'),
-        calls: count.describe('Earlier calls that the expectation rests on. 0: it is assumed.'),
-        source: z.string().nullable().describe('CRM of these calls. Null: of all sources.'),
-        assumption: z.string().nullable().describe('The assumption in words. Null: earlier calls show it.'),
-      })
-      .describe('What the expected credits rest on.'),
-    unmet_expectations: z
-      .array(z.string())
-      .describe('Unmet expectations of --expect, one sentence each. A run would pause.'),
-    pilot: z
-      .strictObject({
-        people: count.describe('People of the pilot.'),
-        pages: count.describe('Pages of the pilot.'),
-      })
-      .nullable()
-      .describe('People who are asked for first. Null: the run has no pilot.'),
-    asks_unknown_again: z
-      .boolean()
-      .describe('Whether a call whose answer is lost is made again (--on-unknown retry).'),
+      .strictObject({ minimum, expected, worst_case: worstCase })
+      .describe(figures.credits.description!),
+    expectation: figures.expectation,
+    unmet_expectations: figures.unmet,
+    pilot: figures.pilot,
+    asks_unknown_again: figures.asksUnknownAgain,
     short_budget: z
-      .strictObject({
-        budget: z
-          .string()
-          .describe('Name of the budget, such as "day:2026-11-21"; "run" for the limit of the run itself.'),
-        available: decimal.describe('Credits that are left in the budget.'),
-        on_empty: z.enum(['finish', 'pause']).describe('What the run does when the budget is empty.'),
-      })
+      .strictObject({ budget, available, on_empty: onEmpty })
       .nullable()
-      .describe('The tightest budget that is below the worst case. Null: every budget is sufficient.'),
-    eta_seconds: z.number().nonnegative().describe('Expected duration in seconds.'),
+      .describe(figures.shortBudget.description!),
+    eta_seconds: figures.etaSeconds,
     flags: z
       .record(z.string(), z.string())
       .describe(
@@ -184,7 +49,7 @@ export const plan = z
 
 export const undo = z
   .strictObject({
-    run_id: runId,
+    run_id: runFields.run_id,
     undone: z.boolean().describe('Whether the run is undone now.'),
     removed: count.describe(
       'Contacts that only this run knows, which an undo removes: without --yes at most so many. 0 with --revert.',
@@ -199,18 +64,27 @@ export const undo = z
   })
   .describe('What an undo changed, or would change without --yes.');
 
-export const priority = z
-  .strictObject({
-    run_id: runId,
-    before: z.enum(runPriorities).describe('Priority before the command.'),
-    after: z.enum(runPriorities).describe('Priority from the next batch on.'),
-  })
-  .describe('The changed priority of a run.');
+const erasedFields = {
+  contacts: count.describe('Enriched contacts.'),
+  phones: count.describe('Phone numbers.'),
+  observations: count.describe('Observations from answers and deliveries.'),
+  rows: count.describe('Rows of exports.'),
+  answers: count.describe('Bodies of answers.'),
+  deliveries: count.describe('Bodies of deliveries.'),
+  lookup_keys: count.describe('Keys of the person in the lookup history.'),
+} satisfies Fields<ErasureFigures>;
 
-export const skip = z
+export const erase = z
   .strictObject({
-    run_id: runId,
-    page: count.describe('Number of the page, from 1.'),
-    people: count.describe('People of the page who will not be asked for.'),
+    erased: z
+      .boolean()
+      .describe(
+        'True: all data was removed, and the suppression list has the person. False: nothing changed, without --yes.',
+      ),
+    found: z.boolean().describe('Whether the warehouse had anything of the person.'),
+    ...erasedFields,
+    same_name: z
+      .array(z.string())
+      .describe('Other people of the same name in answers to the same calls, as "person:ID": they stay.'),
   })
-  .describe('A page that a run skips.');
+  .describe('Data of one person.');

@@ -1,4 +1,4 @@
-import type { Printed } from '../outputs/fields.ts';
+import type { Printed } from '../contract/schema-fields.ts';
 import type { report } from '../outputs/report-output.ts';
 
 /**

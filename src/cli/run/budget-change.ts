@@ -83,8 +83,7 @@ Examples:
       if (options.json !== true) print(describeChange(changed.change));
       if (waiting.length + awaiting.length > 0)
         await wake(config, { waiting, awaiting }, options.json === true ? tell : print);
-      if (options.json === true)
-        printJson<'budget-set'>({ budget: budgetId, before, after, waiting_runs: waiting });
+      if (options.json === true) printJson({ budget: budgetId, before, after, waiting_runs: waiting });
     });
 }
 

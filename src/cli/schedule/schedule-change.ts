@@ -80,7 +80,7 @@ Examples:
         await tellOutlook(session, schedule);
         await tellWhatRunsSchedules(session);
         const facts = await factsOf(session, schedule);
-        printFacts<'schedule-set'>(
+        printFacts(
           options['json'] === true,
           { ...facts, created: changes === undefined, changes: changes ?? [] },
           describeSchedule(facts),
@@ -118,7 +118,7 @@ Example:
         const changes = changesTo(file, present);
         const answer = (applied: boolean, text: string): void => {
           if (options.json !== true) return applied ? print(text) : tell(text);
-          printJson<'schedule-apply'>({
+          printJson({
             applied,
             created: changes.create.map((definition) => definition.name),
             changed: changes.update.map(({ definition }) => definition.name),

@@ -3,7 +3,6 @@ import type { ScheduledRunResult } from '../../contract/scheduled-run-input.ts';
 import { Problem } from '../../domain/problem.ts';
 import { cronMistake, skippedTimes } from '../../domain/text/cron.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';
-import type { OutputOf } from '../../outputs/outputs.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { labelled, table } from '../terminal/table.ts';
 import { fieldsOf } from './schedule-definition.ts';
@@ -17,8 +16,31 @@ import { readTaskFailure } from '../../temporal/failing-workflow.ts';
 
 const timesShown = 5;
 
-export type ScheduleFacts = OutputOf<'schedule'>;
-type PastTime = ScheduleFacts['recent'][number];
+/** What `--json` prints of a schedule. */
+export interface ScheduleFacts {
+  readonly name: string;
+  readonly paused: boolean;
+  /** Note in Temporal, such as why the schedule is paused. */
+  readonly note: string | null;
+  readonly flags: Readonly<Record<string, string>>;
+  /** At most five; none while the schedule is paused. */
+  readonly next: readonly string[];
+  /** Times that were skipped because the run before was still in progress. */
+  readonly skipped: number;
+  /** Times that were missed because Temporal was away for longer than `--catch-up`. */
+  readonly missed: number;
+  /** The oldest first, at most five. */
+  readonly recent: readonly PastTime[];
+  readonly warnings: readonly string[];
+}
+
+interface PastTime {
+  readonly scheduled_at: string;
+  readonly workflow_id: string;
+  readonly status: string;
+  readonly summary: string;
+  readonly runs: readonly string[];
+}
 
 /** The table of `enrich schedule list`; `facts` are those of `schedules`, in the same order. */
 export function describeList(schedules: readonly KnownSchedule[], facts: readonly ScheduleFacts[]): string {

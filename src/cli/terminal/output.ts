@@ -26,18 +26,20 @@ export function print(text: string): void {
 /**
  * Prints one JSON value on one line of standard output, for programs.
  *
- * @typeParam Name of the output, whose schema the value must fit; without a name no value fits
+ * @typeParam Name of the output whose JSON Schema the value must fit; undefined: the output has none
  */
-export function printJson<Name extends OutputName = never>(value: OutputOf<Name>): void {
+export function printJson<Name extends OutputName | undefined = undefined>(value: Facts<Name>): void {
   isObjectPrinted = true;
   // JSON does not escape the control characters of Latin-1; `visible` does.
   write(process.stdout, `${visible(JSON.stringify(value))}\n`);
 }
 
-/** Prints a result as JSON for a program, or as text for a person. @typeParam Name of the output */
-export function printFacts<Name extends OutputName = never>(
+type Facts<Name extends OutputName | undefined> = Name extends OutputName ? OutputOf<Name> : object;
+
+/** Prints a result as JSON for a program, or as text for the operator. @typeParam Name as of `printJson` */
+export function printFacts<Name extends OutputName | undefined = undefined>(
   isJson: boolean | undefined,
-  facts: OutputOf<Name>,
+  facts: Facts<Name>,
   text: string,
 ): void {
   if (isJson === true) printJson<Name>(facts);

@@ -28,7 +28,7 @@ export function jsonSchemaOf(name: OutputName): Readonly<Record<string, unknown>
 
 /**
  * Checks what a command has printed with `--json` against the schemas of its outputs, in which no unknown field is
- * allowed. A command that was killed may have printed nothing.
+ * allowed. Outputs without a schema only need to be JSON. A command that was killed may have printed nothing.
  *
  * @throws Error that names the fields that do not fit
  */
@@ -41,13 +41,14 @@ export function checkOutput(
   if (!(isReport || parameters.includes('--json')) || code === null || lines[0] === '') return;
   const [first = '', second = ''] = parameters;
   // Prints what the service wrote.
-  if (parameters.includes('--body')) return;
+  if (parameters.includes('--body') || parameters.includes('--write-mapping')) return;
   const possible = outputNames.filter((name) =>
     schemas[name].commands.some((command) => command === first || command === `${first} ${second}`),
   );
   for (const line of first === 'changes' ? lines : lines.slice(-1)) {
     const value = JSON.parse(line) as object;
     const names = 'error' in value ? (['error'] as const) : possible;
+    if (names.length === 0) continue;
     const results = names.map((name) => ({ name, ...schemas[name].schema.safeParse(value) }));
     const fitting = results.find(({ success }) => success);
     if (fitting) {

@@ -55,11 +55,7 @@ Examples:
         database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
       );
       const present = keys.length - added;
-      printFacts<'suppress-add'>(
-        options.json,
-        { added, present },
-        `${added} added to the list, ${present} on it already`,
-      );
+      printFacts(options.json, { added, present }, `${added} added to the list, ${present} on it already`);
     });
 }
 
@@ -80,7 +76,7 @@ Example:
       const { added, namelessRows, firstNameless } = await withWarehouse(config, (session) =>
         withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
       );
-      printFacts<'suppress-import'>(
+      printFacts(
         options.json,
         { added, nameless_rows: namelessRows },
         `${added} added to the list: addresses, profiles and ids of the people in the file`,
@@ -108,11 +104,7 @@ function removeCommand(): Command {
         unsuppress(warehouse, keys),
       );
       const absent = keys.length - removed;
-      printFacts<'suppress-remove'>(
-        options.json,
-        { removed, absent },
-        `${removed} removed from the list, ${absent} not on it`,
-      );
+      printFacts(options.json, { removed, absent }, `${removed} removed from the list, ${absent} not on it`);
     });
 }
 
@@ -127,7 +119,7 @@ function checkCommand(): Command {
       const listed = await withWarehouse(settingsOfExisting(options), ({ warehouse: { database } }) =>
         areSuppressed(database, keys),
       );
-      printFacts<'suppress-check'>(
+      printFacts(
         options.json,
         { listed },
         table(who.map((text, index) => [text, listed[index] ? 'on the list' : 'not on the list'])),
@@ -147,7 +139,7 @@ function listCommand(): Command {
         entries: await listSuppressions(warehouse, options.limit),
         counts: await countSuppressions(warehouse),
       }));
-      if (options.json === true) return printJson<'suppress-list'>({ counts, entries });
+      if (options.json === true) return printJson({ counts, entries });
       if (entries.length === 0) return print('the list is empty');
       print(
         table([

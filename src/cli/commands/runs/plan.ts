@@ -26,7 +26,7 @@ Examples:
       const spec = await specifyRun(addressOf(file, options), options, config).catch((error: unknown) => {
         if (!(error instanceof ProposalWritten)) throw error;
         const { message, mappingFile, next } = error;
-        printFacts<'mapping'>(options.json, { mapping_file: mappingFile, next }, `${message}\nnext: ${next}`);
+        printFacts(options.json, { mapping_file: mappingFile, next }, `${message}\nnext: ${next}`);
       });
       if (!spec) return;
       await withWarehouse(config, async (session) => {

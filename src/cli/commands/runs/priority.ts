@@ -31,7 +31,7 @@ export function priorityCommand(): Command {
         await setRunPriority(session.warehouse, run.runId, priority);
         if (server) await sendUpdate(session, run.runId, 'changePriority', [priority]);
         const before = run.options.priority;
-        printFacts<'priority'>(
+        printFacts(
           options.json,
           { run_id: run.runId, before, after: priority },
           `${run.runId}: ${before} → ${priority}`,

@@ -50,7 +50,7 @@ function listCommand(): Command {
         const schedules = await listSchedules(client);
         const facts = [];
         for (const schedule of schedules) facts.push(await factsOf(session, schedule));
-        if (options.json === true) printJson<'schedule-list'>(facts);
+        if (options.json === true) printJson(facts);
         else print(describeList(schedules, facts));
       });
     });
@@ -65,7 +65,7 @@ function showCommand(): Command {
     .action(async (name: string, options: { json?: boolean }) => {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
         const facts = await factsOf(session, await getSchedule(client, name));
-        printFacts<'schedule'>(options.json, facts, describeSchedule(facts));
+        printFacts(options.json, facts, describeSchedule(facts));
       });
     });
 }
@@ -81,7 +81,7 @@ function pauseCommand(): Command {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
         const { paused: wasPaused, note = '' } = (await getSchedule(client, name)).description.state;
         if (!wasPaused) await client.schedule.getHandle(name).pause(options.reason);
-        printFacts<'schedule'>(
+        printFacts(
           options.json,
           await factsOf(session, await getSchedule(client, name)),
           (wasPaused ? `${name} is already paused, and the reason stays: ${note}\n` : `${name} is paused; `) +
@@ -103,7 +103,7 @@ function resumeCommand(): Command {
         await client.schedule.getHandle(name).unpause('enrich schedule resume');
         await tellWhatRunsSchedules(session);
         const facts = await factsOf(session, await getSchedule(client, name));
-        printFacts<'schedule'>(options.json, facts, describeSchedule(facts));
+        printFacts(options.json, facts, describeSchedule(facts));
       });
     });
 }
@@ -125,7 +125,7 @@ function triggerCommand(): Command {
         const stays = state.paused
           ? `\n${name} stays paused; to let it begin runs again: enrich schedule resume ${name}`
           : '';
-        printFacts<'schedule-trigger'>(
+        printFacts(
           options.json,
           { name, triggered: true, waits, paused: state.paused },
           `triggered${begins}; watch it with: enrich schedule show ${name}${stays}`,
@@ -165,7 +165,7 @@ Example:
         await tellWhatRunsSchedules(session);
         const { times } = missed;
         const range = `${clockIn(timezone, times[0]!)} to ${clockIn(timezone, times.at(-1)!)} (${timezone})`;
-        printFacts<'schedule-backfill'>(
+        printFacts(
           options.json,
           { name, times: times.map((time) => time.toISOString()) },
           `${counted(times.length, 'missed time')} will run, one after another: ${range}; watch them with: ` +
@@ -200,7 +200,7 @@ Examples:
         }
         const now = await readClock(warehouse.database);
         const { cancelled, continuing, notes } = await deleteSchedule(client, name, times, cancels, now);
-        printFacts<'schedule-delete'>(
+        printFacts(
           options.json,
           { name, deleted: true, cancelled: [...cancelled], continuing: [...continuing] },
           `deleted ${name}`,

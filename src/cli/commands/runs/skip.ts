@@ -46,7 +46,7 @@ Example:
         const { page, reason } = options;
         const steered = needs.temporal && (await sendUpdate(session, run.runId, 'skipPage', [page, reason]));
         const { people } = await skipHere(session, { runId: run.runId, page, reason });
-        printFacts<'skip'>(
+        printFacts(
           options.json,
           { run_id: run.runId, page, people },
           `page ${page} of ${run.runId}: ${countedPeople(people)} will not be asked for`,

@@ -130,7 +130,7 @@ function showCommand(): Command {
     .action(async (attemptId: string, options: JsonFlag) => {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const attempt = await getAttempt(warehouse, attemptId);
-        printFacts<'attempt'>(options.json, attempt, describeFields(attempt));
+        printFacts(options.json, attempt, describeFields(attempt));
         const { attempt_id: id, status, awaited_until: deadline } = attempt;
         if (status === 'unknown')
           tell(
@@ -262,7 +262,7 @@ async function decide(
     else if (isStated) tell(`${attemptId}: ${done}`);
     decided.push(after);
   }
-  if (options.json === true) printJson<'attempt-decisions'>({ attempts: decided });
+  if (options.json === true) printJson({ attempts: decided });
 }
 
 /**

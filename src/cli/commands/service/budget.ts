@@ -72,7 +72,7 @@ function historyCommand(): Command {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const budgetIds = name === undefined ? undefined : await budgetIdsOf(warehouse, name);
         const changes = await readBudgetHistory(warehouse.database, budgetIds, options.limit);
-        if (options.json === true) return printJson<'budget-history'>(changes);
+        if (options.json === true) return printJson(changes);
         if (changes.length === 0) return print('no limit was changed');
         print(
           table([

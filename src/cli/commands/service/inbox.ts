@@ -46,7 +46,7 @@ function listCommand(): Command {
             status: options.status,
             limit: options.limit,
           });
-          if (options.json === true) return printJson<'delivery-list'>(deliveries);
+          if (options.json === true) return printJson(deliveries);
           if (deliveries.length === 0) return print('no such deliveries');
           print(
             table([
@@ -84,7 +84,7 @@ function showCommand(): Command {
         const delivery = await getDelivery(warehouse, deliveryId);
         if (options.body === true)
           await writeBytes([await readDeliveryBody(warehouse, delivery.delivery_id)]);
-        else printFacts<'delivery'>(options.json, delivery, describeFields(delivery));
+        else printFacts(options.json, delivery, describeFields(delivery));
       });
     });
 }
@@ -102,7 +102,7 @@ function replayCommand(): Command {
         await reopenDelivery(warehouse, deliveryId);
         await drainInbox(warehouse, { attemptId: before.attempt_id ?? '' }, new AbortController().signal);
         const { status, reason } = await getDelivery(warehouse, deliveryId);
-        printFacts<'inbox-replay'>(
+        printFacts(
           options.json,
           { delivery_id: deliveryId, status, reason },
           reason === null ? status : `${status}: ${reason}`,
@@ -133,7 +133,7 @@ Example:
           );
           const left = await countAwaitedAfterRuns(session.warehouse);
           if (polls > 0) tell(`polled for the late results of ${counted(polls, 'call')}`);
-          printFacts<'inbox-sweep'>(
+          printFacts(
             options.json,
             { polled: polls, applied, ...left },
             `applied ${counted(applied, 'delivery', 'deliveries')}; ${describeAwaited(left)}`,

@@ -78,7 +78,7 @@ Example:
       if (options.yes !== true && !(await agrees('send it?'))) {
         tell('nothing was sent; repeat the command with --yes to spend');
         if (options.json === true)
-          printJson<'match-request'>({ sent: false, request: { ...request }, maximum_credits: price });
+          printJson({ sent: false, request: { ...request }, maximum_credits: price });
         process.exitCode = exitCodes.needsPerson;
         return;
       }

@@ -3,7 +3,6 @@ import { formatCredits, type Credits } from '../../../domain/money/decimal.ts';
 import { callsLeft } from '../../../domain/rates/rate-limit.ts';
 import { exitCodes, Problem } from '../../../domain/problem.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
-import type { OutputOf } from '../../../outputs/outputs.ts';
 import type { CreditUsage, OperationUsage, ServiceClient } from '../../../service/client.ts';
 import { ServiceFailure } from '../../../service/failures/failure.ts';
 import { jsonOption } from '../../terminal/flags.ts';
@@ -33,7 +32,7 @@ Examples:
       await withService(settingsOf(options), async (client, { baseUrl }) => {
         const { operations, credits } = await readUsage(client, baseUrl);
         if (options.json === true) {
-          printJson<'usage'>({ operations, credits: credits && inDecimals(credits) });
+          printJson({ operations, credits: credits && inDecimals(credits) });
           return;
         }
         if (operations)
@@ -100,7 +99,7 @@ async function reconcile(config: Config, asJson: boolean): Promise<void> {
       process.exitCode = exitCodes.needsPerson;
     }
     const cycles = await reconcileCredits(warehouse.database, serviceName(config));
-    if (asJson) return printJson<'reconciliation'>({ missing_statement: missing ?? null, cycles });
+    if (asJson) return printJson({ missing_statement: missing ?? null, cycles });
     if (cycles.length > 0) {
       print(reconciliationTable(cycles));
       const conclusions = conclusionsOf(cycles);
@@ -159,7 +158,7 @@ function creditCell(credits: Credits | undefined): string {
   return credits === undefined ? '-' : formatNumber(formatCredits(credits));
 }
 
-function inDecimals({ kinds, cycle }: CreditUsage): NonNullable<OutputOf<'usage'>['credits']> {
+function inDecimals({ kinds, cycle }: CreditUsage) {
   return {
     kinds: kinds.map(({ name, limit, consumed, left }) => ({
       name,

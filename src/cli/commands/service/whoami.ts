@@ -25,7 +25,7 @@ export function whoamiCommand(): Command {
           name.replace('_', ' '),
           String(value ?? 'unknown'),
         ]);
-        printFacts<'whoami'>(options.json, facts, table(rows));
+        printFacts(options.json, facts, table(rows));
       });
     });
 }

@@ -25,7 +25,7 @@ Examples:
       const evaluation = await withWarehouse(settingsOfExisting(options), ({ warehouse }) =>
         evaluateTruth(warehouse.database, options.truth, options.source),
       );
-      printFacts<'evaluation'>(options.json, evaluation, describe(evaluation));
+      printFacts(options.json, evaluation, describe(evaluation));
     });
 }
 

@@ -40,7 +40,7 @@ Example:
           importLookups(session.warehouse, runId, askedAt, spec.options),
         ),
       );
-      printFacts<'import-history'>(
+      printFacts(
         options.json,
         { rows, asked_at: askedAt.toISOString() },
         `${counted(rows, 'row')}: ${nounFor(rows, 'its', 'their')} people count as asked for at ` +

@@ -25,7 +25,7 @@ Examples:
         if (newer.length > 0) tell(`the warehouse is of a newer release: ${newer.join(', ')}`);
         const role = options.analystRole;
         if (role !== undefined) await allowAnalyst(stack.databaseUrl, role);
-        printFacts<'migrate'>(
+        printFacts(
           options.json,
           { migrations: done, newer, analyst_role: role ?? null },
           done.length === 0 ? 'the warehouse is up to date' : `applied: ${done.join(', ')}`,

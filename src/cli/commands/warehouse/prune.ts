@@ -49,7 +49,7 @@ Example:
       const figures = await withWarehouse(config, ({ warehouse }) =>
         removed ? prune(warehouse, retention, stopAfterBatch()) : measurePrune(warehouse, retention),
       );
-      if (options.json === true) return printJson<'prune'>({ removed, retention, ...figures });
+      if (options.json === true) return printJson({ removed, retention, ...figures });
       print(
         table([
           ['what', 'kept for', removed ? 'removed' : 'would be removed', 'still needed'],

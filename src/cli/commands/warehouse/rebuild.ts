@@ -46,7 +46,7 @@ Examples:
         const { differences, complete } = figures;
         if (check && differences > 0) await requireFinishedUndos(warehouse);
         const ofBodies = read && { bodies: read.bodies, observations_changed: read.changed };
-        printFacts<'rebuild'>(
+        printFacts(
           options.json,
           { check, ...ofBodies, ...figures },
           [...(read ? [describeRead(read)] : []), ...describe(figures, check)].join('\n'),

@@ -49,7 +49,7 @@ function listCommand(): Command {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse: { database } }) => {
         if (source !== undefined) await requireSource(database, source);
         const withheld = await findWithheld(database, { source, limit });
-        if (json === true) return printJson<'review-list'>(withheld);
+        if (json === true) return printJson(withheld);
         if (withheld.length === 0) return print('no contact without data could be a known person');
         print(
           table([
@@ -73,7 +73,7 @@ function showCommand(): Command {
       const review = await withWarehouse(settingsOfExisting(options), ({ warehouse: { database } }) =>
         readReview(database, { source, contactId }),
       );
-      printFacts<'review'>(options.json, review, describe(review));
+      printFacts(options.json, review, describe(review));
     });
 }
 
@@ -154,12 +154,12 @@ function decisionCommand(name: keyof typeof decisions): Command {
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         if (options.yes !== true) {
           const preview = await previewDecision(warehouse, decision, noteOf(options));
-          printFacts<'review-decision'>(options.json, facts(false, preview), describeEffect(preview, true));
+          printFacts(options.json, facts(false, preview), describeEffect(preview, true));
           const texts = { unchanged: 'nothing was recorded', yes: 'records the decision' };
           if (!(await approves('record the decision?', options, texts))) return;
         }
         const decided = await recordDecision(warehouse, decision, noteOf(options));
-        printFacts<'review-decision'>(options.json, facts(true, decided), describeEffect(decided, false));
+        printFacts(options.json, facts(true, decided), describeEffect(decided, false));
       });
     });
 }

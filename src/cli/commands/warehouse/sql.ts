@@ -48,13 +48,13 @@ Examples:
       await withWarehouse(settingsOfExisting(options), async (session) => {
         if (options.command !== undefined) {
           const answers = await answersOf(session, options.command);
-          if (options.json === true) printJson<'sql-rows'>(objectsOf(onlyAnswer(answers)));
+          if (options.json === true) printJson(objectsOf(onlyAnswer(answers)));
           else print(answers.map(describe).join('\n\n'));
           return;
         }
         const psql = findProgram('psql');
         const address = addressWithoutPassword(session.stack.databaseUrl);
-        if (options.json === true) printJson<'sql'>({ address, schema: schemaName, psql: psql ?? null });
+        if (options.json === true) printJson({ address, schema: schemaName, psql: psql ?? null });
         else if (psql === undefined) print(howToConnect(session, address));
         else process.exitCode = await openPsql(psql, session.stack.databaseUrl);
       });

@@ -2,8 +2,7 @@ import { z } from 'zod';
 
 /**
  * The fields of an object that an interface describes: a schema with another field or type fails the compiler. Rows of
- * statements and payloads of Temporal keep their interfaces: tests compare row types with the database, and workflows
- * load no zod.
+ * statements keep their interfaces, because a test compares their types with the database.
  */
 export type Fields<Facts> = { readonly [Field in keyof Facts]-?: z.ZodType<Facts[Field]> };
 
