@@ -27,6 +27,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
+    // Hints of commands name `npx enrich` below npm, and tests run with and without npm.
+    env: { npm_command: '' },
     // Each project starts only what its tests need, and only when one of them runs. Without isolation a process loads
     // the sources once and not for each file: several seconds of processor time each.
     projects: [

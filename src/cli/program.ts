@@ -4,15 +4,15 @@ import { loaders } from './command-loaders.ts';
 import { describeMisspelt, misspeltSettings } from '../config/misspelt-settings.ts';
 import { beginCommand } from '../dev/interruption.ts';
 import { UsageProblem } from '../domain/problem.ts';
-import { settingsHeading } from './session/settings-flags.ts';
-import { beginOutput, reportFailure, tell, write } from './terminal/output.ts';
-import { terminalWidth, wrapHelp } from './terminal/wrap.ts';
-import { version } from './terminal/version.ts';
+import { addSettingsFlags, settingsHelp } from './session/settings-flags.ts';
+import { asTyped, beginOutput, reportFailure, tell, write } from './terminal/output.ts';
+import { terminalWidth, wrapHelp } from './terminal/layout.ts';
+import { version } from '../files/project-file.ts';
 
 /** Runs one command to its end, reports why it failed, and sets the exit code of the process. */
 export async function runProgram(parameters: readonly string[]): Promise<void> {
   const endCommand = beginCommand();
-  beginOutput();
+  beginOutput(loaders.keys());
   const program = emptyProgram();
   const asked = loaders.get(parameters[0] ?? '');
   const isVersionAsked = parameters[0] === '--version' || parameters[0] === '-V';
@@ -20,6 +20,7 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   const needed = asked ? [asked] : isVersionAsked ? [] : loaders.values();
   for (const load of needed) program.addCommand(await load());
   inherit(program);
+  addSettingsFlags(program);
   const words = withHelpFlag(program, withJoinedOrder(parameters));
 
   // A group such as `enrich budget` without a subcommand shows its help, which is no error.
@@ -108,6 +109,8 @@ Examples:
   enrich run contacts.csv        shows the plan and asks; enrich status latest shows its figures
   enrich COMMAND --help          explains each command, with an example
 
+${settingsHelp}
+
 Without DATABASE_URL, TEMPORAL_ADDRESS and ENRICHMENT_BASE_URL everything runs on this machine, against the sandbox, at
 no cost. Each of these settings replaces an embedded component.
 
@@ -120,12 +123,11 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .configureHelp({
       optionDescription: (option) =>
         `${option.mandatory ? 'required: ' : ''}${Help.prototype.optionDescription(option)}`,
-      groupItems: withSettingsLast,
       // Commander wraps no description that has less room than 40 columns: those of `enrich review` at 80 columns.
       minWidthToWrap: 20,
     })
     .configureOutput({
-      writeOut: (text) => write(process.stdout, wrapHelp(text, terminalWidth(process.stdout))),
+      writeOut: (text) => write(process.stdout, wrapHelp(asTyped(text), terminalWidth(process.stdout))),
       writeErr: (text) => write(process.stderr, text),
       outputError: () => {},
     })
@@ -136,15 +138,6 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     })
     .exitOverride();
 }
-
-/** The flags that a person types most often come first; those of settings are the same in nearly every command. */
-const withSettingsLast: Help['groupItems'] = (all, visible, groupOf) => {
-  const groups = Help.prototype.groupItems(all, visible, groupOf);
-  const settings = groups.get(settingsHeading);
-  if (settings === undefined) return groups;
-  groups.delete(settingsHeading);
-  return groups.set(settingsHeading, settings);
-};
 
 /**
  * A script whose variable is not set gives an empty value, or the next flag as the value: `--source "$CRM"` would begin

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
@@ -16,3 +16,8 @@ const root = above(new URL('.', import.meta.url));
 function above(folder: URL): URL {
   return existsSync(new URL('package.json', folder)) ? folder : above(new URL('..', folder));
 }
+
+/** The release of this program. */
+export const { version } = JSON.parse(readFileSync(projectFile('package.json'), 'utf8')) as {
+  readonly version: string;
+};

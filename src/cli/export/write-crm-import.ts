@@ -13,7 +13,7 @@ import { exportForCrm, type ImportManifest } from '../../export/crm-import/expor
 import { contactSources, readSources } from '../../people/contacts/contact-sources.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
-import { readYamlFile } from '../terminal/read-yaml.ts';
+import { readYamlFile } from '../terminal/command.ts';
 
 export interface CrmImportFlags {
   readonly for: string;

@@ -10,7 +10,7 @@ import {
 import type { ChosenOptions, ScheduledOptions } from '../../domain/runs/run-options.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
-import { wholeNumber } from '../terminal/flags.ts';
+import { wholeNumber } from '../terminal/command.ts';
 import { readMapping } from '../run/mapping-proposal.ts';
 import {
   ceilingOf,

@@ -3,7 +3,7 @@ import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { describingColumn } from '../../ingest/columns/mapping/chosen-column.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
-import { withoutPerson } from '../terminal/without-person.ts';
+import { withoutPerson } from '../terminal/command.ts';
 
 // Values of a run's options, read from the texts of their flags.
 

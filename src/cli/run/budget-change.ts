@@ -1,4 +1,4 @@
-import { Command } from '../terminal/command.ts';
+import { Command, jsonOption, type JsonFlag, noteOf, type NoteFlags } from '../terminal/command.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import { budgetNameForms, defaultBudgetNames, periodNames } from '../../domain/money/budget-periods.ts';
@@ -19,7 +19,6 @@ import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs
 import { runToSteer } from './steer/run-to-steer.ts';
 import { hasWorker } from './describe/present-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag, noteOf, type NoteFlags } from '../terminal/flags.ts';
 import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';

@@ -7,7 +7,7 @@ import { servicesOfRuns } from '../../runs/runs.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from '../session/session.ts';
 
-import { webhookUrlOf } from '../session/webhook-address.ts';
+import { webhookUrlOf } from '../session/servers.ts';
 import { withSessionClient } from '../session/with-service.ts';
 
 /**

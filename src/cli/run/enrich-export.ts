@@ -19,7 +19,7 @@ import { approvalQuestion, describePlan } from './describe/describe-plan.ts';
 import { followRun, type OnPlan, warnOfPlainText } from './follow/follow-run.ts';
 import { interruptionOf, leaveRun, waitForRun } from './follow/wait-for-run.ts';
 import { describeMapping, ingestHere } from './plan-export.ts';
-import { refuseInventedPeople } from '../session/refuse-invented-people.ts';
+import { refuseInventedPeople } from '../session/with-service.ts';
 import { describeUiAddress } from './describe/describe-ui-address.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import { resumeRun } from './steer/start-run.ts';

@@ -18,8 +18,7 @@ import { proposeColumns } from '../../ingest/columns/recognition/propose-columns
 import { openExport, readLayout, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { table, tell } from '../terminal/output.ts';
-import { withoutPerson } from '../terminal/without-person.ts';
-import { readYamlFile } from '../terminal/read-yaml.ts';
+import { withoutPerson, readYamlFile } from '../terminal/command.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 

@@ -17,7 +17,7 @@ import { namingExport, type ReadingOptions } from '../../ingest/reading/open-exp
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
 import type { ChosenOptions } from '../../domain/runs/run-options.ts';
-import { withoutPerson } from '../terminal/without-person.ts';
+import { withoutPerson } from '../terminal/command.ts';
 import { tell } from '../terminal/output.ts';
 import { openWithMapping } from './mapping-proposal.ts';
 import { chosenOptions } from '../run-options/read-run-options.ts';

@@ -1,12 +1,11 @@
 import type { Client } from '@temporalio/client';
-import { Command } from '../terminal/command.ts';
+import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
 import { serviceName, type Config } from '../../config/settings.ts';
 import { readClock } from '../../db/expressions.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { skippedTimes } from '../../domain/text/cron.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../terminal/flags.ts';
 import { deleteSchedule, openTimesOf } from './delete-schedule.ts';
 import { withScheduleFlags } from '../run-options/read-run-options.ts';
 import { defineSchedule, flagName, scheduleFields, type ScheduleDefinition } from './schedule-definition.ts';

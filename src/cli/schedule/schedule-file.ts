@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { readYamlFile } from '../terminal/read-yaml.ts';
+import { readYamlFile } from '../terminal/command.ts';
 import { defineSchedule, fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 import type { KnownSchedule } from './schedule-server.ts';
 

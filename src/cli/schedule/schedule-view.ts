@@ -4,7 +4,7 @@ import { Problem } from '../../domain/problem.ts';
 import { cronMistake, skippedTimes } from '../../domain/text/cron.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
-import { labelled, table } from '../terminal/table.ts';
+import { labelled, table } from '../terminal/layout.ts';
 import { fieldsOf } from './schedule-definition.ts';
 import { overrunWarning } from './schedule-outlook.ts';
 import type { KnownSchedule } from './schedule-server.ts';

@@ -11,14 +11,12 @@ import { startWorker, type RunningWorker } from '../../worker.ts';
 import { keepOwnSchedules } from '../../temporal/own-schedules.ts';
 import { watchSettings } from '../../temporal/watch-settings.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
-import { runOwnReceiver } from './run-receiver.ts';
-import type { ServedMetrics } from './serve-metrics.ts';
+import { runOwnReceiver, type ServedMetrics, webhookUrlOf } from './servers.ts';
 import { startLineage } from '../../monitoring/lineage.ts';
 import { commandChannel, urlChannel } from '../../monitoring/notification-channels.ts';
 import { Notifier } from '../../monitoring/notifier.ts';
 import { connectWorker } from '../../temporal/connection.ts';
-import { version } from '../terminal/version.ts';
-import { webhookUrlOf } from './webhook-address.ts';
+import { version } from '../../files/project-file.ts';
 
 /** The parts of a session that its worker uses. */
 export interface WorkerParts {

@@ -1,19 +1,19 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config/settings.ts';
+import { onFirstInterruption } from '../../dev/interruption.ts';
 import { announce, withdraw } from '../../dev/presence.ts';
 import { acquireStack, type Stack } from '../../dev/stack.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { createLogger, type Logger } from '../../telemetry/log.ts';
-import { describeLogLine } from '../terminal/log-line.ts';
 import { openWarehouse, type Warehouse } from '../../db/database.ts';
 import { canSucceedLater, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { migrate } from '../../db/migrate.ts';
 import { renewRestoredFeed } from '../../people/change-feed.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { RunningWorker } from '../../worker.ts';
-import { tell } from '../terminal/output.ts';
+import { describeLogLine, tell } from '../terminal/output.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
-import type { ServedMetrics } from './serve-metrics.ts';
+import type { ServedMetrics } from './servers.ts';
 
 /** The open parts of a command, as its `SessionNeeds` request them. */
 export interface Session {
@@ -167,7 +167,7 @@ function openSession({
       return worker;
     },
     metrics: () => {
-      serving ??= import('./serve-metrics.ts')
+      serving ??= import('./servers.ts')
         .then(({ serveMetrics }) => serveMetrics(config, stack.databaseUrl, log))
         .then((served) => {
           if (served) atEnd(() => served.close());
@@ -248,4 +248,19 @@ export function adviseOnEmbedded(
   if (!isAway) return error;
   const again = 'run the same command again: it starts the embedded server and continues; nothing is lost';
   return new Problem(type, message, { where, next: again, exitCode, cause: error });
+}
+
+/** Waits until a person stops the command, by Ctrl-C or SIGTERM; a second signal ends the process. */
+export function untilStopped(): Promise<void> {
+  return new Promise((resolve) => onFirstInterruption(() => resolve()));
+}
+
+/** Aborted by Ctrl-C or SIGTERM, for work that can end between two batches; a second signal ends the process. */
+export function stopAfterBatch(): AbortSignal {
+  const stopped = new AbortController();
+  onFirstInterruption(() => {
+    tell('\nstopping after this batch; a second Ctrl-C stops at once, and finished batches stay');
+    stopped.abort();
+  });
+  return stopped.signal;
 }

@@ -1,4 +1,6 @@
-import { Option, type Command } from '../terminal/command.ts';
+import { Option, type Command as AnyCommand } from 'commander';
+import type { Command } from '../terminal/command.ts';
+import { labelled } from '../terminal/layout.ts';
 import { WrongSettings, readConfig, type Config } from '../../config/settings.ts';
 import { versionSettings, type Setting } from '../../config/settings-schema.ts';
 import { existsSync } from 'node:fs';
@@ -21,13 +23,21 @@ const flags = [
   ],
 ] as const;
 
-/** The heading of these flags in `--help`. */
-export const settingsHeading = 'Settings:';
+/** The flags in `enrich --help`. The help of each command leaves them out. */
+export const settingsHelp = `Flags of every command, which replace a setting (.env.example explains all settings):
+${labelled(flags.map(([flag, setting, description]) => [flag, `${description} (${setting})`]))}`;
 
-/** Adds the settings' flags to a command. */
+/** Adds the flags to all commands, except to a command that has such a flag of its own (`enrich sandbox`). */
+export function addSettingsFlags(command: AnyCommand): void {
+  const options = flags.map(([flag]) => new Option(flag).hideHelp());
+  for (const child of command.commands) addSettingsFlags(child);
+  const hasOwn = command.options.some(({ long }) => options.some((option) => option.long === long));
+  if (command.commands.length > 0 || hasOwn) return;
+  for (const option of options) command.addOption(option);
+}
+
+/** Does nothing: every command has the flags. */
 export function withSettings(command: Command): Command {
-  for (const [flag, , description] of flags)
-    command.addOption(new Option(flag, description).helpGroup(settingsHeading));
   return command;
 }
 

@@ -1,5 +1,11 @@
-import { Command as CommanderCommand } from 'commander';
-import { byOption, reasonOption } from './flags.ts';
+import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { Command as CommanderCommand, InvalidArgumentError, Option } from 'commander';
+import { parse } from 'yaml';
+import { describeCode } from '../../domain/error-code.ts';
+import type { Note } from '../../domain/note.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { namesPerson } from '../../domain/text/names-person.ts';
 
 export { Argument, Option } from 'commander';
 
@@ -12,5 +18,108 @@ export class Command extends CommanderCommand {
   /** Adds `--reason` and `--by`, which `noteOf` reads. @param kept where the reason is kept */
   keepNote(kept: string): this {
     return this.addOption(reasonOption(`reason, ${kept}`)).option(...byOption);
+  }
+}
+
+/** The option of every command with a result for programs. */
+export const jsonOption = [
+  '--json',
+  'result as one JSON object on the last line of standard output',
+] as const;
+
+/** The same of a command that prints a list. */
+export const jsonArrayOption = [
+  '--json',
+  'result as one JSON array on the last line of standard output',
+] as const;
+
+export interface JsonFlag {
+  readonly json?: boolean;
+}
+
+/** Flags of commands that keep who decided, and why. */
+export interface NoteFlags {
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+/**
+ * The flag `--reason`. The warehouse or Temporal keeps the reason, so it must not name a person.
+ *
+ * @param byDefault the reason without the flag
+ */
+export function reasonOption(description: string, byDefault?: string): Option {
+  const next = 'write a reason without personal data, such as the number of a ticket';
+  return new Option('--reason <text>', description)
+    .default(byDefault)
+    .argParser((text: string) => withoutPerson(text, { what: 'this reason', where: '--reason', next }));
+}
+
+const byOption = [
+  '--by <name>',
+  'name of the person who decided (default: the user of this machine)',
+] as const;
+
+export function noteOf({ reason, by = userInfo().username }: NoteFlags): Note {
+  return { by, reason };
+}
+
+/**
+ * Makes the parser of a flag that takes a whole number. A mistyped number must not become the default.
+ *
+ * @throws InvalidArgumentError that commander shows with the name of the flag; exit code 2
+ */
+export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `from ${minimum} to ${maximum}`;
+  return (text) => {
+    const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isSafeInteger(number) && number >= minimum && number <= maximum) return number;
+    throw new InvalidArgumentError(`Write a whole number, ${range}.`);
+  };
+}
+
+/** Reads a flag that takes a share from 0 to 1, such as `0.82`. @throws InvalidArgumentError */
+export function share(text: string): number {
+  const number = /^(?:\d+|\d*\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= 0 && number <= 1) return number;
+  throw new InvalidArgumentError('Write a share from 0 to 1, such as 0.82.');
+}
+
+/**
+ * Returns a text unchanged that the warehouse keeps or Temporal shows.
+ *
+ * @param what the text, as the error names it
+ * @throws Problem `setting.invalid` if the text names a person
+ */
+export function withoutPerson(
+  text: string,
+  { what, where, next }: { readonly what: string; readonly where: string; readonly next: string },
+): string {
+  if (!namesPerson(text)) return text;
+  throw new UsageProblem('setting.invalid', `${what} seems to name a person`, { where, next });
+}
+
+/**
+ * Reads a file of YAML, or of JSON.
+ *
+ * @param name names the file in an error, such as `the mapping file`
+ * @param problemOf makes the problem of a file that cannot be read
+ * @throws Problem
+ */
+export async function readYamlFile(
+  path: string,
+  name: string,
+  problemOf: (what: string, cause: unknown) => Problem,
+): Promise<unknown> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const what = error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${describeCode(error.code)}`;
+    throw problemOf(`${name} ${what}`, error);
+  });
+  try {
+    return parse(text);
+  } catch (error) {
+    // The further lines of the message draw an arrow to the place, which does not fit a message of one line.
+    const [what = ''] = (error as Error).message.split('\n');
+    throw problemOf(`${name} is neither YAML nor JSON: ${what.replace(/:$/, '')}`, error);
   }
 }

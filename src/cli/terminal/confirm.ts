@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '../../domain/problem.ts';
-import type { JsonFlag } from './flags.ts';
+import type { JsonFlag } from './command.ts';
 import { tell } from './output.ts';
 
 /**

@@ -1,26 +1,41 @@
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
 import { describeCode } from '../../domain/error-code.ts';
 import { Problem } from '../../domain/problem.ts';
-import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { visible, visibleInLine } from '../../domain/text/visible.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
-import { paint, rendered, showsStyles } from './style.ts';
-import { terminalWidth, wrapLines } from './wrap.ts';
+import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
+import { paint, rendered, terminalWidth, wrapLines } from './layout.ts';
 
-export { describeFields, labelled, recordTable, table } from './table.ts';
+export { describeFields, labelled, paint, recordTable, table } from './layout.ts';
+
+/** Commands in texts, such as `enrich status`. */
+let commandsInTexts: RegExp | undefined;
 
 /** The changing line on the terminal. Other text clears the line, and the line is drawn again below that text. */
 let changing: { readonly stream: NodeJS.WriteStream; readonly text: string } | undefined;
 let isObjectPrinted = false;
 let outputFailure: OutputProblem | undefined;
 
-/** Begins the output of a command, which prints at most one JSON value. */
-export function beginOutput(): void {
+/** Begins the output of a command, which prints at most one JSON value. @param names of all commands */
+export function beginOutput(names: Iterable<string>): void {
   isObjectPrinted = false;
+  commandsInTexts = new RegExp(`(?<![\\w/.-]|npx )enrich(?= (?:${[...names].join('|')})\\b)`, 'g');
+}
+
+/**
+ * Names the program in a text as the user must type it. A clone has no `enrich` on the PATH: npm, which started the
+ * command, also starts the next one.
+ */
+export function asTyped(text: string): string {
+  const isOfNpm = (process.env['npm_command'] ?? '') !== '';
+  return isOfNpm && commandsInTexts ? text.replace(commandsInTexts, 'npx enrich') : text;
 }
 
 /** Prints results to standard output. */
 export function print(text: string): void {
-  write(process.stdout, `${wrapLines(text, terminalWidth(process.stdout))}\n`);
+  write(process.stdout, `${wrapLines(asTyped(text), terminalWidth(process.stdout))}\n`);
 }
 
 /**
@@ -48,13 +63,23 @@ export function printFacts<Name extends OutputName | undefined = undefined>(
 
 /** Prints progress, hints and errors to standard error, so that results can be piped. */
 export function tell(text: string): void {
-  write(process.stderr, `${wrapLines(text, terminalWidth(process.stderr))}\n`);
+  write(process.stderr, `${wrapLines(asTyped(text), terminalWidth(process.stderr))}\n`);
+}
+
+/** Makes a function that prints the progress of long work every ten seconds. @param what unit of the count */
+export function progressReporter(what: string): (done: number) => void {
+  let told = performance.now();
+  return (done) => {
+    if (performance.now() - told < 10_000) return;
+    told = performance.now();
+    tell(`${formatNumber(done)} ${what} so far`);
+  };
 }
 
 /** Writes text to a stream, above the changing line, with control characters made visible. */
 export function write(stream: NodeJS.WriteStream, text: string): void {
   if (stream.isTTY) changing?.stream.write(clearedLine);
-  stream.write(rendered(text, showsStyles(stream)));
+  stream.write(rendered(text, stream));
   if (stream.isTTY) changing?.stream.write(changing.text);
 }
 
@@ -137,4 +162,60 @@ export function guardOutput(): void {
   process.on('exit', () => {
     if (outputFailure) process.exitCode = outputFailure.exitCode;
   });
+}
+
+/**
+ * Writes bytes of text as fast as the reader takes them, so that memory does not grow with their number. A reader that
+ * closes the pipe early (`| head -3`) ends the writing without an error. On a terminal, control characters are visible.
+ */
+export async function writeBytes(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  output: NodeJS.WriteStream = process.stdout,
+): Promise<void> {
+  const shown = output.isTTY ? withVisibleText(bytes) : bytes;
+  await pipeline(shown, output, { end: false }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+async function* withVisibleText(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  const decoder = new TextDecoder();
+  for await (const piece of bytes) yield Buffer.from(visible(decoder.decode(piece, { stream: true })));
+  yield Buffer.from(visible(decoder.decode()));
+}
+
+const logLine = z.looseObject({ level: z.string(), time: z.string(), msg: z.string().default('') });
+const loggedError = z.object({ message: z.string() });
+
+/** Formats a line of the JSON log for a person: `12:03:44 warning: a call failed (attempt at-17, people 10)`. */
+export function describeLogLine(json: string): string {
+  const { level, time, msg, ...fields } = logLine.parse(JSON.parse(json));
+  const facts = Object.entries(fields).map(([name, value]) =>
+    `${wordsOf(name)} ${loggedValue(value)}`.trim(),
+  );
+  const text = [`${msg}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`];
+  if (level === 'warn') text.unshift(paint('yellow', 'warning:'));
+  if (level === 'error' || level === 'fatal') text.unshift(paint('red', 'error:'));
+  return [paint('dim', time.slice(11, 19)), ...text].join(' ');
+}
+
+/** `attemptId` → `attempt`; empty for an error, whose message needs no name. */
+function wordsOf(name: string): string {
+  if (name === 'err' || name === 'error') return '';
+  return name
+    .replace(/Id$/, '')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+}
+
+function loggedValue(value: unknown): string {
+  if (Array.isArray(value)) return value.map(loggedValue).join(' ');
+  if (typeof value !== 'object' || value === null) return String(value);
+  const { data } = loggedError.safeParse(value);
+  if (data) return data.message;
+  return Object.entries(value)
+    .map(([name, each]) => `${wordsOf(name)} ${loggedValue(each)}`)
+    .join(' ');
 }

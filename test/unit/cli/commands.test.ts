@@ -23,6 +23,13 @@ it('every command of an output with a JSON Schema has --json', () => {
   expect([...printing, 'report']).toEqual(expect.arrayContaining(described));
 });
 
+it('the command line stays small enough to learn: commands, leaf commands and flags', () => {
+  const flags = new Set(commands.flatMap(({ command }) => command.options.map(({ long }) => long)));
+  expect(roots.length).toBeLessThanOrEqual(36);
+  expect(commands.length).toBeLessThanOrEqual(60);
+  expect(flags.size).toBeLessThanOrEqual(100);
+});
+
 describe('every command', () => {
   it.each(
     commands

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readYamlFile } from '../../../src/cli/terminal/read-yaml.ts';
+import { readYamlFile } from '../../../src/cli/terminal/command.ts';
 import { Problem } from '../../../src/domain/problem.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 

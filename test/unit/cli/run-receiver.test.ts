@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { runOwnReceiver } from '../../../src/cli/session/run-receiver.ts';
+import { runOwnReceiver } from '../../../src/cli/session/servers.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { freePort } from '../../helpers/servers/ports.ts';

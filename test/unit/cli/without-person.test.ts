@@ -4,8 +4,7 @@ import { readMapping } from '../../../src/cli/run/mapping-proposal.ts';
 import { addressOf } from '../../../src/cli/run/run-spec.ts';
 import { chosenOptions } from '../../../src/cli/run-options/read-run-options.ts';
 import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts';
-import { reasonOption } from '../../../src/cli/terminal/flags.ts';
-import { withoutPerson } from '../../../src/cli/terminal/without-person.ts';
+import { reasonOption, withoutPerson } from '../../../src/cli/terminal/command.ts';
 import { refusePersonalColumns } from '../../../src/ingest/columns/mapping/chosen-column.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 

@@ -1,11 +1,10 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonOption, noteOf, type NoteFlags } from '../../terminal/command.ts';
 import { isRoleAddress } from '../../../domain/identity/values/email-address.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../../privacy/erase.ts';
 import { findNamesakes, keysOfRecord } from '../../../privacy/person-traces.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
-import { jsonOption, noteOf, type NoteFlags } from '../../terminal/flags.ts';
 import { approves } from '../../terminal/confirm.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';

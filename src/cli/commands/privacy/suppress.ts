@@ -1,4 +1,11 @@
-import { Command } from '../../terminal/command.ts';
+import {
+  Command,
+  wholeNumber,
+  jsonOption,
+  type JsonFlag,
+  noteOf,
+  type NoteFlags,
+} from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { exitCodes } from '../../../domain/problem.ts';
@@ -10,7 +17,6 @@ import {
   suppressStaged,
   unsuppress,
 } from '../../../suppression/suppression-list.ts';
-import { wholeNumber, jsonOption, type JsonFlag, noteOf, type NoteFlags } from '../../terminal/flags.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { subjectOf, waysToNamePerson } from '../../terminal/person-argument.ts';
 import { withStagedExport } from '../../run/plan-export.ts';

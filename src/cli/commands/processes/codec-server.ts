@@ -6,7 +6,7 @@ import { startCodecEndpoint } from '../../../temporal/codec-endpoint.ts';
 import { tell } from '../../terminal/output.ts';
 import { payloadCodec } from '../../../temporal/payload-codec.ts';
 import { settingsOf } from '../../session/settings-flags.ts';
-import { untilStopped } from '../../session/stop-signal.ts';
+import { untilStopped } from '../../session/session.ts';
 
 export function codecServerCommand(): Command {
   return new Command('codec-server')

@@ -4,9 +4,8 @@ import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
 import { shellWord } from '../../../domain/text/shell-word.ts';
 import { print, table, tell } from '../../terminal/output.ts';
 import { isCommandPresent } from '../../run/describe/present-status.ts';
-import { withSession, type Session } from '../../session/session.ts';
+import { withSession, type Session, untilStopped } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { untilStopped } from '../../session/stop-signal.ts';
 
 export function devCommand(): Command {
   return withSettings(new Command('dev'))

@@ -1,10 +1,9 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonOption, type JsonFlag } from '../../terminal/command.ts';
 import { misspeltSettings } from '../../../config/misspelt-settings.ts';
 import { exitCodes } from '../../../domain/problem.ts';
 import { examine } from '../../doctor/doctor-checks.ts';
 import type { Finding } from '../../doctor/finding.ts';
 import { printFacts, table } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { settingsWithoutWrong, withSettings } from '../../session/settings-flags.ts';
 
 const marks = { ok: 'ok', attention: 'warning', broken: 'BROKEN' } as const;

@@ -1,10 +1,9 @@
 import { Command } from '../../terminal/command.ts';
 import { httpAddress } from '../../../config/settings.ts';
 import { tell } from '../../terminal/output.ts';
-import { defaultListen, runReceiver } from '../../session/run-receiver.ts';
-import { withSession } from '../../session/session.ts';
+import { defaultListen, runReceiver } from '../../session/servers.ts';
+import { withSession, untilStopped } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { untilStopped } from '../../session/stop-signal.ts';
 
 export function receiverCommand(): Command {
   return withSettings(new Command('receiver'))

@@ -1,7 +1,7 @@
 import { describeCode } from '../../../domain/error-code.ts';
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
-import { Command, Option } from '../../terminal/command.ts';
+import { Command, Option, share, wholeNumber, readYamlFile } from '../../terminal/command.ts';
 import { z } from 'zod';
 import { portTaken } from '../../../domain/port-taken.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
@@ -9,10 +9,8 @@ import { openApi } from '../../../sandbox/interface/openapi.ts';
 import { parseWindowLimits } from '../../../sandbox/account/rate-window.ts';
 import { scenarioSchema, type Scenario } from '../../../sandbox/faults/scenario.ts';
 import { defaultApiKey, startSandbox, type SandboxOptions } from '../../../sandbox/server/server.ts';
-import { share, wholeNumber } from '../../terminal/flags.ts';
 import { print } from '../../terminal/output.ts';
-import { readYamlFile } from '../../terminal/read-yaml.ts';
-import { untilStopped } from '../../session/stop-signal.ts';
+import { untilStopped } from '../../session/session.ts';
 
 /** Options of the sandbox that have a flag of the same name. */
 type OwnOption =

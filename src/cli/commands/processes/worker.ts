@@ -1,11 +1,10 @@
 import { Command } from '../../terminal/command.ts';
 import { serviceName } from '../../../config/settings.ts';
 import { formatRateLimits } from '../../../domain/rates/rate-limit.ts';
-import { refuseInventedPeople } from '../../session/refuse-invented-people.ts';
+import { refuseInventedPeople } from '../../session/with-service.ts';
 import { tell } from '../../terminal/output.ts';
-import { withSession } from '../../session/session.ts';
+import { withSession, untilStopped } from '../../session/session.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
-import { untilStopped } from '../../session/stop-signal.ts';
 
 export function workerCommand(): Command {
   return withSettings(new Command('worker'))

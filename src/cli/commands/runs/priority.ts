@@ -1,9 +1,8 @@
-import { Argument, Command } from '../../terminal/command.ts';
+import { Argument, Command, jsonOption, type JsonFlag } from '../../terminal/command.ts';
 import { taskPriorities, type RunPriority } from '../../../contract/run-priorities.ts';
 import { setRunPriority } from '../../../runs/runs.ts';
 import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
 import { printFacts } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { sendUpdate } from '../../run/steer/send-update.ts';

@@ -1,10 +1,9 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonOption } from '../../terminal/command.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { checkService } from '../../run/check-service.ts';
 import { knowsService } from '../../../config/settings.ts';
 import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
 import { reportRun, readRunResult } from '../../run/report-run.ts';
-import { jsonOption } from '../../terminal/flags.ts';
 import { withSession } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { interruptionOf, waitForRun } from '../../run/follow/wait-for-run.ts';

@@ -1,4 +1,4 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonArrayOption, jsonOption, type JsonFlag, reasonOption } from '../../terminal/command.ts';
 import { readClock } from '../../../db/expressions.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { isDate, parseMoment } from '../../../domain/text/moment.ts';
@@ -6,7 +6,6 @@ import { UsageProblem, exitCodes, type Problem } from '../../../domain/problem.t
 import { clockIn, startOfDay } from '../../../domain/text/time-zone.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../../terminal/output.ts';
-import { jsonArrayOption, jsonOption, type JsonFlag, reasonOption } from '../../terminal/flags.ts';
 import { deleteSchedule, openTimesOf } from '../../schedule/delete-schedule.ts';
 import { applyCommand, setCommand } from '../../schedule/schedule-change.ts';
 import { backfillSchedule, missedTimes, requireDate } from '../../schedule/schedule-backfill.ts';

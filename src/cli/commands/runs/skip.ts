@@ -1,10 +1,9 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, wholeNumber, jsonOption, type JsonFlag, reasonOption } from '../../terminal/command.ts';
 import { counted, countedPeople } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem } from '../../../domain/problem.ts';
 import { skipPageAfterCalls } from '../../../runs/pages/skip-page.ts';
 import type { RunRecord } from '../../../runs/runs.ts';
 import { runToSteer, steeredRun } from '../../run/steer/run-to-steer.ts';
-import { wholeNumber, jsonOption, type JsonFlag, reasonOption } from '../../terminal/flags.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';

@@ -1,4 +1,4 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, wholeNumber, type JsonFlag } from '../../terminal/command.ts';
 import { describeAskedService, sandbox } from '../../../domain/runs/asked-service.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
@@ -10,7 +10,6 @@ import { listRuns } from '../../../runs/runs.ts';
 import { describeContestedRows, describeLostContacts } from '../../run/describe/describe-row-notes.ts';
 import { describeRun } from '../../run/describe/describe-run.ts';
 import { anyRun } from '../../run/steer/run-to-steer.ts';
-import { wholeNumber, type JsonFlag } from '../../terminal/flags.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import {
   describeCallWait,

@@ -1,4 +1,4 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonOption, noteOf, type NoteFlags } from '../../terminal/command.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { countLookups, deleteLookups } from '../../../people/known/lookup-history.ts';
@@ -7,15 +7,12 @@ import { statusText } from '../../../contract/run-statuses.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../../runs/runs.ts';
 import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
-import { jsonOption, noteOf, type NoteFlags } from '../../terminal/flags.ts';
 import { approves } from '../../terminal/confirm.ts';
 import { describeUndone } from '../../run/describe/describe-run.ts';
 import { anyRun } from '../../run/steer/run-to-steer.ts';
-import { progressReporter } from '../../terminal/progress-reporter.ts';
-import { print, printJson, table, tell } from '../../terminal/output.ts';
-import { withWarehouse, type Session } from '../../session/session.ts';
+import { progressReporter, print, printJson, table, tell } from '../../terminal/output.ts';
+import { withWarehouse, type Session, stopAfterBatch } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
-import { stopAfterBatch } from '../../session/stop-signal.ts';
 
 interface UndoFlags extends NoteFlags {
   readonly revert?: boolean;

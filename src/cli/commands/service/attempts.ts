@@ -1,4 +1,13 @@
-import { Command, Option } from '../../terminal/command.ts';
+import {
+  Command,
+  Option,
+  wholeNumber,
+  noteOf,
+  type NoteFlags,
+  jsonArrayOption,
+  jsonOption,
+  type JsonFlag,
+} from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { holdingStatuses } from '../../../domain/money/attempt-status.ts';
 import type { Warehouse } from '../../../db/database.ts';
@@ -19,14 +28,6 @@ import { describeBill } from '../../run/describe/describe-reconciliation.ts';
 import { agrees } from '../../terminal/confirm.ts';
 import { creditsOf } from '../../run-options/run-option-values.ts';
 import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
-import {
-  wholeNumber,
-  noteOf,
-  type NoteFlags,
-  jsonArrayOption,
-  jsonOption,
-  type JsonFlag,
-} from '../../terminal/flags.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 

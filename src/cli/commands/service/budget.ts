@@ -1,4 +1,4 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonArrayOption, wholeNumber } from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { budgetNameForms, defaultBudgetNames } from '../../../domain/money/budget-periods.ts';
 import { budgetOfRun, parseBudgetName } from '../../../domain/money/budget-name.ts';
@@ -10,7 +10,6 @@ import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../../led
 import type { Warehouse } from '../../../db/database.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { setBudgetCommand } from '../../run/budget-change.ts';
-import { jsonArrayOption, wholeNumber } from '../../terminal/flags.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';

@@ -1,6 +1,13 @@
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { deliveryStatuses } from '../../../domain/late-results/delivery-status.ts';
-import { Command, Option } from '../../terminal/command.ts';
+import {
+  Command,
+  Option,
+  wholeNumber,
+  jsonArrayOption,
+  jsonOption,
+  type JsonFlag,
+} from '../../terminal/command.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { drainInbox, syncLateResults } from '../../../late-results/sync-late-results.ts';
 import {
@@ -13,9 +20,15 @@ import {
 import { makePollsDue } from '../../../late-results/late-polls.ts';
 import { countAwaitedAfterRuns } from '../../../late-results/late-results-status.ts';
 import { getRun } from '../../../runs/runs.ts';
-import { wholeNumber, jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/flags.ts';
-import { describeFields, print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
-import { writeBytes } from '../../terminal/write-lines.ts';
+import {
+  describeFields,
+  print,
+  printFacts,
+  printJson,
+  table,
+  tell,
+  writeBytes,
+} from '../../terminal/output.ts';
 import { withSession, withWarehouse } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 import { withSessionClient } from '../../session/with-service.ts';

@@ -1,11 +1,10 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonOption } from '../../terminal/command.ts';
 import { formatCredits, type Credits } from '../../../domain/money/decimal.ts';
 import { callsLeft } from '../../../domain/rates/rate-limit.ts';
 import { exitCodes, Problem } from '../../../domain/problem.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { CreditUsage, OperationUsage, ServiceClient } from '../../../service/client.ts';
 import { ServiceFailure } from '../../../service/failures/failure.ts';
-import { jsonOption } from '../../terminal/flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
 import { serviceName, type Config } from '../../../config/settings.ts';
 import { conclusionsOf, reconciliationTable } from '../../run/describe/describe-reconciliation.ts';

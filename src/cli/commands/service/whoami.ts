@@ -1,5 +1,4 @@
-import { Command } from '../../terminal/command.ts';
-import { jsonOption } from '../../terminal/flags.ts';
+import { Command, jsonOption } from '../../terminal/command.ts';
 import { printFacts, table } from '../../terminal/output.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 import { withService } from '../../session/with-service.ts';

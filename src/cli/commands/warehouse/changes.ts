@@ -1,10 +1,8 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, wholeNumber } from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import type { OutputOf } from '../../../outputs/outputs.ts';
 import { readChanges, type FeedEntry } from '../../../people/change-feed.ts';
-import { wholeNumber } from '../../terminal/flags.ts';
-import { print, table } from '../../terminal/output.ts';
-import { writeLines } from '../../terminal/write-lines.ts';
+import { print, table, writeBytes } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 
@@ -33,7 +31,7 @@ Examples:
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const changes = readChanges(warehouse.database, { since: options.since, limit: options.limit });
         if (options.json === true) {
-          return writeLines(asJson(changes));
+          return writeBytes(asJson(changes));
         }
         const rows = [['cursor', 'operation', 'source', 'contact_id', 'groups', 'changed at (UTC)']];
         for await (const { cursor, operation, source, contact_id, groups, changed_at } of changes)
@@ -43,6 +41,7 @@ Examples:
     });
 }
 
-async function* asJson(changes: AsyncIterable<FeedEntry>): AsyncIterable<string> {
-  for await (const change of changes) yield JSON.stringify(change satisfies OutputOf<'change'>);
+async function* asJson(changes: AsyncIterable<FeedEntry>): AsyncIterable<Uint8Array> {
+  for await (const change of changes)
+    yield Buffer.from(`${JSON.stringify(change satisfies OutputOf<'change'>)}\n`);
 }

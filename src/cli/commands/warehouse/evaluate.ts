@@ -1,10 +1,9 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonOption, type JsonFlag } from '../../terminal/command.ts';
 import { describeRate } from '../../../domain/runs/match-rate.ts';
 import { counted, countedPeople } from '../../../domain/text/counted.ts';
 import type { Evaluation } from '../../../domain/evaluation/evaluate.ts';
 import { evaluateTruth } from '../../../report/evaluation/evaluate-truth.ts';
 import { printFacts, table } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 

@@ -24,8 +24,7 @@ import { newestCursor } from '../../../people/change-feed.ts';
 import { getRun } from '../../../runs/runs.ts';
 import { describeSuppressed, writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';
 import { writeWholeFile } from '../../../files/write-whole-file.ts';
-import { printJson, tell } from '../../terminal/output.ts';
-import { writeBytes } from '../../terminal/write-lines.ts';
+import { printJson, tell, writeBytes } from '../../terminal/output.ts';
 import { withWarehouse, type Session } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 

@@ -1,11 +1,10 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonOption, type JsonFlag } from '../../terminal/command.ts';
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { parseMoment } from '../../../domain/text/moment.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { importLookups } from '../../../people/known/lookup-history.ts';
 import { describeService } from '../../run/describe/describe-service.ts';
 import { printFacts, tell } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { withStagedExport } from '../../run/plan-export.ts';
 import { collect } from '../../run-options/read-run-options.ts';
 import type { CommandFlags } from '../../run-options/command-flags.ts';

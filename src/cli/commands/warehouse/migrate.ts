@@ -1,8 +1,7 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonOption, type JsonFlag } from '../../terminal/command.ts';
 import { acquireStack } from '../../../dev/stack.ts';
 import { allowAnalyst, migrate } from '../../../db/migrate.ts';
 import { print, printFacts, tell } from '../../terminal/output.ts';
-import { jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { settingsOf, withSettings } from '../../session/settings-flags.ts';
 
 export function migrateCommand(): Command {

@@ -1,14 +1,12 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonOption } from '../../terminal/command.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { formatDuration } from '../../../domain/text/duration.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
 import { retained, type Retained } from '../../../domain/runs/retention.ts';
 import { measurePrune, prune, type PruneFigures } from '../../../privacy/prune.ts';
-import { jsonOption } from '../../terminal/flags.ts';
 import { print, printJson, table, tell } from '../../terminal/output.ts';
-import { withWarehouse } from '../../session/session.ts';
+import { withWarehouse, stopAfterBatch } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
-import { stopAfterBatch } from '../../session/stop-signal.ts';
 
 export function pruneCommand(): Command {
   return withSettings(new Command('prune'))

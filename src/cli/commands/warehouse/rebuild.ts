@@ -1,16 +1,13 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, jsonOption } from '../../terminal/command.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { readAnswersAgain, type ReadAgainFigures } from '../../../calls/answers/read-answers-again.ts';
 import { rebuild, type RebuildFigures } from '../../../people/rebuild.ts';
 import type { Warehouse } from '../../../db/database.ts';
 import { readUnfinishedUndo } from '../../../runs/undo-run.ts';
-import { jsonOption } from '../../terminal/flags.ts';
-import { withWarehouse } from '../../session/session.ts';
+import { withWarehouse, stopAfterBatch } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
-import { stopAfterBatch } from '../../session/stop-signal.ts';
-import { printFacts } from '../../terminal/output.ts';
-import { progressReporter } from '../../terminal/progress-reporter.ts';
+import { printFacts, progressReporter } from '../../terminal/output.ts';
 
 export function rebuildCommand(): Command {
   return withSettings(new Command('rebuild'))

@@ -1,4 +1,12 @@
-import { Command } from '../../terminal/command.ts';
+import {
+  Command,
+  jsonArrayOption,
+  jsonOption,
+  type JsonFlag,
+  noteOf,
+  type NoteFlags,
+  wholeNumber,
+} from '../../terminal/command.ts';
 import { minuteOf } from '../../../domain/text/minute-of.ts';
 import { requireSource } from '../../../people/contacts/contact-sources.ts';
 import { findWithheld, readReview, type Review } from '../../../people/decisions/find-withheld.ts';
@@ -8,14 +16,6 @@ import {
   type DecidedContact,
 } from '../../../people/decisions/record-decision.ts';
 import { approves } from '../../terminal/confirm.ts';
-import {
-  jsonArrayOption,
-  jsonOption,
-  type JsonFlag,
-  noteOf,
-  type NoteFlags,
-  wholeNumber,
-} from '../../terminal/flags.ts';
 import { print, printFacts, printJson, table, tell } from '../../terminal/output.ts';
 import { withWarehouse } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';

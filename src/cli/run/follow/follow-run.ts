@@ -11,8 +11,7 @@ import { readLateResultsStatus } from '../../../late-results/late-results-status
 import { hasCreditsAgain } from '../../../runs/resolve-budget-exhaustion.ts';
 import { readOutcomes, readRunMoney, type RunMoney } from '../../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
-import { tell } from '../../terminal/output.ts';
-import { paint } from '../../terminal/style.ts';
+import { tell, paint } from '../../terminal/output.ts';
 import { Progress, type ProgressFigures } from './progress.ts';
 import { readCallWait, readLateWait } from './read-call-wait.ts';
 import type { Session } from '../../session/session.ts';

@@ -1,11 +1,10 @@
-import { Command } from '../../terminal/command.ts';
+import { Command, reasonOption, jsonOption, type JsonFlag } from '../../terminal/command.ts';
 import type { RunNeed } from '../../../runs/latest-run.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../../runs/runs.ts';
 import { warnOfPlainText, warnWithoutWorker } from '../follow/follow-run.ts';
 import { runToSteer, steeredRun } from './run-to-steer.ts';
 import { printFacts } from '../../terminal/output.ts';
-import { reasonOption, jsonOption, type JsonFlag } from '../../terminal/flags.ts';
 import { withSession, type Session } from '../../session/session.ts';
 import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
 

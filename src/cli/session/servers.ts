@@ -1,18 +1,23 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { makeFolder } from '../../files/make-folder.ts';
-import { httpAddress, type Config, type ListenAddress } from '../../config/settings.ts';
+import { httpAddress, serviceName, type Config, type ListenAddress } from '../../config/settings.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
+import { openWarehouse } from '../../db/database.ts';
 import { choosePort } from '../../dev/ports.ts';
 import { portTaken } from '../../domain/port-taken.ts';
 import { Problem } from '../../domain/problem.ts';
-import type { Logger } from '../../telemetry/log.ts';
-import type { ProcessMetrics } from '../../telemetry/process-metrics.ts';
-import { openWarehouse } from '../../db/database.ts';
-import { startReceiver, WakeUps, type RunningReceiver } from '../../late-results/receiver.ts';
-import { isWorkflowGone } from '../../temporal/connection.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
+import { makeFolder } from '../../files/make-folder.ts';
+import { version } from '../../files/project-file.ts';
+import { startReceiver, WakeUps, type RunningReceiver } from '../../late-results/receiver.ts';
+import { WarehouseMetrics } from '../../monitoring/warehouse-metrics.ts';
+import { failureKinds } from '../../service/failures/failure-kinds.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import { startMetricsEndpoint } from '../../telemetry/metrics-endpoint.ts';
+import { ProcessMetrics } from '../../telemetry/process-metrics.ts';
+import { isWorkflowGone } from '../../temporal/connection.ts';
+import { tell } from '../terminal/output.ts';
 
 /** A receiver without a connection after this time answers 503. The service sends again, and no requests pile up. */
 const connectMilliseconds = 2_000;
@@ -128,5 +133,84 @@ async function receivesAt(listen: ListenAddress): Promise<boolean> {
     return answer.ok && ((await answer.json()) as { alive?: boolean }).alive === true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * The webhook address that calls give to the service.
+ *
+ * @param serviceUrl address of the service; a service on this machine can reach a receiver on 127.0.0.1
+ * @returns undefined if the service can reach no receiver: the run then polls for late results
+ */
+export function webhookUrlOf(
+  config: Config,
+  serviceUrl: string | undefined,
+  receiver: { readonly port: number } | undefined,
+): string | undefined {
+  if (config.webhook.publicUrl !== undefined) return config.webhook.publicUrl;
+  const isHere = serviceUrl !== undefined && isLoopback(new URL(serviceUrl).hostname);
+  return receiver && isHere ? `http://127.0.0.1:${receiver.port}` : undefined;
+}
+
+/** Metrics of this process, served while it runs. */
+export interface ServedMetrics {
+  readonly process: ProcessMetrics;
+  /** Address at which Temporal's SDK serves its metrics, which this endpoint includes. */
+  readonly temporalListen: string;
+  close(): Promise<void>;
+}
+
+/** The endpoint must answer quickly even when the database does not. */
+const databaseMilliseconds = 2_000;
+
+/**
+ * Serves metrics at METRICS_LISTEN.
+ *
+ * @returns undefined without METRICS_LISTEN
+ * @throws Problem `port.taken`
+ */
+export async function serveMetrics(
+  config: Config,
+  databaseUrl: string,
+  log: Logger,
+): Promise<ServedMetrics | undefined> {
+  if (!config.metricsListen) return undefined;
+  const process = new ProcessMetrics(version, Object.keys(failureKinds));
+  // A separate connection, because metrics must also show an exhausted pool.
+  const warehouse = openWarehouse(databaseUrl, {
+    connections: 1,
+    connectMilliseconds: databaseMilliseconds,
+    queryMilliseconds: 2 * databaseMilliseconds,
+    applicationName: 'enrich metrics',
+  });
+  const { rateLimits, budgets } = config;
+  const state = new WarehouseMetrics(warehouse, {
+    service: serviceName(config),
+    rateLimits,
+    budgets: budgets.perPeriod,
+  });
+  const temporalListen = `127.0.0.1:${await choosePort(0, undefined)}`;
+  try {
+    const endpoint = await startMetricsEndpoint(
+      config.metricsListen,
+      {
+        process: process.registry,
+        warehouse: () => state.read(),
+        temporal: `http://${temporalListen}/metrics`,
+      },
+      log,
+    );
+    tell(`metrics on ${httpAddress(endpoint)}/metrics`);
+    return {
+      process,
+      temporalListen,
+      close: async () => {
+        await endpoint.close();
+        await warehouse.close();
+      },
+    };
+  } catch (error) {
+    await warehouse.close();
+    throw error;
   }
 }
