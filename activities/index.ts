@@ -16,7 +16,6 @@ import { judgePilot } from '../src/runs/quality-gate/judge-pilot.ts';
 import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
 import { planRun, type PlanDependencies } from '../src/runs/planning/plan-run.ts';
 import { discardUnstartedRuns } from '../src/runs/discard-unstarted-runs.ts';
-import { skipPageAfterCalls } from '../src/runs/pages/skip-page.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/begin-scheduled-runs.ts';
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
@@ -29,7 +28,7 @@ import { readRunFacts } from '../src/runs/read-run-facts.ts';
 import { shownName } from '../src/runs/run-input.ts';
 import { adoptService } from '../src/runs/adopt-service.ts';
 import { approveRun } from '../src/runs/approve-run.ts';
-import { getRun, setRunPriority, setRunStatus } from '../src/runs/runs.ts';
+import { getRun, setRunStatus } from '../src/runs/runs.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
@@ -113,12 +112,6 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),
     resolveBudgetExhaustion: ({ runId }) => beating(log, () => resolveBudgetExhaustion(dependencies, runId)),
     changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),
-    changePriority: ({ runId, priority, updateId }) =>
-      beating(log, async () => {
-        await setRunPriority(warehouse, runId, priority, updateId);
-        return (await getRun(warehouse, runId)).options.priority;
-      }),
-    skipPage: (request) => beating(log, (signal) => skipPageAfterCalls(warehouse, request, signal)),
     reconcileContacts: ({ runId }) => beating(log, (signal) => reconcileContacts(warehouse, runId, signal)),
     finishRun: ({ runId, ending, budget }) =>
       beating(log, async () => {

@@ -8,8 +8,8 @@ const pauseBetweenTriesMilliseconds = 60_000;
 
 /**
  * Decides what a run does when a page has no credits for one more person. A waiting run is paused until the budget is
- * raised, its next period begins, a late result releases credits, or a person resumes or cancels the run or skips the
- * rest of it. The wait is durable. At the latest after an hour, the run looks again: nothing announces other credits.
+ * raised, its next period begins, a late result releases credits, or a person resumes or cancels the run. The wait is
+ * durable. At the latest after an hour, the run looks again: nothing announces other credits.
  *
  * @param callsMade number of calls of the page
  * @returns the budget that ends the run; undefined: the run continues, or is still paused and decides again
@@ -23,12 +23,11 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
   );
   // A person has paused, resumed or cancelled the run meanwhile, or has changed a budget.
   if (run.isCancelling || run.budgetChanged || run.pauseReason?.type !== before?.type) return undefined;
-  if (resolution.kind === 'wait' && !run.isRestSkipped) {
+  if (resolution.kind === 'wait') {
     const { milliseconds, pauseReason } = resolution;
     if (before?.reason !== pauseReason.reason) await run.setStatus('paused', pauseReason);
     await run.waitUntil(
-      () =>
-        !waitsForBudget(run.pauseReason) || run.budgetChanged || run.arrived !== arrived || run.isRestSkipped,
+      () => !waitsForBudget(run.pauseReason) || run.budgetChanged || run.arrived !== arrived,
       milliseconds === null ? undefined : { milliseconds, summary: pauseReason.reason.slice(0, 180) },
     );
     return undefined;

@@ -1,11 +1,11 @@
 import { proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { CallActivities, PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
-import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
+import { taskPriorities } from '../src/contract/run-priorities.ts';
 import { callTaskQueues } from '../src/contract/temporal-names.ts';
 import { markdownTable } from '../src/domain/runs/run-start.ts';
 import { quick } from './control-activities.ts';
-import { endPageSignal, pagePrioritySignal, wakeSignal } from './messages.ts';
+import { endPageSignal, wakeSignal } from './messages.ts';
 import { PageWait } from './page-wait.ts';
 
 const { enrichBatches } = proxyActivities<CallActivities>({
@@ -34,7 +34,6 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
 class PageInProgress {
   readonly #input: PageInput;
   readonly #wait = new PageWait(() => this.#show());
-  #priority: RunPriority;
   #isEndAsked = false;
   /** Batches that wait for an activity. */
   #waiting: number[] = [];
@@ -48,17 +47,12 @@ class PageInProgress {
 
   constructor(input: PageInput) {
     this.#input = input;
-    this.#priority = input.priority;
     setHandler(wakeSignal, () => void (this.#wait.wakes += 1), {
       description:
         'End a wait for the rate window: sent by the run after a pause, a cancellation or a resume.',
     });
-    setHandler(pagePrioritySignal, (next) => void (this.#priority = next), {
-      description: 'The priority of batches that begin from now on: sent by the run.',
-    });
     setHandler(endPageSignal, () => this.#askForEnd(), {
-      description:
-        'Begin no further batch, and end: sent by the run, which skips the page or opens it again.',
+      description: 'Begin no further batch, and end: sent by the run, which opens the page again.',
     });
   }
 
@@ -97,15 +91,15 @@ class PageInProgress {
   }
 
   async #enrich(batches: readonly number[]): Promise<void> {
-    const { runId, page } = this.#input;
+    const { runId, page, priority } = this.#input;
     const wakesBefore = this.#wait.wakes;
     const summary =
       batches.length === 1 ? `batch ${batches[0]}` : `batches ${batches[0]} to ${batches.at(-1)}`;
     const { left, ...result } = await enrichBatches.executeWithOptions(
       {
         summary,
-        taskQueue: callTaskQueues[this.#priority],
-        priority: { priorityKey: taskPriorities[this.#priority] },
+        taskQueue: callTaskQueues[priority],
+        priority: { priorityKey: taskPriorities[priority] },
       },
       [{ runId, page, batches }],
     );

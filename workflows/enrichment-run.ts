@@ -144,15 +144,12 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
   const isLeft = (): boolean =>
     run.page <= lastPage || (isPausedByCommand(run.pauseReason) && lastPage === run.plan?.pages);
   while (isLeft() && !run.isCancelling && budget === undefined) {
-    const { page } = run;
     if (isHistoryLong()) await run.continueAsNew();
     else if (waitsForBudget(run.pauseReason)) budget = await resolveBudgetExhaustion(run, 0);
     else if (run.pauseReason) await run.untilResumed();
     // A failover to a replica that lagged can take a run back to a status before its calls, or before its approval.
     else if (run.status !== 'running') await run.setStatus(run.work).then(() => run.untilResumed());
-    else if (run.skipped.has(page)) run.page += 1;
-    else if (run.skipping.has(page)) await condition(() => run.skipped.has(page) || !run.skipping.has(page));
-    else budget = await enrichPage(run, page);
+    else budget = await enrichPage(run, run.page);
   }
   await run.late?.stop();
   return { arrivedBefore: run.arrived, ...(budget !== undefined && { budget }) };
@@ -165,15 +162,14 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
   // The tables say whether the run is paused or cancelled: a person may have resumed it since the page was stopped.
   await run.readFigures();
   if (result.kind !== 'over_budget' || result.calls > 0) run.missedCredits = 0;
-  if (run.skipping.has(page)) return undefined;
   if (result.kind === 'done') run.page += 1;
   const needsCredits = result.kind === 'over_budget' && run.pauseReason === null;
   return needsCredits ? resolveBudgetExhaustion(run, result.calls) : undefined;
 }
 
 async function runPageWorkflow(run: RunState, page: number): Promise<PageResult> {
-  const { runId, priority, plan } = run;
-  const { file, batchConcurrency } = run.input;
+  const { runId, plan } = run;
+  const { file, batchConcurrency, priority } = run.input;
   const input = { runId, page, batchConcurrency, priority };
   const options = {
     workflowId: `${runId}/page-${page}`,

@@ -2,7 +2,6 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { LateResultsStatus } from '../src/contract/late-results-status.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFigures } from '../src/contract/run-facts.ts';
-import type { RunPriority } from '../src/contract/run-priorities.ts';
 import type { RunStatus } from '../src/contract/run-statuses.ts';
 import { budgetChangedSignalName, deliveryReceivedSignalName } from '../src/contract/temporal-names.ts';
 import type { RunWait } from './run-wait.ts';
@@ -14,10 +13,7 @@ export const resumeUpdate = defineUpdate<void>('resume');
 export const cancelUpdate = defineUpdate<void, [reason: string]>('cancel');
 
 /** Credits, as text where a float would round them; `none` lifts the limit. */
-export const raiseBudgetUpdate = defineUpdate<void, [limit: string | number, reason?: string]>('raiseBudget');
-export const changePriorityUpdate = defineUpdate<void, [priority: RunPriority]>('changePriority');
-/** Answers with the number of people who will not be asked for. */
-export const skipPageUpdate = defineUpdate<number, [page: number, reason?: string]>('skipPage');
+export const raiseBudgetUpdate = defineUpdate<void, [limit: string | number]>('raiseBudget');
 
 /** From a command to a run that waits for a budget: the budget has changed. */
 export const budgetChangedSignal = defineSignal(budgetChangedSignalName);
@@ -26,8 +22,6 @@ export const budgetChangedSignal = defineSignal(budgetChangedSignalName);
 export const wakeSignal = defineSignal('wake');
 /** From the run to its page: begin no further call, and end. */
 export const endPageSignal = defineSignal('end');
-/** From the run to its page: the priority of the batches that begin from now on. */
-export const pagePrioritySignal = defineSignal<[priority: RunPriority]>('priority');
 /** From a page to its run: why it waits until the next call may begin; null: it continues. */
 export const pageWaitsSignal = defineSignal<[reason: string | null]>('pageWaits');
 
@@ -47,7 +41,6 @@ export interface RunProgress {
   readonly service: string | null;
   /** From the tables, as last read; null: not read yet. */
   readonly figures: RunFigures | null;
-  readonly priority: RunPriority;
   /** Null where everything comes with the answers. */
   readonly late: LateResultsStatus | null;
 }

@@ -1,8 +1,7 @@
 import { condition, getExternalWorkflowHandle, sleep, type ChildWorkflowHandle } from '@temporalio/workflow';
 import type { PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
-import type { RunPriority } from '../src/contract/run-priorities.ts';
-import { endPageSignal, pagePrioritySignal, wakeSignal } from './messages.ts';
+import { endPageSignal, wakeSignal } from './messages.ts';
 
 /** Time between looks while an orphaned page ends: its calls in flight take a minute at most by default. */
 const orphanMilliseconds = 5_000;
@@ -60,17 +59,6 @@ export class PageWorkflow {
   /** Ends its wait for the rate window. */
   wake(): Promise<void> {
     return this.#tell((page) => page.signal(wakeSignal));
-  }
-
-  changePriority(priority: RunPriority): Promise<void> {
-    return this.#tell((page) => page.signal(pagePrioritySignal, priority));
-  }
-
-  /** Ends the page; resolves when its calls have ended. */
-  async end(): Promise<void> {
-    const open = this.#open;
-    await this.#tell((page) => page.signal(endPageSignal));
-    await condition(() => this.#open === undefined || this.#open !== open);
   }
 
   async #tell(tell: (page: Page) => Promise<void>): Promise<void> {

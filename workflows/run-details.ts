@@ -53,7 +53,7 @@ function figureRows(facts: RunFacts): Row[] {
   ];
 }
 
-function planRows({ plan, page, pages, service, priority }: RunProgress): Row[] {
+function planRows({ plan, page, pages, service }: RunProgress): Row[] {
   if (!plan) return [];
   const { credits } = plan;
   return [
@@ -63,7 +63,6 @@ function planRows({ plan, page, pages, service, priority }: RunProgress): Row[] 
         `${credits.expected} credits expected, ${credits.worstCase} at most (${plan.planHash})`,
     ],
     ['pages done', `${Math.max(0, page - 1)} of ${pages}`],
-    ['priority', priority],
     ...(service === null ? [] : [['service says', service] as const]),
   ];
 }

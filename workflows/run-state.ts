@@ -11,7 +11,6 @@ import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
-import type { RunPriority } from '../src/contract/run-priorities.ts';
 import { isFinal, runStatuses, type RunStatus } from '../src/contract/run-statuses.ts';
 import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
@@ -47,7 +46,6 @@ export class RunState {
   plan: PlanSummary | null;
   /** What the service says of the credential; null: the command that began the run asked. */
   service: string | null;
-  priority: RunPriority;
   page: number;
   isPilotPassed: boolean;
   /** Every call is made: how the run ends once its late results are there. */
@@ -62,9 +60,6 @@ export class RunState {
   budgetChanged = false;
   /** How often in a row a page did not find the credits that the budgets have. */
   missedCredits = 0;
-  /** Pages that a person skips, and the skipped pages whose people have their outcome. */
-  readonly skipping = new Set<number>();
-  readonly skipped: Set<number>;
   readonly #attributes = new RunAttributes();
   #lastInTables: Promise<unknown> = Promise.resolve();
 
@@ -75,11 +70,9 @@ export class RunState {
     this.work = carried ? 'running' : 'ingesting';
     this.plan = carried?.plan ?? null;
     this.service = carried?.service ?? null;
-    this.priority = input.priority;
     this.page = carried?.page ?? 0;
     this.isPilotPassed = carried?.isPilotPassed ?? false;
     this.ending = carried?.ending ?? null;
-    this.skipped = new Set(carried?.skipped);
     this.late =
       input.lateResults &&
       new LateResults({
@@ -113,7 +106,7 @@ export class RunState {
 
   /** The answer of the query `progress`. */
   get progress(): RunProgress {
-    const { runId, status, page, plan, service, figures, priority, late } = this;
+    const { runId, status, page, plan, service, figures, late } = this;
     return {
       runId,
       status,
@@ -123,16 +116,8 @@ export class RunState {
       plan,
       service,
       figures,
-      priority,
       late: late?.status ?? null,
     };
-  }
-
-  /** Whether every page that is left was skipped: no person needs a budget. */
-  get isRestSkipped(): boolean {
-    const pages = this.plan?.pages ?? 0;
-    for (let page = this.page; page <= pages; page += 1) if (!this.skipped.has(page)) return false;
-    return true;
   }
 
   /** Deliveries that have taken effect. */
@@ -217,11 +202,9 @@ export class RunState {
     if (isOpenAgain()) this.ending = null;
     const { plan, service, page, figures, isPilotPassed, ending } = this;
     if (!plan) throw new Error('a run continues as new only once it has its plan');
-    const skipped = [...this.skipped].filter((left) => left >= page);
     return continueAsNew<(input: RunInput) => Promise<RunFacts>>({
       ...this.input,
-      priority: this.priority,
-      carried: { plan, service, page, figures, isPilotPassed, ending, skipped },
+      carried: { plan, service, page, figures, isPilotPassed, ending },
     });
   }
 }

@@ -1,6 +1,5 @@
 import { CancellationScope, setHandler } from '@temporalio/workflow';
 import { cancellation, pauseByPerson } from '../src/contract/pause-reasons.ts';
-import { taskPriorities, type RunPriority } from '../src/contract/run-priorities.ts';
 import { isInProgress, statusText } from '../src/contract/run-statuses.ts';
 import { parseCredits } from '../src/domain/money/decimal.ts';
 import { namesPerson } from '../src/domain/text/names-person.ts';
@@ -9,14 +8,12 @@ import {
   approveUpdate,
   budgetChangedSignal,
   cancelUpdate,
-  changePriorityUpdate,
   deliveryReceivedSignal,
   pageWaitsSignal,
   pauseUpdate,
   progressQuery,
   raiseBudgetUpdate,
   resumeUpdate,
-  skipPageUpdate,
 } from './messages.ts';
 import { updateRequest, type RunState } from './run-state.ts';
 
@@ -34,8 +31,6 @@ export function installSteering(run: RunState): void {
     },
   );
   acceptBudget(run);
-  acceptPriority(run);
-  acceptSkippedPages(run);
 }
 
 function answerQueriesAndSignals(run: RunState): void {
@@ -109,60 +104,22 @@ function acceptPauseAndResume(run: RunState): void {
 
 function acceptBudget(run: RunState): void {
   const { runId } = run;
-  const raiseBudget = async (wanted: string | number, reason = ''): Promise<void> => {
+  const raiseBudget = async (wanted: string | number): Promise<void> => {
     const limit = String(wanted);
     await quick.changeRunBudget.executeWithOptions({ summary: `budget of the run: ${limit}` }, [
-      { ...updateRequest(runId), limit, reason },
+      { ...updateRequest(runId), limit },
     ]);
     run.budgetChanged = true;
     await run.readFigures();
   };
   setHandler(raiseBudgetUpdate, toItsEnd(raiseBudget), {
     description:
-      "Set the run's own budget; a run that waits for it continues. Arguments: the credits as text, such as " +
-      '"500", or "none"; why.',
-    validator: (limit: string | number, reason?: string) => {
-      requireNoPerson(reason);
+      'Set the budget of this run. A run that waits for the budget continues. Argument: credits, such as "500", or ' +
+      '"none".',
+    validator: (limit: string | number) => {
       if (limit !== 'none' && parseCredits(String(limit)) === undefined)
-        throw new Error('the first argument is a number of credits, such as 500, or "none"');
+        throw new Error('the argument is a number of credits, such as 500, or "none"');
       requireNotEnding(run);
-    },
-  });
-}
-
-function acceptPriority(run: RunState): void {
-  const { runId } = run;
-  const changePriority = async (priority: RunPriority): Promise<void> => {
-    // Another priority than the wanted one if a later command has changed it before a reset.
-    run.priority = await quick.changePriority.executeWithOptions({ summary: `priority ${priority}` }, [
-      { ...updateRequest(runId), priority },
-    ]);
-    run.show();
-    await run.pageWorkflow.changePriority(run.priority);
-  };
-  setHandler(changePriorityUpdate, toItsEnd(changePriority), {
-    description: 'Change the priority of the run. Argument: "ad-hoc", "nightly" or "backfill".',
-    validator: (priority: RunPriority) => {
-      if (!Object.hasOwn(taskPriorities, priority))
-        throw new Error('the argument is "ad-hoc", "nightly" or "backfill"');
-      requireNotEnding(run);
-    },
-  });
-}
-
-function acceptSkippedPages(run: RunState): void {
-  const skip = (page: number, reason?: string): Promise<number> => skipPage(run, page, reason || 'by hand');
-  setHandler(skipPageUpdate, toItsEnd(skip), {
-    description:
-      'Skip a page: its open people become "cancelled" when its calls in flight have ended. ' +
-      'Arguments: the number of the page; why.',
-    validator: (page: number, reason?: string) => {
-      requireNoPerson(reason);
-      const { plan, ending } = run;
-      if (!plan || ending) throw new Error(`${stateOf(run)}: there is no page to skip`);
-      if (!Number.isInteger(page) || page < 1 || page > plan.pages)
-        throw new Error(`the run has the pages 1 to ${plan.pages}`);
-      if (page < run.page) throw new Error(`page ${page} is done`);
     },
   });
 }
@@ -177,23 +134,6 @@ function stateOf(run: RunState): string {
 export async function cancelRun(run: RunState, reason: string): Promise<void> {
   await run.setStatus('cancelling', cancellation(run.runId, reason));
   await run.pageWorkflow.wake();
-}
-
-/** @returns how many people will not be asked for */
-async function skipPage(run: RunState, page: number, reason: string): Promise<number> {
-  run.skipping.add(page);
-  try {
-    if (page === run.page) await run.pageWorkflow.end();
-    const { people } = await quick.skipPage.executeWithOptions({ summary: `skip page ${page}` }, [
-      { runId: run.runId, page, reason },
-    ]);
-    run.skipped.add(page);
-    await run.readFigures();
-    return people;
-  } finally {
-    // If the skip failed, the page is opened again.
-    if (!run.skipped.has(page)) run.skipping.delete(page);
-  }
 }
 
 /** The warehouse keeps the reason, analysts read it, and an erasure does not change it. */

@@ -14,8 +14,6 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     pause: async () => (await import('./commands/runs/pause.ts')).pauseCommand(),
     resume: async () => (await import('./commands/runs/resume.ts')).resumeCommand(),
     cancel: async () => (await import('./commands/runs/cancel.ts')).cancelCommand(),
-    priority: async () => (await import('./commands/runs/priority.ts')).priorityCommand(),
-    skip: async () => (await import('./commands/runs/skip.ts')).skipCommand(),
     undo: async () => (await import('./commands/runs/undo.ts')).undoCommand(),
     schedule: async () => (await import('./commands/runs/schedule.ts')).scheduleCommand(),
   },

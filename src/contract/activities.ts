@@ -2,7 +2,6 @@ import type { LateResultsStatus } from './late-results-status.ts';
 import type { StatusReason } from './pause-reasons.ts';
 import type { PlanSummary } from './plan-summary.ts';
 import type { RunFacts } from './run-facts.ts';
-import type { RunPriority } from './run-priorities.ts';
 import type { RunStatus } from './run-statuses.ts';
 import type { ScheduledRunInput, ScheduledRuns } from './scheduled-run-input.ts';
 
@@ -148,13 +147,7 @@ export interface ControlActivities {
   /** Decides what the run does when a page has no credits left. */
   resolveBudgetExhaustion(request: RunRequest): Promise<BudgetResolution>;
   /** @param request.limit credits as text, or `none` */
-  changeRunBudget(
-    request: UpdateRequest & { readonly limit: string; readonly reason: string },
-  ): Promise<void>;
-  /** Returns the priority that the run has now. */
-  changePriority(request: UpdateRequest & { readonly priority: RunPriority }): Promise<RunPriority>;
-  /** Waits for the page's calls in flight; returns how many people will not be asked for. */
-  skipPage(request: PageRequest & { readonly reason: string }): Promise<{ readonly people: number }>;
+  changeRunBudget(request: UpdateRequest & { readonly limit: string }): Promise<void>;
   /** Compares the contacts of the run with known people; returns how many got data and how many lost it. */
   reconcileContacts(request: RunRequest): Promise<{ readonly filled: number; readonly withdrawn: number }>;
   finishRun(

@@ -34,8 +34,6 @@ export interface CarriedState {
   readonly isPilotPassed: boolean;
   /** All calls are made, and the run awaits late results. */
   readonly ending: RunEnding | null;
-  /** Skipped pages that the run has not reached; absent: none. */
-  readonly skipped?: readonly number[];
 }
 
 /** How the run ends after its late results. */

@@ -2,13 +2,14 @@ import type { ScheduledOptions } from '../domain/runs/run-options.ts';
 import type { RunInput } from './run-input.ts';
 
 /**
- * The export of a schedule: a path on the workers' disk, an address, a pattern, a table, or a query. Every scheduled
+ * The export of a schedule: a path on the workers' disk, an address, a pattern, or a query. Every scheduled
  * time looks the export up again. The name of the file can have `*` and `?`. `{date}` can be anywhere, and becomes the
  * as-of date in the schedule's time zone, such as 2026-11-21.
  */
-export type ExportChoice =
-  | { readonly kind: 'file' | 'every-new' | 'from-table' | 'query'; readonly from: string }
-  | { readonly kind: 'newest'; readonly from: string; readonly by: 'name' | 'time' };
+export interface ExportChoice {
+  readonly kind: 'file' | 'newest' | 'every-new' | 'query';
+  readonly from: string;
+}
 
 /** Input of a schedule's workflow: the options of its runs, and properties of the schedule. */
 export interface ScheduledRunInput extends ScheduledOptions {

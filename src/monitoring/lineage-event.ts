@@ -94,8 +94,6 @@ function inputOf(filePath: string, database: Dataset): Dataset {
     }
     case 's3':
       return { namespace: `s3://${address.bucket}`, name: withoutPersonalData(address.key) };
-    case 'table':
-      return { namespace: database.namespace, name: `${database.name}.${address.schema}.${address.table}` };
     case 'query':
       return { namespace: database.namespace, name: `${database.name}.query` };
   }

@@ -174,32 +174,6 @@ function isOfExport(error: unknown): error is Problem {
   return error instanceof Problem && error.type.startsWith('export.');
 }
 
-/**
- * The exports for which `every-new` would begin a run. Nothing is fetched: local files are hashed, and other exports
- * count as known if their version is.
- */
-export async function withoutEnriched(
-  dependencies: Pick<ScheduleDependencies, 'warehouse' | 'exportAccess'>,
-  found: readonly FoundExport[],
-  options: RunOptions,
-): Promise<FoundExport[]> {
-  const { signal } = new AbortController();
-  const { warehouse, exportAccess } = dependencies;
-  const left: FoundExport[] = [];
-  const contents = new Set<string>();
-  for (const each of found) {
-    const sha256 = isElsewhere(each.address)
-      ? await knownContent(dependencies, each, signal)
-      : (await obtainExport(each.address, exportAccess, signal)).sha256;
-    if (sha256 !== undefined) {
-      if (contents.has(sha256) || (await wasRunBefore(warehouse, { fileSha256: sha256, options }))) continue;
-      contents.add(sha256);
-    }
-    left.push(each);
-  }
-  return left;
-}
-
 /** The content hash of an export whose version was fetched before. */
 async function knownContent(
   { warehouse, exportAccess }: Pick<ScheduleDependencies, 'warehouse' | 'exportAccess'>,
@@ -215,7 +189,7 @@ async function knownContent(
 }
 
 /** The options of a schedule's runs. */
-export function optionsOf(
+function optionsOf(
   { defaults }: Pick<ScheduleDependencies, 'defaults'>,
   input: Omit<ScheduledRunInput, 'timezone' | 'searchable' | 'service'>,
 ): RunOptions {

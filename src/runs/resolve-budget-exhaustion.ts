@@ -111,9 +111,9 @@ function restOf({ limit, reserved, settled }: PeriodBudget): Credits | undefined
  */
 export async function changeRunBudget(
   { warehouse }: BudgetDependencies,
-  request: UpdateRequest & { readonly limit: string; readonly reason: string },
+  request: UpdateRequest & { readonly limit: string },
 ): Promise<void> {
-  const { runId, limit, reason, updateId } = request;
+  const { runId, limit, updateId } = request;
   const credits = limit === 'none' ? limit : parseCredits(limit);
   if (credits === undefined) {
     throw new UsageProblem('setting.invalid', `"${limit}" is no limit`, {
@@ -121,7 +121,7 @@ export async function changeRunBudget(
       next: 'write credits such as 500 or 12.5, or none',
     });
   }
-  const note = { by: 'update raiseBudget', reason: reason || undefined };
+  const note = { by: 'update raiseBudget', reason: undefined };
   await setBudget(warehouse.database, budgetOfRun(runId), credits, undefined, note, (transaction) =>
     recordUpdate(transaction, runId, updateId),
   );

@@ -2,7 +2,6 @@ import { sql, type Selectable, type Transaction } from 'kysely';
 import { callPausePrefixes, waitsForBudget, type StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Cancelled, Undone } from '../contract/run-facts.ts';
-import type { RunPriority } from '../contract/run-priorities.ts';
 import { isFinal, isInProgress, type RunStatus } from '../contract/run-statuses.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -222,19 +221,6 @@ export async function countMalformedRows(warehouse: Warehouse, runId: string): P
     .where('outcome', '=', 'malformed')
     .executeTakeFirstOrThrow();
   return rows;
-}
-
-export async function setRunPriority(
-  warehouse: Warehouse,
-  runId: string,
-  priority: RunPriority,
-  updateId?: UpdateId,
-): Promise<void> {
-  await sql`
-    update runs set options = jsonb_set(options, '{priority}', to_jsonb(${priority}::text)),
-      applied_updates = ${withUpdate(updateId)}
-    where run_id = ${runId} and ${isNewUpdate(updateId)}
-  `.execute(warehouse.database);
 }
 
 /** The services of all runs that may spend. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { pauseByPerson } from '../../src/contract/pause-reasons.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { getRun, setRunPriority, setRunStatus } from '../../src/runs/runs.ts';
+import { setRunStatus } from '../../src/runs/runs.ts';
 import type { RunProgress } from '../../workflows/messages.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
@@ -233,7 +233,7 @@ describe('pausing', () => {
     await expectPromisesKept(system);
   });
 
-  it('enrich pause holds a killed run and records its calls, then enrich skip leaves out a page', async () => {
+  it('enrich pause holds a killed run and records its calls', async () => {
     const runId = await killedRun();
     const calls = system.sandbox.log.bill().calls;
     const killed = await system.hereAlone(['status', runId.slice(-6)]);
@@ -253,10 +253,6 @@ describe('pausing', () => {
     expect(working.stdout).toContain(`run ${runId}: running`);
     expect(working.stdout).toMatch(new RegExp(`watch it: http.*/workflows/${runId}/[^/]+/user-metadata`));
     withdraw(workers, mark);
-    // No worker can record the calls, so the command waits for none.
-    const unrecorded = await system.hereAlone(['skip', runId, '--page', '1', '--reason', 'wrong region']);
-    expect(unrecorded.stderr).toContain('error: page 1 has calls in flight or calls left open');
-    expect(unrecorded.code).toBe(1);
     expect(await system.hereAlone(['pause', runId])).toMatchObject({ code: 0 });
     const inFlight = `select count(*)::int as calls from enrichment.attempts where status = 'admitted'`;
     expect((await system.warehouse.pool.query(inFlight)).rows).toEqual([{ calls: 0 }]);
@@ -267,13 +263,9 @@ describe('pausing', () => {
     expect(again.code).toBe(0);
     expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason: 'enrich pause' });
 
-    const skipped = await system.hereAlone(['skip', runId, '--page', '1', '--reason', 'wrong region']);
-    expect(skipped.stdout).toMatch(/page 1 of .*: \d+ people will not be asked for/);
     const resumed = await system.hereAlone(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
-    expect(resumed.facts().outcomes['cancelled']).toBeGreaterThan(0);
     expectFiguresOf(await system.details(runId), resumed.facts());
-    expect(system.sandbox.log.bill().calls).toBe(calls);
     await expectPromisesKept(system);
   });
 });
@@ -387,31 +379,28 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  it('updates that Temporal sends again after a reset change no newer pause, limit or priority', async () => {
+  it('updates that Temporal sends again after a reset change no newer pause or limit', async () => {
     const command = ['run', system.sample(50), '--yes', '--json', '--pilot', '20'];
     const { run_id: runId } = (await system.here(command)).facts();
     const temporal = await system.temporal();
     const handle = temporal.workflow.getHandle(runId);
     const refused = 'service.unauthorized';
     await handle.executeUpdate('raiseBudget', { args: ['500'], updateId: 'raise' });
-    await handle.executeUpdate('changePriority', { args: ['nightly'], updateId: 'change' });
     system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', status: 401 }] });
     await handle.executeUpdate('resume', { updateId: 'resume' });
     await expect.poll(async () => (await statusOf(runId)).reason_type, patient).toBe(refused);
     system.sandbox.faults.set({});
     await system.here(['budget', 'set', `run:${runId}`, '45']);
-    await setRunPriority(system.warehouse, runId, 'backfill');
     const before = await statusOf(runId);
 
     const { calls } = system.sandbox.log.bill();
     const reset = await resetBeforeUpdate(temporal, runId, 'raiseBudget');
-    for (const id of ['raise', 'change', 'resume']) await reset.getUpdateHandle(id).result();
+    for (const id of ['raise', 'resume']) await reset.getUpdateHandle(id).result();
     await expect
       .poll(async () => (await reset.query<RunProgress>('progress')).waitsFor?.type, patient)
       .toBe(refused);
     expect(await statusOf(runId)).toEqual(before);
     expect(before).toMatchObject({ status: 'paused', max_credits: '45' });
-    expect((await getRun(system.warehouse, runId)).options.priority).toBe('backfill');
     expect(system.sandbox.log.bill().calls).toBe(calls);
     const resumed = await system.here(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });

@@ -107,42 +107,10 @@ describe('a run whose budget is empty', () => {
     await stage.play(activities, async (handle) => {
       await untilStatus(handle, 'paused');
       await expect(handle.executeUpdate('raiseBudget', { args: ['plenty'] })).rejects.toThrow();
-      await handle.executeUpdate('raiseBudget', { args: ['500', 'trade fair'] });
+      await handle.executeUpdate('raiseBudget', { args: ['500'] });
       await handle.result();
     });
     expect(activities.limits).toEqual(['500']);
-  });
-
-  it('a run with an empty budget continues when every page that is left was skipped', async () => {
-    const activities = shortOfCredits([untilRaised]);
-    activities.answer = () => ({ kind: 'over_budget', calls: 1, budget: 'day:2026-11-21' });
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'paused');
-      await handle.executeUpdate('skipPage', { args: [2, 'wrong region'] });
-      expect(await statusOf(handle)).toBe('paused');
-      await handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
-      await handle.result();
-    });
-    expect(activities.ending).toBe('finished');
-    expect(activities.statuses.at(-1)).toBe('running');
-  });
-
-  it('a page that was skipped before a continue-as-new needs no budget after it', async () => {
-    const activities = shortOfCredits([untilRaised]);
-    activities.answer = () => ({ kind: 'over_budget', calls: 1, budget: 'day:2026-11-21' });
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'paused');
-      await handle.executeUpdate('skipPage', { args: [2, 'wrong region'] });
-      await reachHistoryLimit(handle, 'deliveryReceived');
-      // The server suggests it with the task after these signals.
-      await statusOf(handle);
-      await handle.signal('deliveryReceived');
-      await expect.poll(() => activities.meetings).toBe(2);
-      await untilStatus(handle, 'paused');
-      await handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
-      await handle.result();
-    });
-    expect(activities.ending).toBe('finished');
   });
 
   it('a run leaves the remaining people over budget when the budget is empty', async () => {

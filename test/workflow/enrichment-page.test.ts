@@ -27,10 +27,9 @@ describe('a signal that comes while a batch is about to be told to wait for the 
     calls: 1,
   };
 
-  it.each<[string, string, [string | number, string?], RunStatus]>([
+  it.each<[string, string, [string], RunStatus]>([
     ['a pause ends the wait at once', 'pause', ['budget review'], 'paused'],
     ['a cancellation ends the wait at once', 'cancel', ['no longer wanted'], 'cancelled'],
-    ['a skip of the page ends the wait at once', 'skipPage', [1, 'wrong region'], 'finished'],
   ])(
     'a signal before a batch waits for the rate window is not lost: %s',
     async (_title, update, args, status) => {
@@ -45,8 +44,8 @@ describe('a signal that comes while a batch is about to be told to wait for the 
         async (handle) => {
           await expect.poll(begun).toBe(true);
           const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
-          const steering = handle.executeUpdate<unknown, [string | number, string?]>(update, { args });
-          await untilSignalled(page, /wake|skip|end/);
+          const steering = handle.executeUpdate<unknown, [string]>(update, { args });
+          await untilSignalled(page, /wake|end/);
           letGo();
           await steering;
           await untilStatus(handle, status);
@@ -55,7 +54,7 @@ describe('a signal that comes while a batch is about to be told to wait for the 
         },
         { batchConcurrency: 1 },
       );
-      expect(activities.batches).toEqual(update === 'skipPage' ? [101, 102] : []);
+      expect(activities.batches).toEqual([]);
     },
   );
 });
@@ -122,40 +121,6 @@ describe('a page', () => {
     await stage.play(activities, (handle) => handle.result(), { batchConcurrency: 24 });
     expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
   });
-
-  it('a skipped page begins no further call, and completes its outcomes after its calls', async () => {
-    const { activities, letGo, begun } = holding();
-    await stage.play(
-      activities,
-      async (handle) => {
-        await expect.poll(begun).toBe(true);
-        const skipping = handle.executeUpdate('skipPage', { args: [1, 'wrong region'] });
-        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
-        await untilSignalled(page, /end/);
-        expect(activities.skipped).toEqual([]);
-        letGo();
-        expect(await skipping).toBe(10);
-        await handle.result();
-      },
-      { batchConcurrency: 1 },
-    );
-    expect(activities.skipped).toEqual([1]);
-    expect(activities.batches).toEqual([1, 101, 102]);
-  });
-
-  it('a page that is skipped before it begins is never opened', async () => {
-    const { activities, letGo, begun } = holding();
-    await stage.play(activities, async (handle) => {
-      await expect.poll(begun).toBe(true);
-      await expect(handle.executeUpdate('skipPage', { args: [3] })).rejects.toThrow();
-      await handle.executeUpdate('skipPage', { args: [2] });
-      letGo();
-      await handle.result();
-    });
-    expect(activities.skipped).toEqual([2]);
-    expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3]);
-    expect(activities.ending).toBe('finished');
-  });
 });
 
 describe('a page without credits', () => {
@@ -210,27 +175,4 @@ it('a page that waits until its history limit ends, and is opened again for the 
     expect(results).toMatchObject([{ kind: 'done' }, { kind: 'unfinished' }]);
   });
   expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
-});
-
-it('a changed priority of a run applies to later batches, also of the open page', async () => {
-  const { activities, letGo, begun } = holding();
-  await stage.play(
-    activities,
-    async (handle) => {
-      await expect.poll(begun).toBe(true);
-      await expect(handle.executeUpdate('changePriority', { args: ['urgent'] })).rejects.toThrow();
-      await handle.executeUpdate('changePriority', { args: ['backfill'] });
-      const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
-      await untilSignalled(page, /priority/);
-      letGo();
-      await handle.result();
-      const { events } = await page.fetchHistory();
-      const keys = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
-        scheduled?.activityType?.name === 'enrichBatches' ? [scheduled.priority?.priorityKey] : [],
-      );
-      expect(keys).toEqual([2, 4, 4]);
-    },
-    { batchConcurrency: 1 },
-  );
-  expect(activities.priorities).toEqual(['backfill']);
 });

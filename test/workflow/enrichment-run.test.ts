@@ -310,7 +310,6 @@ describe('a run', () => {
       await handle.cancel();
       await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
       await handle.executeUpdate('raiseBudget', { args: ['500'] });
-      await handle.executeUpdate('changePriority', { args: ['nightly'] });
       await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
       isUpdated = true;
       await expect(handle.result()).rejects.toThrow(WorkflowFailedError);

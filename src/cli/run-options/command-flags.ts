@@ -8,7 +8,6 @@ import { settingsOfOptions, withOptionFlags } from './read-run-options.ts';
 export interface CommandFlags {
   readonly source?: string;
   readonly reveal?: string;
-  readonly fromTable?: string;
   readonly query?: string;
   readonly encoding?: string;
   readonly plan?: string;
@@ -24,8 +23,10 @@ export function withCommandFlags(command: Command): Command {
       'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
     )
     .optionsGroup(flagHeadings.export)
-    .option('--from-table <name>', 'table of the warehouse instead of a file, such as crm.contacts')
-    .option('--query <sql>', 'SELECT on the warehouse instead of a file; it cannot write')
+    .option(
+      '--query <sql>',
+      'SELECT on the warehouse instead of a file, such as "select * from crm.contacts"',
+    )
     .option('--encoding <name>', 'encoding of the file, such as windows-1251 (default: found from its bytes)')
     .option('--write-mapping <file>', 'new file for the recognised or proposed mapping of columns')
     .optionsGroup(flagHeadings.credits)

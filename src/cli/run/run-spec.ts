@@ -7,7 +7,6 @@ import {
   addressText,
   parseAddress,
   shownAddress,
-  tableAddress,
   type ExportAddress,
 } from '../../ingest/sources/export-address.ts';
 import type { DownloadRetry } from '../../ingest/sources/download.ts';
@@ -36,14 +35,14 @@ export interface SpecifiedRun extends RunSpec {
  * @throws Problem `export.address`, `setting.invalid` if a query names a person
  */
 export function addressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
-  const given = [file, flags.fromTable, flags.query].filter((source) => source !== undefined);
+  const given = [file, flags.query].filter((source) => source !== undefined);
   if (given.length !== 1) {
     throw new UsageProblem(
       'export.address',
       given.length === 0 ? 'no export is named' : 'more than one export is named',
       {
-        where: 'FILE, --from-table, --query',
-        next: 'name one of: a file, https://…, s3://bucket/key, - for standard input, a table, or a query',
+        where: 'FILE, --query',
+        next: 'name one of: a file, https://…, s3://bucket/key, - for standard input, or --query',
       },
     );
   }
@@ -55,7 +54,6 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
       sql: withoutPerson(flags.query, { what: 'this query', where: '--query', next }),
     };
   }
-  if (flags.fromTable !== undefined) return tableAddress(flags.fromTable);
   const address = parseAddress(file!, process.cwd());
   if (address.kind !== 'standard-input' || !process.stdin.isTTY) return address;
   throw new UsageProblem('export.address', 'standard input is a terminal, and has no export', {
@@ -101,9 +99,9 @@ export async function specifyRun(
 
 /** Rows of the database arrive as UTF-8: names of another encoding would be garbled, paid for and not found. */
 function refuseEncodingOfRows({ kind }: ExportAddress, encoding: string | undefined): void {
-  if (encoding === undefined || (kind !== 'table' && kind !== 'query')) return;
+  if (encoding === undefined || kind !== 'query') return;
   throw new UsageProblem('setting.invalid', 'rows of the database have no encoding of their own', {
-    where: kind === 'table' ? '--encoding with --from-table' : '--encoding with --query',
+    where: '--encoding with --query',
     next: 'omit --encoding, and encoding in the mapping file',
   });
 }
@@ -136,14 +134,12 @@ async function checkedContent(
 /** The arguments that name an export on the command line, without secrets and without a long query. */
 function argumentsOf(address: ExportAddress): string {
   if (address.kind === 'query') return '--query "…"';
-  if (address.kind === 'table')
-    return `--from-table ${shellWord(addressText(address).slice('table:'.length))}`;
   return shellWord(addressText(address));
 }
 
 function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {
   const access = { ...config.exportAccess, standardInput: process.stdin, onRetry: tellRetry };
-  if (address.kind !== 'table' && address.kind !== 'query') return obtainExport(address, access);
+  if (address.kind !== 'query') return obtainExport(address, access);
   return withWarehouse(config, ({ warehouse: { pool } }) => obtainExport(address, { ...access, pool }));
 }
 

@@ -1,16 +1,17 @@
-import { resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ExportChoice, ScheduledRunInput } from '../../contract/scheduled-run-input.ts';
 import { cronMistake } from '../../domain/text/cron.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
-import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { timeZoneNamed } from '../../domain/text/time-zone.ts';
 import { refusePersonalNames } from '../../ingest/columns/mapping/chosen-column.ts';
-import { canBeFetchedAgain, parseAddress, tableAddress } from '../../ingest/sources/export-address.ts';
+import { canBeFetchedAgain, parseAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { scheduleKeys, scheduledOptions, shownOptions } from '../run-options/read-run-options.ts';
+import { readYamlFile } from '../terminal/command.ts';
 
 /** A schedule as its flags or its file define it. */
 export interface ScheduleDefinition {
@@ -21,7 +22,6 @@ export interface ScheduleDefinition {
   readonly overlap: 'skip' | 'buffer-one';
   /** How long a start may be overdue after Temporal was unavailable. */
   readonly catchUpSeconds: number;
-  readonly jitterSeconds: number;
   readonly pauseOnFailure: boolean;
   readonly work: ScheduledWork;
 }
@@ -34,15 +34,12 @@ const text = z.union([z.string(), z.number()]).transform(String);
 const ownFields = {
   file: text.optional(),
   newest: text.optional(),
-  'newest-by': z.enum(['name', 'time'], { error: 'must be name or time' }).optional(),
   'every-new': text.optional(),
-  'from-table': text.optional(),
   query: text.optional(),
   cron: text,
   timezone: text.optional(),
   overlap: z.enum(['skip', 'buffer-one'], { error: 'must be skip or buffer-one' }).optional(),
   'catch-up': text.optional(),
-  jitter: text.optional(),
   'pause-on-failure': z.boolean().optional(),
   'no-budget': z.boolean().optional(),
 };
@@ -58,9 +55,9 @@ const optionFields: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
 /** The flags of `enrich schedule set`, which are also the keys of a schedule in a file. */
 export const scheduleFields = z.strictObject({ ...optionFields, ...ownFields });
 
-export type ScheduleFields = z.infer<typeof scheduleFields>;
+type ScheduleFields = z.infer<typeof scheduleFields>;
 
-export interface DefinitionContext {
+interface DefinitionContext {
   /** Base of relative paths. */
   readonly folder: string;
   readonly group: string | null;
@@ -99,7 +96,7 @@ export async function defineSchedule(
     );
   }
   const choice = choiceOf(fields, context.folder);
-  if (options.mapping?.encoding !== undefined && (choice.kind === 'from-table' || choice.kind === 'query')) {
+  if (options.mapping?.encoding !== undefined && choice.kind === 'query') {
     throw wrong(
       'mapping',
       'rows of the database have no encoding of their own',
@@ -112,14 +109,8 @@ export async function defineSchedule(
     timezone: timezoneOf(fields.timezone ?? 'UTC'),
     overlap: fields.overlap ?? 'skip',
     catchUpSeconds: Math.max(shortestCatchUpSeconds, parseDuration(fields['catch-up'] ?? '1h', '--catch-up')),
-    jitterSeconds: parseDuration(fields.jitter ?? '0s', '--jitter'),
     pauseOnFailure: fields['pause-on-failure'] === true,
-    work: {
-      group: context.group,
-      export: choice,
-      ...options,
-      noBudget,
-    },
+    work: { group: context.group, export: choice, ...options, noBudget },
   };
 }
 
@@ -141,19 +132,17 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
     ['cron', definition.cron],
     ['timezone', definition.timezone],
     [work.export.kind, work.export.from],
-    ['newest-by', work.export.kind === 'newest' && work.export.by],
     ['no-budget', work.noBudget && 'yes'],
     ...shownOptions(work),
     ['overlap', definition.overlap],
     ['catch-up', formatDuration(definition.catchUpSeconds)],
-    ['jitter', definition.jitterSeconds > 0 && formatDuration(definition.jitterSeconds)],
     ['pause-on-failure', definition.pauseOnFailure && 'yes'],
     ['group', work.group],
   ];
   return new Map(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
 }
 
-const choiceKinds = ['file', 'newest', 'every-new', 'from-table', 'query'] as const;
+const choiceKinds = ['file', 'newest', 'every-new', 'query'] as const;
 
 function choiceOf(fields: ScheduleFields, folder: string): ExportChoice {
   const [kind, ...others] = choiceKinds.filter((each) => fields[each] !== undefined);
@@ -161,14 +150,10 @@ function choiceOf(fields: ScheduleFields, folder: string): ExportChoice {
     throw wrong(
       'file',
       kind === undefined ? 'the schedule has no export' : 'the schedule has more than one export',
-      'give FILE, --newest, --every-new, --from-table or --query',
+      'give FILE, --newest, --every-new or --query',
     );
   }
-  const by = fields['newest-by'];
-  if (by !== undefined && kind !== 'newest')
-    throw wrong('newest-by', 'this order applies only to --newest', 'remove it, or add --newest');
-  const from = placeOf(kind, fields[kind]!, folder);
-  return kind === 'newest' ? { kind, from, by: by ?? 'time' } : { kind, from };
+  return { kind, from: placeOf(kind, fields[kind]!, folder) };
 }
 
 /** Checks the address of an export: Temporal shows it, so it must hold no secrets and no personal data. */
@@ -183,10 +168,6 @@ function placeOf(kind: ExportChoice['kind'], given: string, folder: string): str
 }
 
 function checkedAddress(kind: ExportChoice['kind'], given: string, folder: string): string {
-  if (kind === 'from-table') {
-    tableAddress(given);
-    return given;
-  }
   const address = parseAddress(given, folder);
   if (address.kind === 'file') {
     if (kind !== 'file') checkPattern(address);
@@ -248,4 +229,134 @@ const scheduleArguments = ['name', 'file'];
 function wrong(field: string, what: string, next: string, type = 'schedule.invalid'): Problem {
   const where = scheduleArguments.includes(field) ? field.toUpperCase() : `--${field}`;
   return new UsageProblem(type, what, { where, next });
+}
+
+interface ScheduleFile {
+  /** Marks the schedules of this file. Applying the file deletes only schedules of this group. */
+  readonly group: string;
+  readonly schedules: readonly ScheduleDefinition[];
+}
+
+/** The changes that make the schedules match a file. */
+interface ScheduleChanges {
+  readonly create: readonly ScheduleDefinition[];
+  readonly update: readonly {
+    readonly definition: ScheduleDefinition;
+    readonly changes: readonly string[];
+  }[];
+  readonly delete: readonly string[];
+  readonly same: readonly string[];
+}
+
+const fileSchema = z.strictObject({
+  group: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'must be letters, digits, "_", "-" and "."')
+    .optional(),
+  schedules: z.record(z.string(), z.unknown()),
+});
+
+/**
+ * Reads a schedule file. Paths in the file are relative to its folder.
+ *
+ * @throws Problem `schedule.file`, and what `defineSchedule` throws, with the name of the schedule
+ */
+export async function readScheduleFile(
+  path: string,
+  settings: { readonly hasBudget: boolean },
+): Promise<ScheduleFile> {
+  const problemOf = (what: string, cause: unknown): Problem => wrongFile(path, what, cause);
+  const content = fileSchema.safeParse(await readYamlFile(path, 'the schedule file', problemOf));
+  if (!content.success) {
+    throw wrongFile(path, `the schedule file has ${mistakeOf(content.error.issues[0]!)}`);
+  }
+  const group = content.data.group ?? basename(path).replace(/\.ya?ml$/i, '');
+  const context = { folder: dirname(resolve(path)), group, hasBudget: settings.hasBudget };
+  const schedules: ScheduleDefinition[] = [];
+  for (const [name, given] of Object.entries(content.data.schedules))
+    schedules.push(await defineSchedule(name, given, context).catch(inFile(path, name)));
+  return { group, schedules };
+}
+
+/**
+ * Compares a file with the existing schedules.
+ *
+ * @param present all schedules of the product, from this file or not
+ */
+export function changesTo(file: ScheduleFile, present: readonly ScheduleDefinition[]): ScheduleChanges {
+  const byName = new Map(present.map((definition) => [definition.name, definition]));
+  const changed = file.schedules.map((definition) => {
+    const before = byName.get(definition.name);
+    return {
+      definition,
+      isNew: before === undefined,
+      changes: before ? differences(before, definition) : [],
+    };
+  });
+  const wanted = file.schedules.map(({ name }) => name);
+  return {
+    create: changed.filter(({ isNew }) => isNew).map(({ definition }) => definition),
+    update: changed.filter(({ changes }) => changes.length > 0),
+    delete: present
+      .filter(({ name, work }) => work.group === file.group && !wanted.includes(name))
+      .map(({ name }) => name),
+    same: changed
+      .filter(({ isNew, changes }) => !isNew && changes.length === 0)
+      .map(({ definition }) => definition.name),
+  };
+}
+
+/** One line for each flag that differs. */
+export function differences(before: ScheduleDefinition, after: ScheduleDefinition): string[] {
+  const old = fieldsOf(before);
+  const fresh = fieldsOf(after);
+  return [...new Set([...old.keys(), ...fresh.keys()])]
+    .filter((field) => old.get(field) !== fresh.get(field))
+    .map((field) => `${field}: ${old.get(field) ?? 'not set'} → ${fresh.get(field) ?? 'not set'}`);
+}
+
+/** Formats changes for a person, before they are applied. */
+export function describeChanges(changes: ScheduleChanges): string {
+  const lines = [
+    ...changes.create.flatMap((definition) => [
+      `+ ${definition.name}`,
+      ...[...fieldsOf(definition)].map(([field, value]) => `    ${field}: ${value}`),
+    ]),
+    ...changes.update.flatMap(({ definition, changes: fields }) => [
+      `~ ${definition.name}`,
+      ...fields.map((field) => `    ${field}`),
+    ]),
+    ...changes.delete.map((name) => `- ${name}`),
+    ...changes.same.map((name) => `= ${name}`),
+  ];
+  return lines.length === 0 ? 'the file has no schedules, and its group has none' : lines.join('\n');
+}
+
+function mistakeOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `an unknown key: "${issue.keys[0]}"`;
+  if (issue.path.length === 0) return 'no keys: it is no file of schedules';
+  return `no usable value for "${issue.path.join('.')}"`;
+}
+
+/** Replaces the flag or argument in a problem by the file, the schedule and its key. */
+function inFile(path: string, name: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Problem)) throw error;
+    const key = error.where
+      ?.replace(/^--/, '')
+      .replace(/^(?:NAME|FILE)$/, (argument) => argument.toLowerCase());
+    throw new UsageProblem(error.type, error.message, {
+      where: `${path}, schedule ${name}: ${key ?? ''}`,
+      next: error.next,
+      cause: error,
+    });
+  };
+}
+
+function wrongFile(where: string, what: string, cause?: unknown): Problem {
+  return new UsageProblem('schedule.file', what, {
+    where,
+    next: 'write "schedules:", and below it each name with its flags; docs/schedules.md has an example',
+    cause,
+  });
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
@@ -6,23 +5,19 @@ import {
   ServiceError,
   type Client,
   type ScheduleDescription,
-  type ScheduleHandle,
   type ScheduleOptions,
 } from '@temporalio/client';
 import type { ScheduledRunInput } from '../../contract/scheduled-run-input.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { longestSummary, markdownTable } from '../../domain/runs/run-start.ts';
-import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 import { registerSearchAttributes } from '../../temporal/connection.ts';
-import { EncryptingCodec } from '../../temporal/payload-codec.ts';
+import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 
 /** A schedule that exists in Temporal. */
 export interface KnownSchedule {
   readonly definition: ScheduleDefinition;
   readonly description: ScheduleDescription;
-  /** Whether Temporal stores it encrypted with the first key, or unencrypted if there is no key. */
-  readonly hasFirstKey: boolean;
 }
 
 /**
@@ -56,35 +51,31 @@ export async function putSchedule(
 
 /** @throws Problem `schedule.unknown`, `schedule.foreign`, `schedule.unreadable` */
 export async function getSchedule(client: Client, name: string): Promise<KnownSchedule> {
+  const known = await findSchedule(client, name);
+  if (known) return known;
+  throw new UsageProblem('schedule.unknown', `there is no schedule "${name}"`, {
+    where: name,
+    next: 'enrich schedule list shows all of them',
+  });
+}
+
+/** As `getSchedule`. @returns undefined if there is no such schedule */
+export async function findSchedule(client: Client, name: string): Promise<KnownSchedule | undefined> {
   const description = await client.schedule
     .getHandle(name)
     .describe()
     .catch((error: unknown) => {
-      throw error instanceof ScheduleNotFoundError ? unknown(name) : unreadable(name, error);
+      if (error instanceof ScheduleNotFoundError) return undefined;
+      throw unreadable(name, error);
     });
+  if (description === undefined) return undefined;
   if (description.action.workflowType !== workflowTypes.scheduled) {
     throw new UsageProblem('schedule.foreign', `"${name}" is a schedule of another program`, {
       where: name,
       next: 'choose another name; enrich schedule list shows the schedules of enrich',
     });
   }
-  const codecs = client.options.loadedDataConverter.payloadCodecs;
-  const payloads = description.raw.schedule?.action?.startWorkflow?.input?.payloads ?? [];
-  return {
-    definition: definitionOf(description),
-    description,
-    hasFirstKey: codecs.every(
-      (codec) => !(codec instanceof EncryptingCodec) || payloads.every((payload) => codec.isCurrent(payload)),
-    ),
-  };
-}
-
-/** As `getSchedule`. @returns undefined if there is no such schedule */
-export async function findSchedule(client: Client, name: string): Promise<KnownSchedule | undefined> {
-  return getSchedule(client, name).catch((error: unknown) => {
-    if (error instanceof Problem && error.type === 'schedule.unknown') return undefined;
-    throw error;
-  });
+  return { definition: definitionOf(description), description };
 }
 
 /** Lists all schedules that enrich exports, by name. Temporal's list may miss changes of the last second. */
@@ -99,16 +90,17 @@ export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
   return schedules.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
 }
 
-const beginMilliseconds = 5_000;
-
 /**
- * Starts a run of a schedule now, with the schedule's overlap policy. Temporal's default for triggers ignores runs in
- * progress, and neither lets the next time wait nor pauses the schedule after a failure.
+ * Starts a run of a schedule now, with the schedule's overlap policy: Temporal's default for triggers ignores runs in
+ * progress.
  *
+ * @returns whether the run begins only when the previous time has ended
  * @throws Problem `schedule.running`: exit code 3
  */
-export async function triggerSchedule(client: Client, known: KnownSchedule): Promise<void> {
-  const { definition, description } = known;
+export async function triggerSchedule(
+  client: Client,
+  { definition, description }: KnownSchedule,
+): Promise<boolean> {
   const [running] = description.info.runningActions;
   if (running && definition.overlap === 'skip') {
     throw new Problem('schedule.running', `${definition.name} still runs, and its overlap policy is skip`, {
@@ -117,19 +109,44 @@ export async function triggerSchedule(client: Client, known: KnownSchedule): Pro
       exitCode: exitCodes.needsPerson,
     });
   }
-  const handle = client.schedule.getHandle(definition.name);
-  await handle.trigger(policyOf(definition));
-  if (!running) await untilBegun(handle, description.info.numActionsTaken);
+  await client.schedule.getHandle(definition.name).trigger(policyOf(definition));
+  return running !== undefined;
 }
 
-/** Temporal begins a triggered run a moment later. A deletion in this moment would not find the run. */
-async function untilBegun(handle: ScheduleHandle, before: number): Promise<void> {
-  const deadline = performance.now() + beginMilliseconds;
-  while (performance.now() < deadline) {
-    const { info } = await handle.describe();
-    if (info.numActionsTaken > before) return;
-    await sleep(100);
+/** What a deletion did with the scheduled times that had not ended. */
+export interface DeletedSchedule {
+  /** Workflows of times that had begun no run: the next worker would have begun one. */
+  readonly cancelled: readonly string[];
+  /** Workflows with runs in progress. */
+  readonly continuing: readonly string[];
+  /** Ids of these runs. */
+  readonly runs: readonly string[];
+}
+
+/** Deletes a schedule, and cancels its times that have begun no run. Runs in progress continue. */
+export async function deleteSchedule(
+  client: Client,
+  { definition, description }: KnownSchedule,
+): Promise<DeletedSchedule> {
+  await client.schedule.getHandle(definition.name).delete();
+  const deleted = { cancelled: [] as string[], continuing: [] as string[], runs: [] as string[] };
+  for (const { workflow } of description.info.runningActions) {
+    const handle = client.workflow.getHandle(workflow.workflowId);
+    const { status, raw } = await handle.describe();
+    if (status.name !== 'RUNNING') continue;
+    const runs = childrenOf(raw);
+    if (runs.length === 0) await handle.cancel();
+    (runs.length === 0 ? deleted.cancelled : deleted.continuing).push(workflow.workflowId);
+    deleted.runs.push(...runs);
   }
+  return deleted;
+}
+
+/** The ids of the runs that a scheduled time has in progress. */
+export function childrenOf(raw: {
+  readonly pendingChildren?: readonly { readonly workflowId?: string | null }[] | null;
+}): string[] {
+  return (raw.pendingChildren ?? []).flatMap((child) => child.workflowId ?? []);
 }
 
 function policyOf({ overlap }: ScheduleDefinition): ScheduleOverlapPolicy {
@@ -149,7 +166,6 @@ function optionsOf(
       // Temporal stores a cron line as calendar fields. The comment keeps the line itself.
       cronExpressions: [`${cron} #${cron}`],
       timezone,
-      jitter: definition.jitterSeconds * 1_000,
     },
     policies: {
       overlap: policyOf(definition),
@@ -189,17 +205,9 @@ function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescriptio
     timezone: spec.timezone || 'UTC',
     overlap: policies.overlap === ScheduleOverlapPolicy.BUFFER_ONE ? 'buffer-one' : 'skip',
     catchUpSeconds: policies.catchupWindow / 1_000,
-    jitterSeconds: (spec.jitter ?? 0) / 1_000,
     pauseOnFailure: policies.pauseOnFailure,
     work,
   };
-}
-
-function unknown(name: string): Problem {
-  return new UsageProblem('schedule.unknown', `there is no schedule "${name}"`, {
-    where: name,
-    next: 'enrich schedule list shows all of them',
-  });
 }
 
 /** The SDK's own message, "Failed to describe schedule", has neither the name nor the cause. */

@@ -7,7 +7,7 @@ import type { Note } from '../../domain/note.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { namesPerson } from '../../domain/text/names-person.ts';
 
-export { Argument, Option } from 'commander';
+export { Option } from 'commander';
 
 export class Command extends CommanderCommand {
   /** Adds an explanation and examples below the options of `--help`. */

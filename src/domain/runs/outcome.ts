@@ -37,7 +37,7 @@ export const outcomeFacts = {
   cancelled: {
     answer: null,
     group: 'not asked',
-    meaning: 'the run was cancelled or its page was skipped before the call, or --only left the row out',
+    meaning: 'the run was cancelled before the call, or --only left the row out',
   },
   malformed: { answer: null, group: 'cannot be asked', meaning: 'the row could not be read' },
 } as const satisfies Readonly<Record<string, OutcomeFacts>>;

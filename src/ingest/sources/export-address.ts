@@ -13,7 +13,6 @@ export type ExportAddress =
       readonly shown: string;
     }
   | { readonly kind: 's3'; readonly bucket: string; readonly key: string }
-  | { readonly kind: 'table'; readonly schema: string; readonly table: string }
   | { readonly kind: 'query'; readonly sql: string };
 
 /** Replaces a part of an address that can be a secret. */
@@ -21,7 +20,7 @@ const withheld = '?…';
 
 /**
  * Reads an address that a person or `addressText` has written: a path, `-`, `https://…`, `s3://bucket/key`,
- * `table:schema.table`, `query:SQL`.
+ * `query:SQL`.
  *
  * @param folder base of a relative path
  * @throws Problem `export.address`
@@ -30,7 +29,6 @@ export function parseAddress(text: string, folder: string): ExportAddress {
   if (text === '-') return { kind: 'standard-input' };
   if (/^https?:/i.test(text)) return httpAddress(text);
   if (/^s3:/i.test(text)) return s3Address(text);
-  if (text.startsWith('table:')) return tableAddress(text.slice('table:'.length));
   if (text.startsWith('query:')) return { kind: 'query', sql: text.slice('query:'.length) };
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
     throw wrongAddress(
@@ -40,25 +38,6 @@ export function parseAddress(text: string, folder: string): ExportAddress {
     );
   }
   return { kind: 'file', path: isAbsolute(text) ? text : resolve(folder, text) };
-}
-
-/**
- * Reads the name of a table, such as `crm.contacts`; the default schema is `public`.
- *
- * @throws Problem `export.address`
- */
-export function tableAddress(name: string): ExportAddress {
-  const parts = [...name.matchAll(/(?:^|\.)(?:"((?:[^"]|"")+)"|([^".\s]+))/g)];
-  const names = parts.map(([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare!.toLowerCase());
-  const [schema, table] = names.length === 1 ? ['public', names[0]] : names;
-  if (names.length > 2 || parts.map(([part]) => part).join('') !== name || !schema || !table) {
-    throw wrongAddress(
-      '--from-table',
-      `"${name}" is not the name of a table`,
-      'write SCHEMA.TABLE, such as crm.contacts; names with capitals or blanks in double quotes',
-    );
-  }
-  return { kind: 'table', schema, table };
 }
 
 /** The address in one line without secrets, as a run stores and shows it. `parseAddress` reads it again. */
@@ -72,8 +51,6 @@ export function addressText(address: ExportAddress): string {
       return address.shown;
     case 's3':
       return `s3://${address.bucket}/${address.key}`;
-    case 'table':
-      return `table:${[address.schema, address.table].map(quoteIfNeeded).join('.')}`;
     case 'query':
       return `query:${address.sql}`;
   }
@@ -92,8 +69,6 @@ export function addressName(address: ExportAddress): string {
     }
     case 's3':
       return basename(address.key);
-    case 'table':
-      return `${address.schema}.${address.table}`;
     case 'query':
       return 'query';
   }
@@ -163,10 +138,6 @@ function s3Address(text: string): ExportAddress {
     'write s3://bucket/key, such as s3://crm-exports/hubspot/contacts.csv; ' +
       'a bucket has 3 to 63 letters, digits, - and .',
   );
-}
-
-function quoteIfNeeded(name: string): string {
-  return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
 function wrongAddress(where: string, what: string, next: string): Problem {

@@ -5,7 +5,7 @@ import type { ExportChoice } from '../../contract/scheduled-run-input.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { dateIn } from '../../domain/text/time-zone.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
-import { parseAddress, shownAddress, tableAddress, type ExportAddress } from './export-address.ts';
+import { parseAddress, shownAddress, type ExportAddress } from './export-address.ts';
 import { withS3 } from './s3-objects.ts';
 
 /** An export that is there. */
@@ -36,11 +36,10 @@ export async function findExports(
 ): Promise<FoundExport[]> {
   const from = choice.from.replaceAll('{date}', dateIn(timezone, asOf));
   if (choice.kind === 'query') return [{ address: { kind: 'query', sql: from } }];
-  if (choice.kind === 'from-table') return [{ address: tableAddress(from) }];
   const address = parseAddress(from, '/');
   if (choice.kind === 'file') return [{ address }];
   const found = await matching(address, access);
-  found.sort(choice.kind === 'newest' && choice.by === 'name' ? byName : byTime);
+  found.sort(byTime);
   return choice.kind === 'every-new' ? found : found.slice(-1);
 }
 
@@ -137,12 +136,7 @@ function namePattern(glob: string): (name: string) => boolean {
   return (name) => matches(name) && !unfinished.test(name);
 }
 
-/** By code unit, as names with a date or a number of fixed width sort; the same on every machine. */
-function byName(one: DatedExport, other: DatedExport): number {
-  if (one.name === other.name) return 0;
-  return one.name < other.name ? -1 : 1;
-}
-
+/** Files of the same time by code unit, as names with a date or a number of fixed width sort. */
 function byTime(one: DatedExport, other: DatedExport): number {
-  return one.modified - other.modified || byName(one, other);
+  return one.modified - other.modified || (one.name < other.name ? -1 : 1);
 }

@@ -17,7 +17,7 @@ export interface ExportAccess {
   readonly s3: S3Settings;
   /** Logins for web addresses. */
   readonly netrcFile: string;
-  /** Pool of the warehouse, for tables and queries. */
+  /** Pool of the warehouse, for queries. */
   readonly pool?: Pool | undefined;
   readonly standardInput?: Readable | undefined;
   readonly limits?: DownloadLimits | undefined;
@@ -110,7 +110,6 @@ async function fetch(
       return withHttpExport(address, access, (remote) => download(remote, file, signal, limits, onRetry));
     case 's3':
       return withS3(access.s3, (store) => download(store.object(address), file, signal, limits, onRetry));
-    case 'table':
     case 'query':
       if (!access.pool) throw new Error('rows are read from a database');
       await copyRows(access.pool, address, bounded(file, address, limits), signal);

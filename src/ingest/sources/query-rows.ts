@@ -1,11 +1,11 @@
-import { escapeIdentifier, type Pool, type PoolClient, type QueryConfig } from 'pg';
+import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { processOf } from '../../db/session-settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { addressName, addressText, type ExportAddress } from './export-address.ts';
+import { addressName, type ExportAddress } from './export-address.ts';
 import type { StagingFile } from './staging-directory.ts';
 
-type RowsAddress = Extract<ExportAddress, { kind: 'table' | 'query' }>;
+type RowsAddress = Extract<ExportAddress, { kind: 'query' }>;
 
 /**
  * Maximum duration. Sorting millions of rows takes minutes; a longer transaction would hold back the vacuum of the
@@ -14,10 +14,10 @@ type RowsAddress = Extract<ExportAddress, { kind: 'table' | 'query' }>;
 const longestMinutes = 30;
 
 /**
- * Writes the rows of a table or a query as CSV with a header, from one snapshot, in a read-only transaction. Sorts the
+ * Writes the rows of a query as CSV with a header, from one snapshot, in a read-only transaction. Sorts the
  * rows if the query does not, so that the same rows are the same content.
  *
- * @throws Problem `export.table`, `export.query`
+ * @throws Problem `export.query`
  */
 export async function copyRows(
   pool: Pool,
@@ -60,10 +60,7 @@ function cancelling(pool: Pool, process: number): () => void {
 }
 
 async function statementOf(client: PoolClient, address: RowsAddress): Promise<string> {
-  const query =
-    address.kind === 'table'
-      ? `select * from ${escapeIdentifier(address.schema)}.${escapeIdentifier(address.table)}`
-      : address.sql.trim().replace(/(?:\s*;)+$/, '');
+  const query = address.sql.trim().replace(/(?:\s*;)+$/, '');
   // The extended protocol takes one statement, and a cursor only a statement that reads. So a text that would close the
   // parentheses below and leave this transaction is refused before it is carried out.
   const declaration: QueryConfig & { readonly queryMode: 'extended' } = {
@@ -97,17 +94,15 @@ function asProblem(error: unknown, address: RowsAddress): unknown {
   const speaks = code.startsWith('42') || code.startsWith('25') || code.startsWith('0A');
   const timedOut = code === '57014';
   return new UsageProblem(
-    address.kind === 'table' ? 'export.table' : 'export.query',
+    'export.query',
     timedOut
       ? `the database did not return all rows within ${longestMinutes} minutes`
-      : `the database refuses the ${address.kind}: ${speaks && message !== undefined ? message : `error ${code}`}`,
+      : `the database refuses the query: ${speaks && message !== undefined ? message : `error ${code}`}`,
     {
-      where: address.kind === 'table' ? addressText(address) : addressName(address),
+      where: addressName(address),
       next: timedOut
         ? 'ask for fewer rows, or for an order that an index has'
-        : address.kind === 'table'
-          ? 'name a table or view of the database of DATABASE_URL, as SCHEMA.TABLE, that its user may read'
-          : 'write one SELECT that the user of DATABASE_URL may run; try it in psql',
+        : 'write one SELECT that the user of DATABASE_URL may run; try it in psql',
       cause: error,
     },
   );

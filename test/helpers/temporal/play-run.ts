@@ -124,8 +124,6 @@ const activitiesOfRuns = [
   'judgePilot',
   'resolveBudgetExhaustion',
   'changeRunBudget',
-  'changePriority',
-  'skipPage',
   'reconcileContacts',
   'finishRun',
   'enrichBatches',

@@ -179,20 +179,6 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     this.limits.push(limit);
   };
 
-  readonly priorities: string[] = [];
-
-  changePriority: ControlActivities['changePriority'] = async ({ priority }) => {
-    this.priorities.push(priority);
-    return priority;
-  };
-
-  readonly skipped: number[] = [];
-
-  skipPage: ControlActivities['skipPage'] = async ({ page }) => {
-    this.skipped.push(page);
-    return { people: 10 };
-  };
-
   /** How often the contacts were compared. */
   comparisons = 0;
   reconcileContacts: ControlActivities['reconcileContacts'] = async () => {

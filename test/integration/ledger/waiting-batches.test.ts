@@ -23,9 +23,9 @@ import {
 } from '../../../src/ledger/waiting-batches.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
-import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
-import { skipPage } from '../../../src/runs/pages/skip-page.ts';
+import { setPriority } from '../../helpers/warehouse/set-priority.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked as askedFields, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
@@ -49,7 +49,7 @@ beforeEach(async () => {
 
 async function runOf(priority: RunPriority): Promise<string> {
   const runId = await runningRun(warehouse);
-  await setRunPriority(warehouse, runId, priority);
+  await setPriority(warehouse, runId, priority);
   return runId;
 }
 
@@ -294,14 +294,8 @@ describe('no slot is kept', () => {
 
   it('no slot is reserved for a run that was changed to a backfill', async () => {
     await waiting(1, 2);
-    await setRunPriority(warehouse, night, 'backfill');
+    await setPriority(warehouse, night, 'backfill');
     expect(await slotsForBackfill()).toBe(4);
-  });
-
-  it('no slot is reserved for a skipped page', async () => {
-    await waiting(100, 101);
-    await skipPage(warehouse, { runId: night, page: 1, reason: 'a test' });
-    expect(await slotsForBackfill()).toBe(3);
   });
 
   it('no slot is reserved for a batch that has been silent for longer than it can wait', async () => {

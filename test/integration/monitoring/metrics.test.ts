@@ -1,3 +1,4 @@
+import { setPriority } from '../../helpers/warehouse/set-priority.ts';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -8,7 +9,7 @@ import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
-import { setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
+import { setRunStatus } from '../../../src/runs/runs.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { createTestDatabase, openTestWarehouse } from '../../helpers/database/database.ts';
 import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
@@ -154,7 +155,7 @@ describe('how long a run has been idle', () => {
       return [runId, first].map((id) => unfinished.find((run) => run.runId === id)!.isPreempted);
     };
     expect(await preempted()).toEqual([false, false]);
-    await setRunPriority(warehouse, runId, 'backfill');
+    await setPriority(warehouse, runId, 'backfill');
     expect(await preempted()).toEqual([true, false]);
   });
 

@@ -48,7 +48,7 @@ function write(name: string, content = `${folder} ${name}`): string {
 }
 
 function isFile({ kind, from }: ExportChoice): boolean {
-  return kind !== 'from-table' && kind !== 'query' && !from.includes('://');
+  return kind !== 'query' && !from.includes('://');
 }
 
 async function begin(
@@ -215,7 +215,7 @@ describe('the runs of a schedule', () => {
   it('runs of a schedule fail if the named file or the newest file of a pattern is missing', async () => {
     const missing = { type: 'export.missing' };
     await expect(begin({ kind: 'file', from: 'a.csv' })).rejects.toMatchObject(missing);
-    await expect(begin({ kind: 'newest', from: '*.csv', by: 'time' })).rejects.toMatchObject(missing);
+    await expect(begin({ kind: 'newest', from: '*.csv' })).rejects.toMatchObject(missing);
     expect(await begin({ kind: 'every-new', from: '*.csv' })).toEqual([]);
   });
 });
@@ -394,8 +394,6 @@ describe('an export that lies elsewhere', () => {
       create table if not exists public.leads (id int, email text, day date);
       truncate public.leads;
       insert into public.leads values (1, 'ada@leads.example', '2026-11-21'), (2, 'ben@leads.example', '2026-11-20')`;
-    const [table] = await begin({ kind: 'from-table', from: 'leads' });
-    expect(await statusOf(table!.runId)).toMatchObject({ file_name: 'public.leads', rows_staged: 2 });
     const [query] = await begin({ kind: 'query', from: `select * from leads where day = '{date}'` });
     expect(await statusOf(query!.runId)).toMatchObject({ file_name: 'query', rows_staged: 1 });
   });

@@ -6,7 +6,7 @@ import { emailHashes } from '../../../src/domain/identity/values/email-hashes.ts
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { setRunPriority } from '../../../src/runs/runs.ts';
+import { setPriority } from '../../helpers/warehouse/set-priority.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { insertLookup } from '../../helpers/warehouse/lookups.ts';
@@ -269,7 +269,7 @@ it('the hash of a plan is the same for every priority: a backfill applies the pl
   const [nightly, backfill] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
   await warehouse.query`
     update runs set file_sha256 = 'sha-priority' where run_id = any(${[nightly.runId, backfill.runId]})`;
-  await setRunPriority(warehouse, backfill.runId, 'backfill');
+  await setPriority(warehouse, backfill.runId, 'backfill');
   expect((await planRows(warehouse, backfill.runId, asked)).planHash).toBe(
     (await planRows(warehouse, nightly.runId, asked)).planHash,
   );

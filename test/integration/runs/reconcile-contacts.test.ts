@@ -9,7 +9,6 @@ import { countFillable } from '../../../src/runs/reconciliation/count-fillable.t
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
-import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -275,11 +274,6 @@ describe('reconcileContacts()', () => {
         if (admission.kind === 'admitted') await markUnknown(warehouse, admission.attemptId, 'reset');
       },
       { outcome: 'unknown', filled: true, reason: expect.stringMatching(/: reset; filled without a call$/) },
-    ],
-    [
-      'a page has skipped',
-      (runId) => skipPage(warehouse, { runId, page: 1, reason: 'why' }),
-      { outcome: 'cancelled', filled: true, reason: 'page 1 was skipped: why; filled without a call' },
     ],
   ])(
     'a row whose contact %s is filled without a call unless the call has the data',

@@ -8,7 +8,6 @@ import {
 import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { getRun, runsAwaitingLateResults, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
-import { skipPage } from '../../../src/runs/pages/skip-page.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
@@ -47,14 +46,14 @@ describe('a run that met a limit', () => {
     });
     if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.pauseReason);
     expect(await runsWaitingFor(warehouse, `run:${runId}`)).toEqual([runId]);
-    await changeRunBudget({ warehouse, budgets }, { runId, limit: '5', reason: 'more' });
+    await changeRunBudget({ warehouse, budgets }, { runId, limit: '5' });
     expect(await resolveBudgetExhaustion({ warehouse, budgets }, runId)).toEqual({ kind: 'open' });
   });
 
   it('changeRunBudget() keeps a newer limit when Temporal sends an earlier update again after a reset', async () => {
     const runId = await runningRun(warehouse, '5');
     const limitOf = async (): Promise<string | null> => (await readRunFacts(warehouse, runId)).max_credits;
-    const update = { runId, limit: '500', reason: '', updateId: 'first' };
+    const update = { runId, limit: '500', updateId: 'first' };
     await changeRunBudget({ warehouse, budgets }, update);
     expect(await limitOf()).toBe('500');
     await setBudget(warehouse.database, `run:${runId}`, wholeCredits(20), undefined, note);
@@ -124,28 +123,4 @@ describe('a run that met a limit', () => {
       });
     }
   });
-});
-
-it('a skipped page asks for no further people and leaves out people of calls in flight', async () => {
-  const runId = await runningRun(warehouse);
-  await warehouse.query`
-    insert into run_people (run_id, position, row_number) select ${runId}, n - 1, n
-    from generate_series(1, 1030) n`;
-  const ask = (rowNumbers: readonly number[]) =>
-    admit(
-      warehouse.database,
-      {
-        runId,
-        rowNumbers,
-      },
-      { budgets },
-    );
-  expect(await ask([1, 2])).toMatchObject({ kind: 'admitted' });
-  const request = { runId, page: 1, reason: 'wrong region' };
-  expect(await skipPage(warehouse, request)).toEqual({ people: 998, inFlight: 2 });
-  expect(await ask([3])).toEqual({ kind: 'taken' });
-  expect(await ask([1001])).toMatchObject({ kind: 'admitted' });
-  await warehouse.query`
-    update run_rows set outcome = 'enriched' where run_id = ${runId} and row_number < 3`;
-  expect(await skipPage(warehouse, request)).toEqual({ people: 998, inFlight: 0 });
 });

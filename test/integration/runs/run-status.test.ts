@@ -5,7 +5,7 @@ import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
 import { approveRun } from '../../../src/runs/approve-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
-import { getRun, setRunPriority, setRunStatus } from '../../../src/runs/runs.ts';
+import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
@@ -189,12 +189,4 @@ it('setRunStatus() keeps a newer pause when Temporal sends an earlier resume aga
   expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused', pauseReason: unmet });
   await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true, updateId: 'third' });
   expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
-});
-
-it('setRunPriority() keeps a newer priority when Temporal sends an earlier update again after a reset', async () => {
-  const runId = await runIn('running');
-  await setRunPriority(warehouse, runId, 'nightly', 'first');
-  await setRunPriority(warehouse, runId, 'backfill');
-  await setRunPriority(warehouse, runId, 'nightly', 'first');
-  expect((await getRun(warehouse, runId)).options.priority).toBe('backfill');
 });

@@ -3,10 +3,9 @@ import type { Connection } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { deleteSchedule, openTimesOf, type OpenTime } from '../../../src/cli/schedule/delete-schedule.ts';
 import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
-import { missedTimes } from '../../../src/cli/schedule/schedule-backfill.ts';
 import {
+  deleteSchedule,
   getSchedule,
   listSchedules,
   putSchedule,
@@ -48,7 +47,6 @@ function definition(changes: Partial<ScheduleDefinition> = {}): ScheduleDefiniti
     timezone: 'Europe/Berlin',
     overlap: 'buffer-one',
     catchUpSeconds: 7_200,
-    jitterSeconds: 300,
     pauseOnFailure: true,
     work: {
       ...unsetOptions,
@@ -136,7 +134,7 @@ describe('a schedule in Temporal', () => {
   it('an existing schedule is changed and stays paused', async () => {
     await putSchedule(temporal.client, definition());
     await temporal.client.schedule.getHandle(name).pause('CRM migration');
-    const changed = definition({ cron: '@daily', overlap: 'skip', jitterSeconds: 0 });
+    const changed = definition({ cron: '@daily', overlap: 'skip' });
     expect(await putSchedule(temporal.client, changed)).toEqual(definition());
     const known = await getSchedule(temporal.client, name);
     expect(known.definition).toEqual(changed);
@@ -161,7 +159,7 @@ describe('a schedule in Temporal', () => {
       spec: { calendars: [{ hour: 3 }] },
     }));
     expect((await getSchedule(temporal.client, name)).definition).toEqual(
-      definition({ cron: 'changed in Temporal', timezone: 'UTC', jitterSeconds: 0, pauseOnFailure: false }),
+      definition({ cron: 'changed in Temporal', timezone: 'UTC', pauseOnFailure: false }),
     );
   });
 
@@ -201,42 +199,6 @@ it('a worker creates own schedules and search attributes again after Temporal ha
       .toMatchObject({ scheduleId: id });
   const listed = () => operatorService.listSearchAttributes({ namespace });
   await expect.poll(async () => (await listed()).customAttributes).toHaveProperty('EnrichmentRows');
-});
-
-describe('a schedule that makes up for times', () => {
-  const now = new Date('2026-11-21T12:00:00Z');
-  const missed = (from: string, to: string) =>
-    missedTimes(temporal.client, name, { from: new Date(from), to: new Date(to), now });
-
-  it('a schedule backfill runs past times and leaves future times', async () => {
-    await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
-    const { times } = await missed('2026-11-19T00:00:00Z', '2026-11-25T00:00:00Z');
-    expect(times.map((time) => time.toISOString().slice(0, 10))).toEqual([
-      '2026-11-19',
-      '2026-11-20',
-      '2026-11-21',
-    ]);
-  });
-
-  it('a schedule backfill leaves the first time after the range', async () => {
-    await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
-    const { times } = await missed('2026-11-18T00:00:00Z', '2026-11-20T00:00:00Z');
-    expect(times.map((time) => time.toISOString().slice(0, 10))).toEqual(['2026-11-18', '2026-11-19']);
-  });
-
-  it('a schedule backfill names all times of a range, also if Temporal lists only the first thousand', async () => {
-    await putSchedule(temporal.client, definition({ cron: '* * * * *', timezone: 'UTC', jitterSeconds: 0 }));
-    const { times } = await missed('2026-11-19T00:00:00Z', '2026-11-20T00:00:00Z');
-    expect(times).toHaveLength(24 * 60);
-    expect(times.at(-1)).toEqual(new Date('2026-11-19T23:59:00Z'));
-  });
-
-  it('a schedule backfill refuses a range without times', async () => {
-    await putSchedule(temporal.client, definition({ cron: '@daily', timezone: 'UTC', jitterSeconds: 0 }));
-    const none = { type: 'schedule.no-time', exitCode: 2 };
-    await expect(missed('2026-11-22T00:00:00Z', '2026-11-25T00:00:00Z')).rejects.toMatchObject(none);
-    await expect(missed('2026-11-20T01:00:00Z', '2026-11-20T23:00:00Z')).rejects.toMatchObject(none);
-  });
 });
 
 describe('a schedule that fires', () => {
@@ -279,22 +241,13 @@ describe('a schedule that fires', () => {
     const { client } = temporal;
     await putSchedule(client, definition());
     await triggerSchedule(client, await getSchedule(client, name));
-    const times = await expect
-      .poll(() => openTimesOf(client, name))
+    const triggered = async () => (await getSchedule(client, name)).description.info.runningActions;
+    const { workflowId } = await expect
+      .poll(triggered)
       .toHaveLength(1)
-      .then(() => openTimesOf(client, name));
-    const [{ workflowId }] = times as [OpenTime];
-    const deleted = await deleteSchedule(client, name, times, false, new Date());
-    expect(deleted).toEqual({
-      cancelled: [workflowId],
-      continuing: [],
-      // A worker of another test that polled within 75 seconds counts as alive.
-      notes: [
-        expect.stringMatching(
-          /: (?:the next worker that starts|a worker) cancels it.*; it has begun no run$/,
-        ),
-      ],
-    });
+      .then(async () => (await triggered())[0]!.workflow);
+    const deleted = await deleteSchedule(client, await getSchedule(client, name));
+    expect(deleted).toEqual({ cancelled: [workflowId], continuing: [], runs: [] });
     const activities = new ScriptedActivities();
     activities.scheduled = { runs: [runInput('monday.csv')], refused: [], left: 0 };
     const worker = await controlWorker(activities);

@@ -1,8 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
-import { changesTo, describeChanges, readScheduleFile } from '../../../src/cli/schedule/schedule-file.ts';
+import {
+  changesTo,
+  describeChanges,
+  readScheduleFile,
+  type ScheduleDefinition,
+} from '../../../src/cli/schedule/schedule-definition.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
 
@@ -28,13 +32,11 @@ schedules:
     cron: 0 2 * * *
     timezone: Europe/Berlin
     newest: exports/hubspot-*.csv
-    newest-by: name
     max-credits: 500
     freshness: 30d
     reveal: phone
     overlap: buffer-one
     catch-up: 2h
-    jitter: 5m
     pause-on-failure: true
 `);
     expect(group).toBe('crm');
@@ -45,12 +47,11 @@ schedules:
         timezone: 'Europe/Berlin',
         overlap: 'buffer-one',
         catchUpSeconds: 7_200,
-        jitterSeconds: 300,
         pauseOnFailure: true,
         work: {
           ...unsetOptions,
           group: 'crm',
-          export: { kind: 'newest', from: join(folder, 'exports/hubspot-*.csv'), by: 'name' },
+          export: { kind: 'newest', from: join(folder, 'exports/hubspot-*.csv') },
           reveal: ['phone'],
           maxCredits: '500',
           noBudget: false,
@@ -92,7 +93,7 @@ schedules:
 
   it('a schedule of rows of the database is refused if its mapping file names an encoding', async () => {
     writeFileSync(join(folder, 'rows.yaml'), 'encoding: windows-1251\n');
-    const rows = ['cron: 0 2 * * *', 'from-table: crm.contacts', 'mapping: rows.yaml'];
+    const rows = ['cron: 0 2 * * *', 'query: select 1', 'mapping: rows.yaml'];
     const content = `schedules:\n  nightly:\n${rows.map((line) => `    ${line}\n`).join('')}`;
     await expect(read(content)).rejects.toMatchObject({
       message: expect.stringContaining('have no encoding of their own') as string,
@@ -128,16 +129,13 @@ schedules:
 });
 
 describe('the difference between a file and what is there', () => {
-  const present = (...definitions: readonly ScheduleDefinition[]) =>
-    definitions.map((definition) => ({ definition, hasFirstKey: true }));
-
   it('the difference creates missing schedules, changes others, and deletes only those of its group', async () => {
     const before = await read(`schedules:\n${schedule('same')}${schedule('changed')}${schedule('gone')}`);
     const byHand = await read(`group: other\nschedules:\n${schedule('by-hand')}`);
     const after = await read(
-      `schedules:\n${schedule('same')}${schedule('changed', 'max-credits: 5', 'jitter: 5m')}${schedule('fresh')}`,
+      `schedules:\n${schedule('same')}${schedule('changed', 'max-credits: 5')}${schedule('fresh')}`,
     );
-    const changes = changesTo(after, present(...before.schedules, ...byHand.schedules));
+    const changes = changesTo(after, [...before.schedules, ...byHand.schedules]);
     expect(describeChanges(changes).split('\n')).toEqual([
       '+ fresh',
       '    cron: 0 2 * * *',
@@ -148,7 +146,6 @@ describe('the difference between a file and what is there', () => {
       '    group: crm',
       '~ changed',
       '    max-credits: not set → 5',
-      '    jitter: not set → 5m',
       '- gone',
       '= same',
     ]);
@@ -157,6 +154,6 @@ describe('the difference between a file and what is there', () => {
   it('the difference shows that a schedule of another origin becomes one of this file', async () => {
     const other = await read(`group: other\nschedules:\n${schedule('nightly')}`);
     const mine = await read(`schedules:\n${schedule('nightly')}`);
-    expect(changesTo(mine, present(...other.schedules)).update[0]?.changes).toEqual(['group: other → crm']);
+    expect(changesTo(mine, other.schedules).update[0]?.changes).toEqual(['group: other → crm']);
   });
 });

@@ -78,7 +78,7 @@ it.each([
 });
 
 it.each(['Last Name=Novak', 'Email=a'])('defineSchedule() refuses only: %s', async (only) => {
-  const given = { cron: '@daily', 'from-table': 'crm.contacts', only, 'no-budget': true };
+  const given = { cron: '@daily', query: 'select 1', only, 'no-budget': true };
   const context = { folder: '/', group: null, hasBudget: true };
   await expect(defineSchedule('nightly', given, context)).rejects.toMatchObject({ where: '--only' });
 });

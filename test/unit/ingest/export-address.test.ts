@@ -5,7 +5,6 @@ import {
   canBeFetchedAgain,
   parseAddress,
   refusePlainHttp,
-  tableAddress,
 } from '../../../src/ingest/sources/export-address.ts';
 import { hasOrder } from '../../../src/ingest/sources/query-rows.ts';
 
@@ -22,7 +21,6 @@ describe('an address of an export', () => {
       'export',
     ],
     ['s3://crm-exports/hubspot/a b.csv', 's3://crm-exports/hubspot/a b.csv', 'a b.csv'],
-    ['table:crm.contacts', 'table:crm.contacts', 'crm.contacts'],
     ['query:select 1', 'query:select 1', 'query'],
   ])('the address %s is stored as %s and shown as %s', (given, kept, called) => {
     const address = parseAddress(given, '/exports');
@@ -65,20 +63,6 @@ describe('an address of an export', () => {
   it('an http address is accepted from this machine', () =>
     expect(canBeFetchedAgain(parseAddress('http://127.0.0.1:8080/contacts.csv', '/'))).toBe(true));
 });
-
-it.each([
-  ['crm.contacts', 'crm', 'contacts'],
-  ['contacts', 'public', 'contacts'],
-  ['CRM.Contacts', 'crm', 'contacts'],
-  ['"Crm"."the ""people"""', 'Crm', 'the "people"'],
-])('the name of a table is read: %s', (name, schema, table) =>
-  expect(tableAddress(name)).toEqual({ kind: 'table', schema, table }),
-);
-
-it.each(['a.b.c', '', 'crm.', 'crm contacts', 'contacts; drop table x'])(
-  'the name of a table is refused: %s',
-  (name) => expect(() => tableAddress(name)).toThrow(expect.objectContaining({ type: 'export.address' })),
-);
 
 describe('a redirect', () => {
   const here = new URL('http://127.0.0.1:9000/contacts.csv');

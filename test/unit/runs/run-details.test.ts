@@ -20,7 +20,6 @@ const progress: RunProgress = {
   plan,
   service: null,
   figures: null,
-  priority: 'ad-hoc',
   late: null,
 };
 

@@ -36,7 +36,7 @@ Examples:
   enrich run contacts.csv --pilot 200 --min-match-rate 40% --max-cost-per-email 3
   enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
   enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
-  enrich run --from-table crm.contacts --yes --max-credits 500
+  enrich run --query "select * from crm.contacts" --yes --max-credits 500
 
 ${exitCodesOfRuns}`);
 }

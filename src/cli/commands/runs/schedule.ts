@@ -1,18 +1,45 @@
-import { Command, jsonArrayOption, jsonOption, type JsonFlag, reasonOption } from '../../terminal/command.ts';
+import type { Client } from '@temporalio/client';
+import { Command, jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/command.ts';
+import { serviceName, type Config } from '../../../config/settings.ts';
 import { readClock } from '../../../db/expressions.ts';
-import { counted } from '../../../domain/text/counted.ts';
-import { isDate, parseMoment } from '../../../domain/text/moment.ts';
-import { UsageProblem, exitCodes, type Problem } from '../../../domain/problem.ts';
-import { clockIn, startOfDay } from '../../../domain/text/time-zone.ts';
-import { agrees } from '../../terminal/confirm.ts';
+import { skippedTimes } from '../../../domain/text/cron.ts';
+import { isWorkerThere } from '../../../temporal/connection.ts';
+import { approves } from '../../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../../terminal/output.ts';
-import { deleteSchedule, openTimesOf } from '../../schedule/delete-schedule.ts';
-import { applyCommand, setCommand } from '../../schedule/schedule-change.ts';
-import { backfillSchedule, missedTimes, requireDate } from '../../schedule/schedule-backfill.ts';
-import { getSchedule, listSchedules, triggerSchedule } from '../../schedule/schedule-server.ts';
-import { tellWhatRunsSchedules, whatRunsSchedules, withSchedules } from '../../schedule/schedule-session.ts';
-import { describeList, describeSchedule, factsOf } from '../../schedule/schedule-view.ts';
-import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
+import { withScheduleFlags } from '../../run-options/read-run-options.ts';
+import { warnOfPlainText, warnWithoutWorker } from '../../run/follow/follow-run.ts';
+import {
+  changesTo,
+  defineSchedule,
+  describeChanges,
+  differences,
+  flagName,
+  readScheduleFile,
+  scheduleFields,
+} from '../../schedule/schedule-definition.ts';
+import {
+  deleteSchedule,
+  findSchedule,
+  getSchedule,
+  listSchedules,
+  putSchedule,
+  triggerSchedule,
+  type DeletedSchedule,
+  type KnownSchedule,
+} from '../../schedule/schedule-server.ts';
+import {
+  describeFoundExport,
+  describeList,
+  describeSchedule,
+  factsOf,
+} from '../../schedule/schedule-view.ts';
+import { withSession, type Session } from '../../session/session.ts';
+import { settingsOf, settingsOfExisting } from '../../session/settings-flags.ts';
+
+const whatRunsSchedules = `\
+Temporal stores schedules, and workers (enrich worker) run them with their own settings.
+Without TEMPORAL_ADDRESS the embedded server stores schedules, and they begin runs only while "enrich dev" or
+"enrich run" is running with the same data folder.`;
 
 export function scheduleCommand(): Command {
   const command = new Command('schedule').description(
@@ -23,15 +50,13 @@ export function scheduleCommand(): Command {
     applyCommand(),
     listCommand(),
     showCommand(),
-    pauseCommand(),
-    resumeCommand(),
     triggerCommand(),
-    backfillCommand(),
     deleteCommand(),
   ])
     command.addCommand(child);
   return command.explain(`
 ${whatRunsSchedules}
+The Temporal UI pauses, resumes and backfills a schedule, and so does "temporal schedule" (docs/schedules.md).
 
 Examples:
   enrich schedule set nightly --cron "0 2 * * *" --newest "/exports/hubspot-*.csv" --max-credits 500
@@ -39,193 +64,261 @@ Examples:
   enrich schedule list`);
 }
 
+function setCommand(): Command {
+  const command = new Command('set')
+    .description('Create a schedule, or replace its flags. A paused schedule stays paused.')
+    .argument('<name>', 'name of the schedule')
+    .argument(
+      '[file]',
+      'the export: a path that the workers see, https://… or s3://bucket/key; {date} in it becomes the date',
+    )
+    .requiredOption('--cron <line>', 'times: minute, hour, day of the month, month, day of the week')
+    .option('--timezone <name>', 'time zone of --cron and {date} (default: UTC)')
+    .option(
+      '--newest <pattern>',
+      'newest file of a pattern, such as "/exports/hubspot-*.csv" or "s3://crm/*.csv"',
+    )
+    .option('--every-new <pattern>', 'files of a pattern whose content was not enriched before, oldest first')
+    .option('--query <sql>', 'SELECT on the warehouse; {date} becomes the date')
+    .option('--overlap <policy>', 'next time while a run is in progress: skip, buffer-one (default: skip)')
+    .option('--catch-up <duration>', 'maximum time that a start may be overdue (default: 1h)')
+    .option('--pause-on-failure', 'pause the schedule when a run fails')
+    .option('--no-budget', 'permission to run without any budget')
+    .option(...jsonOption);
+  return withScheduleFlags(command)
+    .explain(`
+${whatRunsSchedules}
+
+Examples:
+  enrich schedule set nightly --cron "0 4 * * *" --timezone Europe/Berlin \\
+    --newest "/exports/hubspot-*.csv" --max-credits 500
+  enrich schedule set inbox --cron "*/15 * * * *" --every-new "/exports/inbox/*.csv" --max-credits 100
+  enrich schedule set synced --cron "0 3 * * *" --query "select * from crm.contacts" --max-credits 500
+  enrich schedule set daily "/exports/{date}/contacts.csv" --cron @daily --max-credits 500 --overlap buffer-one`)
+    .action(async (name: string, file: string | undefined, options: Readonly<Record<string, unknown>>) => {
+      const config = settingsOf(options);
+      const given = { ...fieldsGiven(options), ...(file !== undefined && { file }) };
+      const context = { folder: process.cwd(), group: null, hasBudget: hasBudget(config) };
+      const wanted = await defineSchedule(name, given, context);
+      await withSchedules(config, async (session, client) => {
+        const known = await findSchedule(client, name);
+        // The schedule stays in the group of its file: the next apply shows these changes.
+        const group = known?.definition.work.group ?? null;
+        const definition = { ...wanted, work: { ...wanted.work, group } };
+        const before = await putSchedule(client, definition, serviceOf(session));
+        const changes = before && differences(before, definition);
+        tell(
+          changes === undefined
+            ? `created ${name}`
+            : [`${name} ${changes.length === 0 ? 'is as it was' : 'is changed'}`, ...changes].join('\n  '),
+        );
+        tell(await describeFoundExport(session, definition));
+        await tellWhatRunsSchedules(session);
+        const facts = await factsOf(session, await getSchedule(client, name));
+        printFacts(
+          options['json'] === true,
+          { ...facts, created: changes === undefined, changes: changes ?? [] },
+          describeSchedule(facts),
+        );
+      });
+    });
+}
+
+function applyCommand(): Command {
+  return new Command('apply')
+    .description('Create, change and delete schedules to match a file, after showing the differences.')
+    .argument('<file>', 'YAML file of schedules')
+    .option('--yes', 'apply without asking')
+    .option(...jsonOption)
+    .explain(`
+The command deletes only schedules of the file's group: its key "group", or without one the file's name.
+Without a terminal and without --yes, the command shows the difference, changes nothing and exits with code 3.
+
+schedules.yaml:
+  schedules:
+    nightly-hubspot:
+      cron: 0 4 * * *
+      timezone: Europe/Berlin
+      newest: /exports/hubspot-*.csv
+      max-credits: 500
+      pause-on-failure: true
+
+Example:
+  enrich schedule apply schedules.yaml --yes`)
+    .action(async (path: string, options: { yes?: boolean } & JsonFlag) => {
+      const config = settingsOf(options);
+      const file = await readScheduleFile(path, { hasBudget: hasBudget(config) });
+      await withSchedules(config, async (session, client) => {
+        const names = file.schedules.map(({ name }) => name);
+        const present = await presentSchedules(client, names);
+        const changes = changesTo(
+          file,
+          present.map(({ definition }) => definition),
+        );
+        const changed = changes.update.map(({ definition }) => definition.name);
+        const created = changes.create.map(({ name }) => name);
+        const { delete: deleted } = changes;
+        const differs = created.length + changed.length + deleted.length > 0;
+        if (options.json !== true) print(describeChanges(changes));
+        const isApplied =
+          differs &&
+          (options.yes === true ||
+            (await approves('apply these changes?', options, {
+              unchanged: 'nothing was changed',
+              yes: 'applies the changes',
+            })));
+        // A schedule without a difference is written as well: with the keys of now, for one.
+        const due = isApplied || !differs ? file.schedules : [];
+        for (const definition of due) {
+          await putSchedule(client, definition, serviceOf(session));
+          const { name, cron, timezone } = definition;
+          if (!created.includes(name) && !changed.includes(name)) continue;
+          tell(await describeFoundExport(session, definition));
+          for (const skipped of skippedTimes(cron, timezone, new Date())) tell(`note: ${name} ${skipped}`);
+        }
+        if (isApplied) {
+          for (const known of present)
+            if (deleted.includes(known.definition.name)) tellContinuing(await deleteSchedule(client, known));
+          await tellWhatRunsSchedules(session);
+        }
+        if (options.json === true) printJson({ applied: isApplied, created, changed, deleted: [...deleted] });
+        else if (isApplied)
+          print(`${created.length} created, ${changed.length} changed, ${deleted.length} deleted`);
+        else if (!differs) print('nothing to change');
+      });
+    });
+}
+
 function listCommand(): Command {
-  return withSettings(new Command('list'))
+  return new Command('list')
     .description('List schedules with their next and last times.')
     .option(...jsonArrayOption)
     .explain('\nExample:\n  enrich schedule list')
-    .action(async (options: { json?: boolean }) => {
+    .action(async (options: JsonFlag) => {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
-        const schedules = await listSchedules(client);
         const facts = [];
-        for (const schedule of schedules) facts.push(await factsOf(session, schedule));
+        for (const schedule of await listSchedules(client)) facts.push(await factsOf(session, schedule));
         if (options.json === true) printJson(facts);
-        else print(describeList(schedules, facts));
+        else print(describeList(facts));
       });
     });
 }
 
 function showCommand(): Command {
-  return withSettings(new Command('show'))
-    .description('Show a schedule: its flags, its next times, and how the last times ended.')
-    .argument('<name>', 'name of the schedule')
-    .option(...jsonOption)
-    .explain('\nExample:\n  enrich schedule show nightly')
-    .action(async (name: string, options: { json?: boolean }) => {
-      await withSchedules(settingsOfExisting(options), async (session, client) => {
-        const facts = await factsOf(session, await getSchedule(client, name));
-        printFacts(options.json, facts, describeSchedule(facts));
-      });
+  return namedCommand(
+    'show',
+    'Show a schedule: its flags, its next times, and how the last times ended.',
+  ).action(async (name: string, options: JsonFlag) => {
+    await withSchedules(settingsOfExisting(options), async (session, client) => {
+      const facts = await factsOf(session, await getSchedule(client, name));
+      printFacts(options.json, facts, describeSchedule(facts));
     });
-}
-
-function pauseCommand(): Command {
-  return withSettings(new Command('pause'))
-    .description('Pause a schedule. Runs in progress continue.')
-    .argument('<name>', 'name of the schedule')
-    .addOption(reasonOption('reason, shown in the Temporal UI and by show', 'enrich schedule pause'))
-    .option(...jsonOption)
-    .explain('\nExample:\n  enrich schedule pause nightly --reason "CRM migration"')
-    .action(async (name: string, options: { reason: string } & JsonFlag) => {
-      await withSchedules(settingsOfExisting(options), async (session, client) => {
-        const { paused: wasPaused, note = '' } = (await getSchedule(client, name)).description.state;
-        if (!wasPaused) await client.schedule.getHandle(name).pause(options.reason);
-        printFacts(
-          options.json,
-          await factsOf(session, await getSchedule(client, name)),
-          (wasPaused ? `${name} is already paused, and the reason stays: ${note}\n` : `${name} is paused; `) +
-            `enrich schedule resume ${name} lets it begin runs again`,
-        );
-      });
-    });
-}
-
-function resumeCommand(): Command {
-  return withSettings(new Command('resume'))
-    .description('Resume a paused schedule, from its next time on.')
-    .argument('<name>', 'name of the schedule')
-    .option(...jsonOption)
-    .explain('\nExample:\n  enrich schedule resume nightly')
-    .action(async (name: string, options: JsonFlag) => {
-      await withSchedules(settingsOfExisting(options), async (session, client) => {
-        await getSchedule(client, name);
-        await client.schedule.getHandle(name).unpause('enrich schedule resume');
-        await tellWhatRunsSchedules(session);
-        const facts = await factsOf(session, await getSchedule(client, name));
-        printFacts(options.json, facts, describeSchedule(facts));
-      });
-    });
+  });
 }
 
 function triggerCommand(): Command {
-  return withSettings(new Command('trigger'))
-    .description('Start a run of a schedule now, also while the schedule is paused.')
-    .argument('<name>', 'name of the schedule')
-    .option(...jsonOption)
-    .explain('\nExample:\n  enrich schedule trigger nightly')
-    .action(async (name: string, options: JsonFlag) => {
+  return namedCommand('trigger', 'Start a run of a schedule now, also while the schedule is paused.').action(
+    async (name: string, options: JsonFlag) => {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
         const known = await getSchedule(client, name);
-        await triggerSchedule(client, known);
+        const waits = await triggerSchedule(client, known);
         await tellWhatRunsSchedules(session);
-        const { info, state } = known.description;
-        const waits = info.runningActions.length > 0;
-        const begins = waits ? ', and begins when the previous time has ended' : '';
-        const stays = state.paused
-          ? `\n${name} stays paused; to let it begin runs again: enrich schedule resume ${name}`
-          : '';
+        const { paused } = known.description.state;
+        const when = waits ? ', and begins when the previous time has ended' : '';
         printFacts(
           options.json,
-          { name, triggered: true, waits, paused: state.paused },
-          `triggered${begins}; watch it with: enrich schedule show ${name}${stays}`,
+          { name, triggered: true, waits, paused },
+          `triggered${when}; watch it with: enrich schedule show ${name}${paused ? `\n${name} stays paused` : ''}`,
         );
       });
-    });
-}
-
-function backfillCommand(): Command {
-  return withSettings(new Command('backfill'))
-    .description('Run the missed times of a schedule between two dates, one after another.')
-    .argument('<name>', 'name of the schedule')
-    .requiredOption(
-      '--from <time>',
-      'a date in the time zone of the schedule, or a time such as 2026-11-21T02:00:00Z',
-    )
-    .requiredOption('--to <time>', 'the same; a date includes its whole day, up to now')
-    .option(...jsonOption)
-    .explain(`
-In the path of the export, {date} becomes the date of the missed time. An export without {date} is refused:
-each run would read the present file. enrich schedule trigger NAME reads it once.
-
-Example:
-  enrich schedule backfill daily --from 2026-11-14 --to 2026-11-20`)
-    .action(async (name: string, options: { from: string; to: string } & JsonFlag) => {
-      await withSchedules(settingsOfExisting(options), async (session, client) => {
-        const { definition } = await getSchedule(client, name);
-        requireDate(definition);
-        const { timezone } = definition;
-        const from = timeOf('--from', options.from, timezone, 0);
-        const to = timeOf('--to', options.to, timezone, 1);
-        if (from >= to)
-          throw wrongTime('--to', `"${options.to}" is not after --from`, 'write a later date or time');
-        const now = await readClock(session.warehouse.database);
-        const missed = await missedTimes(client, name, { from, to, now });
-        await backfillSchedule(client, name, missed);
-        await tellWhatRunsSchedules(session);
-        const { times } = missed;
-        const range = `${clockIn(timezone, times[0]!)} to ${clockIn(timezone, times.at(-1)!)} (${timezone})`;
-        printFacts(
-          options.json,
-          { name, times: times.map((time) => time.toISOString()) },
-          `${counted(times.length, 'missed time')} will run, one after another: ${range}; watch them with: ` +
-            `enrich schedule show ${name}`,
-        );
-      });
-    });
+    },
+  );
 }
 
 function deleteCommand(): Command {
-  return withSettings(new Command('delete'))
-    .description('Delete a schedule. Runs in progress continue, unless you cancel them too.')
-    .argument('<name>', 'name of the schedule')
-    .option('--cancel-runs', 'also cancel runs in progress, and runs that wait for a person')
-    .option(...jsonOption)
-    .explain(`
-On a terminal, the command asks whether to cancel runs in progress. Cancelled runs keep paid results.
-A scheduled time that still waits for a worker, and has no run yet, is always cancelled.
-
-Examples:
-  enrich schedule delete nightly
-  enrich schedule delete nightly --cancel-runs`)
-    .action(async (name: string, options: { cancelRuns?: boolean } & JsonFlag) => {
-      await withSchedules(settingsOfExisting(options), async ({ warehouse }, client) => {
-        const times = await openTimesOf(client, name);
-        const runs = times.flatMap((time) => time.runs);
-        const cancels = runs.length > 0 && (options.cancelRuns ?? (await agreesToCancel(runs, options)));
-        if (cancels === undefined) {
-          tell('nothing was changed; --cancel-runs answers the question');
-          process.exitCode = exitCodes.needsPerson;
-          return;
-        }
-        const now = await readClock(warehouse.database);
-        const { cancelled, continuing, notes } = await deleteSchedule(client, name, times, cancels, now);
+  return namedCommand('delete', 'Delete a schedule. Runs in progress continue.')
+    .option('--yes', 'delete without asking')
+    .action(async (name: string, options: { yes?: boolean } & JsonFlag) => {
+      await withSchedules(settingsOfExisting(options), async (_, client) => {
+        const known = await getSchedule(client, name);
+        const ends = { unchanged: 'nothing was deleted', yes: 'deletes the schedule' };
+        if (options.yes !== true && !(await approves(`delete the schedule ${name}?`, options, ends))) return;
+        const deleted = await deleteSchedule(client, known);
+        const { cancelled, continuing } = deleted;
         printFacts(
           options.json,
           { name, deleted: true, cancelled: [...cancelled], continuing: [...continuing] },
           `deleted ${name}`,
         );
-        for (const note of notes) tell(note);
+        tellContinuing(deleted);
       });
     });
 }
 
-/** @returns false without a terminal; undefined without an answer */
-async function agreesToCancel(running: readonly string[], { json }: JsonFlag): Promise<boolean | undefined> {
-  if (json === true || !process.stdin.isTTY) return false;
-  return agrees(`${running.join(', ')} has not ended: cancel it too?`);
+function namedCommand(verb: string, description: string): Command {
+  return new Command(verb)
+    .description(description)
+    .argument('<name>', 'name of the schedule')
+    .option(...jsonOption)
+    .explain(`\nExample:\n  enrich schedule ${verb} nightly`);
 }
 
-/** @param daysOn a date without a time means the beginning of its day (0), or of the following day (1) */
-function timeOf(flag: string, text: string, timezone: string, daysOn: 0 | 1): Date {
-  if (isDate(text)) {
-    const day = new Date(Date.parse(text) + daysOn * 86_400_000);
-    return startOfDay(timezone, day.toISOString().slice(0, 10));
+/** Opens a session with Temporal and the warehouse, without the service. */
+function withSchedules(
+  config: Config,
+  use: (session: Session, client: Client) => Promise<void>,
+): Promise<void> {
+  return withSession(config, { temporal: true, service: false }, async (session) =>
+    use(session, await session.temporal()),
+  );
+}
+
+/** The flags of `set` that are keys of a schedule, by the names that they have in a file. */
+function fieldsGiven(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const named = Object.keys(scheduleFields.shape).map((field) => [field, options[flagName(field)]] as const);
+  const given = Object.fromEntries(named.filter(([, value]) => value !== undefined));
+  return options['budget'] === false ? { ...given, 'no-budget': true } : given;
+}
+
+/**
+ * Reads the schedules of the server. The schedules that the file names are read one by one, because Temporal's list
+ * lacks the latest changes for some seconds.
+ */
+async function presentSchedules(client: Client, names: readonly string[]): Promise<KnownSchedule[]> {
+  const present = await listSchedules(client);
+  for (const name of names) {
+    if (present.some(({ definition }) => definition.name === name)) continue;
+    const known = await findSchedule(client, name);
+    if (known) present.push(known);
   }
-  const time = parseMoment(text);
-  if (time) return time;
-  throw wrongTime(flag, `"${text}" is no date and no time`, 'write 2026-11-21, or 2026-11-21T02:00:00Z');
+  return present;
 }
 
-function wrongTime(flag: string, what: string, next: string): Problem {
-  return new UsageProblem('setting.invalid', what, { where: flag, next });
+/** The service that a worker must have to run the schedule. Null on a server: any of its workers may. */
+function serviceOf({ config, stack }: Session): string | null {
+  return stack.temporal.embedded ? serviceName(config) : null;
+}
+
+function hasBudget({ budgets }: Config): boolean {
+  return [budgets.perRun, ...Object.values(budgets.perPeriod)].some((limit) => limit !== undefined);
+}
+
+function tellContinuing({ cancelled, runs }: DeletedSchedule): void {
+  for (const id of cancelled) tell(`${id} has begun no run: it is cancelled as soon as a worker is there`);
+  for (const runId of runs) tell(`${runId} has not ended, and continues; to end it: enrich cancel ${runId}`);
+}
+
+/** Warns if scheduled times have no worker, or have one only until a command ends. */
+async function tellWhatRunsSchedules(session: Session): Promise<void> {
+  if (!session.stack.temporal.embedded) {
+    await warnOfPlainText(session);
+    await warnWithoutWorker(session);
+    return;
+  }
+  // Such as the worker of enrich dev.
+  if (await isWorkerThere(await session.temporal(), await readClock(session.warehouse.database))) return;
+  tell(
+    'without TEMPORAL_ADDRESS a schedule begins runs, and a triggered run works, only while enrich dev or enrich run ' +
+      'is running with the same data folder: start enrich dev in another terminal',
+  );
 }

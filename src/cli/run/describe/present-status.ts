@@ -149,7 +149,6 @@ export async function describePreempted({ warehouse }: Session, facts: RunFacts)
   return [
     `  runs of a higher priority have ${counted(batches, 'batch', 'batches')} waiting for a call: while the ` +
       'rate windows are full, this one makes none',
-    `  next: wait; or let this run call first: enrich priority ${facts.run_id} ad-hoc`,
   ];
 }
 
