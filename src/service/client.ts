@@ -3,27 +3,26 @@ import type { Setting } from '../config/settings-schema.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import { lateKinds, lateKindsOf, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
 import { UsageProblem } from '../domain/problem.ts';
-import { readHealth, readProfile, type User } from './answers/account-answers.ts';
-import { createCallOperation, type CallObserver, type Query } from './call-operation.ts';
-import { readBulkAnswer, type BulkAnswer } from './answers/bulk-answer.ts';
-import { credentialSetting, credentialSource, type CredentialSource } from './credential.ts';
-import { toDetail } from './request-details.ts';
-import { operations, pollOperation } from './endpoints.ts';
-import { readMatchAnswer, type MatchAnswer } from './answers/match-answer.ts';
-import { readPollAnswer, type PollAnswer } from './answers/poll-answer.ts';
-import { createTransport, type Transport } from './transport.ts';
 import {
   readApiUsage,
   readCreditUsage,
+  readHealth,
+  readProfile,
   type CreditUsage,
   type OperationUsage,
-} from './answers/usage-answers.ts';
+  type User,
+} from './answers/account-answers.ts';
+import { createCallOperation, type CallObserver, type Query } from './call-operation.ts';
+import { readBulkAnswer, readMatchAnswer, type BulkAnswer, type MatchAnswer } from './answers/bulk-answer.ts';
+import { credentialSetting, credentialSource, type CredentialSource } from './credential.ts';
+import { toDetail } from './request-details.ts';
+import { operations, pollOperation } from './endpoints.ts';
+import { readPollAnswer, type PollAnswer } from './answers/late-result.ts';
+import { createTransport, type Transport } from './transport.ts';
 
-export type { User } from './answers/account-answers.ts';
-export type { BulkAnswer } from './answers/bulk-answer.ts';
-export type { MatchAnswer } from './answers/match-answer.ts';
-export type { PollAnswer } from './answers/poll-answer.ts';
-export type { CreditUsage, OperationUsage } from './answers/usage-answers.ts';
+export type { CreditUsage, OperationUsage, User } from './answers/account-answers.ts';
+export type { BulkAnswer, MatchAnswer } from './answers/bulk-answer.ts';
+export type { PollAnswer } from './answers/late-result.ts';
 
 export interface ServiceClientSettings extends ServiceSettings {
   readonly observe?: CallObserver | undefined;

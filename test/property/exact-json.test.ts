@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { formatCredits } from '../../src/domain/money/decimal.ts';
-import { memberSources, readJson } from '../../src/service/answers/exact-json.ts';
-import { readCredits, readRequestId } from '../../src/service/answers/exact-values.ts';
+import { memberSources, readCredits, readJson, readRequestId } from '../../src/service/answers/exact-json.ts';
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 
@@ -77,45 +76,52 @@ function attempt(work: () => object): object {
   }
 }
 
-it('readRequestId() keeps every signed 64-bit number and beyond exactly', () => {
+/** The request id of a JSON text. */
+const idOf = (text: string): string | undefined => readRequestId(readJson(Buffer.from(text))!);
+
+it('readRequestId() keeps every signed 64-bit number and beyond exactly, also beside another id', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 100n), max: 2n ** 100n }), (id) => {
-      expect(readRequestId(memberSources(`{"request_id": ${id} }`).get('request_id'))).toBe(String(id));
-      expect(readRequestId(memberSources(`{"request_id":"${id}"}`).get('request_id'))).toBe(String(id));
+      const other = `{"request_id":${id + 1n}}`;
+      expect(idOf(`{"request_id": ${id} }`)).toBe(String(id));
+      expect(idOf(`{"request_id":"${id}"}`)).toBe(String(id));
+      expect(idOf(`{"phone_enrichment":${other},"request_id":${id}}`)).toBe(String(id));
+      expect(idOf(`{"request_id":${id},"phone_enrichment":${other}}`)).toBe(String(id));
+      expect(idOf(`{"phone_enrichment":${other}}`)).toBeUndefined();
     }),
   );
 });
 
-it.each(['null', 'true', '1.5', '1e30', '{}', '[]', '""', '"a b"', '"../x"', '"\\u0000"', undefined])(
+it.each(['null', 'true', '1.5', '1e30', '{}', '[]', '""', '"a b"', '"../x"', '"\\u0000"'])(
   'readRequestId() reads %s as no id',
-  (source) => expect(readRequestId(source)).toBeUndefined(),
+  (source) => expect(idOf(`{"request_id":${source}}`)).toBeUndefined(),
 );
 
 it('readCredits() keeps every decimal of six digits behind the point exactly', () => {
   fc.assert(
-    fc.property(fc.bigInt({ min: 0n, max: 10n ** 19n }), (millionths) => {
-      expect(readCredits(formatCredits(millionths))).toEqual({ credits: millionths });
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 14n }), (millionths) => {
+      expect(readCredits(Number(formatCredits(millionths)))).toEqual({ credits: millionths });
     }),
   );
 });
 
-it.each([
-  ['3', { credits: 3_000_000n }],
-  ['0.1', { credits: 100_000n }],
+it.each<[unknown, object]>([
+  [3, { credits: 3_000_000n }],
+  [0.1, { credits: 100_000n }],
   ['2.5e1', { credits: 25_000_000n }],
-  ['"3.5"', { credits: 3_500_000n }],
-  ['0', { credits: 0n }],
+  ['3.5', { credits: 3_500_000n }],
+  [0, { credits: 0n }],
   [undefined, { problem: 'absent' }],
-  ['null', { problem: 'absent' }],
-  ['-1', { problem: 'negative' }],
-  ['"three"', { problem: 'not-a-number' }],
-  ['""', { problem: 'not-a-number' }],
-  ['true', { problem: 'not-a-number' }],
-  ['{}', { problem: 'not-a-number' }],
-  ['1e400000', { problem: 'too-large' }],
-  ['0.0000001', { problem: 'too-fine' }],
-  ['0.30000000000000004', { credits: 300_000n }],
-  ['"2.9999999999999996"', { credits: 3_000_000n }],
+  [null, { problem: 'absent' }],
+  [-1, { problem: 'negative' }],
+  ['three', { problem: 'not-a-number' }],
+  ['', { problem: 'not-a-number' }],
+  [true, { problem: 'not-a-number' }],
+  [{}, { problem: 'not-a-number' }],
+  [Infinity, { problem: 'too-large' }],
+  [0.0000001, { problem: 'too-fine' }],
+  [0.30000000000000004, { credits: 300_000n }],
+  ['2.9999999999999996', { credits: 3_000_000n }],
   ['1000000.00000000001', { problem: 'too-fine' }],
 ])('readCredits() reads %s', (source, expected) => {
   expect(readCredits(source)).toEqual(expected);
@@ -139,4 +145,9 @@ it('readJson() never fails, whatever the bytes', () => {
       expect(() => readJson(Buffer.from(bytes))).not.toThrow();
     }),
   );
+});
+
+it('readJson() replaces what PostgreSQL cannot store', () => {
+  const text = '{"a":["x\\u0000y","\\ud800","\\ud83d\\ude00","\\\\u0000"]}';
+  expect(readJson(Buffer.from(text))?.value).toEqual({ a: ['x\ufffdy', '\ufffd', '\u{1f600}', '\\u0000'] });
 });

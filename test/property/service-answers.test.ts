@@ -1,16 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readHealth, readProfile } from '../../src/service/answers/account-answers.ts';
-import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
+import {
+  readApiUsage,
+  readCreditUsage,
+  readHealth,
+  readProfile,
+} from '../../src/service/answers/account-answers.ts';
+import { readBulkAnswer, readMatchAnswer } from '../../src/service/answers/bulk-answer.ts';
 import { failureKinds } from '../../src/service/failures/failure-kinds.ts';
 import { ServiceFailure, type Endpoint } from '../../src/service/failures/failure.ts';
-import { readLateResult } from '../../src/service/answers/late-result.ts';
+import { readLateResult, readPollAnswer } from '../../src/service/answers/late-result.ts';
 import { errorOfSuccess } from '../../src/service/failures/error-of-success.ts';
 import { mapFailure, mapTransportError } from '../../src/service/failures/map-failure.ts';
-import { readMatchAnswer } from '../../src/service/answers/match-answer.ts';
-import { readPollAnswer } from '../../src/service/answers/poll-answer.ts';
 import { TransportError, type Headers, type HttpAnswer } from '../../src/service/transport.ts';
-import { readApiUsage, readCreditUsage } from '../../src/service/answers/usage-answers.ts';
 
 /** Few in the suite; `npm run property:answers` draws more. */
 const numRuns = Number(process.env['ANSWER_CASES'] ?? 300);

@@ -2,11 +2,9 @@ import type { AlignedRow, Alignment } from '../../domain/identity/alignment.ts';
 import { contactFields, type ContactFields } from '../../domain/warehouse/contact-fields.ts';
 import { keepsMatchKeys } from '../../domain/identity/identity-evidence.ts';
 import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
-import type { Person } from '../../domain/identity/person.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { keyOfId, keyOfStranger, factsOfAnswer, type ObservedFacts } from '../../people/log/observation.ts';
 import type { BulkAnswer } from '../../service/answers/bulk-answer.ts';
-import { documentedPerson } from '../../service/answers/documented-person.ts';
 
 /** The parts of a bulk call's answer that the product records. */
 export type AnswerToRecord = Pick<
@@ -14,15 +12,7 @@ export type AnswerToRecord = Pick<
   'httpStatus' | 'requestId' | 'matches' | 'unreadableMatches' | 'creditsConsumed' | 'creditsProblem' | 'raw'
 > &
   Partial<
-    Pick<
-      BulkAnswer,
-      | 'exactMatches'
-      | 'partial'
-      | 'uniqueEnrichedRecords'
-      | 'missingRecords'
-      | 'phoneEnrichment'
-      | 'waterfall'
-    >
+    Pick<BulkAnswer, 'partial' | 'uniqueEnrichedRecords' | 'missingRecords' | 'phoneEnrichment' | 'waterfall'>
   >;
 
 /** A row of the export with its outcome, in the form of the tables. */
@@ -58,12 +48,10 @@ export function answeredRows(
   const inPlace = answer.matches.length === people.length;
   const unreadable = new Set(inPlace ? answer.unreadableMatches.map(({ index }) => index) : []);
   const isCut = answer.unreadableMatches.some(({ index }) => index >= answer.matches.length);
-  const factsAt = (person: Person, matchIndex: number): ObservedFacts =>
-    factsOfAnswer(person, documentedPerson(person, answer.exactMatches?.[matchIndex]), answer.waterfall);
   const unmatched = alignment.quarantined.flatMap(({ matchIndex }) => {
     const person = answer.matches[matchIndex];
     if (!person) return [];
-    const unmatchedFacts = factsAt(person, matchIndex);
+    const unmatchedFacts = factsOfAnswer(person, answer.waterfall);
     const id = unmatchedFacts.person_id;
     const key = id === null ? keyOfStranger(person) : keyOfId(id);
     return [{ matchIndex, key, facts: unmatchedFacts }];
@@ -87,7 +75,14 @@ export function answeredRows(
         const { person, matchIndex, evidence } = row;
         const matchKeys = keepsMatchKeys(evidence) ? matchKeysOfMatch(identity, person) : null;
         const fields = contactFields(person);
-        return { ...answered, evidence, matchKeys, matchIndex, fields, facts: factsAt(person, matchIndex) };
+        return {
+          ...answered,
+          evidence,
+          matchKeys,
+          matchIndex,
+          fields,
+          facts: factsOfAnswer(person, answer.waterfall),
+        };
       }
       case 'identity_mismatch':
         return { ...answered, reason: row.reason };

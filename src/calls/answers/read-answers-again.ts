@@ -14,7 +14,6 @@ import {
 import { rewriteObservations } from '../../people/log/replaced-observations.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import { readBulkAnswer } from '../../service/answers/bulk-answer.ts';
-import { documentedPerson, exactJson } from '../../service/answers/documented-person.ts';
 import { operations } from '../../service/endpoints.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
 
@@ -102,10 +101,10 @@ async function readAnswer({ body }: StoredBody): Promise<FactsById> {
   const raw = await decompress(body);
   try {
     const answer = { status: 200, headers: {}, body: raw, receivedAt: 0 };
-    const { matches, exactMatches, waterfall } = readBulkAnswer(answer, operations.bulkMatch);
-    const people = matches.flatMap((person, index): Named<ObservedFacts>[] => {
+    const { matches, waterfall } = readBulkAnswer(answer, operations.bulkMatch);
+    const people = matches.flatMap((person): Named<ObservedFacts>[] => {
       if (person === null) return [];
-      const facts = factsOfAnswer(person, documentedPerson(person, exactMatches?.[index]), waterfall);
+      const facts = factsOfAnswer(person, waterfall);
       return facts.person_id === null ? [] : [[facts.person_id, facts]];
     });
     return byId(people, (facts) => facts);
@@ -171,6 +170,6 @@ async function rewrite(
       const facts = factsById.get(personId)?.(kind);
       return facts ? [{ ...row, facts }] : [];
     });
-    return rewriteObservations(transaction, service, entries, exactJson);
+    return rewriteObservations(transaction, service, entries);
   });
 }

@@ -6,7 +6,6 @@ import { formatCredits } from '../../domain/money/decimal.ts';
 import type { SettledCredits } from '../../ledger/close-attempt.ts';
 import { logJson, type LogEntries } from '../../people/log/append-to-log.ts';
 import { keysLearned } from '../../people/known/lookup-history.ts';
-import { exactJson } from '../../service/answers/documented-person.ts';
 import type { AnsweredRow, AnswerToRecord, UnmatchedPerson } from './answered-rows.ts';
 
 /** What an answer brought, without people on the suppression list. */
@@ -50,7 +49,7 @@ export async function writeAnswer(
       facts.person_id === null ? [] : facts.identity_keys.map((key) => learnedKey(key, null)),
     ),
   ];
-  const log = logJson(entries.observations, exactJson);
+  const log = logJson(entries.observations);
   await sql`
     select write_answer(${attemptId}, ${asked.service}, ${bodyGzip}::bytea,
       ${JSON.stringify(answered)}::jsonb, ${JSON.stringify(quarantined)}::jsonb,

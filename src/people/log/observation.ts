@@ -15,9 +15,6 @@ import { rankPhone, readPhones, type DeliveredPhone } from '../../domain/identit
 import { deliveryKinds, type DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import { emailRank } from '../../domain/late-results/late-assignment.ts';
 
-/** The members of a person under their names in the service's JSON, as `documentedPerson` returns them. */
-export type DocumentedPerson = Readonly<Record<string, unknown>>;
-
 /** What an answer, delivery or poll said about a person, in the form of the log. */
 export interface ObservedFacts {
   readonly person_id: string | null;
@@ -57,24 +54,15 @@ export function keyOfStranger(person: Person): string {
     .digest('hex')}`;
 }
 
-/** The values of a person in an answer. Empty fields are left out, so that they never replace a value. */
-export function factsOfAnswer(
-  person: Person,
-  documented: DocumentedPerson,
-  waterfall?: { readonly status: string },
-): ObservedFacts {
+/**
+ * The values of a person in an answer, as the service's client reads the person: only documented members. Empty fields
+ * are left out, so that they never replace a value.
+ */
+export function factsOfAnswer(person: Person, waterfall?: { readonly status: string }): ObservedFacts {
   const fields = contactFields(person);
+  const documented = person as Readonly<Record<string, unknown>>;
   const { organization, employment_history, contact, account } = documented;
-  const known: Readonly<Record<string, unknown>> = { ...fields };
-  const grouped = Object.entries<FieldGroup>(personFieldGroups).flatMap(([name, group]) => {
-    if (name === 'organization_name' || (name === 'email' && fields.email === null)) return [];
-    const stated = Object.entries(group.columns).flatMap(([column, { type, person: member }]) => {
-      const value = columnValue(known[column] ?? (member && documented[member]), type);
-      return value === undefined ? [] : [[column, value]];
-    });
-    return stated.length === 0 ? [] : [[name, Object.fromEntries(stated)]];
-  });
-  const facts: Record<string, unknown> = Object.fromEntries(grouped);
+  const facts = groupedFacts(documented, fields);
   for (const member of otherMembers) if (documented[member] !== undefined) facts[member] = documented[member];
   if (facts['email']) facts['email'] = { ...facts['email'], rank: emailRank(fields.email_status) };
   const emails = addressesOf(person, fields);
@@ -89,7 +77,7 @@ export function factsOfAnswer(
   return {
     person_id: fields.person_id,
     organization_key: key,
-    identity_keys: confirmedKeys(person, fields),
+    identity_keys: confirmedKeys(fields, emails),
     // The log does not keep that a part of the person was not read. Only identifiers lead to such a person.
     match_keys: (person.isPartlyRead ? identifyingKeysOfPerson : matchKeysOfPerson)(person),
     facts,
@@ -166,6 +154,28 @@ function withBestStatus<Address extends { readonly email: string; readonly email
   return [...byEmail.values()];
 }
 
+const groupColumns = Object.entries<FieldGroup>(personFieldGroups)
+  .filter(([group]) => group !== 'organization_name')
+  .map(([group, { columns }]) => ({ group, columns: Object.entries(columns) }));
+
+/** The stated columns of each field group, except those of the employer. */
+function groupedFacts(
+  documented: Readonly<Record<string, unknown>>,
+  fields: ContactFields,
+): Record<string, unknown> {
+  const known = fields as Readonly<Record<string, unknown>>;
+  const facts: Record<string, unknown> = {};
+  for (const { group, columns } of groupColumns) {
+    if (group === 'email' && fields.email === null) continue;
+    const stated = columns.flatMap(([column, { type, person: member }]) => {
+      const value = columnValue(known[column] ?? (member && documented[member]), type);
+      return value === undefined ? [] : [[column, value]];
+    });
+    if (stated.length > 0) facts[group] = Object.fromEntries(stated);
+  }
+  return facts;
+}
+
 /** Members of a person that belong to no field group. */
 const otherMembers = [
   'extrapolated_email_confidence',
@@ -189,9 +199,10 @@ function columnValue(value: unknown, type: string): unknown {
   return text === '' ? undefined : text;
 }
 
+const employerColumns = new Set(Object.keys(personFieldGroups.organization_name.columns));
+
 function pickEmployer(fields: ContactFields) {
-  const columns = Object.keys(personFieldGroups.organization_name.columns);
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => columns.includes(name)));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => employerColumns.has(name)));
 }
 
 /** The key of a company: its id, otherwise its domain, otherwise its name. */
@@ -224,13 +235,13 @@ function addressesOf(person: Person, fields: ContactFields) {
 }
 
 /** Keys that identify only this person: shared addresses are left out. */
-function confirmedKeys(person: Person, fields: ContactFields): string[] {
+function confirmedKeys(fields: ContactFields, emails: ReturnType<typeof addressesOf>): string[] {
   return [
     ...identityKeys({
       ...(fields.person_id !== null && { personId: fields.person_id }),
       ...(fields.profile_url !== null && { profileUrl: fields.profile_url }),
     }),
-    ...addressesOf(person, fields).flatMap(({ email }) => (isRoleAddress(email) ? [] : [`email:${email}`])),
+    ...emails.flatMap(({ email }) => (isRoleAddress(email) ? [] : [`email:${email}`])),
   ];
 }
 
@@ -246,10 +257,11 @@ function withDates(employment: unknown): object {
 }
 
 function isoDate(text: unknown): string | undefined {
-  const date = typeof text === 'string' ? /^[12]\d{3}-\d\d-\d\d(?![\d])/.exec(text)?.[0] : undefined;
-  const read = date === undefined ? Number.NaN : Date.parse(date);
-  // Date.parse reads the 31st of June as the 1st of July in some forms. An invalid date keeps only its text.
-  return Number.isNaN(read) || new Date(read).toISOString().slice(0, 10) !== date ? undefined : date;
+  const [date, year, month, day] =
+    typeof text === 'string' ? (/^([12]\d{3})-(\d\d)-(\d\d)(?!\d)/.exec(text) ?? []) : [];
+  // The 31st of June becomes the 1st of July. An invalid date keeps only its text.
+  const read = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return read.getUTCDate() === Number(day) && Number(month) <= 12 ? date : undefined;
 }
 
 function withoutNull<Fields extends object>(fields: Fields): Partial<Fields> {

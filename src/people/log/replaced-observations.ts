@@ -181,21 +181,18 @@ interface Reread {
  * Updates observations of one service with the values that this release reads, and projects their people. The time and
  * the origin of an observation stay. An observation that reuses another gets the same values.
  *
- * @param toJson how values become JSON text: `exactJson` of the service
  * @returns number of changed observations
  */
 export async function rewriteObservations(
   transaction: Transaction<Tables>,
   service: string,
   entries: readonly Reread[],
-  toJson: (value: unknown) => string,
 ): Promise<number> {
   if (entries.length === 0) return 0;
   const of = { service, people: [...new Set(entries.map(({ personKey }) => personKey))], contacts: [] };
   await lockLog(transaction, of);
   const { observations, organizations } = logJson(
     entries.map(({ observationId, facts }) => ({ ...facts, observation_id: observationId })),
-    toJson,
   );
   const { rows } = await sql<{ changed: number }>`
     with facts as materialized (

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { readAnswer } from './answer.ts';
-import { readJson } from './exact-json.ts';
+import type { Credits } from '../../domain/money/decimal.ts';
 import type { Endpoint } from '../failures/failure.ts';
-import { flag, text } from './schemas/field.ts';
+import { readWindowFigures, reportedWindows, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
+import { described, flag, map, readAnswer, text } from './answer.ts';
+import { memberOf, readCredits, readJson } from './exact-json.ts';
 
 const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });
 
@@ -42,4 +43,76 @@ const userSchema = z
 
 export function readProfile(answer: HttpAnswer, endpoint: Endpoint): User {
   return readAnswer(answer, endpoint, userSchema).data;
+}
+
+/** The usage of one operation's rate windows by the team. */
+export interface OperationUsage {
+  /** The service's name, such as `api/v1/people` with the action `bulk_match`. */
+  readonly path: string;
+  readonly action: string;
+  readonly windows: readonly RateWindow[];
+}
+
+export interface CreditUsage {
+  readonly kinds: readonly {
+    readonly name: string;
+    /** Undefined: unlimited, or not reported. */
+    readonly limit: Credits | undefined;
+    readonly consumed: Credits | undefined;
+    readonly left: Credits | undefined;
+  }[];
+  readonly cycle: { readonly startDate: string | undefined; readonly endDate: string | undefined };
+}
+
+const operationUsage = z.looseObject({ minute: map, hour: map, day: map });
+
+/** Reads the usage of the rate windows. Entries in another format are left out. Pure. */
+export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint): OperationUsage[] {
+  const { data } = readAnswer(answer, endpoint, z.record(z.string(), z.unknown()));
+  return Object.entries(data).flatMap(([key, value]) => {
+    const operation = readOperation(key);
+    const usage = operationUsage.safeParse(value);
+    if (operation === undefined || !usage.success) return [];
+    const [path, action] = operation;
+    const windows = reportedWindows.flatMap(({ window: name, seconds }): RateWindow[] => {
+      const used = usage.data[name];
+      if (!used) return [];
+      const { limit, consumed, left_over: left } = used;
+      return [{ window: name, seconds, ...readWindowFigures({ limit, used: consumed, left }) }];
+    });
+    return [{ path, action, windows }];
+  });
+}
+
+/** Keys are lists in JSON, `["api/v1/people", "bulk_match"]`, or plain paths, `api/v1/people/bulk_match`. */
+function readOperation(key: string): [string, string] | undefined {
+  if (key.startsWith('[')) {
+    try {
+      return z.tuple([z.string(), z.string()]).safeParse(JSON.parse(key)).data;
+    } catch {
+      return undefined;
+    }
+  }
+  const [, path, action] = /^\/?(\S+)\/([^\s/]+)\/?$/.exec(key) ?? [];
+  return path === undefined || action === undefined ? undefined : [path, action];
+}
+
+const creditUsage = z.looseObject({
+  credit_usage_stats: z.record(z.string(), z.unknown()),
+  current_credit_cycle: described(z.looseObject({ start_date: text, end_date: text })),
+});
+
+/** Reads the usage of credits as exact decimals. Pure. */
+export function readCreditUsage(answer: HttpAnswer, endpoint: Endpoint): CreditUsage {
+  const { data } = readAnswer(answer, endpoint, creditUsage);
+  return {
+    kinds: Object.entries(data.credit_usage_stats).map(([name, figures]) => {
+      const figure = (member: string) => readCredits(memberOf(figures, member)).credits;
+      return { name, limit: figure('limit'), consumed: figure('consumed'), left: figure('left_over') };
+    }),
+    cycle: {
+      startDate: data.current_credit_cycle?.start_date ?? undefined,
+      endDate: data.current_credit_cycle?.end_date ?? undefined,
+    },
+  };
 }

@@ -1,5 +1,5 @@
-import type { z } from 'zod';
-import { memberSources, readJson } from './exact-json.ts';
+import { z } from 'zod';
+import { readJson, type JsonDocument } from './exact-json.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
 import { errorOfSuccess } from '../failures/error-of-success.ts';
 import { mapFailure, mapPartial } from '../failures/map-failure.ts';
@@ -8,8 +8,7 @@ import type { HttpAnswer } from '../transport.ts';
 /** A valid answer with a success status. */
 export interface ReadAnswer<Data> {
   readonly data: Data;
-  /** Exact JSON source text of the top-level members. */
-  readonly members: ReadonlyMap<string, string>;
+  readonly json: JsonDocument;
   /** The service did not process all that was asked for, although the answer has people or a bill. */
   readonly partial: ServiceFailure | undefined;
 }
@@ -28,27 +27,38 @@ export function readAnswer<Schema extends z.ZodType>(
   const json = isSuccess(answer.status) ? readJson(answer.body) : undefined;
   const parsed = json && schema.safeParse(json.value);
   const error = errorOfSuccess(json?.value);
-  if (!parsed?.success || error === 'refusal') throw mapFailure(answer, endpoint);
+  if (!json || !parsed?.success || error === 'refusal') throw mapFailure(answer, endpoint);
   return {
     data: parsed.data,
-    members: memberSources(json!.text),
+    json,
     partial: error === 'partial' ? mapPartial(answer, endpoint) : undefined,
   };
-}
-
-/** The invalid fields, without their values, which zod's own messages can quote. */
-export function explainIssues(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 5)
-    .map((issue) => {
-      const field = issue.path.length === 0 ? 'the element' : issue.path.join('.');
-      return issue.code === 'invalid_type'
-        ? `${field} is no ${issue.expected}`
-        : `${field} is not as described`;
-    })
-    .join('; ');
 }
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
+
+/** Fields of the wire. Any may be null or missing; a wrong type counts as missing. */
+export function described<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().catch(undefined);
+}
+
+export const text = described(z.string());
+/** A number, also as a text of its digits: at most 15, which a float has exactly. */
+const numeric = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/)
+    .transform(Number),
+]);
+export const whole = described(numeric.pipe(z.int()));
+export const count = described(numeric.pipe(z.int().nonnegative()));
+export const flag = described(z.boolean());
+export const list = described(z.custom<readonly unknown[]>(Array.isArray));
+export const map = described(
+  z.custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  ),
+);

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import type { Credits } from '../../domain/money/decimal.ts';
 import type { Person } from '../../domain/identity/person.ts';
-import { explainIssues, readAnswer } from './answer.ts';
-import { readExactMatches, unreadFields } from './documented-person.ts';
-import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
+import { count, described, readAnswer, text, whole } from './answer.ts';
+import { readPerson } from './answered-person.ts';
+import { readCredits, readRequestId, type CreditsProblem } from './exact-json.ts';
 import { isMissOfAll, isRefusedMiss } from '../failures/error-of-success.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
-import { count, described, text, whole } from './schemas/field.ts';
-import { personSchema } from './schemas/person.ts';
 import type { HttpAnswer } from '../transport.ts';
 
 export interface BulkAnswer {
@@ -23,8 +21,6 @@ export interface BulkAnswer {
   readonly matches: readonly (Person | null)[];
   /** The service did not process everybody: a person who was not found can be asked for again. */
   readonly partial?: ServiceFailure | undefined;
-  /** Elements of `matches` with the numbers marked that a float would round; undefined: there are none. */
-  readonly exactMatches?: readonly unknown[] | undefined;
   /**
    * Elements of `matches` that are no documented person, and one for all elements beyond the limit. They may be billed;
    * no row gets their data.
@@ -61,13 +57,14 @@ export interface UnreadableMatch {
  * The status of late results; its values are open, because the interface document does not list all. Other
  * members are dropped: `phone_enrichment` can have an id, rounded by JSON.parse, that cannot be polled.
  */
-export const laterResults = described(z.object({ status: z.string().max(100), message: text }));
+const laterResults = described(z.object({ status: z.string().max(100), message: text }));
 
 const envelopeSchema = z.looseObject({
   total_requested_enrichments: whole,
   unique_enriched_records: count,
   missing_records: count,
-  matches: z.array(z.unknown()).nullish(),
+  credits_consumed: z.unknown().optional(),
+  matches: z.custom<readonly unknown[]>(Array.isArray).nullish(),
   phone_enrichment: laterResults,
   waterfall: laterResults,
 });
@@ -89,18 +86,17 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnsw
       creditsConsumed: 0n,
       creditsProblem: undefined,
     };
-  const { data, members, partial } = readAnswer(answer, endpoint, envelopeSchema);
-  const { credits, problem } = readCredits(members.get('credits_consumed'));
+  const { data, json, partial } = readAnswer(answer, endpoint, envelopeSchema);
+  const { credits, problem } = readCredits(data.credits_consumed);
   const isFreeMiss = credits === 0n && saysNobody(data);
   const matches = data.matches ?? (isFreeMiss || isMissOfAll(data) ? [] : undefined);
   if (!matches) throw mapFailure(answer, endpoint);
   const people = readMatches(matches);
   return {
     httpStatus: answer.status,
-    requestId: readRequestId(members.get('request_id')),
+    requestId: readRequestId(json),
     ...people,
     partial,
-    exactMatches: readExactMatches(members.get('matches') ?? ''),
     creditsConsumed: credits,
     creditsProblem: problem,
     uniqueEnrichedRecords: data.unique_enriched_records ?? undefined,
@@ -149,15 +145,14 @@ function readMatches(
   const isCut = elements.length < all.length;
   const matches = elements.map((element, index): Person | null => {
     if (element === null) return null;
-    const person = personSchema.safeParse(element);
-    if (person.success) {
-      const names = unreadFields(element, person.data);
-      for (const name of names) unread.add(name);
-      const isPartlyRead = isCut || names.some((name) => contradicting.has(name));
-      return isPartlyRead ? { ...person.data, isPartlyRead } : person.data;
+    const read = readPerson(element);
+    if ('unreadable' in read) {
+      unreadableMatches.push({ index, reason: read.unreadable });
+      return null;
     }
-    unreadableMatches.push({ index, reason: explainIssues(person.error) });
-    return null;
+    for (const name of read.unread) unread.add(name);
+    const isPartlyRead = isCut || [...read.unread].some((name) => contradicting.has(name));
+    return isPartlyRead ? { ...read.person, isPartlyRead } : read.person;
   });
   if (isCut)
     unreadableMatches.push({
@@ -165,4 +160,48 @@ function readMatches(
       reason: `the answer has ${all.length} elements, of which ${mostMatches} are read`,
     });
   return { matches, unreadableMatches, unreadFields: [...unread] };
+}
+
+export interface MatchAnswer {
+  readonly requestId: string | undefined;
+  /**
+   * Undefined: no person. A miss may also be a stub without names and address but with an organization; the
+   * identity rule rejects a stub.
+   */
+  readonly person: Person | undefined;
+  readonly waterfall: { readonly status: string } | undefined;
+  /** Not in the interface document; some services send it. */
+  readonly creditsConsumed: Credits | undefined;
+  readonly rateLimits: readonly RateWindow[];
+  readonly raw: Buffer;
+}
+
+/** The service bills only returned data, so a person without data counts as not found. */
+function hasData(person: Person): boolean {
+  return Object.keys(person).length > 0;
+}
+
+const matchSchema = z.looseObject({
+  person: z.unknown().optional(),
+  waterfall: laterResults,
+  credits_consumed: z.unknown().optional(),
+});
+
+/**
+ * Reads the answer of a single call. Pure.
+ *
+ * @throws ServiceFailure, also for a person in an invalid format: the answer has no other person to keep
+ */
+export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint): MatchAnswer {
+  const { data, json } = readAnswer(answer, endpoint, matchSchema);
+  const read = readPerson(data.person ?? {});
+  if ('unreadable' in read) throw mapFailure(answer, endpoint);
+  return {
+    requestId: readRequestId(json),
+    person: hasData(read.person) ? read.person : undefined,
+    waterfall: data.waterfall ?? undefined,
+    creditsConsumed: readCredits(data.credits_consumed).credits,
+    rateLimits: readRateHeaders(answer.headers),
+    raw: answer.body,
+  };
 }

@@ -5,10 +5,13 @@ import { boundedId } from '../../domain/identity/identity-keys.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/values/phone.ts';
-import { memberSources, readJson } from './exact-json.ts';
-import { openEnvelope } from './late-envelope.ts';
-import { readCredits, readRequestId, type CreditsProblem } from './exact-values.ts';
-import { described, list, map, text, whole } from './schemas/field.ts';
+import { codeNaming } from '../failures/error-codes.ts';
+import type { Endpoint } from '../failures/failure.ts';
+import { mapFailure } from '../failures/map-failure.ts';
+import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
+import type { HttpAnswer } from '../transport.ts';
+import { described, list, map, readAnswer, text, whole } from './answer.ts';
+import { memberSources, readCredits, readJson, readRequestId, type CreditsProblem } from './exact-json.ts';
 
 /** The body of a webhook delivery, and the `webhook_result` of a poll. */
 export interface LateResult {
@@ -32,7 +35,7 @@ export interface DeliveredPerson {
   readonly id: string | undefined;
   readonly phones: readonly DeliveredPhone[];
   readonly emails: readonly DeliveredEmail[];
-  /** Every address of the entry: also one that is no result identifies the person. */
+  /** Every e-mail of the entry: one that is not a result identifies the person too. */
   readonly addresses: readonly string[];
   /** Which of `emails` and `phone_numbers` the body has for this person, empty lists included. */
   readonly fields: readonly string[];
@@ -46,14 +49,10 @@ export interface DeliveredEmail {
   readonly status: string | undefined;
 }
 
-const phoneDigits = z.int().min(100);
-/** A JSON number cannot have the plus sign of a sanitized number. */
-const sanitized = described(z.union([z.string(), phoneDigits.transform((digits) => `+${digits}`)]));
-
 /** Deliveries use names with `_cd`; the interface document's phone number has them without. */
 const phoneSchema = z.looseObject({
-  raw_number: described(z.union([z.string(), phoneDigits.transform(String)])),
-  sanitized_number: sanitized,
+  raw_number: text,
+  sanitized_number: text,
   position: whole,
   type_cd: text,
   type: text,
@@ -64,25 +63,13 @@ const phoneSchema = z.looseObject({
   confidence_cd: text,
 });
 
-const emailSchema = z.looseObject({
-  email: z.string(),
-  email_status_cd: text,
-  email_status: text,
-});
-
-const contactSchema = z.looseObject({
-  person_id: text,
-  email: text,
-  phone_numbers: list,
-  sanitized_phone: sanitized,
-  contact_emails: list,
-});
+const emailSchema = z.looseObject({ email: z.string(), email_status_cd: text, email_status: text });
 
 const personSchema = z.looseObject({
-  ...contactSchema.shape,
   id: text,
+  email: text,
   status: text,
-  contact: described(contactSchema),
+  phone_numbers: list,
   emails: list,
   waterfall: map,
 });
@@ -92,10 +79,10 @@ type WirePerson = z.infer<typeof personSchema>;
 const bodySchema = z.looseObject({
   status: text,
   missing_records: whole,
+  credits_consumed: z.unknown().optional(),
   target_fields: list,
-  people: list,
-  matches: list,
-  person: map,
+  records_enriched: z.unknown().optional(),
+  people: z.custom<readonly unknown[]>(Array.isArray),
 });
 
 /** The enumeration is open: whatever else a status says, the results are there. */
@@ -106,97 +93,30 @@ const mostPeople = 1_000;
 const mostOfOnePerson = 100;
 
 /**
- * Reads a late result. Pure. Invalid parts are left out. The interface document shows no body: what is delivered is
- * read wherever its answers, persons and contacts have it, and from a list of people or of one body. A list of several
- * bodies is not read: each has its own price and target fields.
+ * Reads a late result. Pure. Invalid parts are left out. The interface document shows no body. Services of this kind
+ * send an object with a list of people; anything else is not read, and the delivery is quarantined.
  *
  * @param body decompressed
- * @returns undefined if the body is no JSON or has no people
+ * @returns undefined if the body is not such an object
  */
 export function readLateResult(body: Buffer): LateResult | undefined {
   const json = readJson(body);
-  return json && readValue(json.value, json.text);
-}
-
-/** @param source source text of the value */
-function readValue(value: unknown, source: string): LateResult | undefined {
-  if (!Array.isArray(value)) {
-    const members = memberSources(source);
-    return readBody(value, members) ?? readEnvelope(value, members);
-  }
-  const only = value.length === 1 && readBody(value[0], memberSources(source.trim().slice(1, -1).trim()));
-  if (only) return only;
-  return isListOfPeople(value) ? readBody({ people: value }, new Map()) : undefined;
-}
-
-function readEnvelope(value: unknown, members: ReadonlyMap<string, string>): LateResult | undefined {
-  const unwrapped = openEnvelope(value, members, [isBody, isListOfIdentified, isIdentified]);
-  return unwrapped && readBody(unwrapped.body, unwrapped.members);
-}
-
-function isListOfPeople(value: unknown): value is readonly unknown[] {
-  if (!Array.isArray(value)) return false;
-  const elements: readonly unknown[] = value.slice(0, mostPeople);
-  return elements.some(isPerson) && !elements.some(isBody);
-}
-
-/** Whether a list of an envelope has results. A list that only repeats the request may lack ids. */
-function isListOfIdentified(value: unknown): boolean {
-  return isListOfPeople(value) && value.slice(0, mostPeople).some(isIdentified);
-}
-
-/** Whether a value is a person with an id, and phones or addresses. */
-function isIdentified(value: unknown): boolean {
-  const person = personSchema.safeParse(value).data;
-  return Boolean(person && idOf(person) && (numbersOf(person) ?? addressesOf(person)));
-}
-
-/** Whether an element of a list is a person: an object with an id, phones or addresses. */
-function isPerson(element: unknown): boolean {
-  const person = personSchema.safeParse(element).data;
-  return Boolean(person && (idOf(person) ?? numbersOf(person) ?? addressesOf(person)));
-}
-
-/** Whether an element of a list is a body of its own. */
-function isBody(element: unknown): boolean {
-  const body = bodySchema.safeParse(element).data;
-  return Boolean(body && (body.people ?? body.matches ?? body.person));
-}
-
-/** @param members source texts of the body's members */
-function readBody(value: unknown, members: ReadonlyMap<string, string>): LateResult | undefined {
-  const parsed = bodySchema.safeParse(value).data;
-  const listed = parsed && peopleOf(parsed);
-  if (!listed) return undefined;
-  const { credits, problem } = readCredits(members.get('credits_consumed'));
-  const people = listed.slice(0, mostPeople).flatMap((element) => {
-    const person = personSchema.safeParse(element).data;
-    return person ? [{ person, numbers: numbersOf(person), addresses: addressesOf(person) }] : [];
-  });
-  const waterfall =
-    members.has('target_fields') ||
-    members.has('records_enriched') ||
-    people.some(({ person, addresses }) => 'waterfall' in person || addresses !== undefined);
-  const isPending = (status: string | null | undefined): boolean => pendingStatus.test(status ?? '');
+  const parsed = bodySchema.safeParse(json?.value).data;
+  if (!json || !parsed) return undefined;
+  const { credits, problem } = readCredits(parsed.credits_consumed);
+  const people = parsed.people
+    .slice(0, mostPeople)
+    .map((element) => personSchema.safeParse(element).data)
+    .filter((person) => person !== undefined);
+  const isWaterfall =
+    'target_fields' in parsed ||
+    'records_enriched' in parsed ||
+    people.some((person) => 'waterfall' in person || person.emails);
   return {
-    kind: waterfall ? 'waterfall' : 'phones',
-    requestId: readRequestId(members.get('request_id')),
-    people: people.map(({ person, numbers, addresses }) => {
-      const phones = (numbers ?? []).slice(0, mostOfOnePerson).flatMap(readPhone);
-      const isUnread = phones.length === 0 && numbers !== undefined && numbers.length > 0;
-      return {
-        id: boundedId(displayForm(idOf(person) ?? '')) || undefined,
-        phones,
-        emails: readEmails(addresses),
-        addresses: everyAddressOf(person),
-        fields: [
-          ...(addresses || person.waterfall?.['emails'] !== undefined ? ['emails'] : []),
-          ...(numbers || person.waterfall?.['phone_numbers'] !== undefined ? ['phone_numbers'] : []),
-        ],
-        isPending: isUnread || isPending(person.status) || isPending(parsed.status),
-      };
-    }),
-    unreadablePeople: listed.length - people.length,
+    kind: isWaterfall ? 'waterfall' : 'phones',
+    requestId: readRequestId(json),
+    people: people.map((person) => deliveredPerson(person, parsed.status)),
+    unreadablePeople: parsed.people.length - people.length,
     creditsConsumed: credits,
     creditsProblem: problem,
     missing: parsed.missing_records ?? undefined,
@@ -204,55 +124,29 @@ function readBody(value: unknown, members: ReadonlyMap<string, string>): LateRes
   };
 }
 
-/** The people of a body: a list, one person, or the body itself if it has phones or addresses. */
-function peopleOf(body: z.infer<typeof bodySchema>): readonly unknown[] | undefined {
-  const { people, matches, person } = body;
-  const listed = people ?? matches ?? (person ? [person] : undefined);
-  if (listed) return listed;
-  const own = personSchema.safeParse(body).data;
-  if (!own || !(numbersOf(own) ?? addressesOf(own))) return undefined;
-  // The id of a body with a contact may be that of the delivery.
-  return [{ ...own, person_id: own.person_id ?? own.contact?.person_id }];
+/** @param bodyStatus the status of the whole body */
+function deliveredPerson(
+  { id, email, status, phone_numbers: numbers, emails: listed, waterfall }: WirePerson,
+  bodyStatus: string | null | undefined,
+): DeliveredPerson {
+  const phones = (numbers ?? []).slice(0, mostOfOnePerson).flatMap(readPhone);
+  const emails = (listed ?? []).slice(0, mostOfOnePerson).flatMap(readEmail);
+  const isUnread = phones.length === 0 && (numbers ?? []).length > 0;
+  return {
+    id: boundedId(displayForm(id ?? '')) || undefined,
+    phones,
+    emails,
+    addresses: [...readEmail({ email }), ...emails].map((each) => each.email),
+    fields: [
+      ...(listed || waterfall?.['emails'] !== undefined ? ['emails'] : []),
+      ...(numbers || waterfall?.['phone_numbers'] !== undefined ? ['phone_numbers'] : []),
+    ],
+    isPending: isUnread || [status, bodyStatus].some((each) => pendingStatus.test(each ?? '')),
+  };
 }
 
-/** The service's id of a person. The id of a saved contact is another. */
-function idOf({ person_id: ownId, id, contact }: WirePerson): string | undefined {
-  return ownId ?? id ?? contact?.person_id ?? undefined;
-}
-
-/** The phones of a person; undefined: the body has none for the person, not even an empty list. */
-function numbersOf({ phone_numbers: own, sanitized_phone: number, contact }: WirePerson) {
-  return firstFilled([own, contact?.phone_numbers], number ?? contact?.sanitized_phone);
-}
-
-/** The addresses of a person. Beside phones only their own list counts: other addresses may be known ones. */
-function addressesOf(person: WirePerson) {
-  const { emails, contact_emails: own, contact, email } = person;
-  return emails || numbersOf(person)
-    ? (emails ?? undefined)
-    : firstFilled([own, contact?.contact_emails], email && person);
-}
-
-function everyAddressOf({ contact, ...person }: WirePerson): string[] {
-  const lists = [person.emails, person.contact_emails, contact?.contact_emails];
-  const stated = [person.email, contact?.email].filter(Boolean);
-  return [stated, ...lists].flatMap((each) => readEmails(each).map(({ email }) => email));
-}
-
-/** The first list with elements; else the single value; else an empty list, if there is one. */
-function firstFilled(
-  lists: readonly (readonly unknown[] | null | undefined)[],
-  single: unknown,
-): readonly unknown[] | undefined {
-  const present = lists.filter((each) => each !== null && each !== undefined);
-  return present.find(({ length }) => length > 0) ?? (single ? [single] : present[0]);
-}
-
-/** @param element an object as documented, a text with digits, or a number */
 function readPhone(element: unknown): DeliveredPhone[] {
-  const isNumber =
-    typeof element === 'number' || (typeof element === 'string' && /\d{3}/.test(element.replace(/\D/g, '')));
-  const phone = phoneSchema.safeParse(isNumber ? { raw_number: element } : element).data;
+  const phone = phoneSchema.safeParse(element).data;
   if (!phone?.raw_number?.trim() && !phone?.sanitized_number?.trim()) return [];
   return [
     {
@@ -267,15 +161,56 @@ function readPhone(element: unknown): DeliveredPhone[] {
   ];
 }
 
-function readEmails(elements: readonly unknown[] | null | undefined): DeliveredEmail[] {
-  return (elements ?? []).slice(0, mostOfOnePerson).flatMap(readEmail);
-}
-
-/** @param element an object as documented, or a text */
 function readEmail(element: unknown): DeliveredEmail[] {
-  const parsed = emailSchema.safeParse(typeof element === 'string' ? { email: element } : element).data;
+  const parsed = emailSchema.safeParse(element).data;
   const email = parsed && parseEmail(parsed.email);
   if (email === undefined) return [];
   const status = parsed?.email_status_cd ?? parsed?.email_status;
   return [{ email, status: status ? displayForm(status) : undefined }];
+}
+
+/** The state of the late results of a request, and the rate windows of polls. */
+export type PollAnswer = PollState & { readonly rateLimits: readonly RateWindow[] };
+
+type PollState =
+  | { readonly state: 'pending'; readonly retryAfterSeconds: number | undefined }
+  /** `body` has the bytes of the webhook's body, so that its ids and credits are exact. */
+  | { readonly state: 'result'; readonly body: Buffer; readonly deliveryStatus: string | undefined }
+  /** The delivery has ended without a result. */
+  | { readonly state: 'no-result'; readonly deliveryStatus: 'failed' | 'success' }
+  /** The service will never have a result: the id is unknown, invalid or older than 30 days. */
+  | { readonly state: 'gone'; readonly code: string };
+
+const pollSchema = z.looseObject({ webhook_status: text, webhook_result: described(z.unknown()) });
+
+/**
+ * Reads the answer of a poll. Pure.
+ *
+ * The payload decides: `webhook_status` describes the delivery, which can fail although the result is complete.
+ *
+ * @throws ServiceFailure for a refusal that says nothing about the request: credential, rate, server error
+ */
+export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
+  if (answer.status >= 400) return readPollRefusal(answer, endpoint);
+  const { data, json } = readAnswer(answer, endpoint, pollSchema);
+  const deliveryStatus = data.webhook_status ?? undefined;
+  const rateLimits = readRateHeaders(answer.headers);
+  if (data.webhook_result !== undefined && data.webhook_result !== null) {
+    const body = Buffer.from(memberSources(json.text).get('webhook_result') ?? '');
+    return { state: 'result', body, deliveryStatus, rateLimits };
+  }
+  return deliveryStatus === 'failed' || deliveryStatus === 'success'
+    ? { state: 'no-result', deliveryStatus, rateLimits }
+    : { state: 'pending', retryAfterSeconds: undefined, rateLimits };
+}
+
+function readPollRefusal(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
+  const failure = mapFailure(answer, endpoint);
+  const { codes, retryAfterSeconds, rateLimits } = failure;
+  if (codeNaming(codes, 'RESULT_PENDING')) return { state: 'pending', retryAfterSeconds, rateLimits };
+  const gone = codeNaming(codes, 'REQUEST_ID_UNKNOWN', 'REQUEST_ID_EXPIRED', 'INVALID_REQUEST_ID');
+  if (gone !== undefined) return { state: 'gone', code: gone, rateLimits };
+  // The status alone says that the result will not come back.
+  if (answer.status === 410) return { state: 'gone', code: 'request_id_expired', rateLimits };
+  throw failure;
 }

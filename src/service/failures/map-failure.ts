@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { isUntrusted } from '../../domain/error-code.ts';
 import { seconds, suggestion } from './advice.ts';
 import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
-import { memberSources, readJson } from '../answers/exact-json.ts';
-import { readRequestId } from '../answers/exact-values.ts';
+import { readJson, readRequestId } from '../answers/exact-json.ts';
 import { describeBilledRefusal, errorOfSuccess } from './error-of-success.ts';
 import { ServiceFailure, type Endpoint, type FailureType } from './failure.ts';
 import { readRateHeaders } from '../rate-headers.ts';
@@ -61,7 +60,7 @@ function failureOf(
   return new ServiceFailure(decide(codes, json?.value), {
     endpoint,
     httpStatus: answer.status,
-    requestId: readRequestId(json && memberSources(json.text).get('request_id')),
+    requestId: json && readRequestId(json),
     codes,
     retryAfterSeconds: readRetryAfter(
       answer.headers,

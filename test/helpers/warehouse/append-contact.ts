@@ -1,7 +1,6 @@
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import { personKey, factsOfAnswer, factsOfLateResult } from '../../../src/people/log/observation.ts';
-import { documentedPerson } from '../../../src/service/answers/documented-person.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 
 export interface AppendedContact {
@@ -30,7 +29,7 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
     person,
   } = contact;
   const asked_at = contact.askedAt ?? '2026-11-20T08:00:00Z';
-  const said = factsOfAnswer(person, documentedPerson(person));
+  const said = factsOfAnswer(person);
   const person_key = personKey(said.person_id, { runId, rowNumber, attemptId });
   const call = { person_key, asked_at, run_id: runId, attempt_id: attemptId };
   const delivered = {

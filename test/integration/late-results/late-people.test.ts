@@ -182,21 +182,15 @@ it('a person whom a body names several times with the same phones has one entry 
   expect(rows).toEqual([{ phone: '+14155550400' }]);
 });
 
-it.each([
-  ['of the person', (email: string) => ({ email })],
-  ['of its contact', (email: string) => ({ contact: { email } })],
-])(
-  'a phone of a waterfall under another id belongs to the person with the address %s',
-  async (_, stating) => {
-    const call = await answeredCall(warehouse, emailsAndPhones);
-    const stated = stating(call.people[0]!.identity.email!);
-    await deliver(call, {
-      credits_consumed: 4,
-      people: [{ id: 'other-id', ...stated, emails: [], phone_numbers: [phoneOf(0)] }],
-    });
-    expect((await contactsOf(call))[0]).toMatchObject({ phone: '+14155550400' });
-  },
-);
+it('a phone of a waterfall under another id belongs to the person with its e-mail', async () => {
+  const call = await answeredCall(warehouse, emailsAndPhones);
+  const { email } = call.people[0]!.identity;
+  await deliver(call, {
+    credits_consumed: 4,
+    people: [{ id: 'other-id', email, emails: [], phone_numbers: [phoneOf(0)] }],
+  });
+  expect((await contactsOf(call))[0]).toMatchObject({ phone: '+14155550400' });
+});
 
 it('an address that a waterfall names several times for a person has its best status', async () => {
   const call = await answeredCall(warehouse, emailsAndPhones);
@@ -324,21 +318,6 @@ describe('a late result under the id of another person', () => {
     ]);
     expect((await contactsOf(other)).map(({ phone }) => phone)).toEqual([null, null, null]);
     expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
-  });
-
-  it('a late result is given to contacts by ids that are exact numbers', async () => {
-    const unanswered = await callWithPhones(warehouse);
-    const call = { ...unanswered, ids: ['9007199254740992', '9007199254740993', '-7'] };
-    await recordPhonesAnswer(warehouse, call);
-    const phones = call.ids.map(
-      (id, index) => `{"id":${id},"phone_numbers":[${JSON.stringify(phoneOf(index))}]}`,
-    );
-    await deliverTo(warehouse, call, Buffer.from(`{"credits_consumed":24,"people":[${phones.join(',')}]}`));
-    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
-      '+14155550400',
-      '+14155550401',
-      '+14155550402',
-    ]);
   });
 });
 

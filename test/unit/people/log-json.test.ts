@@ -19,10 +19,3 @@ it('logJson() has a company of several people once, under the hash that they hav
     { name: 'Di', organization_facts: null },
   ]);
 });
-
-it('logJson() writes companies and people by the given function', () => {
-  const exact = (value: unknown): string => JSON.stringify(value).replaceAll('"#"', '12345678901234567');
-  const { observations, organizations } = logJson([entry('#', { revenue: '#' })], exact);
-  expect(organizations).toContain('"facts":{"revenue":12345678901234567}');
-  expect(observations).toContain('"name":12345678901234567');
-});

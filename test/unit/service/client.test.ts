@@ -202,29 +202,6 @@ it('poll() returns the delivery byte for byte, also if the delivery to the webho
   expect(answer).toMatchObject({ state: 'result', body: Buffer.from(delivery), deliveryStatus: 'failed' });
 });
 
-it('poll() takes an answer with people for the delivery', async () => {
-  const delivery = '{"request_id":-7049,"people":[{"id":"p1","phone_numbers":[]}]}';
-  const answer = await poll(delivery);
-  expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
-  for (const status of ['pending', 'in_progress'])
-    expect(await poll({ status, people: [{ id: 'p1' }] })).toMatchObject({ state: 'pending' });
-});
-
-it('poll() takes an answer with the delivery in a member of any name for the delivery', async () => {
-  const delivery = '{"status":"completed","result":{"people":[{"id":"p1","phone_numbers":[]}]}}';
-  const answer = await poll(delivery);
-  expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
-  expect(await poll({ status: 'pending', result: null })).toMatchObject({ state: 'pending' });
-});
-
-it('poll() takes an answer that is a list of people for the delivery', async () => {
-  const delivery = '[{"id":90071992547409931,"phone_numbers":[]}, {"id":"p2","emails":[]}]';
-  const answer = await poll(delivery);
-  expect(answer.state === 'result' && answer.body.toString()).toBe(delivery);
-  for (const pending of [[], [{ id: 'p1' }], [{ id: 'p1', status: 'pending', phone_numbers: [] }]])
-    expect(await poll(pending)).toMatchObject({ state: 'pending' });
-});
-
 it('poll() reports that a delivery ended without a result', async () => {
   expect(
     await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null }),

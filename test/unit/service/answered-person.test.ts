@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { readPerson } from '../../../src/service/answers/answered-person.ts';
+import documented from './documented-fields.json' with { type: 'json' };
+
+const examples: Record<string, unknown> = {
+  text: 'text',
+  number: 7,
+  flag: false,
+  texts: ['text'],
+  map: { a: 'text' },
+  objects: [{ a: 'text' }],
+  any: 'whatever it will be',
+};
+
+/** The fields of an object of the interface document with a value of each documented type. */
+function filled(fields: Readonly<Record<string, string>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([type, names]) =>
+      names.split(' ').map((name) => [name, examples[type]] as const),
+    ),
+  );
+}
+
+const { person, employment_history, contact, contact_emails, organization, account } = documented;
+const whole = {
+  ...filled(person),
+  employment_history: [filled(employment_history)],
+  contact: { ...filled(contact), contact_emails: [filled(contact_emails)] },
+  organization: filled(organization),
+  account: filled(account),
+};
+
+function read(element: unknown) {
+  const result = readPerson(element);
+  return 'unreadable' in result
+    ? result
+    : { person: result.person as object, unread: [...result.unread].sort() };
+}
+
+describe('readPerson', () => {
+  it('readPerson() keeps every field that the interface document names', () => {
+    expect(read(whole)).toEqual({ person: whole, unread: [] });
+  });
+
+  it('readPerson() leaves out fields that the interface document does not name', () => {
+    expect(read({ id: 'p1', new_field: 1, organization: { name: 'Orbit', other: 2 } })).toEqual({
+      person: { id: 'p1', organization: { name: 'Orbit' } },
+      unread: [],
+    });
+  });
+
+  it('readPerson() leaves out nulls at every level', () => {
+    const named = { id: null, name: 'Mira', contact: { email: null, contact_roles: [null, { a: null }] } };
+    expect(read(named)).toMatchObject({ person: { name: 'Mira', contact: { contact_roles: [{}] } } });
+  });
+
+  it.each([
+    [7, 'the element is no object'],
+    [[], 'the element is no object'],
+    [{ email: { hidden: 'canary' } }, 'email is no string'],
+    [{ last_name: ['Lindqvist'] }, 'last_name is no string'],
+    [{ id: 7 }, 'id is no string'],
+    [{ proflink_url: false }, 'proflink_url is no string'],
+  ])('readPerson() refuses %j, whose evidence has another type, and does not quote it', (element, reason) => {
+    expect(read(element)).toEqual({ unreadable: reason });
+  });
+
+  it.each<[object, string[], object]>([
+    [{ organization: 'Orbit' }, ['organization'], {}],
+    [
+      { organization: { name: 7, industry: 'space' } },
+      ['organization.name'],
+      { organization: { industry: 'space' } },
+    ],
+    [{ organization: { founded_year: '1,200' } }, ['organization.founded_year'], { organization: {} }],
+    [{ organization: { annual_revenue: 2 ** 60 } }, ['organization.annual_revenue'], { organization: {} }],
+    [
+      { contact: { contact_emails: [7, { email: ['x'] }, { email: 'mira@gmail.com' }] } },
+      ['contact.contact_emails', 'contact.contact_emails.email'],
+      { contact: { contact_emails: [{}, { email: 'mira@gmail.com' }] } },
+    ],
+    [
+      { employment_history: ['Orbit', { organization_name: 7, title: 'Pilot', current: 'yes' }] },
+      ['employment_history', 'employment_history.current', 'employment_history.organization_name'],
+      { employment_history: [{ title: 'Pilot' }] },
+    ],
+    [
+      { personal_emails: ['mira@gmail.com', 7] },
+      ['personal_emails'],
+      { personal_emails: ['mira@gmail.com'] },
+    ],
+    [{ departments: 'sales', account: 4, title: 5 }, ['account', 'departments', 'title'], {}],
+  ])('readPerson() leaves out fields of another type, and names them: %j', (fields, unread, left) => {
+    expect(read({ id: 'p1', ...fields })).toEqual({ person: { id: 'p1', ...left }, unread });
+  });
+
+  it.each([[''], [' '], [[]], [{}], [false]])('readPerson() reads %j as null for another type', (nothing) => {
+    const fields = { contact: nothing, organization: nothing, departments: nothing, contact_id: nothing };
+    expect(read(fields)).toMatchObject({ unread: [] });
+  });
+
+  it('readPerson() reads a number that is written as a text of at most 15 digits', () => {
+    const texts = {
+      estimated_num_employees: '1200',
+      annual_revenue: '-0.5',
+      total_funding: '1234567890123456',
+    };
+    expect(read({ organization: texts })).toEqual({
+      person: { organization: { estimated_num_employees: 1200, annual_revenue: -0.5 } },
+      unread: ['organization.total_funding'],
+    });
+  });
+});
