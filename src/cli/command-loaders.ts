@@ -29,7 +29,6 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     export: async () => (await import('./commands/warehouse/export.ts')).exportCommand(),
     changes: async () => (await import('./commands/warehouse/changes.ts')).changesCommand(),
     sql: async () => (await import('./commands/warehouse/sql.ts')).sqlCommand(),
-    evaluate: async () => (await import('./commands/warehouse/evaluate.ts')).evaluateCommand(),
     review: async () => (await import('./commands/warehouse/review.ts')).reviewCommand(),
     rebuild: async () => (await import('./commands/warehouse/rebuild.ts')).rebuildCommand(),
     prune: async () => (await import('./commands/warehouse/prune.ts')).pruneCommand(),

@@ -52,7 +52,8 @@ export const planSummary = z.strictObject({
   asksUnknownAgain: z
     .boolean()
     .describe(
-      'Whether a call whose answer is lost is made again (--on-unknown retry): the worst case counts each person twice.',
+      'Whether a call whose answer is lost is made again (--on-unknown retry). The worst case then counts each ' +
+        'person twice.',
     ),
   shortBudget: z
     .strictObject({

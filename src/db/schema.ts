@@ -40,9 +40,15 @@ type RawTables = Record<
   | 'quarantined_people'
   | 'rate_reports'
   | 'rate_scopes'
+  | 'run_calls'
   | 'run_costs'
+  | 'run_credits'
+  | 'run_late_results'
+  | 'run_outcomes'
+  | 'run_waste'
   | 'settlements'
-  | 'suppressed_keys',
+  | 'suppressed_keys'
+  | 'value_changes_of_last_day',
   Readonly<Record<string, unknown>>
 >;
 

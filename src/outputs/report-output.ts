@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { runFields } from '../contract/run-facts.ts';
-import { count, decimal, timeText, type Fields } from '../contract/schema-fields.ts';
-import { evaluatedFields, type Evaluation, type FieldEvaluation } from '../domain/evaluation/evaluate.ts';
+import { count, decimal, timeText, type Printed } from '../contract/schema-fields.ts';
 import {
   deliveryKindNames,
   deliveryKinds,
   type DeliveryKind,
 } from '../domain/late-results/delivery-kinds.ts';
-import type { MatchRate } from '../domain/runs/match-rate.ts';
 
 const seconds = z.number().nonnegative();
 
@@ -109,12 +107,13 @@ const waste = z.strictObject({
 
 const cost = z.strictObject({
   field: z.enum(['contact', 'verified_email', 'phone']).describe('Usable field.'),
-  count: count.describe('Rows of the run that have the field.'),
+  count: count.describe('People whom the run found, who are a contact now and have the field.'),
   credits: decimal.describe('Settled credits that are charged to the field.'),
   each: decimal
     .nullable()
     .describe(
-      'Credits for one, rounded to a millionth. Null: no row has the field, or credits are held and none is settled.',
+      'Credits for one, rounded to a millionth. Null: no person has the field, or credits are held and none is ' +
+        'settled.',
     ),
 });
 
@@ -122,23 +121,12 @@ const window = z.strictObject({
   limit: count.describe('Most calls in the window.'),
   seconds: seconds.describe('Length of the window.'),
   peak: count.describe('Most calls of all runs in any trailing window.'),
-  trailing: z.array(count).describe('The same for each bucket.'),
 });
 
 const calls = z.strictObject({
   by_status: z.record(z.string(), count).describe('Calls by the status of their attempt.'),
   first_at: timeText.nullable().describe('Time of the first call. Null: no call.'),
   last_at: timeText.nullable().describe('Time of the last call. Null: no call.'),
-  bucket_seconds: seconds.describe('Length of a bucket.'),
-  buckets: z
-    .array(
-      z.strictObject({
-        at: timeText.describe('Begin of the bucket.'),
-        this_run: count.describe('Calls of the run.'),
-        other_runs: count.describe('Calls of other runs at the same service.'),
-      }),
-    )
-    .describe('Calls by the time of their admission.'),
   windows: z.array(window).describe('Rate windows.'),
 });
 
@@ -158,29 +146,43 @@ const lateResults = z.strictObject({
   longest_seconds: seconds.nullable().describe('The longest of them. Null: no delivery.'),
 });
 
+/** Fields whose values are compared with known ones. */
+export const comparedFields = [
+  'email',
+  'phone',
+  'title',
+  'organization_name',
+  'organization_domain',
+  'linkedin_url',
+  'city',
+  'state',
+  'country',
+] as const;
+export type ComparedField = (typeof comparedFields)[number];
+
 const share = z.number().min(0).max(1);
 const rate = z
   .strictObject({
     rate: share.describe('The share.'),
     low: share.describe("Lower end of Wilson's interval of 95 %."),
     high: share.describe("Upper end of Wilson's interval of 95 %."),
-  } satisfies Fields<MatchRate>)
+  })
   .nullable();
 
 const field = z.strictObject({
-  field: z.enum(evaluatedFields).describe('Name of the column.'),
+  field: z.enum(comparedFields).describe('Name of the column.'),
   known: count.describe('People of the file whose value is known.'),
   filled: count.describe('Those of them for whom the warehouse has a value.'),
   correct: count.describe('Those of these whose value is the known one.'),
   coverage: rate.describe('Filled of known. Null: no value is known.'),
   accuracy: rate.describe('Correct of filled. Null: no value is filled.'),
-} satisfies Fields<FieldEvaluation>);
+});
 
 const wrongPerson = z.strictObject({
   row: count.describe('Row of the file, from 1.'),
   contact_id: z.string().describe("The CRM's id of the contact."),
   because: z.enum(['name', 'profile']).describe('What differs.'),
-} satisfies Fields<Evaluation['wrong_people'][number]>);
+});
 
 const evaluation = z
   .strictObject({
@@ -191,7 +193,7 @@ const evaluation = z
     fields: z.array(field).describe('Fields that the file has.'),
     identities_compared: count.describe('Enriched people whose name or profile is known.'),
     wrong_people: z.array(wrongPerson).describe('Contacts that hold the data of another person.'),
-  } satisfies Fields<Evaluation>)
+  })
   .describe('The warehouse beside a file of known values.');
 
 const action = z.strictObject({
@@ -226,3 +228,9 @@ export const report = z
     needs_person: z.array(action).describe('What only a person can do.'),
   })
   .describe('The report of a run.');
+
+/**
+ * The report of a run, exactly as `--format json` prints it. Names are stable. Of the people in the file it has no
+ * data; of the file, its name.
+ */
+export type RunReport = Printed<typeof report>;

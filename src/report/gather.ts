@@ -1,28 +1,37 @@
-import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
-import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Warehouse } from '../db/database.ts';
+import type { RateLimit } from '../domain/rates/rate-limit.ts';
+import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
+import { counted, nounFor } from '../domain/text/counted.ts';
+import type { RunReport } from '../outputs/report-output.ts';
+import {
+  afterLostAnswers,
+  afterOverBudget,
+  afterUnknownCalls,
+  contestedRecords,
+} from '../runs/needed-decisions.ts';
 import { readRunFacts } from '../runs/read-run-facts.ts';
 import { getRun, sourceOf, type RunRecord } from '../runs/runs.ts';
-import { evaluateTruth } from './evaluation/evaluate-truth.ts';
-import { needsPerson } from './needs-person.ts';
-import { readCalls } from './figures/read-calls.ts';
-import { readCosts } from './figures/read-costs.ts';
-import { readCoverage } from './figures/read-coverage.ts';
-import { readCredits } from './figures/read-credits.ts';
-import { readWaste } from './figures/read-waste.ts';
-import { readLateResults } from './figures/read-late-results.ts';
-import { readContestedRows, readLostContacts } from './figures/read-row-figures.ts';
-import type { ReportedRun, RunReport } from './report-types.ts';
+import { compareWithTruth } from './compare-truth.ts';
+import { readCoverage } from './coverage.ts';
+import {
+  readContestedRows,
+  readCalls,
+  readCosts,
+  readCredits,
+  readLateResults,
+  readLostContacts,
+  readWaste,
+} from './figures.ts';
 
 /**
  * Reads the report of a run with a few statements in one snapshot, so that its parts add up while the run
  * continues.
  *
  * @param runId a run's id, or `latest`
- * @param options.rateLimits the current limits, against which calls are drawn
+ * @param options.rateLimits the current limits, with which calls are compared
  * @param options.now the time of the report
  * @param options.truth a file of known values to compare with
- * @throws Problem `run.unknown`
+ * @throws Problem `run.unknown`, `truth.*`
  */
 export async function gatherReport(
   warehouse: Warehouse,
@@ -33,44 +42,41 @@ export async function gatherReport(
     readonly truth?: string | undefined;
   },
 ): Promise<RunReport> {
-  const { database } = warehouse;
-  return database
+  return warehouse.database
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
-    .execute(async (transaction) => {
-      const snapshot = { ...warehouse, database: transaction };
+    .execute(async (database) => {
+      const snapshot = { ...warehouse, database };
       const run = await getRun(snapshot, runId);
       const facts = await readRunFacts(snapshot, run.runId);
-      const { approved_at: approvedAt } = await transaction
+      const { approved_at: approvedAt } = await database
         .selectFrom('runs')
         .select('approved_at')
         .where('run_id', '=', run.runId)
         .executeTakeFirstOrThrow();
-      const credits = await readCredits(transaction, run);
-      const lateResults = await readLateResults(snapshot, run.runId);
       const report = {
         report_version: 1 as const,
         generated_at: options.now.toISOString(),
         run: describe(run, facts.service, approvedAt, options.now),
         outcomes: inOrderOfOutcomes(facts.outcomes),
-        contested_rows: await readContestedRows(transaction, run.runId),
-        lost_contacts: await readLostContacts(transaction, run.runId),
-        coverage: await readCoverage(transaction, run),
-        credits,
-        waste: await readWaste(transaction, run.runId),
-        costs: await readCosts(transaction, run, credits),
-        calls: await readCalls(transaction, run, options.rateLimits),
-        late_results: lateResults,
+        contested_rows: await readContestedRows(database, run.runId),
+        lost_contacts: await readLostContacts(database, run.runId),
+        coverage: await readCoverage(database, run),
+        credits: await readCredits(database, run),
+        waste: await readWaste(database, run.runId),
+        costs: await readCosts(database, run),
+        calls: await readCalls(database, run.runId, options.rateLimits),
+        late_results: await readLateResults(database, run.runId),
+        ...(options.truth !== undefined && {
+          evaluation: await compareWithTruth(database, options.truth, sourceOf(run)),
+        }),
       };
-      const { truth } = options;
-      const evaluation =
-        truth === undefined ? undefined : await evaluateTruth(transaction, truth, sourceOf(run));
-      return { ...report, ...(evaluation && { evaluation }), needs_person: needsPerson(report) };
+      return { ...report, needs_person: needsPerson(report) };
     });
 }
 
-function describe(run: RunRecord, service: string, approvedAt: Date | null, now: Date): ReportedRun {
+function describe(run: RunRecord, service: string, approvedAt: Date | null, now: Date): RunReport['run'] {
   const until = run.finishedAt ?? now;
   return {
     run_id: run.runId,
@@ -92,4 +98,59 @@ function describe(run: RunRecord, service: string, approvedAt: Date | null, now:
     cancelled: run.cancelled,
     undone: run.undone,
   };
+}
+
+/** The actions that only the operator can take, most urgent first. */
+export function needsPerson(report: Omit<RunReport, 'needs_person'>): RunReport['needs_person'] {
+  const { run, outcomes, credits, calls, late_results: late } = report;
+  const actions: RunReport['needs_person'][number][] = [];
+  if (run.reason !== null)
+    actions.push({
+      what: `The run ${run.status === 'failed' ? 'has' : 'is'} ${run.status}: ${run.reason}.`,
+      next: run.next ?? resume(run.run_id),
+    });
+  else if (run.status === 'awaiting_approval')
+    actions.push({
+      what: 'The plan waits for approval. The run has spent nothing yet.',
+      next: resume(run.run_id),
+    });
+  const unknown = calls.by_status['unknown'] ?? 0;
+  if (unknown > 0)
+    actions.push({
+      what:
+        `The cost of ${counted(unknown, 'call')} is unknown; ` +
+        `${counted(credits.held.unknown, 'credit')} ${nounFor(credits.held.unknown, 'is', 'are')} held.`,
+      next: afterUnknownCalls(run.run_id),
+    });
+  else if ((outcomes.unknown ?? 0) > 0)
+    actions.push({
+      what: `The answers for ${counted(outcomes.unknown ?? 0, 'row')} were lost; the cost of their calls is decided.`,
+      next: afterLostAnswers,
+    });
+  if ((outcomes.over_budget ?? 0) > 0)
+    actions.push({
+      what: `The budget had no credits left for ${counted(outcomes.over_budget ?? 0, 'row')}.`,
+      next: afterOverBudget,
+    });
+  if (report.contested_rows > 0) {
+    const { what, next } = contestedRecords(report.contested_rows);
+    actions.push({ what: `${what}.`, next });
+  }
+  if (late.quarantined > 0)
+    actions.push({
+      what: `${counted(late.quarantined, 'delivery', 'deliveries')} could not be read.`,
+      next: `enrich inbox list ${run.run_id} --status quarantined`,
+    });
+  if (late.orphaned > 0)
+    actions.push({
+      what:
+        `The results of ${counted(late.orphaned, 'delivery', 'deliveries')} go to no person of a recorded answer; ` +
+        'their price counts.',
+      next: `enrich inbox list ${run.run_id} --status orphaned`,
+    });
+  return actions;
+}
+
+function resume(runId: string): string {
+  return `enrich resume ${runId}`;
 }

@@ -1,23 +1,32 @@
-import { answeredOutcomes } from '../domain/runs/outcome.ts';
-import { describeAskedService, sandbox } from '../domain/runs/asked-service.ts';
 import { formatCredits, storedCredits } from '../domain/money/decimal.ts';
-import { callsSection, countSentCalls } from './sections/calls-section.ts';
-import { coverageSection } from './sections/coverage-section.ts';
-import { creditsSection } from './sections/credits-section.ts';
-import { evaluationSection } from './evaluation/evaluation-section.ts';
-import { lateResultsSection } from './sections/late-results-section.ts';
-import { outcomesSection } from './sections/outcomes-section.ts';
-import { runSection } from './sections/run-section.ts';
-import type { ReportDocument } from './document-types.ts';
-import type { FieldCost, RunReport } from './report-types.ts';
-import { counted } from '../domain/text/counted.ts';
+import { describeInRange } from '../domain/money/credit-rules.ts';
+import { formatLimit } from '../domain/money/format-limit.ts';
+import { formatPrice } from '../domain/money/format-price.ts';
+import { deliveryKindNames, deliveryKinds } from '../domain/late-results/delivery-kinds.ts';
+import { formatRateLimits } from '../domain/rates/rate-limit.ts';
+import { describeAskedService, sandbox } from '../domain/runs/asked-service.ts';
+import { describeRate } from '../domain/runs/match-rate.ts';
+import { answeredOutcomes, isOutcome, outcomeFacts, type Outcome } from '../domain/runs/outcome.ts';
+import { counted, countedPeople } from '../domain/text/counted.ts';
+import { formatElapsed } from '../domain/text/duration.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { formatPercent } from '../domain/text/format-percent.ts';
-import { visibleInLine } from '../domain/text/visible.ts';
-import { formatPrice } from '../domain/money/format-price.ts';
 import { secondOf } from '../domain/text/minute-of.ts';
-import { words } from './wording.ts';
+import { visibleInLine } from '../domain/text/visible.ts';
+import type { RunReport } from '../outputs/report-output.ts';
+import {
+  barOf,
+  numberColumns,
+  tableOfNumbers,
+  type Bar,
+  type ReportDocument,
+  type Section,
+  type Tone,
+} from './document.ts';
 
+type Waste = RunReport['waste'][number];
+
+/** Describes the report once, for every format that people read. */
 export function documentOf(report: RunReport): ReportDocument {
   const { run } = report;
   return {
@@ -33,7 +42,7 @@ export function documentOf(report: RunReport): ReportDocument {
     sections: [
       outcomesSection(report),
       coverageSection(report),
-      ...(report.evaluation ? [evaluationSection(report.evaluation)] : []),
+      ...(report.evaluation ? [truthSection(report.evaluation)] : []),
       creditsSection(report),
       callsSection(report),
       lateResultsSection(report),
@@ -45,14 +54,8 @@ export function documentOf(report: RunReport): ReportDocument {
   };
 }
 
-function headlineOf({
-  run,
-  outcomes,
-  credits: money,
-  waste,
-  costs,
-  calls,
-}: RunReport): ReportDocument['headline'] {
+function headlineOf(report: RunReport): ReportDocument['headline'] {
+  const { run, outcomes, credits: money, waste, costs, calls } = report;
   const enriched = outcomes.enriched ?? 0;
   const asked = answeredOutcomes.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
   const email = costs.find(({ field }) => field === 'verified_email');
@@ -89,10 +92,333 @@ function headlineOf({
   ];
 }
 
-function noteOfPrice(email: FieldCost | undefined): string {
-  if (email === undefined) return 'retention has removed the rows';
-  const emails = counted(email.count, 'email');
-  return email.each === null && email.count > 0
+function noteOfPrice(email: RunReport['costs'][number] | undefined): string {
+  const emails = counted(email?.count ?? 0, 'email');
+  return email?.each === null && email.count > 0
     ? `nothing settled yet, for ${emails}`
     : `credits, for ${emails}`;
+}
+
+/** Calls that may have reached the service. */
+function countSentCalls(statuses: Readonly<Record<string, number>>): number {
+  return Object.entries(statuses).reduce(
+    (sum, [status, calls]) => sum + (status === 'released' ? 0 : calls),
+    0,
+  );
+}
+
+const toneOfGroup: Readonly<Record<(typeof outcomeFacts)[Outcome]['group'], Tone>> = {
+  enriched: 'good',
+  'without contact': 'plain',
+  'not asked': 'quiet',
+  'cannot be asked': 'quiet',
+  'needs a person': 'warning',
+};
+
+function outcomesSection(report: RunReport): Section {
+  const { run, outcomes, contested_rows: contested, lost_contacts: lost } = report;
+  const counts = Object.entries(outcomes);
+  const whole = counts.reduce((sum, [, number]) => sum + number, 0);
+  const rows = counts.map(([outcome, number]) => [
+    words(outcome),
+    formatNumber(number),
+    formatPercent(number, whole),
+    isOutcome(outcome) ? outcomeFacts[outcome].meaning : 'not decided yet',
+  ]);
+  const toneOf = (outcome: string): Tone =>
+    isOutcome(outcome) ? toneOfGroup[outcomeFacts[outcome].group] : 'quiet';
+  return {
+    id: 'outcomes',
+    title: 'Outcomes',
+    lead: 'Every row of the file ends in exactly one outcome.',
+    tables: [
+      {
+        caption: 'Rows by outcome',
+        columns: [{ title: 'Outcome' }, ...numberColumns('Rows', 'Share'), { title: 'Meaning' }],
+        rows: [...rows, ['all rows', formatNumber(run.rows), formatPercent(run.rows, run.rows), '']],
+        bars: counts.map(([outcome, number]) => barOf(number, whole, toneOf(outcome))),
+      },
+      tableOfNumbers(
+        'Rows whose record id names different people, which the run does not ask for',
+        ['Outcome', 'Rows'],
+        contested === 0 ? [] : [['duplicate', formatNumber(contested)]],
+      ),
+      tableOfNumbers(
+        'Rows whose contact has lost its person since',
+        ['Reason', 'Rows'],
+        lost.map(({ reason, rows: number }) => [reason, formatNumber(number)]),
+      ),
+    ],
+  };
+}
+
+function coverageSection({ coverage: { contacts, fields } }: RunReport): Section {
+  return {
+    id: 'coverage',
+    title: 'Coverage before and after',
+    lead:
+      fields.length === 0
+        ? 'The cells of the file were removed after their retention period (RETENTION).'
+        : `The number of contacts with each field, of ${counted(contacts, 'contact')} in the file (without ` +
+          'duplicates and unreadable rows): in the export, and now in the export or the warehouse. ' +
+          'A dash means that no column is recognised for the field.',
+    tables: [
+      tableOfNumbers(
+        'Contacts with a value, by field',
+        ['Field', 'Before', 'After', 'Gained', 'Before, share', 'After, share'],
+        fields.map(({ field, before, after, gained }) => [
+          fieldName(field),
+          before === null ? '–' : formatNumber(before),
+          formatNumber(after),
+          `+${formatNumber(gained)}`,
+          before === null ? '–' : formatPercent(before, contacts),
+          formatPercent(after, contacts),
+        ]),
+        fields.map(({ before, gained }): Bar => [
+          ...barOf(before ?? 0, contacts, 'quiet'),
+          ...barOf(gained, contacts, 'good'),
+        ]),
+      ),
+    ],
+  };
+}
+
+function truthSection(evaluation: NonNullable<RunReport['evaluation']>): Section {
+  const { people, enriched, source, fields, identities_compared: compared, wrong_people: wrong } = evaluation;
+  return {
+    id: 'truth',
+    title: 'Compared with known values',
+    lead:
+      `The truth file has ${countedPeople(people)} of source ${source}; the warehouse has data for ` +
+      `${formatNumber(enriched)}. Coverage is the share of known values for which the warehouse has a value, ` +
+      'accuracy the share of these values that are the known ones, each with its 95 % interval (Wilson). ' +
+      `Of ${countedPeople(compared)} whose name or profile is known, ${counted(wrong.length, 'contact')} ` +
+      `${wrong.length === 1 ? 'holds' : 'hold'} the data of another person.`,
+    tables: [
+      tableOfNumbers(
+        'Coverage and accuracy, by field',
+        ['Field', 'Known', 'Filled', 'Correct', 'Coverage', 'Accuracy'],
+        fields.map(({ field, known, filled, correct, coverage, accuracy }) => [
+          fieldName(field),
+          formatNumber(known),
+          formatNumber(filled),
+          formatNumber(correct),
+          coverage === null ? '–' : describeRate(coverage),
+          accuracy === null ? '–' : describeRate(accuracy),
+        ]),
+      ),
+      {
+        caption: 'Contacts with the data of another person',
+        columns: [...numberColumns('Row of the truth file'), { title: 'Contact' }, { title: 'Other' }],
+        rows: wrong.map(({ row, contact_id: contactId, because }) => [formatNumber(row), contactId, because]),
+      },
+    ],
+  };
+}
+
+const wasteOf: Readonly<Record<Waste['kind'], string>> = {
+  no_contact: 'returned people who matched no contact',
+  answered_again: 'people returned more than once: rows of one person',
+  no_answer: 'people of calls without an answer that an operator accepted as billed',
+  orphaned_delivery: 'late results for no person of a recorded answer',
+};
+
+function creditsSection({ run, credits: money, outcomes, waste, costs }: RunReport): Section {
+  const { settled, held, planned, budgets } = money;
+  const isFinal = run.status === 'finished' && held.total === '0' && (outcomes.over_budget ?? 0) === 0;
+  const parts = [
+    { kind: 'records, billed with the answers', value: settled.records, tone: 'plain' as const },
+    ...deliveryKindNames.map((kind) => ({
+      kind: `${deliveryKinds[kind].creditsName}, billed with late results`,
+      value: settled[kind],
+      tone: 'plain' as const,
+    })),
+    { kind: 'accepted by an operator, without a bill', value: settled.decided, tone: 'plain' as const },
+    { kind: 'settled', value: settled.total, tone: 'good' as const },
+    { kind: 'held for calls in flight', value: held.in_flight, tone: 'quiet' as const },
+    { kind: 'held for late results', value: held.awaiting, tone: 'quiet' as const },
+    { kind: 'held, cost unknown', value: held.unknown, tone: 'warning' as const },
+  ].filter(({ kind, value }) => value !== '0' || kind === 'settled');
+  // Only for the lengths of bars; printed figures stay decimals.
+  const all = Number(settled.total) + Number(held.total);
+  return {
+    id: 'credits',
+    title: 'Credits',
+    lead:
+      planned === null
+        ? 'The run was not planned.'
+        : `The plan: at least ${formatNumber(planned.minimum)}, expected ${formatNumber(planned.expected)} ` +
+          `(${formatNumber(planned.low)} to ${formatNumber(planned.high)}), ` +
+          `at most ${formatNumber(planned.worst_case)}. ` +
+          (isFinal ? `The settled credits are ${describeInRange(settled.total, planned)}. ` : '') +
+          `The cost of a call is divided equally among its people.` +
+          (held.total === '0' ? '' : ' Prices are not final while credits are held.'),
+    tables: [
+      tableOfNumbers(
+        'Credits by kind',
+        ['Kind', 'Credits'],
+        parts.map(({ kind, value }) => [kind, formatNumber(value)]),
+        parts.map(({ value, tone }) => barOf(Number(value), all, tone)),
+      ),
+      tableOfNumbers(
+        'Cost per usable field, of people whom the run found and who are a contact now',
+        ['Field', 'Count', 'Credits', 'Each'],
+        costs.map(({ field, count, credits, each }) => [
+          fieldName(field),
+          formatNumber(count),
+          formatNumber(credits),
+          each === null ? '–' : formatPrice(each),
+        ]),
+      ),
+      tableOfNumbers(
+        'Credits without a result',
+        ['Where', 'Count', 'Credits'],
+        waste.length === 0
+          ? [['none', '0', '0']]
+          : waste.map(({ kind, count, credits }) => [
+              wasteOf[kind],
+              formatNumber(count),
+              formatNumber(credits),
+            ]),
+      ),
+      tableOfNumbers(
+        'Budgets of the calls, with all their runs',
+        ['Budget', 'Limit', 'Settled', 'Reserved'],
+        budgets.map(({ budget, limit, settled: spent, reserved }) => [
+          budget,
+          formatLimit(limit, 'none'),
+          formatNumber(spent),
+          formatNumber(reserved),
+        ]),
+        budgets.map(({ limit, settled: spent, reserved }): Bar =>
+          limit === null
+            ? []
+            : [
+                ...barOf(Number(spent), Number(limit), 'plain'),
+                ...barOf(Number(reserved), Number(limit), 'quiet'),
+              ],
+        ),
+      ),
+    ],
+  };
+}
+
+function callsSection({ calls }: RunReport): Section {
+  const { by_status: statuses, first_at: first, last_at: last, windows } = calls;
+  return {
+    id: 'calls',
+    title: 'Calls against the limit',
+    lead:
+      first === null || last === null
+        ? 'No call was made.'
+        : `${counted(countSentCalls(statuses), 'call')} from ${secondOf(first)} to ${secondOf(last)}. ` +
+          'All runs at one service share its limits. The limits are the current ones.',
+    tables: [
+      tableOfNumbers(
+        'Maximum calls in a trailing window, of all runs',
+        ['Limit', 'Maximum', 'Share of the limit'],
+        windows.map(({ limit, seconds, peak }) => [
+          formatRateLimits([{ calls: limit, seconds }]),
+          formatNumber(peak),
+          formatPercent(peak, limit),
+        ]),
+        windows.map(({ limit, peak }) => barOf(peak, limit, peak > limit ? 'warning' : 'plain')),
+      ),
+      tableOfNumbers(
+        'Calls by status',
+        ['Status', 'Calls'],
+        Object.entries(statuses).map(([status, number]) => [
+          status === 'released' ? 'released, never sent' : status,
+          formatNumber(number),
+        ]),
+      ),
+    ],
+  };
+}
+
+function lateResultsSection({ calls, late_results: late }: RunReport): Section {
+  const figures: [string, number][] = [
+    ['calls that wait for late results', late.awaited],
+    ['calls whose late results did not arrive in time', late.expired],
+    ['deliveries with effect', late.arrived],
+    ['– fetched by a poll', late.polled],
+    ['– after the end of the run', late.late],
+    ['repeated deliveries', late.duplicate],
+    ['deliveries for no person of a recorded answer', late.orphaned],
+    ['unreadable deliveries', late.quarantined],
+    ['deliveries not applied yet', late.waiting],
+  ];
+  const took =
+    late.median_seconds === null || late.longest_seconds === null
+      ? ''
+      : ` Half of them arrived within ${formatElapsed(late.median_seconds)} of the answer, ` +
+        `the last after ${formatElapsed(late.longest_seconds)}.`;
+  const overdue = (calls.by_status['awaiting'] ?? 0) - late.awaited;
+  const missing =
+    overdue > 0
+      ? ` ${counted(overdue, 'call')} got no late results before the deadline. Workers apply them when they come; ` +
+        'until then their credits stay held.'
+      : '';
+  const none = figures.every(([, number]) => number === 0);
+  return {
+    id: 'late-results',
+    title: 'Late results',
+    lead: none
+      ? 'The run has no late results.'
+      : `Phones and waterfall results arrive after the answer, by webhook or by poll.${took}${missing}`,
+    tables: [
+      tableOfNumbers(
+        'Late results',
+        ['Kind', 'Count'],
+        none ? [] : figures.map(([what, number]) => [what, formatNumber(number)]),
+      ),
+    ],
+  };
+}
+
+function runSection({ run }: RunReport): Section {
+  const { reveal, waterfall } = run.asked_for;
+  const extras = [...reveal.map((kind) => `reveal ${kind}`), ...waterfall.map((kind) => `waterfall ${kind}`)];
+  const facts: [string, string | null][] = [
+    ['run', run.run_id],
+    ['status', words(run.status)],
+    ['reason', run.reason],
+    ['file', run.file],
+    ['SHA-256 of the file', run.file_sha256],
+    ['source', run.source],
+    ['service', describeAskedService(run.service)],
+    ['asked for', ['profile', ...extras].join(', ')],
+    ['priority', run.priority],
+    ['plan', run.plan_hash],
+    ['created', secondOf(run.created_at)],
+    ['approved', run.approved_at && secondOf(run.approved_at)],
+    ['ended', run.finished_at && secondOf(run.finished_at)],
+    ['duration', formatElapsed(run.seconds)],
+    ['cancelled', run.cancelled && secondOf(run.cancelled.at)],
+    ['reason for cancellation', run.cancelled?.reason ?? null],
+    ['undone', run.undone && `${secondOf(run.undone.at)} by ${run.undone.by}`],
+    ['reason for undo', run.undone?.reason ?? null],
+  ];
+  return {
+    id: 'run',
+    title: 'Run',
+    lead: '',
+    tables: [
+      {
+        caption: 'The run',
+        columns: [{ title: 'Property' }, { title: 'Value' }],
+        rows: facts.flatMap(([name, value]) => (value === null ? [] : [[name, visibleInLine(value)]])),
+      },
+    ],
+  };
+}
+
+/** `not_found` → `not found`. */
+function words(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+function fieldName(field: string): string {
+  if (field === 'linkedin_url') return 'LinkedIn profile';
+  return field === 'title' ? 'job title' : words(field);
 }

@@ -116,7 +116,6 @@ describe('a flag that cannot be read', () => {
     ['--max-credits must be credits from 0 up', ['plan', 'good.csv', '--max-credits', '-5']],
     ['no source "nope"  where: --source', ['export', '--source', 'nope']],
     ['no source "nope"  where: --source', ['export', '--for', 'zoho', '--source', 'nope', '--output', 'out']],
-    ['no source "nope"  where: --source', ['evaluate', '--truth', 'good.csv', '--source', 'nope']],
     ['--freshness', ['plan', 'good.csv', '--freshness', 'soon']],
     ['--rate-limits', ['plan', 'good.csv', '--rate-limits', '20/q']],
     ['--plan', ['run', 'good.csv', '--plan', 'the-last-one']],
@@ -347,12 +346,6 @@ it.each<[code: number, command: string[]]>([
     expect(ended.code).toBe(code);
   },
 );
-
-it('enrich evaluate says that a truth file is empty', async () => {
-  const ended = await system.here(['evaluate', '--truth', write('empty-truth.csv', '')]);
-  expect(ended.stderr).toContain('error: the truth file is empty\n');
-  expect(ended.code).toBe(2);
-});
 
 it('enrich sandbox names a key file that cannot be read', async () => {
   const ended = await system.here(['sandbox', '--api-key-file', 'none']);

@@ -1,5 +1,5 @@
 import type { RunFacts } from '../../contract/run-facts.ts';
-import { readContestedRows } from '../../report/figures/read-row-figures.ts';
+import { readContestedRows } from '../../report/figures.ts';
 import type { Session } from '../session/session.ts';
 import { print, printFacts, tell } from '../terminal/output.ts';
 import { describeContestedRows } from './describe/describe-row-notes.ts';

@@ -20,6 +20,7 @@ import { peopleLog } from './initial/tables/people-log.ts';
 import { peopleProjections } from './initial/tables/people-projections.ts';
 import { privacyTables } from './initial/tables/privacy.ts';
 import { questions } from './initial/tables/questions.ts';
+import { runFigures } from './initial/tables/run-figures.ts';
 import { runTables } from './initial/tables/runs.ts';
 
 const statements = [
@@ -35,6 +36,7 @@ const statements = [
   ...reopenLinkedDeliveries,
   ...peopleHistory,
   ...questions,
+  ...runFigures,
   ...privacyTables,
   ...rateWindowFunctions,
   ...orderOfCredits,

@@ -1,4 +1,4 @@
-import type { RunReport } from '../../../src/report/report-types.ts';
+import type { RunReport } from '../../../src/outputs/report-output.ts';
 
 /** A report of an invented run with every kind of event. */
 export function reportWith(differing: Partial<RunReport> = {}): RunReport {
@@ -51,12 +51,7 @@ export function reportWith(differing: Partial<RunReport> = {}): RunReport {
       by_status: { settled: 119, unknown: 1 },
       first_at: '2026-11-21T08:00:06.000Z',
       last_at: '2026-11-21T09:29:00.000Z',
-      bucket_seconds: 3_600,
-      buckets: [
-        { at: '2026-11-21T08:00:06.000Z', this_run: 100, other_runs: 30 },
-        { at: '2026-11-21T09:00:06.000Z', this_run: 20, other_runs: 0 },
-      ],
-      windows: [{ limit: 600, seconds: 3_600, peak: 140, trailing: [130, 140] }],
+      windows: [{ limit: 600, seconds: 3_600, peak: 140 }],
     },
     late_results: {
       awaited: 0,

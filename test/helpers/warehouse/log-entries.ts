@@ -44,6 +44,8 @@ export async function say({ pool }: Warehouse, said: Said): Promise<void> {
 export async function match(
   { pool }: { readonly pool: Pick<Warehouse['pool'], 'query'> },
   contact: {
+    /** Not given: hubspot. */
+    readonly source?: string;
     readonly contactId: string;
     readonly person: string | null;
     /** All keys of the person; not given: one key. */
@@ -52,16 +54,18 @@ export async function match(
     readonly runId: string;
   },
 ): Promise<void> {
+  const { source = 'hubspot' } = contact;
   await pool.query(
     `insert into enrichment.contact_matches (
        source, contact_id, service, person_key, evidence, asked, run_id, row_number,
        decided_at, recorded_at, person_keys)
-     values ('hubspot', $1, $2, $3, 'email', true, $4, 1, $5, $5, $6)`,
-    [contact.contactId, service, contact.person, contact.runId, contact.at, contact.keys],
+     values ($7, $1, $2, $3, 'email', true, $4, 1, $5, $5, $6)`,
+    [contact.contactId, service, contact.person, contact.runId, contact.at, contact.keys, source],
   );
-  await pool.query(`select enrichment.project($1, '{}', '{hubspot}', array[$2])`, [
+  await pool.query(`select enrichment.project($1, '{}', array[$3], array[$2])`, [
     service,
     contact.contactId,
+    source,
   ]);
 }
 

@@ -3,7 +3,7 @@ import {
   describeContestedRows,
   describeLostContacts,
 } from '../../../src/cli/run/describe/describe-row-notes.ts';
-import { readContestedRows, readLostContacts } from '../../../src/report/figures/read-row-figures.ts';
+import { readContestedRows, readLostContacts } from '../../../src/report/figures.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { renderReport } from '../../../src/report/render.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';

@@ -19,7 +19,6 @@ describe('a folder without a warehouse', () => {
     'inbox list',
     'export',
     'changes',
-    'evaluate --truth good.csv',
     'review list',
     'suppress check ada@orbit.example',
     'sql -c select',

@@ -74,10 +74,11 @@ describe('the views for the questions of docs/warehouse.md', () => {
     expect(phones[0]).toMatchObject({ number: '+14155550100', is_first: true, attempt_id: call.attemptId });
     expect(phones[0]!['delivery_id']).not.toBeNull();
     expect(await ask('select * from run_costs where run_id = $1', call.runId)).toMatchObject([
-      { credits_settled: '27.000000', people: '3', emails: '3', verified_emails: '0', phones: '3' },
+      { credits_settled: '27.000000', people: 3, emails: 3, verified_emails: 0, phones: 3 },
     ]);
     const [costs] = await ask('select * from run_costs where run_id = $1', call.runId);
-    expect(costs!['credits_per_phone']).toBe('9.000000');
+    expect(costs).toMatchObject({ email_credits: '3.000000', phone_credits: '24.000000' });
+    expect(costs!['credits_per_phone']).toBe('8.000000');
     expect(costs!['credits_per_verified_email']).toBeNull();
   });
 
@@ -86,7 +87,7 @@ describe('the views for the questions of docs/warehouse.md', () => {
     const body = phonesBody(call.ids, 24).toString();
     await deliverTo(warehouse, call, Buffer.from(body.replace('"mobile"', '"Work_HQ"')));
     const [costs] = await ask('select * from run_costs where run_id = $1', call.runId);
-    expect(costs).toMatchObject({ phones: '2', credits_per_phone: '13.500000' });
+    expect(costs).toMatchObject({ phones: 2, credits_per_phone: '12.000000' });
   });
 
   it('run_costs counts what calls found for contacts, and no person who is no contact', async () => {
@@ -95,7 +96,7 @@ describe('the views for the questions of docs/warehouse.md', () => {
     await contact('reached', '2026-01-01', facts, runId);
     await say(warehouse, { person: 'mismatched', askedAt: '2026-01-01', runId, facts });
     expect(await ask('select * from run_costs where run_id = $1', runId)).toMatchObject([
-      { people: '1', emails: '1', verified_emails: '1', phones: '0' },
+      { people: 1, emails: 1, verified_emails: 1, phones: 0 },
     ]);
   });
 
@@ -109,7 +110,7 @@ describe('the views for the questions of docs/warehouse.md', () => {
     const keys = ['former', 'renumbered'];
     await match(warehouse, { contactId: 'bo', person: 'renumbered', keys, at: '2026-01-01', runId: second });
     for (const runId of [first, second])
-      expect(await ask('select people from run_costs where run_id = $1', runId)).toEqual([{ people: '1' }]);
+      expect(await ask('select people from run_costs where run_id = $1', runId)).toEqual([{ people: 1 }]);
   });
 
   it('calls_without_data has calls that were billed and enriched no row', async () => {
@@ -180,12 +181,41 @@ describe('the views for the questions of docs/warehouse.md', () => {
     expect(await ask(`select * from coverage_by_segment where segment_value = 'Norway'`)).toMatchObject([
       { source: 'hubspot', segment: 'country', contacts: '2', titles: '1', emails: '0' },
     ]);
-    const [all] = await ask(
-      `select contacts::int from coverage_by_segment where segment = 'all' and source = 'hubspot'`,
-    );
-    expect(all).toEqual(
-      (await ask(`select count(*)::int as contacts from enriched_contacts where source = 'hubspot'`))[0],
-    );
+  });
+
+  it('coverage_by_segment and coverage_by_column() count all contacts of exports, also without a person', async () => {
+    const { runId } = await stagedRun(warehouse, [
+      { keys: [], contactId: 'known' },
+      { keys: [], contactId: 'unknown' },
+    ]);
+    await warehouse.query`
+      update runs set source = 'zoho', header = '{Record Id,Region}' where run_id = ${runId}`;
+    await warehouse.query`
+      update run_rows set raw = json_build_array(contact_id, 'North')::text where run_id = ${runId}`;
+    await warehouse.query`
+      insert into contact_records (source, contact_id, run_id, row_number, other_emails, keys)
+      select 'zoho', contact_id, run_id, row_number, '{}', '{}' from run_rows where run_id = ${runId}`;
+    const facts = titled('Lead');
+    await say(warehouse, { person: 'zoe', askedAt: '2026-01-01', runId, facts });
+    await match(warehouse, { source: 'zoho', contactId: 'known', person: 'zoe', at: '2026-01-01', runId });
+    const figures = { contacts: '2', people: '1', titles: '1', emails: '0' };
+    expect(
+      await ask(`select * from coverage_by_segment where source = 'zoho' and segment = 'all'`),
+    ).toMatchObject([figures]);
+    expect(await ask(`select * from coverage_by_column('zoho', 'Region')`)).toMatchObject([
+      { segment_value: 'North', ...figures },
+    ]);
+  });
+
+  it('value_changes_of_last_day has the value before and after each change', async () => {
+    const yesterday = new Date(Date.now() - 86_400_000 * 3).toISOString();
+    const today = new Date(Date.now() - 3_600_000).toISOString();
+    await contact('promoted', yesterday, titled('Analyst'));
+    await contact('promoted', today, titled('Lead'));
+    expect(
+      await ask(`
+        select field_group, old_value, new_value from value_changes_of_last_day where contact_id = 'promoted'`),
+    ).toEqual([{ field_group: 'title', old_value: { title: 'Analyst' }, new_value: { title: 'Lead' } }]);
   });
 
   it('oldest_values begins with the value that was asked for first', async () => {

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { evaluateTruth } from '../../../src/report/evaluation/evaluate-truth.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
@@ -87,7 +86,7 @@ const run = await stagedRun(warehouse, [
 ]);
 const { runId } = run;
 await warehouse.query`
-  update runs set status = 'finished', header = '{Email,Job Title,Mobile,phone_jsonb}',
+  update runs set status = 'finished', header = '{Email,Job Title,Mobile,Phone}',
   mapping = '{"Email": "email"}', plan_hash = 'cafe',
   options = options || '{"service": "https://service.example/api/v1", "reveal": ["phone"]}',
   created_at = '2026-11-21 09:00:00Z', finished_at = '2026-11-21 09:30:00Z' where run_id = ${runId}`;
@@ -240,14 +239,11 @@ describe('the report of a run', () => {
   });
 
   it('the report of a run counts calls of all runs in trailing windows, except those never sent', () => {
-    const { by_status: statuses, buckets, windows } = report.calls;
+    const { by_status: statuses, first_at: first, last_at: last, windows } = report.calls;
     expect(statuses).toEqual({ released: 1, settled: 4, unknown: 1 });
-    expect(buckets.reduce((sum, bucket) => sum + bucket.this_run, 0)).toBe(5);
-    expect(buckets.reduce((sum, bucket) => sum + bucket.other_runs, 0)).toBe(1);
-    // The other run's call of five seconds before still counts beside the first three; after ten seconds none does.
-    expect(windows[0]?.peak).toBe(4);
-    expect(windows[0]?.trailing.slice(0, 12)).toEqual([2, 3, 4, 4, 4, 3, 3, 3, 3, 3, 2, 1]);
-    expect(windows[0]?.trailing).toHaveLength(buckets.length);
+    expect([first, last]).toEqual(['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:40.000Z']);
+    // The other run's call of five seconds before still counts beside the first three.
+    expect(windows).toEqual([{ limit: 3, seconds: 10, peak: 4 }]);
   });
 
   it('the report of a run shows the status of late results and how long they took', () => {
@@ -275,7 +271,11 @@ describe('the report of a run', () => {
   it('the report of a run exists before anything has happened in the run', async () => {
     const fresh = await stagedRun(warehouse, []);
     const early = await gatherReport(warehouse, fresh.runId, { rateLimits, now });
-    expect([early.calls.buckets, early.waste, early.needs_person]).toEqual([[], [], []]);
+    expect([early.calls.windows, early.waste, early.needs_person]).toEqual([
+      [{ limit: 3, seconds: 10, peak: 0 }],
+      [],
+      [],
+    ]);
   });
 
   it('the report of a run compares contacts with known values, by record id or email', async () => {
@@ -283,7 +283,7 @@ describe('the report of a run', () => {
     const truth = join(folder, 'truth.csv');
     writeFileSync(
       truth,
-      '\ufeffRecord ID;Email;Job title\ncontact-1;ONE@orbit.example;Pilot\n' +
+      '\ufeffcontact_id;Email;Title\ncontact-1;ONE@orbit.example;Pilot\n' +
         'contact-2;;Cook\ncontact-9;x@orbit.example;\n',
     );
     const known = await gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth });
@@ -303,10 +303,15 @@ describe('the report of a run', () => {
       insert into contact_records (source, contact_id, run_id, row_number, other_emails, keys)
       values ('generic', 'contact-1', ${report.run.run_id}, 1, '{one@orbit.example}', '{}')
       on conflict (source, contact_id, run_id) do update set other_emails = excluded.other_emails`;
-    expect(await evaluateTruth(warehouse.database, truth, undefined)).toMatchObject({
+    const byEmail = await gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth });
+    expect(byEmail.evaluation).toMatchObject({
       key: 'email',
       fields: [{ field: 'title', known: 1, filled: 1, correct: 0 }],
     });
+    writeFileSync(truth, 'contact_id,Job title\ncontact-1,Pilot\n');
+    await expect(
+      gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth }),
+    ).rejects.toMatchObject({ type: 'truth.unreadable', next: expect.stringContaining('title') as string });
   });
 
   it('the report of a missing run is refused', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { needsPerson } from '../../../src/report/needs-person.ts';
+import { needsPerson } from '../../../src/report/gather.ts';
 import { reportWith } from '../../helpers/outputs/report.ts';
 
 const quiet = reportWith({

@@ -41,7 +41,10 @@ export function reportCommand(): Command {
       ).choices(reportFormats),
     )
     .option('--output <file>', 'file, which is replaced (default: standard output)')
-    .option('--truth <file>', 'CSV file of known values to compare with, as for enrich evaluate')
+    .option(
+      '--truth <file>',
+      'CSV file of known values to compare with: contact_id or email, and columns such as title, phone',
+    )
     .explain(`
 The HTML page is one file that needs no network. No report holds data of the people in the file.
 

@@ -4,7 +4,7 @@ import { counted } from '../../../domain/text/counted.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { Config } from '../../../config/settings.ts';
 import type { RunFacts } from '../../../contract/run-facts.ts';
-import { readContestedRows, readLostContacts } from '../../../report/figures/read-row-figures.ts';
+import { readContestedRows, readLostContacts } from '../../../report/figures.ts';
 import { readRunFacts } from '../../../runs/read-run-facts.ts';
 import { listRuns } from '../../../runs/runs.ts';
 import { describeContestedRows, describeLostContacts } from '../../run/describe/describe-row-notes.ts';

@@ -1,6 +1,6 @@
 import type { RunFacts } from '../../../contract/run-facts.ts';
 import { counted } from '../../../domain/text/counted.ts';
-import type { LostContacts } from '../../../report/report-types.ts';
+import type { RunReport } from '../../../outputs/report-output.ts';
 import { contestedRecords } from '../../../runs/needed-decisions.ts';
 
 /** Says that rows of a run have a record id that names different people; no lines if no row has. */
@@ -22,7 +22,7 @@ export function describeContestedRows({ run_id: runId }: Pick<RunFacts, 'run_id'
  */
 export function describeLostContacts(
   { run_id: runId }: Pick<RunFacts, 'run_id'>,
-  lost: readonly LostContacts[],
+  lost: RunReport['lost_contacts'],
 ): string[] {
   if (lost.length === 0) return [];
   const columns = 'row_number, contact_id, reason';

@@ -73,12 +73,18 @@ const tables: Readonly<Record<string, string>> = {
     'Phones of each contact: when asked for, when received, and the run, call and delivery of each',
   run_costs:
     'Cost of each run, and the number of people, addresses and phones that its calls found for contacts',
+  run_outcomes: 'Number of rows of each run, by outcome',
+  run_credits: 'Credits of each run: what is settled, by what it paid for, and what is held',
+  run_waste: 'Credits of each run without a result, by reason',
+  run_calls: 'Calls of each run, by the status of their attempt',
+  run_late_results: 'Late results of each run: what arrived, how, when, and what is awaited',
   calls_without_data: 'Calls that were or may have been billed, and enriched no row',
   row_results: 'Rows of runs with their outcome, and why the contact of a row has lost its person',
   changes_of_last_day:
     'Contacts that changed within 24 hours: the last operation, and all groups of fields that changed',
+  value_changes_of_last_day: 'Values of contacts that changed within 24 hours, with the value before',
   coverage_by_segment:
-    'How many contacts of a source have an address, phone or title: all, by country, by industry, by seniority',
+    'How many contacts of the exports have a person, address, phone or title: all, by country, industry, seniority',
   oldest_values: 'Current values of contacts, the oldest first',
   duplicate_contacts: 'People with more than one CRM contact',
   people: 'What is known about each person now',

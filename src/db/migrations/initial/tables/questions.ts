@@ -1,7 +1,5 @@
 import { contactValues } from '../functions/project-people.ts';
-import { switchboard } from '../../../../domain/identity/values/phone.ts';
-import { contactsWith } from '../contacts-with.ts';
-import { isValidMatch } from '../../../valid-entries.ts';
+import { isValid, isValidMatch } from '../../../valid-entries.ts';
 
 /** Views and functions that answer the questions of docs/warehouse.md. */
 export const questions = [
@@ -38,45 +36,6 @@ export const questions = [
     join enrichment.people p on p.service = c.service and p.person_key = c.person_key
     join enrichment.person_phones n on n.service = c.service and n.person_key = c.person_key
     join enrichment.observations o on o.observation_id = n.observation_id`,
-
-  `create view enrichment.run_costs as
-    select r.run_id, r.file_name, r.source, r.finished_at, coalesce(a.credits_settled, 0) as credits_settled,
-      coalesce(a.credits_held, 0) as credits_held, coalesce(o.people, 0) as people,
-      coalesce(o.emails, 0) as emails, coalesce(o.verified_emails, 0) as verified_emails,
-      coalesce(o.phones, 0) as phones,
-      round(a.credits_settled / nullif(o.people, 0), 6) as credits_per_person,
-      round(a.credits_settled / nullif(o.verified_emails, 0), 6) as credits_per_verified_email,
-      round(a.credits_settled / nullif(o.phones, 0), 6) as credits_per_phone
-    from enrichment.runs r
-    left join (
-      select run_id, sum(credits_settled) as credits_settled,
-        sum(credits_reserved) filter (where credits_settled is null) as credits_held
-      from enrichment.attempts
-      group by run_id
-    ) a on a.run_id = r.run_id
-    left join (
-      select run_id, count(distinct (service, person_key)) as people,
-        count(distinct (service, person_key)) filter (where has_email) as emails,
-        count(distinct (service, person_key)) filter (where is_verified) as verified_emails,
-        count(distinct (service, person_key)) filter (where has_phone) as phones
-      from (
-        select run_id, service, person_key,
-          facts ? 'email' or facts @? '$.waterfall_emails[*]' as has_email,
-          lower(facts #>> '{email,email_status}') = 'verified'
-            or facts @? '$.waterfall_emails[*] ? (@.email_status like_regex "^verified$" flag "i")' as is_verified,
-          facts @? '$.phones[*] ? (@.type == null || !(@.type like_regex "^${switchboard}$" flag "i"))' as has_phone
-        from enrichment.observations o
-        where kind <> 'reused'
-          and (
-            exists (select from enrichment.contacts c where c.service = o.service and c.person_key = o.person_key)
-            -- The service has given the person another id since.
-            or 0 < (
-              select count(*) from (${contactsWith('person_keys @> array[o.person_key]')}) c where service = o.service)
-          )
-      ) said
-      group by run_id
-    ) o on o.run_id = r.run_id
-    where r.status <> 'planned'`,
 
   `create view enrichment.calls_without_data as
     select a.attempt_id, a.run_id, a.status, a.people, a.credits_settled, a.credits_answered, a.credits_reserved,
@@ -125,16 +84,52 @@ export const questions = [
     where c.changed_at > now() - interval '1 day'
     group by c.source, c.contact_id`,
 
+  `create view enrichment.value_changes_of_last_day as
+    select c.source, c.contact_id, h.field_group, h.old_value, h.value as new_value, h.valid_from as changed_at,
+      h.run_id
+    from enrichment.changes_of_last_day c
+    cross join lateral (
+      select *, lag(value) over (partition by field_group order by valid_from) as old_value
+      from enrichment.history_of(c.source, c.contact_id)
+    ) h
+    where h.valid_from > now() - interval '1 day' and h.value is distinct from h.old_value`,
+
+  // All contacts of exports, also those without a person.
   `create view enrichment.coverage_by_segment as
-    select c.source, s.segment, s.segment_value, count(*) as contacts, count(c.email) as emails,
-      count(*) filter (where lower(c.email_status) = 'verified') as verified_emails, count(c.phone) as phones,
-      count(c.title) as titles
-    from enrichment.enriched_contacts c
+    select a.source, s.segment, s.segment_value, count(*) as contacts, count(c.contact_id) as people,
+      count(c.email) as emails, count(*) filter (where lower(c.email_status) = 'verified') as verified_emails,
+      count(c.phone) as phones, count(c.title) as titles
+    from (
+      select r.source, r.contact_id from enrichment.contact_records r where ${isValid('r')}
+      union
+      select source, contact_id from enrichment.contacts
+    ) a
+    left join enrichment.enriched_contacts c on c.source = a.source and c.contact_id = a.contact_id
     cross join lateral (
       values ('all', null), ('country', c.country), ('organization_industry', c.organization_industry),
         ('seniority', c.seniority)
     ) as s (segment, segment_value)
-    group by c.source, s.segment, s.segment_value`,
+    group by a.source, s.segment, s.segment_value`,
+
+  `create function enrichment.coverage_by_column(of_source text, column_name text)
+    returns table (segment_value text, contacts bigint, people bigint, emails bigint, verified_emails bigint,
+      phones bigint, titles bigint) language sql stable as $$
+      select n.segment_value, count(*), count(c.contact_id), count(c.email),
+        count(*) filter (where lower(c.email_status) = 'verified'), count(c.phone), count(c.title)
+      from (
+        select distinct on (r.contact_id) r.contact_id,
+          r.raw::json ->> (array_position(u.header, column_name) - 1) as segment_value
+        from enrichment.runs u
+        join enrichment.run_rows r using (run_id)
+        where u.source = of_source and u.undone_at is null and column_name = any(u.header) and r.raw is not null
+          and r.contact_id is not null
+        order by r.contact_id, u.as_of desc, r.row_number
+      ) n
+      left join enrichment.enriched_contacts c on c.source = of_source and c.contact_id = n.contact_id
+      group by n.segment_value
+  $$`,
+  `comment on function enrichment.coverage_by_column(text, text) is
+    'How many contacts of a source have an address, phone or title, by the cells of a column of its newest exports'`,
 
   `create view enrichment.oldest_values as
     select source, contact_id, field_group, value, observed_at, now() - observed_at as age

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { evaluatePeople, type PersonValues } from '../../../src/domain/evaluation/evaluate.ts';
+import { comparePeople, type ComparedPerson } from '../../../src/report/compare-truth.ts';
 
-const person = (row: number, known: PersonValues, found: PersonValues | null) => ({
+const person = (row: number, known: ComparedPerson['known'], found: ComparedPerson['found'] | null) => ({
   row,
   contactId: found && `contact-${row}`,
   known,
@@ -9,7 +9,7 @@ const person = (row: number, known: PersonValues, found: PersonValues | null) =>
 });
 
 it('coverage counts known values that are filled, accuracy filled values that are the known ones', () => {
-  const { people, enriched, fields } = evaluatePeople([
+  const { people, enriched, fields } = comparePeople([
     person(1, { phone: '(202) 555-0143', title: 'Chef' }, { phone: '+12025550143', title: 'chef' }),
     person(
       2,
@@ -34,7 +34,7 @@ it('coverage counts known values that are filled, accuracy filled values that ar
 it('a wrong person is shown by the name, or by the profile where no name is known', () => {
   const profile = 'https://www.linkedin.com/in/ada-moreau';
   const other = 'https://www.linkedin.com/in/bo-lind';
-  const { wrong_people: wrong, identities_compared: compared } = evaluatePeople([
+  const { wrong_people: wrong, identities_compared: compared } = comparePeople([
     person(1, { first_name: 'Ada', last_name: 'Moreau' }, { first_name: 'Bo', last_name: 'Lind' }),
     person(2, { name: 'Ada Moreau', linkedin_url: profile }, { name: 'Ada Lind', linkedin_url: profile }),
     person(3, { linkedin_url: profile }, { linkedin_url: other, name: 'Bo Lind' }),
