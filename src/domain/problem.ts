@@ -16,11 +16,18 @@ export class Problem extends Error {
   /** The next step, as an imperative. */
   readonly next: string;
   readonly exitCode: number;
+  readonly #cells: readonly string[];
 
   constructor(
     type: string,
     what: string,
-    options: { next: string; where?: string | undefined; exitCode?: number; cause?: unknown },
+    options: {
+      next: string;
+      where?: string | undefined;
+      exitCode?: number;
+      cells?: readonly string[];
+      cause?: unknown;
+    },
   ) {
     super(what, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'Problem';
@@ -28,6 +35,12 @@ export class Problem extends Error {
     this.where = options.where;
     this.next = options.next;
     this.exitCode = options.exitCode ?? exitCodes.failed;
+    this.#cells = options.cells ?? [];
+  }
+
+  /** Cells of the export, each with its place, for the terminal of its owner. No log, JSON or history has them. */
+  get cells(): readonly string[] {
+    return this.#cells;
   }
 
   /** The service's own advice, without anything that was sent to it. */
@@ -40,11 +53,16 @@ export class Problem extends Error {
     return this.where === undefined ? this.message : `${this.message} (${this.where})`;
   }
 
-  /** The failure as lines for a terminal. */
-  explain(): string {
+  /**
+   * The failure as lines for a terminal.
+   *
+   * @param showsCells the lines may have cells of the export
+   */
+  explain(showsCells = false): string {
     const where = this.where === undefined ? '' : `\n  where: ${visibleInLine(this.where)}`;
     const advice = this.advice.map((each) => `\n  the service says: ${visibleInLine(each)}`).join('');
-    return `${visibleInLine(this.message)}${where}\n  next:  ${visibleInLine(this.next)}${advice}`;
+    const cells = (showsCells ? this.cells : []).map((cell) => `\n  cell:  ${visibleInLine(cell)}`).join('');
+    return `${visibleInLine(this.message)}${where}${cells}\n  next:  ${visibleInLine(this.next)}${advice}`;
   }
 }
 
@@ -53,7 +71,7 @@ export class UsageProblem extends Problem {
   constructor(
     type: string,
     what: string,
-    options: { next: string; where?: string | undefined; cause?: unknown },
+    options: { next: string; where?: string | undefined; cells?: readonly string[]; cause?: unknown },
   ) {
     super(type, what, { ...options, exitCode: exitCodes.usage });
   }

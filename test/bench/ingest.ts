@@ -13,7 +13,7 @@ import Papa from 'papaparse';
 import { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { RunOptions } from '../../src/domain/runs/run-options.ts';
-import { hashExport } from '../../src/ingest/reading/bytes/file-bytes.ts';
+import { hashExport } from '../../src/ingest/reading/export-bytes.ts';
 import { stageExport } from '../../src/ingest/staging/stage.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, it } from 'vitest';
-import { decodeText, encodeText, type ByteText } from '../../src/ingest/reading/bytes/byte-text.ts';
-import type { Dialect } from '../../src/ingest/reading/dialect.ts';
-import { RecordParser } from '../../src/ingest/reading/records.ts';
+import { RecordParser, type Dialect } from '../../src/ingest/reading/record-parser.ts';
+import { SyntaxCheck } from '../../src/ingest/reading/syntax-check.ts';
 
 const cell = fc.oneof(
   fc.string({
@@ -17,55 +16,88 @@ const records = fc.array(fc.array(cell, { minLength: width, maxLength: width }),
   minLength: 1,
   maxLength: 20,
 });
-const lineEnds = fc.constantFrom<[Dialect['lineEnds'], string]>(['LF', '\n'], ['CRLF', '\r\n'], ['CR', '\r']);
+const lineEnds = fc.constantFrom('\n', '\r\n', '\r');
 const delimiter = fc.constantFrom(',', ';', '\t');
 const cuts = fc.array(fc.nat(400), { maxLength: 6 });
 
-/** Cut between any two bytes, also of one character. */
-function parseInPieces(dialect: Dialect, text: string, places: readonly number[]): string[][] {
-  const bytes = encodeText(text);
-  const ends = [
-    ...places.map((place) => place % (bytes.length + 1)).sort((left, right) => left - right),
-    bytes.length,
-  ];
+/** Splits a text at these places, also between the halves of a character. */
+function piecesOf(text: string, places: readonly number[]): string[] {
+  const ends = places.map((place) => place % (text.length + 1)).sort((left, right) => left - right);
+  return [...ends, text.length].map((end, index) => text.slice(ends[index - 1] ?? 0, end));
+}
+
+function parseInPieces(dialect: Dialect, pieces: readonly string[]): string[][] {
+  const syntax = new SyntaxCheck('contacts.csv', dialect);
   const parser = new RecordParser('contacts.csv', dialect);
-  const read = ends.flatMap((end, index) => {
-    const piece = bytes.slice(ends[index - 1] ?? 0, end) as ByteText;
-    return parser.parse(piece, false).records;
+  const read = pieces.flatMap((piece) => {
+    syntax.push(piece);
+    return parser.parse(piece, false);
   });
-  read.push(...parser.parse(encodeText(''), true).records);
-  return read.filter((record) => record.length > 1).map((record) => record.map(decodeText));
+  syntax.finish();
+  read.push(...parser.parse('', true));
+  return read.map(({ cells }) => cells).filter((record) => record.length > 1);
 }
 
 it('records are read as they were written, at whatever points the text is split', () => {
   fc.assert(
-    fc.property(
-      records,
-      lineEnds,
-      delimiter,
-      cuts,
-      fc.boolean(),
-      (written, [ends, newline], sign, at, closed) => {
-        // A cell that ends in CR before a line end is the one thing that CSV cannot say apart.
-        const text =
-          Papa.unparse(written, { delimiter: sign, newline, quotes: true }) + (closed ? newline : '');
-        expect(parseInPieces({ delimiter: sign, lineEnds: ends }, text, at)).toEqual(written);
-      },
-    ),
+    fc.property(records, lineEnds, delimiter, cuts, fc.boolean(), (written, end, sign, at, isClosed) => {
+      // A cell that ends in CR before a line end is the one thing that CSV cannot say apart.
+      const text =
+        Papa.unparse(written, { delimiter: sign, newline: end, quotes: true }) + (isClosed ? end : '');
+      const dialect = { delimiter: sign, newline: end === '\r' ? '\r' : '\n' } as const;
+      expect(parseInPieces(dialect, piecesOf(text, at))).toEqual(written);
+    }),
     { numRuns: 500 },
   );
 });
 
-it('mixed line ends are read as LF, at whatever points the text is split', () => {
-  const ends = fc.array(fc.constantFrom('\n', '\r\n', '\r'), { minLength: 20, maxLength: 20 });
-  const plain = fc.array(fc.array(fc.stringMatching(/^[a-z]{1,4}$/), { minLength: 2, maxLength: 2 }), {
-    minLength: 1,
-    maxLength: 20,
-  });
+interface Damage {
+  readonly name: string;
+  readonly text: string;
+  readonly type: string;
+  readonly line: number;
+}
+
+const damages: readonly Damage[] = [
+  {
+    name: 'a quote that never closes',
+    text: 'a,b\n1,"x\ny"\n2,"z\n3,w\n',
+    type: 'export.unclosed-quote',
+    line: 4,
+  },
+  { name: 'a quote inside of a cell', text: 'a,b\n1,x\n2,5" pipe\n', type: 'export.quote', line: 3 },
+  { name: 'text behind a quote', text: 'a,b\n1,"x\ny"z\n', type: 'export.quote', line: 3 },
+  { name: 'a blank behind a quote', text: 'a,b\r\n"1" ,x\r\n', type: 'export.quote', line: 2 },
+  { name: 'a CR alone among LF', text: 'a,b\n1,"x\r"\n2,y\r3,z\n', type: 'export.line-ends', line: 3 },
+];
+
+it('damaged text is refused with its type and line, at whatever points the text is split', () => {
   fc.assert(
-    fc.property(plain, ends, cuts, (written, endings, at) => {
-      const text = written.map((record, index) => record.join(',') + endings[index]!).join('');
-      expect(parseInPieces({ delimiter: ',', lineEnds: 'mixed' }, text, at)).toEqual(written);
+    fc.property(fc.constantFrom(...damages), cuts, ({ text, type, line }, at) => {
+      expect(() => parseInPieces({ delimiter: ',', newline: '\n' }, piecesOf(text, at))).toThrow(
+        expect.objectContaining({ type, where: `contacts.csv, line ${line}` }),
+      );
     }),
+    { numRuns: 300 },
   );
+});
+
+it('a LF among lines that end in CR is refused', () => {
+  const read = () => parseInPieces({ delimiter: ',', newline: '\r' }, ['a,b\r1,', 'x\r2,y\n']);
+  expect(read).toThrow(expect.objectContaining({ type: 'export.line-ends', where: 'contacts.csv, line 3' }));
+});
+
+it('a record without an end is refused before the rest of a large file is in memory', () => {
+  const pieces = ['a,b\n1,', ...Array.from({ length: 60 }, () => 'x'.repeat(100_000))];
+  expect(() => parseInPieces({ delimiter: ',', newline: '\n' }, pieces)).toThrow(
+    expect.objectContaining({ type: 'export.record-too-long', where: 'contacts.csv, line 2' }),
+  );
+});
+
+it('a quote is an ordinary character if quotes enclose no cells', () => {
+  const read = parseInPieces({ delimiter: ',', newline: '\n', quotes: 'none' }, ['1,5" pipe\n2,"x\n']);
+  expect(read).toEqual([
+    ['1', '5" pipe'],
+    ['2', '"x'],
+  ]);
 });

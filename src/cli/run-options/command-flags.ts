@@ -1,4 +1,4 @@
-import type { Command } from '../terminal/command.ts';
+import { Option, type Command } from '../terminal/command.ts';
 import type { Config } from '../../config/settings.ts';
 import { settingsOf } from '../session/settings-flags.ts';
 import { flagHeadings } from './run-option-flags.ts';
@@ -10,6 +10,7 @@ export interface CommandFlags {
   readonly reveal?: string;
   readonly query?: string;
   readonly encoding?: string;
+  readonly shortRows?: 'fill';
   readonly plan?: string;
   readonly writeMapping?: string;
   readonly json?: boolean;
@@ -27,7 +28,15 @@ export function withCommandFlags(command: Command): Command {
       '--query <sql>',
       'SELECT on the warehouse instead of a file, such as "select * from crm.contacts"',
     )
-    .option('--encoding <name>', 'encoding of the file, such as windows-1251 (default: found from its bytes)')
+    .option(
+      '--encoding <name>',
+      'encoding of the file, such as windows-1252 (default: UTF-8, or UTF-16 with a mark)',
+    )
+    .addOption(
+      new Option('--short-rows <how>', 'rows that lack their last cells: fill them with empty ones').choices([
+        'fill',
+      ]),
+    )
     .option('--write-mapping <file>', 'new file for the recognised or proposed mapping of columns')
     .optionsGroup(flagHeadings.credits)
     .option(

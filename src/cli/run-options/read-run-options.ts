@@ -114,11 +114,16 @@ export function typedFlags(options: RunOptions): string[] {
   });
 }
 
-/** The run keeps the content of the mapping file and not its name, and `--encoding` as a member of the content. */
-function typedMapping({ encoding, ...content }: NonNullable<RunOptions['mapping']>): string[] {
+/** The run keeps the content of the mapping file and not its name, and flags about the file as members of the content. */
+function typedMapping({
+  encoding,
+  short_rows: shortRows,
+  ...content
+}: NonNullable<RunOptions['mapping']>): string[] {
   return [
     ...(Object.keys(content).length > 0 ? [`--mapping FILE with ${JSON.stringify(content)}`] : []),
     ...(typeof encoding === 'string' ? [`--encoding ${shellWord(encoding)}`] : []),
+    ...(shortRows === 'fill' ? ['--short-rows fill'] : []),
   ];
 }
 

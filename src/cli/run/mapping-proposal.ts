@@ -82,7 +82,7 @@ export async function openWithMapping(
     ]);
     tell(`next: ${useMapping('check', flags.writeMapping, shown)}`);
   }
-  return { fileSha256: opened.survey.sha256, mapping: reading.mapping ?? null, source };
+  return { fileSha256: opened.file.sha256, mapping: reading.mapping ?? null, source };
 }
 
 /** @param failed.problem why the export cannot be read without a proposal */
@@ -113,9 +113,9 @@ async function openWithProposal(
     throw new ProposalWritten(flags.writeMapping, type, message, { ...options, next });
   }
   if (flags.json !== true && isComplete && (await agrees('read the columns like this?')) === true) {
-    const { survey, columns } = await openExport(path, { ...reading, mapping: proposal });
+    const { file, columns } = await openExport(path, { ...reading, mapping: proposal });
     tell('to save the mapping: --write-mapping FILE');
-    return { fileSha256: survey.sha256, mapping: proposal, source: columns.source };
+    return { fileSha256: file.sha256, mapping: proposal, source: columns.source };
   }
   const begin = isProposed ? 'save the proposal' : 'if its rows are people, begin a mapping file';
   throw new Problem(type, message, {

@@ -79,8 +79,12 @@ export async function specifyRun(
 ): Promise<SpecifiedRun> {
   const expectedPlanHash = planHashOf(flags.plan);
   const chosen = await chosenOptions(flags);
-  // The workers read the encoding from the run's mapping.
-  const given = { ...chosen.mapping, ...(flags.encoding !== undefined && { encoding: flags.encoding }) };
+  // The workers read both from the run's mapping.
+  const given = {
+    ...chosen.mapping,
+    ...(flags.encoding !== undefined && { encoding: flags.encoding }),
+    ...(flags.shortRows !== undefined && { short_rows: flags.shortRows }),
+  };
   refuseEncodingOfRows(address, given.encoding);
   const reading = {
     mapping: Object.keys(given).length > 0 ? given : undefined,

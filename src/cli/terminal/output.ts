@@ -109,7 +109,8 @@ export function reportFailure(error: unknown, isJson: boolean): number {
   if (outputFailure && (error as { code?: unknown }).code === outputFailure.code)
     return outputFailure.exitCode;
   const problem = error instanceof Problem ? error : unforeseen(error);
-  tell(`${paint('red', 'error:')} ${problem.explain()}`);
+  // A program that asks for JSON may log what it reads.
+  tell(`${paint('red', 'error:')} ${problem.explain(!isJson)}`);
   if (problem !== error && process.env['LOG_LEVEL'] === 'debug' && error instanceof Error)
     tell(withoutPersonalData(error.stack ?? ''));
   if (isJson) printFailure(problem, problem.exitCode);

@@ -1,18 +1,35 @@
-import { Problem } from '../../domain/problem.ts';
+import { createHash } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
-import { findLayout, type Layout } from './layout.ts';
 import { checkedMapping, type ExportMapping } from '../columns/mapping/mapping-file.ts';
-import { readText } from './bytes/read-text.ts';
-import { findRowShape, type RowShape } from './damage/row-shape.ts';
-import { surveyExport, type SurveyedExport } from './bytes/survey.ts';
+import { fileState, hashExport, readBytes, type FileState } from './export-bytes.ts';
+import {
+  findEncoding,
+  InvalidText,
+  invalidEncoding,
+  readText,
+  withEnd,
+  type EncodedFile,
+} from './export-text.ts';
+import { findLayout, isBlank, refuseRagged, type Layout } from './layout.ts';
+import { RecordParser } from './record-parser.ts';
+import { SyntaxCheck } from './syntax-check.ts';
 
 /** An opened export: everything that is known before its rows are read. */
 export interface OpenedExport {
-  readonly survey: SurveyedExport;
+  readonly file: ReadExport;
   readonly layout: Layout;
   readonly columns: ColumnMap;
-  readonly shape: RowShape;
+  /** Rows that lack their last cells are filled with empty ones. */
+  readonly fillsShortRows: boolean;
   readonly warnings: readonly string[];
+}
+
+/** A file that was read once to its end: its encoding, quotes and line ends are valid. */
+export interface ReadExport extends EncodedFile {
+  readonly sha256: string;
+  readonly state: FileState;
 }
 
 export interface ReadingOptions {
@@ -23,43 +40,138 @@ export interface ReadingOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Enough for any preamble and header that was seen, and some hundred rows to compare them with. */
+/** Enough for any header and the notes above it, and some hundred rows to compare them with. */
 const sampleCharacters = 256 * 1024;
 
 /**
- * Reads a file once, and decides how to read it: encoding, delimiter, line ends, header, and the columns of each field.
+ * Reads a file once to its end, and decides how to read it: encoding, delimiter, line ends, header, and the columns of
+ * each field. A file with a damaged line is refused here, before a row is staged.
  *
  * @throws Problem `export.*`, `mapping.*` that say where, and what to do
  */
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
-  const { survey, layout, mapping } = await readLayout(path, options);
+  const { file, layout, mapping } = await readLayout(path, options);
   const columns = mapColumns(path, layout, { mapping, source: options.source });
-  const shape = findRowShape(path, layout, columns);
-  const warnings = [...survey.warnings, ...layout.warnings, ...columns.warnings];
-  return { survey, layout, columns, shape, warnings };
+  const fillsShortRows = mapping?.short_rows === 'fill';
+  refuseRagged(path, layout, fillsShortRows);
+  return { file, layout, columns, fillsShortRows, warnings: [...layout.warnings, ...columns.warnings] };
 }
 
 /** Encoding, dialect, header and first rows of a file: what is known before its columns are assigned. */
 export async function readLayout(
   path: string,
-  options: ReadingOptions,
-): Promise<{ survey: SurveyedExport; layout: Layout; mapping: ExportMapping | undefined }> {
-  const mapping = options.mapping === undefined ? undefined : checkedMapping(options.mapping);
-  const survey = await surveyExport(path, mapping?.encoding, options.signal);
-  const { sample, whole } = await readSample(survey, options.signal);
-  return { survey, layout: findLayout(path, sample, whole, mapping), mapping };
+  { mapping: given, signal }: ReadingOptions,
+): Promise<{ file: ReadExport; layout: Layout; mapping: ExportMapping | undefined }> {
+  const mapping = given === undefined ? undefined : checkedMapping(given);
+  const state = await fileState(path);
+  const file = await findEncoding(path, mapping?.encoding);
+  try {
+    const { sample, isWhole } = await readSample(file, signal);
+    const layout = findLayout(path, sample, isWhole, mapping);
+    const sha256 = await readToEnd(file, layout, signal);
+    return { file: { ...file, sha256, state }, layout, mapping };
+  } catch (error) {
+    if (!(error instanceof InvalidText)) throw error;
+    if (file.isGiven || file.encoding !== 'utf-8') throw invalidEncoding(file, error.line);
+    throw await notUtf8(file, mapping, error.line);
+  }
 }
 
 async function readSample(
-  survey: SurveyedExport,
+  file: EncodedFile,
   signal: AbortSignal | undefined,
-): Promise<{ sample: string; whole: boolean }> {
+): Promise<{ sample: string; isWhole: boolean }> {
   let sample = '';
-  for await (const text of readText(survey, () => 1, signal)) {
+  for await (const text of readText(file, signal)) {
     sample += text;
-    if (sample.length >= sampleCharacters) return { sample, whole: false };
+    if (sample.length >= sampleCharacters) return { sample, isWhole: false };
   }
-  return { sample, whole: true };
+  return { sample, isWhole: true };
+}
+
+/** Checks the syntax of the whole text. @returns SHA-256 of the stored bytes, in hexadecimal */
+async function readToEnd(
+  file: EncodedFile,
+  { dialect }: Layout,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const hash = createHash('sha256');
+  const syntax = new SyntaxCheck(file.path, dialect);
+  for await (const text of readText(file, signal, (bytes) => void hash.update(bytes))) syntax.push(text);
+  syntax.finish();
+  return file.gzip ? (await hashExport(file.path, signal)).sha256 : hash.digest('hex');
+}
+
+/** A problem shows so many cells. */
+const shownCells = 3;
+const shownCharacters = 60;
+
+/**
+ * The refusal of a file that is not UTF-8. Shows the first such cells as Windows-1252, by which a person can tell
+ * whether that is the encoding.
+ */
+async function notUtf8(
+  file: EncodedFile,
+  mapping: ExportMapping | undefined,
+  line: number,
+): Promise<Problem> {
+  const found: ForeignCell[] = [];
+  try {
+    for await (const cell of foreignCells(file, mapping)) if (found.push(cell) === shownCells) break;
+  } catch (error) {
+    // The file has another fault too: the line must do.
+    if (!(error instanceof Problem)) throw error;
+  }
+  const [first] = found;
+  const place = first
+    ? `line ${first.line} (row ${first.row}, column ${first.column})`
+    : `at line ${line} or below`;
+  return new UsageProblem('export.encoding', 'the file is not UTF-8', {
+    where: `${file.path}, ${place}`,
+    next:
+      'if it is Windows-1252, as old versions of Excel write it: --encoding windows-1252; otherwise export it again as ' +
+      'UTF-8, or name its encoding, such as --encoding windows-1250, macintosh or shift_jis',
+    cells: found.map(
+      ({ row, column, text }) =>
+        `row ${row}, column ${column}, as Windows-1252: ${text.slice(0, shownCharacters)}`,
+    ),
+  });
+}
+
+interface ForeignCell {
+  readonly line: number;
+  /** From 1; 0: the header or above. */
+  readonly row: number;
+  readonly column: number;
+  /** The cell as Windows-1252. */
+  readonly text: string;
+}
+
+/** Finds cells that are not UTF-8. One character stands for each byte: delimiters, quotes and line ends are ASCII. */
+async function* foreignCells(
+  { path, gzip }: EncodedFile,
+  mapping: ExportMapping | undefined,
+): AsyncGenerator<ForeignCell> {
+  let parser: RecordParser | undefined;
+  let row = 0;
+  for await (const bytes of withEnd(readBytes(path, gzip))) {
+    const piece = bytes?.toString('latin1') ?? '';
+    if (parser === undefined) {
+      const { dialect, recordsBefore } = findLayout(path, piece, false, mapping);
+      parser = new RecordParser(path, dialect);
+      row = -recordsBefore - 1;
+    }
+    for (const { cells, line } of parser.parse(piece, bytes === undefined)) {
+      if (row < 0 || !isBlank(cells)) row += 1;
+      for (const [column, cell] of cells.entries()) {
+        const foreign = Buffer.from(cell, 'latin1');
+        if (isUtf8(foreign)) continue;
+        // As a stream: Node 20 decodes windows-1252 in a whole buffer as latin1.
+        const text = new TextDecoder('windows-1252').decode(foreign, { stream: true });
+        yield { line, row: Math.max(0, row), column: column + 1, text };
+      }
+    }
+  }
 }
 
 /**
@@ -77,11 +189,12 @@ export async function namingExport<Result>(
     return await work();
   } catch (error) {
     if (!(error instanceof Problem) || !error.where?.startsWith(path) || path === shown) throw error;
-    const { type, message, where, next, exitCode } = error;
+    const { type, message, where, next, exitCode, cells } = error;
     throw new Problem(type, message, {
       where: shown + where.slice(path.length),
       next,
       exitCode,
+      cells,
       cause: error,
     });
   }

@@ -3,13 +3,13 @@ import type { Pool } from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
 import { download, downloadLimits, tooLarge, type DownloadLimits, type DownloadRetry } from './download.ts';
-import { emptyFile, hashExport } from '../reading/bytes/file-bytes.ts';
+import { emptyFile, hashExport } from '../reading/export-bytes.ts';
 import { canBeFetchedAgain, parseAddress, shownAddress, type ExportAddress } from './export-address.ts';
 import { withHttpExport } from './http-export.ts';
 import { copyRows } from './query-rows.ts';
 import { withS3 } from './s3-objects.ts';
 import { StagingDirectory, type StagedContent, type StagingFile } from './staging-directory.ts';
-import { changedExport } from '../reading/bytes/survey.ts';
+import { changedExport } from '../reading/export-bytes.ts';
 
 /** Access to exports that are not files of this machine. */
 export interface ExportAccess {

@@ -1,15 +1,13 @@
-import { setFlagsFromString } from 'node:v8';
 import type { Pool } from 'pg';
-import { ChunkWriter } from './chunk-writer.ts';
-import { MalformedRows } from './malformed-rows.ts';
 import { recordedMapping } from '../columns/mapping/recorded-mapping.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
 import { AbsentValues, UnreadAnswers } from '../columns/opt-outs/read-opt-outs.ts';
-import { createRowReader } from '../columns/rows/read-row.ts';
-import { finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
+import { createRowReader, type StagedRow } from '../columns/rows/read-row.ts';
+import { Chunk, finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
 import { rowsWorthAnalyzing } from '../../db/rows-worth-analyzing.ts';
-import { changedExport, refuseChange } from '../reading/bytes/survey.ts';
+import { changedExport, refuseChange } from '../reading/export-bytes.ts';
+import { counted, nounFor } from '../../domain/text/counted.ts';
 
 export interface StagingOptions extends ReadingOptions {
   readonly pool: Pool;
@@ -37,11 +35,10 @@ export interface StagedExport {
  * @throws Problem `export.*`, `mapping.*` for an error of the file; errors of the driver for an error of the database
  */
 export async function stageExport(options: StagingOptions): Promise<StagedExport> {
-  letRecordsDieYoung();
   const { pool, runId, path, signal } = options;
   const run = await readRun(pool, runId);
   const opened = await openExport(path, options);
-  if (opened.survey.sha256 !== run.fileSha256) throw changedExport(path);
+  if (opened.file.sha256 !== run.fileSha256) throw changedExport(path);
   const { header } = opened.layout;
   const { source } = opened.columns;
   const reading: ReadingRecord = { header, mapping: recordedMapping(header, opened.columns), source };
@@ -51,23 +48,20 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   const unreadAnswers = new UnreadAnswers(opened.columns);
   const absentValues = new AbsentValues(opened.columns);
   const malformed = new MalformedRows();
-  const chunks = new ChunkWriter(
-    runId,
-    (chunk, onCopy) => stageChunk(pool, runId, chunk, reading, onCopy).then(options.onProgress),
-    signal,
+  const chunks = new ChunkWriter(runId, run.rowsStaged + 1, signal, (chunk, onCopy) =>
+    stageChunk(pool, runId, chunk, reading, onCopy).then(options.onProgress),
   );
   let rows = 0;
   try {
     const onWarning = (warning: string): void => void warnings.push(warning);
-    for await (const { records, faults, lineOf } of readDataRecords(opened, onWarning, signal)) {
-      for (const [index, cells] of records.entries()) {
+    for await (const records of readDataRecords(opened, onWarning, signal)) {
+      for (const { cells, fault, line } of records) {
         rows += 1;
-        const fault = faults.get(index);
         if (fault === undefined) {
-          unreadAnswers.add(cells, rows, () => lineOf(index));
+          unreadAnswers.add(cells, rows, line);
           absentValues.add(cells);
         } else {
-          malformed.add(rows, fault, () => lineOf(index));
+          malformed.add({ row: rows, fault, line, isShort: cells.length < header.length });
         }
         if (rows > run.rowsStaged) chunks.add(readRow(cells, rows, fault));
       }
@@ -77,7 +71,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   } finally {
     await chunks.close();
   }
-  await refuseChange(opened.survey);
+  await refuseChange(path, opened.file.state);
   await finishStaging(pool, runId, rows, reading);
   // The rows can fill pages that retention has emptied, and that older statistics count as empty: the plan then expects
   // one row of the run.
@@ -87,12 +81,92 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
 }
 
 /**
- * If V8's first collections find the records of the sample alive, V8 allocates all later records among long-lived
- * objects. Which files this happens to is chance. Staging then took 10 to 20 % more processor time, and 80 MB (Node 20)
- * to 130 MB (Node 24) more memory.
+ * Writes rows in chunks. One chunk is written while the other is filled, so that database and parser work at the same
+ * time.
  */
-function letRecordsDieYoung(): void {
-  setFlagsFromString('--no-allocation-site-pretenuring');
+class ChunkWriter {
+  readonly #runId: string;
+  readonly #signal: AbortSignal | undefined;
+  readonly #write: (chunk: Chunk, onCopy: () => void) => Promise<unknown>;
+  #filling: Chunk;
+  #written: Promise<unknown> = Promise.resolve();
+
+  /** @param write writes a chunk, and calls `onCopy` when COPY begins */
+  constructor(
+    runId: string,
+    firstRow: number,
+    signal: AbortSignal | undefined,
+    write: (chunk: Chunk, onCopy: () => void) => Promise<unknown>,
+  ) {
+    this.#runId = runId;
+    this.#signal = signal;
+    this.#write = write;
+    this.#filling = new Chunk(runId, firstRow);
+  }
+
+  add(row: StagedRow): void {
+    this.#filling.add(row);
+  }
+
+  async writeIfFull(): Promise<void> {
+    if (this.#filling.isFull) await this.#writeFilled();
+  }
+
+  async writeRest(): Promise<void> {
+    if (!this.#filling.isEmpty) await this.#writeFilled();
+  }
+
+  /** Waits until the last chunk is written. */
+  async close(): Promise<void> {
+    await this.#written;
+  }
+
+  async #writeFilled(): Promise<void> {
+    await this.#written;
+    this.#signal?.throwIfAborted();
+    const filled = this.#filling;
+    this.#filling = new Chunk(this.#runId, filled.lastRow + 1);
+    // The parser serves the connection only between two pieces of the file: it waits until COPY has begun.
+    await new Promise<void>((onCopy) => {
+      this.#written = this.#write(filled, onCopy);
+      // A later await reports the error; until then it must not be an unhandled rejection.
+      this.#written.catch(() => {}).finally(onCopy);
+    });
+  }
+}
+
+/** Maximum number of malformed rows that a warning names. */
+const shownFaults = 3;
+
+/** Counts the rows of a file that cannot be read. */
+class MalformedRows {
+  #count = 0;
+  #short = 0;
+  readonly #examples: string[] = [];
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(fault: { row: number; fault: string; line: number; isShort: boolean }): void {
+    this.#count += 1;
+    if (fault.isShort) this.#short += 1;
+    if (this.#count <= shownFaults)
+      this.#examples.push(`row ${fault.row}, line ${fault.line} (${fault.fault})`);
+  }
+
+  warnings(): string[] {
+    if (this.#count === 0) return [];
+    const which = `${this.#count > shownFaults ? 'the first are ' : ''}${this.#examples.join('; ')}`;
+    const counting = 'rows are counted below the header, lines from the top';
+    const warning = `${counted(this.#count, 'row')} cannot be read (${counting}): ${which}`;
+    if (this.#short === 0) return [warning];
+    const lacking = `${counted(this.#short, 'row')} ${nounFor(this.#short, 'has', 'have')} too few cells`;
+    return [
+      warning,
+      `${lacking}; if only empty cells at the end are missing, read the file with --short-rows fill`,
+    ];
+  }
 }
 
 async function readRun(pool: Pool, runId: string): Promise<{ fileSha256: string; rowsStaged: number }> {

@@ -6,7 +6,7 @@ import { openExport, type ReadingOptions } from '../../../src/ingest/reading/ope
 interface InspectedExport {
   readonly encoding: string;
   readonly delimiter: string;
-  readonly lineEnds: string;
+  readonly newline: string;
   readonly header: readonly string[];
   /** The recognised CRM, or the given name. */
   readonly source: string;
@@ -18,11 +18,11 @@ interface InspectedExport {
 
 /** Reads an export as the product does before staging: encoding, dialect, source and the fields of its columns. */
 export async function inspectExport(path: string, options: ReadingOptions = {}): Promise<InspectedExport> {
-  const { survey, layout, columns, warnings } = await openExport(path, options);
+  const { file, layout, columns, warnings } = await openExport(path, options);
   return {
-    encoding: survey.encoding,
+    encoding: file.encoding,
     delimiter: layout.dialect.delimiter,
-    lineEnds: layout.dialect.lineEnds,
+    newline: layout.dialect.newline,
     header: layout.header,
     source: columns.source,
     mapping: recordedMapping(layout.header, columns),

@@ -507,7 +507,9 @@ it.each([
 it('the error of a mapping file lists the possible keys if no key has a similar name', () => {
   const problem = refusal(() => checkedMapping({ zzzzzzzz: 'Mail' }));
   expect(problem.where).toBe('mapping file');
-  expect(problem.next).toBe('possible keys: source, encoding, delimiter, quotes, columns, ignore');
+  expect(problem.next).toBe(
+    'possible keys: source, encoding, delimiter, quotes, short_rows, columns, ignore',
+  );
 });
 
 it('a mapping file cannot ignore a column of opt-outs', () => {

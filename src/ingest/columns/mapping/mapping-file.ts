@@ -27,6 +27,8 @@ const mappingSchema = z.strictObject({
     .optional(),
   /** For files whose quotes are ordinary characters, such as `5" pipe`. */
   quotes: z.literal('none').optional(),
+  /** Rows that lack their last cells are filled with empty ones. */
+  short_rows: z.literal('fill').optional(),
   columns: z
     .strictObject({
       contact_id: columns,

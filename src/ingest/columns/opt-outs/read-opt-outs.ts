@@ -1,6 +1,5 @@
 import { counted, nounFor } from '../../../domain/text/counted.ts';
 import { shownHeader } from '../../../domain/text/header-name.ts';
-import { decodeText, type ByteText } from '../../reading/bytes/byte-text.ts';
 import type { ColumnMap } from '../column-map.ts';
 import type { OptOutColumn } from './opt-out-columns.ts';
 import { optOutAnswer, valueForm, type OptOutAnswer } from './opt-out-answers.ts';
@@ -14,14 +13,14 @@ export function createOptOutReader({
   column,
   polarity,
   values,
-}: OptOutColumn): (cells: readonly ByteText[]) => OptOutAnswer {
+}: OptOutColumn): (cells: readonly string[]) => OptOutAnswer {
   const remembered = new Map<string, OptOutAnswer>();
   return (cells) => {
     const cell = cells[column];
     if (cell === undefined || cell === '') return 'not opted out';
     const known = remembered.get(cell);
     if (known !== undefined) return known;
-    const answer = optOutAnswer(decodeText(cell), polarity, values);
+    const answer = optOutAnswer(cell, polarity, values);
     if (remembered.size < mostRemembered && cell.length <= longestRemembered) remembered.set(cell, answer);
     return answer;
   };
@@ -31,7 +30,7 @@ export function createOptOutReader({
 export class UnreadAnswers {
   readonly #columns: readonly {
     readonly optOut: OptOutColumn;
-    readonly read: (cells: readonly ByteText[]) => OptOutAnswer;
+    readonly read: (cells: readonly string[]) => OptOutAnswer;
     rows: number;
     first: string;
   }[];
@@ -42,11 +41,10 @@ export class UnreadAnswers {
       .map((optOut) => ({ optOut, read: createOptOutReader(optOut), rows: 0, first: '' }));
   }
 
-  /** @param lineOf is called only for rows that a warning names */
-  add(cells: readonly ByteText[], row: number, lineOf: () => number): void {
+  add(cells: readonly string[], row: number, line: number): void {
     for (const column of this.#columns) {
       if (column.read(cells) !== 'not understood') continue;
-      if (column.rows === 0) column.first = `row ${row}, line ${lineOf()}`;
+      if (column.rows === 0) column.first = `row ${row}, line ${line}`;
       column.rows += 1;
     }
   }
@@ -75,7 +73,7 @@ export class AbsentValues {
   readonly #columns: readonly {
     readonly column: number;
     readonly absent: Set<string>;
-    readonly compared: Set<ByteText>;
+    readonly compared: Set<string>;
   }[];
 
   constructor({ optOuts }: ColumnMap) {
@@ -84,11 +82,11 @@ export class AbsentValues {
     );
   }
 
-  add(cells: readonly ByteText[]): void {
+  add(cells: readonly string[]): void {
     for (const { column, absent, compared } of this.#columns) {
       const cell = cells[column];
       if (absent.size === 0 || cell === undefined || cell === '' || compared.has(cell)) continue;
-      absent.delete(valueForm(decodeText(cell)));
+      absent.delete(valueForm(cell));
       if (compared.size < mostRemembered && cell.length <= longestRemembered) compared.add(cell);
     }
   }

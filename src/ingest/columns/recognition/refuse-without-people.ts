@@ -1,6 +1,6 @@
 import { UsageProblem } from '../../../domain/problem.ts';
 import type { Columns } from '../columns.ts';
-import { usualDelimiters } from '../../reading/dialect.ts';
+import { usualDelimiters } from '../../reading/record-parser.ts';
 import type { ColumnsOfPeople, FirstRows } from '../fields.ts';
 import type { ExportMapping } from '../mapping/mapping-file.ts';
 import { otherObjectOf } from './other-object.ts';

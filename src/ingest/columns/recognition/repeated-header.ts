@@ -1,4 +1,3 @@
-import { decodeText, type ByteText } from '../../reading/bytes/byte-text.ts';
 import { headerKey } from '../../../domain/text/header-name.ts';
 import { isKnownName } from './is-known-name.ts';
 
@@ -15,7 +14,7 @@ const mostUnknown = 0.25;
  */
 export function createHeaderCheck(
   names: readonly string[],
-): (cells: readonly ByteText[]) => 'same' | 'other' | undefined {
+): (cells: readonly string[]) => 'same' | 'other' | undefined {
   const header = names.map(headerKey);
   const own = new Set(header.filter((key) => key !== ''));
   const isName = (key: string): boolean => own.has(key) || isKnownName(key);
@@ -26,7 +25,7 @@ export function createHeaderCheck(
     for (const [index, cell] of cells.entries()) {
       if (cell === '' || cell.trim() === '') continue;
       if (cell.length > longestName) return undefined;
-      const key = headerKey(decodeText(cell));
+      const key = headerKey(cell);
       isSame &&= key !== '' && resembles(key, header[index]);
       if (!isName(key)) unknown += 1;
       filled += 1;

@@ -17,7 +17,6 @@ import {
 } from '../../../domain/identity/values/normalise.ts';
 import type { Outcome } from '../../../domain/runs/outcome.ts';
 import { parseProfileUrl } from '../../../domain/identity/values/profile-url.ts';
-import { decodeText, encodeText, type ByteText } from '../../reading/bytes/byte-text.ts';
 import type { ColumnMap } from '../column-map.ts';
 import { contactIdOf } from './contact-id.ts';
 import type { OptOutScope } from '../opt-outs/opt-out.ts';
@@ -30,7 +29,7 @@ export interface StagedRow {
   readonly contactId: string;
   readonly outcome: Extract<Outcome, 'malformed' | 'no_identifier'> | undefined;
   readonly reason: string | undefined;
-  readonly cells: readonly ByteText[];
+  readonly cells: readonly string[];
   readonly identity: Identity;
   readonly optedOut: boolean;
   readonly optedOutOfCalls: boolean;
@@ -38,10 +37,7 @@ export interface StagedRow {
   readonly matchKeys: readonly number[];
 }
 
-/** Longer than any field of a CRM: a longer cell is probably a pasted file. */
-const longestCell = 1_000_000;
 const emptyIdentity: Identity = {};
-const none = encodeText('');
 const noIdentifier = 'no email, profile URL or service id, and no name together with a company';
 
 /**
@@ -51,7 +47,7 @@ const noIdentifier = 'no email, profile URL or service id, and no name together 
  */
 export function createRowReader(
   columns: ColumnMap,
-): (cells: readonly ByteText[], rowNumber: number, fault: string | undefined) => StagedRow {
+): (cells: readonly string[], rowNumber: number, fault: string | undefined) => StagedRow {
   const idColumn = columns.single.contact_id[0] ?? -1;
   const hasOptedOut = optOutCheck(columns, 'processing');
   const hasOptedOutOfCalls = optOutCheck(columns, 'calls');
@@ -72,7 +68,7 @@ export function createRowReader(
     const usable = keys.length > 0;
     return {
       rowNumber,
-      contactId: contactIdOf(columns.source, decodeText(cells[idColumn] ?? none), keys, rowNumber),
+      contactId: contactIdOf(columns.source, cells[idColumn] ?? '', keys, rowNumber),
       outcome: usable ? undefined : 'no_identifier',
       reason: usable ? undefined : noIdentifier,
       cells,
@@ -86,36 +82,9 @@ export function createRowReader(
 }
 
 /** Whether a contact must be treated as opted out, by any of the columns: also by an answer that is not understood. */
-function optOutCheck({ optOuts }: ColumnMap, scope: OptOutScope): (cells: readonly ByteText[]) => boolean {
+function optOutCheck({ optOuts }: ColumnMap, scope: OptOutScope): (cells: readonly string[]) => boolean {
   const readers = optOuts.filter((column) => column.scope === scope).map(createOptOutReader);
   return (cells) => readers.some((read) => read(cells) !== 'not opted out');
-}
-
-/**
- * Tells why a record cannot be read. A record with more or fewer cells than a row is not: nothing says where the
- * delimiter stands that it has too many or lacks, and one person's cell could be put into another column.
- *
- * @param columns of the header
- * @param width cells of a row
- * @returns a function that gives the reason, or undefined
- */
-export function createRecordCheck(
-  columns: number,
-  width: number,
-): (cells: readonly ByteText[]) => string | undefined {
-  return (cells) => {
-    if (cells.length !== width) {
-      const few = cells.length < width ? 'few' : 'many';
-      const rows = width === columns ? `the header has ${width}` : `all other rows have ${width}`;
-      return `too ${few} cells: ${cells.length}, and ${rows}`;
-    }
-    if (cells.some((cell, index) => index >= columns && cell.trim() !== '')) {
-      return `too many cells: ${cells.length}, and the header has ${columns}`;
-    }
-    if (cells.some((cell) => cell.length > longestCell))
-      return `a cell of more than ${longestCell} characters`;
-    return undefined;
-  };
 }
 
 /** How each field of an identity is read, except addresses. */
@@ -130,7 +99,7 @@ const fieldReaders = [
   ['domain', 'domain', parseDomain],
 ] as const;
 
-function readIdentity(cells: readonly ByteText[], columns: ColumnMap): Identity {
+function readIdentity(cells: readonly string[], columns: ColumnMap): Identity {
   const { single, emails, lastNameFirst, secondSurnames } = columns;
   const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
   const [email, ...otherEmails] = readEmails(cells, emails);
@@ -148,14 +117,14 @@ function readIdentity(cells: readonly ByteText[], columns: ColumnMap): Identity 
 
 /** The first readable value of these columns. */
 function first(
-  cells: readonly ByteText[],
+  cells: readonly string[],
   columns: readonly number[],
   parse: (cell: string, column: number) => string | undefined,
 ): string | undefined {
   for (const column of columns) {
     const cell = cells[column];
     if (cell === undefined || cell === '') continue;
-    const value = parse(decodeText(cell), column);
+    const value = parse(cell, column);
     if (value !== undefined) return value;
   }
   return undefined;
@@ -165,12 +134,12 @@ function first(
  * All addresses, each once: work addresses first, then free mail, then shared mailboxes; each in the order of the
  * columns.
  */
-function readEmails(cells: readonly ByteText[], columns: readonly number[]): string[] {
+function readEmails(cells: readonly string[], columns: readonly number[]): string[] {
   const found: string[] = [];
   for (const column of columns) {
     const cell = cells[column];
     if (cell === undefined || cell === '') continue;
-    for (const address of parseEmails(decodeText(cell))) if (!found.includes(address)) found.push(address);
+    for (const address of parseEmails(cell)) if (!found.includes(address)) found.push(address);
   }
   return found.length < 2 ? found : found.sort((left, right) => emailRank(left) - emailRank(right));
 }

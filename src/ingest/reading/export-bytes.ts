@@ -1,11 +1,11 @@
-import { describeCode } from '../../../domain/error-code.ts';
+import { describeCode } from '../../domain/error-code.ts';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { Problem, UsageProblem } from '../../../domain/problem.ts';
+import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 
 /** Bytes of one read from the disk. */
 const readBytesAtOnce = 1024 * 1024;
@@ -14,6 +14,8 @@ const readBytesAtOnce = 1024 * 1024;
  * the young generation of the heap; with 128 KB, page faults doubled the time in the kernel.
  */
 const pieceBytes = 64 * 1024;
+
+const headBytes = 4_096;
 
 /** Maximum bytes of an unpacked file: otherwise a small gzip file could fill the disk of the warehouse. */
 const mostUnpackedBytes = 16 * 1024 ** 3;
@@ -66,10 +68,16 @@ export async function hashExport(
   return { sha256: hash.digest('hex'), bytes };
 }
 
-/** Whether the content of a file begins like gzip, whatever its name. */
-export async function isGzip(path: string): Promise<boolean> {
-  for await (const piece of readStoredBytes(path)) return piece[0] === 0x1f && piece[1] === 0x8b;
-  return false;
+/** The first kilobytes of a file, unpacked, and whether it is gzip, whatever its name. */
+export async function readHead(path: string): Promise<{ readonly head: Buffer; readonly gzip: boolean }> {
+  let gzip = false;
+  for await (const piece of readStoredBytes(path)) {
+    gzip = piece[0] === 0x1f && piece[1] === 0x8b;
+    break;
+  }
+  for await (const piece of readBytes(path, gzip))
+    return { head: Buffer.from(piece.subarray(0, headBytes)), gzip };
+  throw emptyFile(path);
 }
 
 /**
@@ -188,5 +196,67 @@ function notUtf8(path: string): Problem {
   return new UsageProblem('export.name-not-utf-8', 'the name of the file is not UTF-8', {
     where: path,
     next: 'rename the file, such as with: mv caf*.csv contacts.csv; or pipe it in: enrich plan - < FILE',
+  });
+}
+
+const saveAsCsv = 'open it in a spreadsheet program and save it as "CSV UTF-8", then use that file';
+const fromTheCrm = 'export the contacts as CSV from the CRM, then use that file';
+
+/**
+ * Files that people use by mistake in place of a CSV file. The beginning of the content identifies them, whatever their
+ * name. Each byte is one character.
+ */
+const foreignKinds: readonly (readonly [name: string, beginning: RegExp, next: string])[] = [
+  ['a Word document (docx)', /^PK[^\P{Cc}\s]{2}[^]*word\//u, fromTheCrm],
+  ['an OpenDocument file (ods, odt)', /^PK[^\P{Cc}\s]{2}[^]*vnd\.oasis\.opendocument/u, saveAsCsv],
+  ['an Excel workbook (xlsx)', /^PK[^\P{Cc}\s]{2}[^]*(?:\[Content_Types\]\.xml|xl\/|docProps)/u, saveAsCsv],
+  ['a zip archive', /^PK[^\P{Cc}\s]{2}/u, 'unpack it and use the CSV file inside'],
+  ['an old Excel workbook (xls)', /^\u00d0\u00cf.\u00e0/, saveAsCsv],
+  ['a PDF', /^%PDF/, fromTheCrm],
+  ['a rich text document (RTF)', /^\{\\rtf/, fromTheCrm],
+  ['a file of contact cards (vCard)', /^begin:vcard\b/i, fromTheCrm],
+  [
+    'packed with bzip2, xz, zstd or 7-Zip',
+    /^(?:BZh|\u00fd7zXZ|\(\u00b5\/\u00fd|7z\u00bc\u00af)/,
+    'unpack it first; gzip is read as it is',
+  ],
+  ['a Parquet file', /^PAR1/, fromTheCrm],
+  [
+    'a web page (HTML)',
+    /^<(?:!doctype html|html|head|body|table)\b/i,
+    'this is often the log-in page of the CRM, saved under the name of the export: download the export again',
+  ],
+  ['XML', /^<\?xml\b/i, saveAsCsv],
+  ['text in UTF-32', /^\u00ff\u00fe\0\0/, 'save it as "CSV UTF-8"'],
+  ['JSON', /^(?:\{\s*["}]|\[\s*[{[\]"])/, fromTheCrm],
+];
+
+/**
+ * Refuses a file that is no delimited text.
+ *
+ * @param head the first kilobytes, unpacked
+ * @throws Problem `export.not-csv`
+ */
+export function refuseForeignKind(path: string, head: Buffer): void {
+  const text = head.toString('latin1').replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
+  const kind = foreignKinds.find(([, beginning]) => beginning.test(text));
+  if (!kind) return;
+  const [name, , next] = kind;
+  throw new UsageProblem('export.not-csv', `this is no CSV file but ${name}`, { where: path, next });
+}
+
+/** @throws Problem `export.changed` if the file has changed since its state was read */
+export async function refuseChange(path: string, before: FileState): Promise<void> {
+  const now = await fileState(path);
+  if (now.bytes !== before.bytes || now.modifiedMilliseconds !== before.modifiedMilliseconds)
+    throw changedExport(path);
+}
+
+/** The content is not that of the run. */
+export function changedExport(path: string): Problem {
+  return new Problem('export.changed', 'the file was changed after the run was begun', {
+    where: path,
+    next: 'repeat the command when no program writes to the file; nothing was paid',
+    exitCode: exitCodes.failed,
   });
 }
