@@ -114,7 +114,7 @@ export function typedFlags(options: RunOptions): string[] {
   });
 }
 
-/** The run keeps the content of the mapping file and not its name, and flags about the file as members of the content. */
+/** The run keeps the content of the mapping file and not its name, and flags about the export as its members. */
 function typedMapping({
   encoding,
   short_rows: shortRows,

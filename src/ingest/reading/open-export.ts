@@ -129,8 +129,8 @@ async function notUtf8(
   return new UsageProblem('export.encoding', 'the file is not UTF-8', {
     where: `${file.path}, ${place}`,
     next:
-      'if it is Windows-1252, as old versions of Excel write it: --encoding windows-1252; otherwise export it again as ' +
-      'UTF-8, or name its encoding, such as --encoding windows-1250, macintosh or shift_jis',
+      'if it is Windows-1252, as old versions of Excel write it: --encoding windows-1252; otherwise export it again ' +
+      'as UTF-8, or name its encoding, such as --encoding windows-1250, macintosh or shift_jis',
     cells: found.map(
       ({ row, column, text }) =>
         `row ${row}, column ${column}, as Windows-1252: ${text.slice(0, shownCharacters)}`,
