@@ -83,7 +83,7 @@ function flawed(
   const column = at % cells.length;
   const line = cells.join(delimiter);
   const without = (sign: string): string => {
-    const positions = [...line].flatMap((character, index) => (character === sign ? [index] : []));
+    const positions = Array.from(line.matchAll(new RegExp(sign, 'g')), ({ index }) => index);
     const removed = positions[at % (positions.length || 1)];
     return removed === undefined ? line : line.slice(0, removed) + line.slice(removed + 1);
   };
