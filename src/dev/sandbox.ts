@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../files/make-folder.ts';
 import { projectFile } from '../files/project-file.ts';
 import type { Credential, ServiceSettings } from '../config/settings.ts';
-import { portTaken } from '../domain/port-taken.ts';
-import { Problem } from '../domain/problem.ts';
-import { findServer, startServer, stopServer, type ServerDefinition } from './detached-server.ts';
-import { choosePort } from './ports.ts';
+import { provideServer, type ServerDefinition } from './server.ts';
 
 export interface EmbeddedSandboxOptions {
   /** Folder of the record, the key and the bill; made if it is missing. */
@@ -20,14 +17,13 @@ export interface EmbeddedSandboxOptions {
   readonly clock?: string | undefined;
   /** The credential that callers get: the key (default), or access tokens that expire and are read again. */
   readonly credential?: 'key' | 'token';
-  readonly onStep?: (text: string) => void;
 }
 
-const answerMilliseconds = 2_000;
+/** A run of some hundred people has to read its token again. */
+const callsPerToken = 20;
 
 /**
- * Starts the sandbox of a folder, or finds the running one. The sandbox is a process of its own, so that the end of a
- * killed command ends neither the service nor its bill. For one folder, only one caller at a time is allowed.
+ * Starts the sandbox of a folder, or finds the running one. It continues after this process, as a service does. For one folder, only one caller at a time is allowed.
  *
  * @returns how to call the sandbox
  * @throws Problem `port.taken`, `sandbox.start`
@@ -35,45 +31,33 @@ const answerMilliseconds = 2_000;
 export async function startEmbeddedSandbox(
   options: EmbeddedSandboxOptions,
 ): Promise<Pick<ServiceSettings, 'baseUrl' | 'credential'>> {
-  const { directory, onStep = () => undefined } = options;
-  const definition = defineServer(directory, options);
-  const server = (await findServer(definition, onStep)) ?? (await startServer(definition));
+  const key = keyOf(options.directory);
+  const { port } = await provideServer(defineServer(options, key));
   const credential: Credential =
     options.credential === 'token'
-      ? { kind: 'access-token', command: tokenCommand(server.port) }
-      : { kind: 'api-key', value: keyOf(directory) };
-  return { baseUrl: baseUrlOf(server.port), credential };
+      ? { kind: 'access-token', command: tokenCommand(port) }
+      : { kind: 'api-key', value: key };
+  return { baseUrl: `http://127.0.0.1:${port}/api/v1`, credential };
 }
-
-/** Stops the sandbox of a folder. Does nothing if none runs. */
-export async function stopEmbeddedSandbox(directory: string): Promise<void> {
-  await stopServer(defineServer(directory, { rateLimits: 'unlimited' }));
-}
-
-/** A run of some hundred people has to read its token again. */
-const callsPerToken = 20;
 
 function defineServer(
-  directory: string,
-  { port: fixedPort = 0, rateLimits, clock }: Omit<EmbeddedSandboxOptions, 'directory'>,
+  { directory, port = 0, rateLimits, clock }: EmbeddedSandboxOptions,
+  key: string,
 ): ServerDefinition {
   return {
-    name: 'sandbox',
+    type: 'sandbox',
+    name: 'the sandbox',
     directory,
     startSeconds: 30,
-    stop: [
-      ['SIGTERM', 5],
-      ['SIGKILL', 5],
-    ],
-    portsAreFixed: fixedPort !== 0,
-    choosePorts: async (previous) => ({ port: await choosePort(fixedPort, previous?.port) }),
-    command: ({ port }) => ({
+    portSettings: 'SANDBOX_PORT',
+    fixedPorts: { port },
+    command: async (ports) => ({
       command: process.execPath,
       arguments: [
         // Node does not run the TypeScript sources: the sandbox needs the build.
         projectFile('dist/cli/main.js'),
         'sandbox',
-        `--port=${port}`,
+        `--port=${ports.port}`,
         `--rate-limits=${rateLimits}`,
         `--state-directory=${join(directory, 'state')}`,
         `--api-key-file=${keyFile(directory)}`,
@@ -82,8 +66,9 @@ function defineServer(
       ],
       environment: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     }),
-    probe: async ({ port }) => ((await isReady(port, keyOf(directory))) ? 'ready' : 'starting'),
-    explain: (log, { ended, ports }) => explain(log, ended, ports.port, directory),
+    isReady: (ports) => isReady(ports.port, key),
+    failures: [],
+    otherwise: 'run npm run build, or set ENRICHMENT_BASE_URL to a service of yours',
   };
 }
 
@@ -92,10 +77,6 @@ function tokenCommand(port: number): string {
   const address = `http://127.0.0.1:${port}/sandbox/token`;
   const script = `fetch('${address}', { method: 'POST' }).then(async (answer) => console.log(await answer.text()))`;
   return `"${process.execPath}" -e "${script}"`;
-}
-
-function baseUrlOf(port: number): string {
-  return `http://127.0.0.1:${port}/api/v1`;
 }
 
 function keyFile(directory: string): string {
@@ -116,22 +97,11 @@ async function isReady(port: number, key: string): Promise<boolean> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}/sandbox/ready`, {
       headers: { 'x-api-key': key },
-      signal: AbortSignal.timeout(answerMilliseconds),
+      signal: AbortSignal.timeout(2_000),
     });
     await answer.body?.cancel();
     return answer.ok;
   } catch {
     return false;
   }
-}
-
-function explain(log: string, ended: string, port: number, directory: string): Problem {
-  const lastLine = log.trim().split('\n').at(-1) ?? '';
-  if (/EADDRINUSE|is taken/.test(log)) {
-    return portTaken(port, 'the sandbox', 'SANDBOX_PORT', 'unset SANDBOX_PORT to use a free one');
-  }
-  return new Problem('sandbox.start', `the sandbox did not start (${ended}): ${lastLine}`, {
-    where: join(directory, 'server.log'),
-    next: 'read that log, run npm run build, or set ENRICHMENT_BASE_URL to a service of yours',
-  });
 }

@@ -4,17 +4,18 @@ import { Problem } from '../domain/problem.ts';
 import { asUnusable } from '../files/make-folder.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { onFirstInterruption } from './interruption.ts';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from './postgres.ts';
-import { announce, exclusively, othersPresent, withdraw, type Presence } from './presence.ts';
-import { startEmbeddedSandbox, stopEmbeddedSandbox } from './sandbox.ts';
-import { startEmbeddedTemporal, stopEmbeddedTemporal } from './temporal.ts';
-import { watchServers, type WatchedServer } from './watch-servers.ts';
+import { startEmbeddedPostgres } from './postgres.ts';
+import { announce, exclusively, isRunning, othersPresent, withdraw, type Presence } from './presence.ts';
+import { startEmbeddedSandbox } from './sandbox.ts';
+import { readRecord, stopServer } from './server.ts';
+import { startEmbeddedTemporal } from './temporal.ts';
 import type { TemporalAddress } from '../temporal/connection.ts';
 
 /** The components that a command needs. */
 export interface StackNeeds {
   readonly postgres?: boolean;
-  readonly temporal?: boolean;
+  /** `in memory`: without a file, for tests. */
+  readonly temporal?: boolean | 'in memory';
   readonly sandbox?: boolean;
 }
 
@@ -27,11 +28,7 @@ export interface Stack {
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
   /** The parts that run embedded. */
   readonly embedded: { readonly postgres: boolean; readonly temporal: boolean; readonly sandbox: boolean };
-  /**
-   * Watches the embedded servers, and restarts a server that ends before the release.
-   *
-   * @param onLost called once if a server cannot be restarted at its address
-   */
+  /** @param onLost called once if an embedded server ends before the release */
   watch(onLost: (problem: Problem) => void): void;
   /** The last command that releases the stack stops the embedded servers. A second call does nothing. */
   release(): Promise<void>;
@@ -39,13 +36,12 @@ export interface Stack {
 
 type Directories = Config['embedded']['directories'];
 
-/** The first start can build the Temporal CLI, and other commands wait for it. */
-const waitSeconds = 15 * 60;
+/** The first start can download the Temporal CLI, and other commands wait for it. */
+const waitSeconds = 5 * 60;
 
 /**
  * Gets the servers that a command needs: configured servers, and embedded servers in place of components that are not
- * configured. Simultaneous commands share the embedded servers. A command also uses servers that a killed command has
- * left.
+ * configured. Simultaneous commands share the embedded servers. Servers that a killed command has left are replaced.
  *
  * A signal ends a command that does not handle the signal only after the stack is released.
  *
@@ -57,10 +53,10 @@ export async function acquireStack(
   needs: StackNeeds,
   onStep: (text: string) => void,
 ): Promise<Stack> {
-  const { directories } = config.embedded;
+  const { dataDirectory, directories } = config.embedded;
   const embedded = {
     postgres: needs.postgres === true && config.databaseUrl === undefined,
-    temporal: needs.temporal === true && config.temporalAddress === undefined,
+    temporal: (needs.temporal ?? false) !== false && config.temporalAddress === undefined,
     sandbox: needs.sandbox === true && config.service.baseUrl === undefined,
   };
   if (!embedded.postgres && !embedded.temporal && !embedded.sandbox) {
@@ -68,20 +64,25 @@ export async function acquireStack(
     return stackOf(config, embedded, await configuredParts(config), nothing);
   }
 
-  const lease = leaseOf(config.embedded.dataDirectory, directories.users);
+  const lease = announceUse(dataDirectory, directories.users);
+  let watching: NodeJS.Timeout | undefined;
   let released: Promise<void> | undefined;
-  const watching = new AbortController();
   const release = () => {
-    watching.abort();
+    clearInterval(watching);
     released ??= exclusively(directories.changing, waitSeconds, async () => {
       withdraw(directories.users, lease);
       if (othersPresent(directories.users).length === 0) await stopServers(directories);
     }).finally(stopListening);
     return released;
   };
-  const starting = exclusively(directories.changing, waitSeconds, () =>
-    startServers(config, embedded, directories, onStep),
-  );
+  const watch = (onLost: (problem: Problem) => void): void => {
+    watching = watchServers(embedded, directories, onLost);
+  };
+  const starting = exclusively(directories.changing, waitSeconds, async () => {
+    // What runs without a live command is of a killed one, and can hang.
+    if (othersPresent(directories.users, lease).length === 0) await stopServers(directories);
+    return startServers(config, embedded, needs.temporal !== 'in memory', onStep);
+  });
   const stopListening = onFirstInterruption((exitCode) => {
     onStep('\nstopping; you can run the same command again');
     void starting
@@ -90,17 +91,7 @@ export async function acquireStack(
       .finally(() => process.exit(exitCode));
   });
   try {
-    const started = await starting;
-    const watch = (onLost: (problem: Problem) => void): void => {
-      const { signal } = watching;
-      const restart = (part: keyof Stack['embedded']): Promise<void> =>
-        exclusively(directories.changing, waitSeconds, async () => {
-          if (!signal.aborted) await startAgain(config, part, directories, started, onStep);
-        });
-      const servers = watchedServers(embedded, directories);
-      void watchServers({ servers, restart, onLost, onStep, signal });
-    };
-    const parts = { ...started, ...(await configuredParts(config)) };
+    const parts = { ...(await starting), ...(await configuredParts(config)) };
     return stackOf(config, embedded, parts, { release, watch });
   } catch (error) {
     await release();
@@ -109,11 +100,11 @@ export async function acquireStack(
 }
 
 /**
- * The mark of this command, which is the first file that the command writes.
+ * Makes the mark of this command, which is the first file that a command writes.
  *
  * @throws Problem `data-directory.unusable`
  */
-function leaseOf(dataDirectory: string, users: string): Presence {
+function announceUse(dataDirectory: string, users: string): Presence {
   try {
     return announce(users);
   } catch (error) {
@@ -128,15 +119,16 @@ interface StackParts {
 }
 
 async function startServers(
-  config: Config,
+  { rateLimits, embedded }: Config,
   wanted: Stack['embedded'],
-  directories: Directories,
+  durable: boolean,
   onStep: (text: string) => void,
 ): Promise<StackParts> {
-  const { ports, temporalCliPath, cacheDirectory } = config.embedded;
+  const { directories, ports, temporalCliPath, cacheDirectory } = embedded;
   const starts: Promise<StackParts>[] = [];
   if (wanted.postgres) {
-    const server = startEmbeddedPostgres({ directory: directories.postgres, port: ports.postgres, onStep });
+    const { postgres: directory } = directories;
+    const server = startEmbeddedPostgres({ directory, port: ports.postgres, onStep });
     starts.push(server.then(({ databaseUrl }) => ({ databaseUrl })));
   }
   if (wanted.temporal) {
@@ -146,6 +138,7 @@ async function startServers(
       port: ports.temporal,
       uiPort: ports.temporalUi,
       searchAttributes,
+      durable,
       onStep,
     });
     starts.push(
@@ -158,9 +151,8 @@ async function startServers(
     const server = startEmbeddedSandbox({
       directory: directories.sandbox,
       port: ports.sandbox,
-      rateLimits: formatRateLimits(config.rateLimits),
-      ...config.embedded.sandbox,
-      onStep,
+      rateLimits: formatRateLimits(rateLimits),
+      ...embedded.sandbox,
     });
     starts.push(server.then((service) => ({ service })));
   }
@@ -173,45 +165,34 @@ async function startServers(
   return parts;
 }
 
-/**
- * Restarts an embedded server.
- *
- * @throws Problem `server.moved` if the server has another address: the command cannot continue at another address
- */
-async function startAgain(
-  config: Config,
-  part: keyof Stack['embedded'],
-  directories: Directories,
-  before: StackParts,
-  onStep: (text: string) => void,
-): Promise<void> {
-  const only = { postgres: false, temporal: false, sandbox: false, [part]: true };
-  const again = await startServers(config, only, directories, onStep);
-  const addresses = ({ databaseUrl, temporal, service }: StackParts): unknown =>
-    ({ postgres: databaseUrl, temporal: temporal?.address, sandbox: service?.baseUrl })[part];
-  if (addresses(again) === addresses(before)) return;
-  throw new Problem('server.moved', 'another program uses its port now', {
-    where: directories[part],
-    next: 'run the same command again: it uses another port; nothing is lost',
-  });
-}
+const serverNames = {
+  postgres: 'the embedded PostgreSQL',
+  temporal: 'the Temporal dev server',
+  sandbox: 'the sandbox',
+};
 
-function watchedServers(
+/** Clients and workers wait without a limit for a server that has ended, so a command must end with its servers. */
+function watchServers(
   embedded: Stack['embedded'],
   directories: Directories,
-): WatchedServer<keyof Stack['embedded']>[] {
-  const names = { postgres: 'embedded PostgreSQL', temporal: 'Temporal dev server', sandbox: 'sandbox' };
-  return (['postgres', 'temporal', 'sandbox'] as const)
-    .filter((part) => embedded[part])
-    .map((part) => ({ part, name: names[part], directory: directories[part] }));
+  onLost: (problem: Problem) => void,
+): NodeJS.Timeout {
+  const parts = (['postgres', 'temporal', 'sandbox'] as const).filter((part) => embedded[part]);
+  const servers = parts.map((part) => ({ part, record: readRecord(directories[part]) }));
+  const timer = setInterval(() => {
+    const lost = servers.find(({ record }) => record === undefined || !isRunning(record));
+    if (lost === undefined) return;
+    clearInterval(timer);
+    const next = 'run the same command again: it starts the server and continues; nothing is lost';
+    const where = directories[lost.part];
+    onLost(new Problem('server.lost', `${serverNames[lost.part]} ended`, { where, next }));
+  }, 1_000);
+  return timer.unref();
 }
 
 async function stopServers(directories: Directories): Promise<void> {
-  await Promise.all([
-    stopEmbeddedSandbox(directories.sandbox),
-    stopEmbeddedTemporal(directories.temporal),
-    stopEmbeddedPostgres(directories.postgres),
-  ]);
+  const { sandbox, temporal, postgres } = directories;
+  await Promise.all([sandbox, temporal, postgres].map(stopServer));
 }
 
 function stackOf(

@@ -6,10 +6,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { EnvHttpProxyAgent, fetch } from 'undici';
-import { commandEnvironment } from '../config/command-environment.ts';
+import { commandEnvironment, findProgram } from '../config/command-environment.ts';
 import { makeFolder } from '../files/make-folder.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
-import { findProgram } from './find-program.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
+import { startEmbeddedPostgres } from '../../src/dev/postgres.ts';
+import { stopServer } from '../../src/dev/server.ts';
 import { migrate } from '../../src/db/migrate.ts';
 
 /** A migrated database, and a folder for files. */
@@ -18,7 +19,7 @@ export async function openBenchDatabase(given?: string): Promise<BenchDatabase> 
   const directory = join(folder, 'postgres');
   const databaseUrl = given ?? (await startEmbeddedPostgres({ directory })).databaseUrl;
   const close = async (): Promise<void> => {
-    if (given === undefined) await stopEmbeddedPostgres(directory);
+    if (given === undefined) await stopServer(directory);
     rmSync(folder, { recursive: true, force: true });
   };
   await migrate(databaseUrl).catch(async (error: unknown) => {

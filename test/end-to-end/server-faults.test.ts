@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/dev/postgres.ts';
+import { startEmbeddedPostgres } from '../../src/dev/postgres.ts';
+import { runningRecord, stopServer } from '../../src/dev/server.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
@@ -59,6 +59,7 @@ describe('a server that is killed in the middle of a run and started again', () 
     const running = own.here(['run', own.sample(100), '--yes', '--json'], settings);
     await untilCalls(4);
     process.kill(postgres.pid, 'SIGKILL');
+    await expect.poll(() => runningRecord(directory)).toBeUndefined();
     await startEmbeddedPostgres({ directory });
     expect((await running).facts()).toMatchObject({ status: 'finished' });
     expect(own.sandbox.log.bill().billedAgain).toEqual({});
@@ -69,7 +70,7 @@ describe('a server that is killed in the middle of a run and started again', () 
     // A worker whose database is away waits for it.
     worker.kill('SIGTERM');
     expect(await worker.ended).toBe(0);
-    await stopEmbeddedPostgres(directory);
+    await stopServer(directory);
   });
 });
 
@@ -112,36 +113,23 @@ describe('a run that a person stops while no worker is there', () => {
   );
 });
 
-describe('a command with an embedded Temporal', () => {
-  const run = (): Begun =>
-    begin(['run', system.sample(100), '--yes', '--json'], { RATE_LIMITS: '5/2s', CALL_TIMEOUT: '5s' });
-
-  it('a command whose embedded Temporal is killed in the middle of a run starts it again and continues', async () => {
-    const untilCalls = callsFromNow();
-    const running = run();
-    await untilCalls(3);
-    system.signalTemporal('SIGKILL');
-    expect(await running.ended).toBe(0);
-    expect(running.output()).toContain('The Temporal dev server ended: starting it again');
-    expect(system.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(system);
+it('a command whose embedded Temporal is killed ends, and the same command continues its run', async () => {
+  const settings = { RATE_LIMITS: '5/2s', CALL_TIMEOUT: '5s' };
+  const command = ['run', system.sample(100), '--yes', '--json'];
+  const untilCalls = callsFromNow();
+  const running = begin(command, settings);
+  await untilCalls(3);
+  system.signalTemporal('SIGKILL');
+  const killedAt = performance.now();
+  expect(await running.ended).toBe(1);
+  expect(performance.now() - killedAt).toBeLessThan(30_000);
+  const { error } = JSON.parse(running.output().trimEnd().split('\n').at(-1)!) as { error: object };
+  expect(error).toMatchObject({
+    type: 'server.lost',
+    message: 'the Temporal dev server ended',
+    next: expect.stringContaining('run the same command again'),
   });
-
-  // Last, because the server of this system is then gone for good.
-  it('a command ends and says why if its embedded Temporal is killed and cannot be started again', async () => {
-    const untilCalls = callsFromNow();
-    const running = run();
-    await untilCalls(3);
-    const database = join(system.directory, 'state', 'temporal', 'temporal.db');
-    writeFileSync(database, 'no database');
-    system.signalTemporal('SIGKILL');
-    const killedAt = performance.now();
-    expect(await running.ended).toBe(1);
-    expect(performance.now() - killedAt).toBeLessThan(30_000);
-    const { error } = JSON.parse(running.output().trimEnd().split('\n').at(-1)!) as { error: object };
-    expect(error).toMatchObject({
-      type: 'server.lost',
-      next: expect.stringContaining('run the same command again'),
-    });
-  });
+  expect((await system.enrich(command, settings)).facts().status).toBe('finished');
+  expect(system.sandbox.log.bill().billedAgain).toEqual({});
+  await expectPromisesKept(system);
 });

@@ -1,5 +1,4 @@
 import { describeCode } from '../../domain/error-code.ts';
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeMisspelt, type MisspeltSetting } from '../../config/misspelt-settings.ts';
@@ -8,9 +7,8 @@ import type { Setting } from '../../config/settings-schema.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
 import { Problem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
-import { postgresBinaries } from '../../dev/postgres-files.ts';
-import { runningRecord } from '../../dev/server-record.ts';
-import { serverAccount } from '../../dev/unprivileged.ts';
+import { embeddedPostgresVersion } from '../../dev/postgres.ts';
+import { runningRecord } from '../../dev/server.ts';
 import { clientWithTimeout } from '../../db/client-with-timeout.ts';
 import { schemaName } from '../../db/session-settings.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
@@ -108,22 +106,10 @@ function checkNode(): Finding[] {
 
 function checkEmbeddedPostgres(config: Config): Finding[] {
   const directory = config.embedded.directories.postgres;
-  const version = spawnSync(join(postgresBinaries(), 'postgres'), ['--version'], { encoding: 'utf8' });
-  if (version.status !== 0) {
-    const next = 'run npm rebuild (install scripts must be allowed), or set DATABASE_URL';
-    return [broken('database', 'the embedded PostgreSQL is not installed completely', next)];
-  }
-  if (serverAccount() === undefined) {
-    const next = 'run as an ordinary user, or set DATABASE_URL';
-    return [
-      broken('database', 'PostgreSQL refuses to run as root, and root cannot become "nobody" here', next),
-    ];
-  }
-  const name = version.stdout.trim().replace(/^postgres \(PostgreSQL\)/, 'PostgreSQL');
   const running = runningRecord(directory);
   const data = existsSync(join(directory, 'data')) ? 'not running now' : 'made at the first run';
   const state = running ? `running on port ${running.port}` : data;
-  return [ok('database', `embedded ${name} in ${directory}, ${state}`)];
+  return [ok('database', `embedded ${embeddedPostgresVersion()} in ${directory}, ${state}`)];
 }
 
 async function checkDatabase(databaseUrl: string): Promise<Finding[]> {

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/settings.ts';
 import { differingSettings, markSettings } from '../../config/shared-settings.ts';
 import { clientWithTimeout } from '../../db/client-with-timeout.ts';
-import { runningRecord } from '../../dev/server-record.ts';
+import { runningRecord } from '../../dev/server.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
 import {

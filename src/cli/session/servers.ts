@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { httpAddress, serviceName, type Config, type ListenAddress } from '../../config/settings.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { openWarehouse } from '../../db/database.ts';
-import { choosePort } from '../../dev/ports.ts';
+import { freePort } from '../../dev/server.ts';
 import { portTaken } from '../../domain/port-taken.ts';
 import { Problem } from '../../domain/problem.ts';
 import { isLoopback } from '../../domain/text/loopback.ts';
@@ -111,7 +111,7 @@ async function usualAddress(config: Config): Promise<ListenAddress> {
   }
   const file = portFile(config);
   const previous = existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
-  return { host: '127.0.0.1', port: await choosePort(0, previous || undefined) };
+  return { host: '127.0.0.1', port: await freePort(previous || undefined) };
 }
 
 /** The address to which a reverse proxy on the same machine forwards deliveries. */
@@ -189,7 +189,7 @@ export async function serveMetrics(
     rateLimits,
     budgets: budgets.perPeriod,
   });
-  const temporalListen = `127.0.0.1:${await choosePort(0, undefined)}`;
+  const temporalListen = `127.0.0.1:${await freePort()}`;
   try {
     const endpoint = await startMetricsEndpoint(
       config.metricsListen,

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type QueryResult } from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
+import { startEmbeddedPostgres } from '../../../src/dev/postgres.ts';
+import { stopServer } from '../../../src/dev/server.ts';
 import { migrate } from '../../../src/db/migrate.ts';
 import { readSourceStatements, type SourceStatement } from './source-statements.ts';
 
@@ -40,7 +41,7 @@ async function startServer(): Promise<TestServer> {
   const directory = mkdtempSync(join(tmpdir(), 'enrich-test-'));
   const { databaseUrl } = await startEmbeddedPostgres({ directory, durable: false });
   const close = async (): Promise<void> => {
-    await stopEmbeddedPostgres(directory);
+    await stopServer(directory);
     rmSync(directory, { recursive: true, force: true });
   };
   return { serverUrl: databaseUrl, close };

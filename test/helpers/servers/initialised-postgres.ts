@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
+import { startEmbeddedPostgres } from '../../../src/dev/postgres.ts';
+import { stopServer } from '../../../src/dev/server.ts';
 
 /**
  * Initialises one data directory for a test file. Copying it takes less time than initialising another one.
@@ -14,7 +15,7 @@ export async function initialisedPostgres(): Promise<(directory: string) => void
   const original = mkdtempSync(join(tmpdir(), 'enrich-initialised-'));
   afterAll(() => rmSync(original, { recursive: true, force: true }));
   await startEmbeddedPostgres({ directory: original, durable: false });
-  await stopEmbeddedPostgres(original);
+  await stopServer(original);
   return (directory) => {
     mkdirSync(directory, { recursive: true });
     // Keeps the owner, who is another user if the tests run as root.

@@ -9,10 +9,9 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import { controlTaskQueue, searchAttributes } from '../../../src/contract/temporal-names.ts';
-import { identityOf } from '../../../src/dev/processes.ts';
+import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
+import { identityOf } from '../../../src/dev/presence.ts';
 import { acquireStack, type Stack } from '../../../src/dev/stack.ts';
-import { startEmbeddedTemporal } from '../../../src/dev/temporal.ts';
 import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
 import {
   defaultApiKey,
@@ -93,8 +92,8 @@ export class TestSystem {
   }: SandboxOptions & { worker?: boolean; temporalOnDisk?: boolean } = {}): Promise<TestSystem> {
     const sandbox = await startSandbox({ rateLimits: 'unlimited', ...options });
     const system = new TestSystem(sandbox, await createTestDatabase());
-    if (!temporalOnDisk) await system.#startTemporalInMemory();
-    system.#stack = await acquireStack(readConfig(system.#environment), { temporal: true }, () => {});
+    const temporal = temporalOnDisk ? true : 'in memory';
+    system.#stack = await acquireStack(readConfig(system.#environment), { temporal }, () => {});
     if (worker) await system.startWorker();
     return system;
   }
@@ -104,13 +103,6 @@ export class TestSystem {
     const system = await TestSystem.open(options);
     afterAll(() => system.close());
     return system;
-  }
-
-  /** The stack then finds this server. */
-  async #startTemporalInMemory(): Promise<void> {
-    const { embedded } = readConfig(this.#environment);
-    const directory = embedded.directories.temporal;
-    await startEmbeddedTemporal({ directory, cli: embedded, searchAttributes, durable: false });
   }
 
   /**

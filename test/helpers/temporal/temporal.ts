@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { searchAttributes } from '../../../src/contract/temporal-names.ts';
-import { startEmbeddedTemporal, stopEmbeddedTemporal } from '../../../src/dev/temporal.ts';
+import { stopServer } from '../../../src/dev/server.ts';
+import { startEmbeddedTemporal } from '../../../src/dev/temporal.ts';
 import { silentLogger } from './workflow-bundle.ts';
 
 export interface TestTemporal {
@@ -50,7 +51,7 @@ export async function startTestTemporal(): Promise<TestTemporal> {
     stop: async () => {
       await workerConnection.close();
       await connection.close();
-      await stopEmbeddedTemporal(directory);
+      await stopServer(directory);
       rmSync(directory, { recursive: true, force: true });
     },
   };

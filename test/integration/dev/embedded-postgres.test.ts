@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -14,9 +14,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../../src/dev/postgres.ts';
-import { identityOf } from '../../../src/dev/processes.ts';
-import { compiledModule } from '../../helpers/system/compiled.ts';
+import { startEmbeddedPostgres } from '../../../src/dev/postgres.ts';
+import { runningRecord, stopServer } from '../../../src/dev/server.ts';
 import { initialisedPostgres } from '../../helpers/servers/initialised-postgres.ts';
 import { takenPort } from '../../helpers/servers/ports.ts';
 
@@ -32,7 +31,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await stopEmbeddedPostgres(directory);
+  await stopServer(directory);
   rmSync(home, { recursive: true, force: true });
 });
 
@@ -56,29 +55,32 @@ async function query(databaseUrl: string, text: string): Promise<Record<string, 
   }
 }
 
-it('the embedded PostgreSQL gives a database to an owner who is no superuser', async () => {
-  const { databaseUrl } = await start();
-  const [row] = await query(
+it('the embedded PostgreSQL has one database, whose owner is no superuser and has the only password', async () => {
+  const { databaseUrl, port } = await start();
+  const rows = await query(
     databaseUrl,
     `select usesuper, pg_get_userbyid(datdba) = current_user as owner, pg_encoding_to_char(encoding) as encoding
          from pg_user, pg_database where usename = current_user and datname = current_database()`,
   );
-  expect(row).toEqual({ usesuper: false, owner: true, encoding: 'UTF8' });
-});
-
-it('the embedded PostgreSQL keeps its password in a file of its owner, and no superuser can log in', async () => {
-  const { databaseUrl, port } = await start();
+  expect(rows).toEqual([{ usesuper: false, owner: true, encoding: 'UTF8' }]);
   expect(statSync(join(directory, 'password')).mode & 0o777).toBe(0o600);
   expect(readFileSync(join(directory, 'password'), 'utf8').trim()).toBe(new URL(databaseUrl).password);
-  await expect(query(`postgres://postgres@127.0.0.1:${port}/postgres`, 'select 1')).rejects.toThrow(
-    'password',
-  );
+  const asSuperuser = query(`postgres://postgres@127.0.0.1:${port}/postgres`, 'select 1');
+  await expect(asSuperuser).rejects.toThrow('password');
 });
 
-it('the embedded PostgreSQL flushes to the disk by default', async () => {
-  copyInitialised(directory);
-  const { databaseUrl } = await startEmbeddedPostgres({ directory });
-  expect(await query(databaseUrl, 'show fsync')).toEqual([{ fsync: 'on' }]);
+it('the embedded PostgreSQL keeps its data and its port over a stop and over a kill, and flushes to the disk', async () => {
+  const first = await startInitialised({ durable: true });
+  await query(first.databaseUrl, 'create table kept as select 42 as answer');
+  expect(await start()).toEqual(first);
+  await stopServer(directory);
+  process.kill((await start({ durable: true })).pid, 'SIGKILL');
+  await expect.poll(() => runningRecord(directory)).toBeUndefined();
+  const last = await start({ durable: true });
+  expect(last).toMatchObject({ databaseUrl: first.databaseUrl });
+  expect(await query(last.databaseUrl, "select answer, current_setting('fsync') as fsync from kept")).toEqual(
+    [{ answer: 42, fsync: 'on' }],
+  );
 });
 
 it('the log of the embedded PostgreSQL has no statement that failed, and no value of a refused row', async () => {
@@ -95,64 +97,14 @@ it('the log of the embedded PostgreSQL has no statement that failed, and no valu
   expect(log).not.toContain('ada@');
 });
 
-it('the embedded PostgreSQL is found again, and after a stop starts with its data and its port', async () => {
-  const first = await startInitialised();
-  await query(first.databaseUrl, 'create table kept as select 42 as answer');
-  expect(await start()).toEqual({ ...first, found: true });
-  await stopEmbeddedPostgres(directory);
-  const second = await start();
-  expect(second).toMatchObject({ found: false, databaseUrl: first.databaseUrl });
-  expect(await query(second.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
-});
-
-it('the embedded PostgreSQL survives a killed command with its process group', async () => {
-  copyInitialised(directory);
-  const program = `
-      import { startEmbeddedPostgres } from ${JSON.stringify(compiledModule('src/dev/postgres.ts'))};
-      const server = await startEmbeddedPostgres({ directory: ${JSON.stringify(directory)}, durable: false });
-      console.log(JSON.stringify(server));
-      setInterval(() => undefined, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    detached: true,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const started = await new Promise<string>((resolve) =>
-    child.stdout.once('data', (data: Buffer) => resolve(data.toString())),
-  );
-  process.kill(-child.pid!, 'SIGKILL');
-  await new Promise((resolve) => child.once('exit', resolve));
-  expect(await start()).toEqual({ ...(JSON.parse(started) as object), found: true });
-});
-
-it('the embedded PostgreSQL is found without its state file', async () => {
-  const first = await startInitialised();
-  rmSync(join(directory, 'server.json'));
-  expect(await start()).toEqual({ ...first, found: true });
-});
-
-it('the embedded PostgreSQL recovers after a kill of the server', async () => {
-  const first = await startInitialised({ durable: true });
-  await query(first.databaseUrl, 'create table kept as select 42 as answer');
-  process.kill(first.pid, 'SIGKILL');
-  const second = await start();
-  expect(second.found).toBe(false);
-  expect(await query(second.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
-});
-
-it('the embedded PostgreSQL replaces a server that does not answer', { timeout: 40_000 }, async () => {
-  const first = await startInitialised();
-  process.kill(first.pid, 'SIGSTOP');
-  const second = await start();
-  expect(second.found).toBe(false);
-  expect(identityOf(first.pid)).toBeUndefined();
-});
-
-it('the embedded PostgreSQL ignores a lock file that names a process of another program', async () => {
-  const first = await startInitialised();
-  await stopEmbeddedPostgres(directory);
-  const lock = join(directory, 'data', 'postmaster.pid');
-  writeFileSync(lock, `${process.pid}\n${join(directory, 'data')}\n1\n${first.port}\n\n127.0.0.1\n\nready\n`);
-  expect((await start()).found).toBe(false);
+it('the embedded PostgreSQL ignores its lock file if another process has the id of the last server', async () => {
+  const { port } = await startInitialised();
+  await stopServer(directory);
+  const record = { pid: process.pid, start: 'earlier', port };
+  writeFileSync(join(directory, 'server.json'), JSON.stringify(record));
+  const lock = [process.pid, join(directory, 'data'), 1, port, '', '127.0.0.1', '', 'ready', ''];
+  writeFileSync(join(directory, 'data', 'postmaster.pid'), lock.join('\n'));
+  expect((await start()).port).toBe(port);
 });
 
 it('the embedded PostgreSQL names a port that is in use', async () => {
@@ -165,7 +117,7 @@ it('the embedded PostgreSQL names a port that is in use', async () => {
 
 it('the embedded PostgreSQL names a broken data directory, and changes nothing in it', async () => {
   await startInitialised();
-  await stopEmbeddedPostgres(directory);
+  await stopServer(directory);
   truncateSync(join(directory, 'data', 'global', 'pg_control'), 10);
   await expect(start()).rejects.toMatchObject({
     type: 'postgres.data-directory',
@@ -177,7 +129,7 @@ it('the embedded PostgreSQL names a broken data directory, and changes nothing i
 it('the embedded PostgreSQL starts again after an interrupted first start', async () => {
   mkdirSync(join(directory, 'data.new'), { recursive: true });
   writeFileSync(join(directory, 'data.new', 'PG_VERSION'), '18\n');
-  expect((await start()).found).toBe(false);
+  expect(await query((await start()).databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
 it.runIf(asRoot)(

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startEmbeddedSandbox, stopEmbeddedSandbox } from '../../../src/dev/sandbox.ts';
-import { runningRecord } from '../../../src/dev/server-record.ts';
+import { startEmbeddedSandbox } from '../../../src/dev/sandbox.ts';
+import { runningRecord, stopServer } from '../../../src/dev/server.ts';
 import { credentialSource } from '../../../src/service/credential.ts';
 import { takenPort } from '../../helpers/servers/ports.ts';
 
@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await stopEmbeddedSandbox(directory);
+  await stopServer(directory);
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -48,28 +48,11 @@ it('the embedded sandbox is found again, and keeps its address, key and bill ove
   const billed = await bill(first);
   expect(await start()).toEqual(first);
   process.kill(runningRecord(directory)!.pid, 'SIGKILL');
+  await expect.poll(() => runningRecord(directory)).toBeUndefined();
   const second = await start();
   expect(second).toEqual(first);
   expect(await bill(second)).toEqual(billed);
 });
-
-it.each([
-  ['delays', { delay: 600_000 }],
-  ['refuses', { status: 503 }],
-])(
-  'the embedded sandbox is found again, and keeps its faults, while a scenario %s every call',
-  async (_, rule) => {
-    const first = await start();
-    const pid = runningRecord(directory)!.pid;
-    const changed = await fetch(new URL('/sandbox/scenario', first.baseUrl), {
-      method: 'PUT',
-      body: JSON.stringify({ rules: [rule] }),
-    });
-    expect(changed.status).toBe(204);
-    expect(await start()).toEqual(first);
-    expect(runningRecord(directory)!.pid).toBe(pid);
-  },
-);
 
 it('the embedded sandbox names a port that is in use', async () => {
   await expect(start(await takenPort())).rejects.toMatchObject({

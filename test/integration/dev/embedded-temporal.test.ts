@@ -4,7 +4,8 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startEmbeddedTemporal, stopEmbeddedTemporal } from '../../../src/dev/temporal.ts';
+import { runningRecord, stopServer } from '../../../src/dev/server.ts';
+import { startEmbeddedTemporal } from '../../../src/dev/temporal.ts';
 import { takenPort } from '../../helpers/servers/ports.ts';
 
 let directory: string;
@@ -14,7 +15,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await stopEmbeddedTemporal(directory);
+  await stopServer(directory);
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -50,7 +51,7 @@ it('the Temporal dev server keeps closed runs for 30 days and serves its UI', as
 });
 
 it('the Temporal dev server accepts search attributes at once, also those of a later release', async () => {
-  await start({ searchAttributes: { Status: 'Keyword' } });
+  const { pid } = await start({ searchAttributes: { Status: 'Keyword' } });
   const server = await start({ searchAttributes: { Status: 'Keyword', Rows: 'Int' } });
   await withClient(server.address, async (client) => {
     await client.workflow.start('unknown', {
@@ -59,7 +60,7 @@ it('the Temporal dev server accepts search attributes at once, also those of a l
       searchAttributes: { Status: ['running'], Rows: [500] },
     });
   });
-  expect(server.found).toBe(true);
+  expect(server.pid).toBe(pid);
 });
 
 it('the Temporal dev server keeps its runs and its ports over a stop and a kill', async () => {
@@ -67,9 +68,10 @@ it('the Temporal dev server keeps its runs and its ports over a stop and a kill'
   await withClient(first.address, async (client) => {
     await client.workflow.start('unknown', { taskQueue: 'none', workflowId: 'kept' });
   });
-  await stopEmbeddedTemporal(directory);
+  await stopServer(directory);
   const second = await start();
   process.kill(second.pid, 'SIGKILL');
+  await expect.poll(() => runningRecord(directory)).toBeUndefined();
   const third = await start();
   expect(third).toEqual({ ...first, pid: third.pid });
   const kept = await withClient(third.address, (client) => client.workflow.getHandle('kept').describe());

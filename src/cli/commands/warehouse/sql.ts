@@ -4,7 +4,7 @@ import { Command } from '../../terminal/command.ts';
 import pg from 'pg';
 import { schemaName } from '../../../db/session-settings.ts';
 import { addressWithoutPassword } from '../../../db/postgres-errors.ts';
-import { findProgram } from '../../../dev/find-program.ts';
+import { findProgram } from '../../../config/command-environment.ts';
 import { onInterruption } from '../../../dev/interruption.ts';
 import { UsageProblem, exitCodes } from '../../../domain/problem.ts';
 import { counted } from '../../../domain/text/counted.ts';

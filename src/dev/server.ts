@@ -1,0 +1,276 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { makeFolder } from '../files/make-folder.ts';
+import { portTaken } from '../domain/port-taken.ts';
+import { Problem } from '../domain/problem.ts';
+import { identityOf, isRunning, type ProcessIdentity } from './presence.ts';
+
+/** The ports of a server on 127.0.0.1. */
+export interface ServerPorts {
+  readonly port: number;
+  /** The UI of the Temporal dev server. */
+  readonly uiPort?: number;
+}
+
+/** The record of a server in its folder, by which other commands find the server. */
+export interface ServerRecord extends ProcessIdentity, ServerPorts {}
+
+/** A program with its parameters. */
+export interface Command {
+  readonly command: string;
+  readonly arguments: readonly string[];
+}
+
+/** How to start and stop an embedded server. */
+export interface ServerDefinition {
+  /** Begins the types of its Problems. */
+  readonly type: 'postgres' | 'temporal' | 'sandbox';
+  /** As a sentence names it: `the embedded PostgreSQL`. */
+  readonly name: string;
+  /** Folder of the record, the log and the data of the server. */
+  readonly directory: string;
+  /** Longest time from the start to the first answer. */
+  readonly startSeconds: number;
+  /** The settings of its ports, and the ports that they name (0: any). */
+  readonly portSettings: string;
+  readonly fixedPorts: ServerPorts;
+  /** Prepares the folder for a start. */
+  prepare?(): Promise<void>;
+  command(ports: ServerPorts): Promise<Command & { environment: NodeJS.ProcessEnv }>;
+  isReady(server: ServerRecord): Promise<boolean>;
+  /** Reasons why this server does not start, by patterns of its log. */
+  readonly failures: readonly (readonly [
+    log: RegExp,
+    type: string,
+    what: string,
+    where: string,
+    next: string,
+  ])[];
+  /** What a user can do if no reason is known. */
+  readonly otherwise: string;
+}
+
+/** Type of the Problem of a server whose predecessor in the same folder has not ended yet. */
+export const stillEnding = 'server.still-ending';
+
+/**
+ * Starts the server of a folder and waits until it answers, or finds the running one. The server continues after this
+ * process. For one folder, only one caller at a time is allowed.
+ *
+ * @throws Problem that says why the server does not start
+ */
+export async function provideServer(definition: ServerDefinition): Promise<ServerRecord> {
+  const { directory, fixedPorts } = definition;
+  const running = runningRecord(directory);
+  if (running) return running;
+  // A killed server can take some seconds to end, and another program can take a chosen port before the server does.
+  const deadline = performance.now() + 15_000;
+  for (;;) {
+    try {
+      makeFolder(directory);
+      await definition.prepare?.();
+      return await startOnPorts(definition, await choosePorts(definition));
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (code === 'ENOSPC' || code === 'EDQUOT') throw explainFailure(definition, code, code);
+      const type = error instanceof Problem ? error.type : undefined;
+      const isPassing = type === stillEnding || (type === 'port.taken' && fixedPorts.port === 0);
+      if (!isPassing || performance.now() > deadline) throw error;
+      await sleep(200);
+    }
+  }
+}
+
+/** Stops the server of a folder, if one runs. Its data stays complete. @throws Problem `server.stop` */
+export async function stopServer(directory: string): Promise<void> {
+  const running = runningRecord(directory);
+  if (running) await stopProcess(running);
+}
+
+/** The record of the last started server, whether it runs or not; undefined: there is no readable record. */
+export function readRecord(directory: string): ServerRecord | undefined {
+  try {
+    return recordSchema.parse(JSON.parse(readFileSync(recordFile(directory), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The record, if its process is alive. */
+export function runningRecord(directory: string): ServerRecord | undefined {
+  const record = readRecord(directory);
+  return record !== undefined && isRunning(record) ? record : undefined;
+}
+
+/** Makes of the log of a server a Problem that says why the server did not start. */
+export function explainFailure(
+  definition: ServerDefinition,
+  log: string,
+  ended: string,
+  ports?: ServerPorts,
+): Problem {
+  const { directory, name, type, failures, otherwise, portSettings } = definition;
+  const lines = log.trim().split('\n').slice(-12);
+  const cause = new Error(lines.join('\n'));
+  if (/no space left on device|ENOSPC|disk quota exceeded|EDQUOT|disk is full/i.test(log)) {
+    const next =
+      'free disk space (a new database needs about 100 MB), then run the same command again; nothing is lost';
+    return new Problem('disk.full', `the disk is full: ${name} cannot write`, {
+      where: directory,
+      next,
+      cause,
+    });
+  }
+  if (ports && /could not bind|address already in use|EADDRINUSE|is taken|can't set \w+ port/i.test(log)) {
+    const taken = Object.values(ports).join(' or ');
+    return portTaken(taken, name, portSettings, `unset ${portSettings} to use free ports`, cause);
+  }
+  const fatal = /^.*(?:PANIC|FATAL):\s*(.+)$/m.exec(log)?.[1];
+  for (const [pattern, failure, what, where, next] of failures) {
+    const reason = fatal === undefined ? '' : `: ${fatal}`;
+    if (pattern.test(`${log}\n${ended}`))
+      return new Problem(failure, `${name} ${what}${reason}`, { where, next, cause });
+  }
+  return new Problem(`${type}.start`, `${name} did not start (${ended}): ${fatal ?? lines.at(-1)}`, {
+    where: join(directory, 'server.log'),
+    next: `read that log, ${otherwise}`,
+    cause,
+  });
+}
+
+/** A port of this machine on which no program listens. @param preferred is chosen if it is free */
+export async function freePort(preferred = 0): Promise<number> {
+  const server = createServer().listen({ port: preferred, host: '127.0.0.1', exclusive: true });
+  try {
+    await once(server, 'listening');
+  } catch {
+    return freePort();
+  }
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const recordSchema = z.object({
+  pid: z.number().int().positive(),
+  start: z.string(),
+  port: z.number().int(),
+  uiPort: z.number().int().exactOptional(),
+});
+
+function recordFile(directory: string): string {
+  return join(directory, 'server.json');
+}
+
+/** Ports without a setting stay the same from start to start, so that addresses stay valid. */
+async function choosePorts({ directory, fixedPorts }: ServerDefinition): Promise<ServerPorts> {
+  const previous = readRecord(directory);
+  const port = fixedPorts.port || (await freePort(previous?.port));
+  if (fixedPorts.uiPort === undefined) return { port };
+  return { port, uiPort: fixedPorts.uiPort || (await freePort(previous?.uiPort)) };
+}
+
+async function startOnPorts(definition: ServerDefinition, ports: ServerPorts): Promise<ServerRecord> {
+  const { directory, startSeconds } = definition;
+  const log = join(directory, 'server.log');
+  const server = spawnServer(await definition.command(ports), directory, log);
+  const record = { pid: server.pid, start: server.start, ...ports };
+  let isStarted = false;
+  try {
+    if (server.pid > 0) writeRecord(directory, record);
+    const deadline = performance.now() + startSeconds * 1000;
+    while (server.ended() === undefined && performance.now() < deadline && !isStarted) {
+      isStarted = (await definition.isReady(record)) && server.ended() === undefined;
+      if (!isStarted) await sleep(20);
+    }
+  } finally {
+    if (!isStarted) await stopProcess(server);
+  }
+  if (isStarted) return record;
+  const ended = server.ended() ?? `no answer in ${startSeconds} s`;
+  throw explainFailure(definition, endOfLog(directory, log), ended, ports);
+}
+
+/**
+ * Starts a server in a session of its own, so that Ctrl-C in the terminal of this command does not end the server of
+ * other commands. The log of the previous start is kept.
+ */
+function spawnServer(
+  { command, arguments: parameters, environment }: Command & { environment: NodeJS.ProcessEnv },
+  directory: string,
+  logFile: string,
+): ProcessIdentity & { ended(): string | undefined } {
+  if (existsSync(logFile)) renameSync(logFile, `${logFile}.previous`);
+  const log = openSync(logFile, 'a', 0o600);
+  try {
+    const child = spawn(command, parameters, {
+      cwd: directory,
+      env: environment,
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
+    let ending: string | undefined;
+    child.once('error', (error) => (ending = error.message));
+    child.once(
+      'exit',
+      (code, signal) => (ending = signal === null ? `exit code ${code}` : `signal ${signal}`),
+    );
+    child.unref();
+    const identity = child.pid === undefined ? undefined : identityOf(child.pid);
+    return { pid: child.pid ?? 0, start: identity?.start ?? 'never', ended: () => ending };
+  } finally {
+    closeSync(log);
+  }
+}
+
+function writeRecord(directory: string, record: ServerRecord): void {
+  const file = recordFile(directory);
+  writeFileSync(`${file}.tmp`, JSON.stringify(record), { mode: 0o600 });
+  renameSync(`${file}.tmp`, file);
+}
+
+/** The first signal lets each server end its sessions and leave its data complete; the others end one that hangs. */
+const stopSignals = [
+  ['SIGINT', 20],
+  ['SIGQUIT', 5],
+  ['SIGKILL', 5],
+] as const;
+
+async function stopProcess(server: ProcessIdentity): Promise<void> {
+  for (const [signal, seconds] of stopSignals) {
+    if (!isRunning(server)) return;
+    try {
+      process.kill(server.pid, signal);
+    } catch {
+      // It has ended meanwhile, or belongs to another user.
+    }
+    const deadline = performance.now() + seconds * 1000;
+    while (isRunning(server) && performance.now() < deadline) await sleep(20);
+  }
+  if (!isRunning(server)) return;
+  throw new Problem('server.stop', 'an embedded server cannot be stopped', {
+    where: `process ${server.pid}`,
+    next: 'end that process, then run the same command again',
+  });
+}
+
+/** On a full disk the server cannot write the reason to its log either. */
+function endOfLog(directory: string, logFile: string): string {
+  const log = existsSync(logFile) ? readFileSync(logFile, 'utf8').slice(-100_000) : '';
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize < 64 * 1024 ? `${log}\nNo space left on device` : log;
+}
