@@ -93,7 +93,7 @@ function fingerprint() {
     // The container image has no tests.
     if (!existsSync(join(root, folder))) continue;
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
-      if (entry.isFile() && entry.name.endsWith('.ts'))
+      if (entry.isFile() && /\.(?:ts|json)$/.test(entry.name))
         files.push(join(relative(root, entry.parentPath), entry.name));
     }
   }

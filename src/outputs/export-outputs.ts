@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, time, type Fields } from '../contract/schema-fields.ts';
 import { fieldDecisions, fieldPolicies } from '../domain/crm/field-policy.ts';
-import { importFields, importerNames } from '../domain/crm/importer.ts';
+import { importFields, importerNames } from '../domain/crm/crm.ts';
 import type { ImportManifest } from '../export/crm-import/export-for-crm.ts';
 import type { WrittenPart } from '../export/crm-import/part-writer.ts';
 import { exportFormatNames } from '../export/export-format.ts';

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { headersOfField, type ImportField } from '../domain/crm/importer.ts';
+import { headersOfField, type ImportField } from '../domain/crm/crm.ts';
 import { headerKey } from '../domain/text/header-name.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import type { RunRecord } from '../runs/runs.ts';

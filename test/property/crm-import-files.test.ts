@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inAccountLanguage } from '../../src/domain/crm/in-account-language.ts';
+import { inAccountLanguage } from '../../src/domain/crm/crm.ts';
 import { fieldPolicies, type FieldDecision, type FieldPolicy } from '../../src/domain/crm/field-policy.ts';
 import {
   importFields,
@@ -14,7 +14,7 @@ import {
   type Importer,
   type ImporterName,
   type ImportField,
-} from '../../src/domain/crm/importer.ts';
+} from '../../src/domain/crm/crm.ts';
 import { sameValue } from '../../src/domain/crm/same-value.ts';
 import { headerKey } from '../../src/domain/text/header-name.ts';
 import type { ContactToImport } from '../../src/export/crm-import/contact-to-import.ts';

@@ -4,8 +4,8 @@ import {
   importerNames,
   importers,
   type ImporterName,
-} from '../../domain/crm/importer.ts';
-import { readPolicies, readPolicyPairs, type FieldPolicies } from '../../domain/crm/read-policies.ts';
+} from '../../domain/crm/crm.ts';
+import { readPolicies, readPolicyPairs, type FieldPolicies } from '../../domain/crm/field-policy.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import type { Warehouse } from '../../db/database.ts';

@@ -1,5 +1,5 @@
 import type { Setting } from '../../config/settings-schema.ts';
-import { checkedSource } from '../../ingest/columns/mapping/mapping-file.ts';
+import { checkedSource } from '../../ingest/columns/mapping-file.ts';
 import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
 import {
   formatRowFilters,

@@ -1,6 +1,6 @@
 import { extraNames, type ExtraNames } from '../../domain/late-results/delivery-kinds.ts';
 import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
-import { describingColumn } from '../../ingest/columns/mapping/chosen-column.ts';
+import { describingColumn } from '../../ingest/columns/chosen-column.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { withoutPerson } from '../terminal/command.ts';

@@ -3,18 +3,18 @@ import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { asUnwritable } from '../../files/unwritable.ts';
-import { fieldsOfHeader, recordedMapping } from '../../ingest/columns/mapping/recorded-mapping.ts';
+import { fieldsOfHeader, recordedMapping } from '../../ingest/columns/fields.ts';
 import {
   refusePersonalColumns,
   refuseUnknownColumns,
   type RowChoice,
-} from '../../ingest/columns/mapping/chosen-column.ts';
-import { optOutOf } from '../../ingest/columns/opt-outs/opt-out.ts';
+} from '../../ingest/columns/chosen-column.ts';
+import { optOutOf } from '../../ingest/columns/opt-outs.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
 import type { Field, FirstRows } from '../../ingest/columns/fields.ts';
-import { checkedMapping } from '../../ingest/columns/mapping/mapping-file.ts';
-import { proposeColumns } from '../../ingest/columns/recognition/propose-columns.ts';
+import { checkedMapping } from '../../ingest/columns/mapping-file.ts';
+import { proposeColumns } from '../../ingest/columns/propose-columns.ts';
 import { openExport, readLayout, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { table, tell } from '../terminal/output.ts';

@@ -4,7 +4,7 @@ import { counted } from '../../domain/text/counted.ts';
 import { shownHeaders } from '../../domain/text/header-name.ts';
 import { visibleInLine } from '../../domain/text/visible.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
-import { fieldsOfHeader, recordedNames } from '../../ingest/columns/mapping/recorded-mapping.ts';
+import { fieldsOfHeader, recordedNames } from '../../ingest/columns/fields.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../ingest/sources/export-address.ts';
 import type { DownloadRetry } from '../../ingest/sources/download.ts';
 import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
-import type { RowChoice } from '../../ingest/columns/mapping/chosen-column.ts';
+import type { RowChoice } from '../../ingest/columns/chosen-column.ts';
 import { namingExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';

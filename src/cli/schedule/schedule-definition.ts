@@ -6,7 +6,7 @@ import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { timeZoneNamed } from '../../domain/text/time-zone.ts';
-import { refusePersonalNames } from '../../ingest/columns/mapping/chosen-column.ts';
+import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
 import { canBeFetchedAgain, parseAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';

@@ -1,4 +1,5 @@
-import type { ImportColumn, ImportField } from './importer.ts';
+import { UsageProblem, type Problem } from '../problem.ts';
+import { importFields, type ImportColumn, type ImportField } from './crm.ts';
 import { sameValue } from './same-value.ts';
 
 /**
@@ -76,7 +77,13 @@ export function decideField(
   field: ImportField,
   policy: FieldPolicy,
   facts: FieldFacts,
-  { column, erasingCell }: { readonly column: ImportColumn; readonly erasingCell?: string | undefined },
+  {
+    column,
+    erasingCell,
+  }: {
+    readonly column: Pick<ImportColumn, 'longest' | 'listedValues'>;
+    readonly erasingCell?: string | undefined;
+  },
 ): FieldDecision {
   const { theirs, ours } = facts;
   if (ours === null || ours === '') return 'nothing known';
@@ -106,4 +113,94 @@ function mayWrite(policy: FieldPolicy, isBlank: boolean, facts: FieldFacts): boo
     case 'overwrite-if-verified':
       return isBlank || facts.isVerified;
   }
+}
+
+export interface DecidedField {
+  readonly field: ImportField;
+  readonly decision: FieldDecision;
+  /** The cell of the newest export; undefined without such a column. */
+  readonly theirs: string | undefined;
+  /** The warehouse's value; null without one. */
+  readonly ours: string | null;
+}
+
+const placeFields: ReadonlySet<ImportField> = new Set(['city', 'state', 'country']);
+
+/**
+ * Decides again about city, state and country: none is written if the CRM keeps a cell of another place, because the
+ * record would name a place that does not exist. Pure.
+ */
+export function keepPlacesTogether<Field extends DecidedField>(fields: readonly Field[]): readonly Field[] {
+  const hasOther = fields.some((field) => placeFields.has(field.field) && keepsOtherPlace(field));
+  if (!hasOther) return fields;
+  return fields.map((each) =>
+    placeFields.has(each.field) && isWritten(each) ? { ...each, decision: 'other place' } : each,
+  );
+}
+
+/** Whether the CRM gets the warehouse's value. */
+export function isWritten({ decision }: DecidedField): boolean {
+  return decision === 'filled' || decision === 'overwritten';
+}
+
+function keepsOtherPlace(decided: DecidedField): boolean {
+  const { field, decision, theirs = '', ours } = decided;
+  if (theirs.trim() === '' || decision === 'same' || isWritten(decided)) return false;
+  return !(field === 'state' && ours !== null && isAbbreviation(theirs.trim(), ours));
+}
+
+/** Whether a code such as `ON` can stand for a name such as `Ontario`. */
+function isAbbreviation(code: string, name: string): boolean {
+  if (!/^[A-Z]{2,3}$/.test(code)) return false;
+  return new RegExp(`^${code.split('').join('.*')}`, 'i').test(name);
+}
+
+export type FieldPolicies = Readonly<Record<ImportField, FieldPolicy>>;
+
+/**
+ * Reads a user's policies and adds the defaults of the other fields.
+ *
+ * @param chosen field → policy, such as the content of a policy file
+ * @param where the file or flag, for the error
+ * @throws Problem `policy.invalid`
+ */
+export function readPolicies(
+  chosen: unknown,
+  where: string,
+  defaults: FieldPolicies = defaultPolicies,
+): FieldPolicies {
+  if (typeof chosen !== 'object' || chosen === null || Array.isArray(chosen))
+    throw invalid('the policies are not an object of fields', where);
+  const entries = Object.entries(chosen).map(([name, value]): [ImportField, FieldPolicy] => {
+    const field = importFields.find((each) => each === name);
+    if (field === undefined) throw invalid(`"${name}" is not a field`, where);
+    const policy = fieldPolicies.find((each) => each === value);
+    if (policy === undefined)
+      throw invalid(`"${String(value)}" is not a policy for the field ${field}`, where);
+    return [field, policy];
+  });
+  return { ...defaults, ...Object.fromEntries(entries) };
+}
+
+/**
+ * Reads the policies of `--policy`, such as `title=fill,email=never`.
+ *
+ * @throws Problem `policy.invalid`
+ */
+export function readPolicyPairs(text: string, defaults?: FieldPolicies): FieldPolicies {
+  const where = '--policy';
+  const pairs = text.split(',').map((pair) => {
+    const [field, value, ...more] = pair.split('=').map((part) => part.trim());
+    if (!field || !value || more.length > 0)
+      throw invalid(`"${pair.trim()}" is not FIELD=POLICY, such as title=fill`, where);
+    return [field, value];
+  });
+  return readPolicies(Object.fromEntries(pairs), where, defaults);
+}
+
+function invalid(what: string, where: string): Problem {
+  return new UsageProblem('policy.invalid', what, {
+    where,
+    next: `fields: ${importFields.join(', ')}; policies: ${fieldPolicies.join(', ')}`,
+  });
 }

@@ -1,4 +1,4 @@
-import type { ImportField } from '../../domain/crm/importer.ts';
+import type { ImportField } from '../../domain/crm/crm.ts';
 
 /** The warehouse's value of one field. */
 export interface KnownValue {

@@ -5,8 +5,8 @@ import { asUnwritable } from '../../files/unwritable.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import { withDraft } from '../../files/with-draft.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
-import { inAccountLanguage } from '../../domain/crm/in-account-language.ts';
-import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/importer.ts';
+import { inAccountLanguage } from '../../domain/crm/crm.ts';
+import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireReadable } from '../../people/change-feed.ts';
@@ -76,7 +76,7 @@ async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: stri
     policies: options.policies,
     cursor,
     instruction: importer.instruction,
-    commands: importer.command ? written.parts.map(({ file }) => importer.command!(file)) : [],
+    commands: written.parts.flatMap(({ file }) => importer.command?.replace('FILE', file) ?? []),
     suppressed: await countSuppressed(warehouse, choice),
     ...written,
   };

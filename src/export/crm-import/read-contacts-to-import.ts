@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { importFields, type ImportField } from '../../domain/crm/importer.ts';
+import { importFields, type ImportField } from '../../domain/crm/crm.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import {
   identityColumns,

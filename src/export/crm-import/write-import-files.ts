@@ -1,13 +1,12 @@
 import { decideField, type FieldDecision, type FieldPolicy } from '../../domain/crm/field-policy.ts';
-import { isWritten, keepPlacesTogether, type DecidedField } from '../../domain/crm/keep-places-together.ts';
+import { isWritten, keepPlacesTogether, type DecidedField } from '../../domain/crm/field-policy.ts';
 import {
   headersOfColumn,
   importFields,
   type ImportColumn,
   type Importer,
   type ImportField,
-} from '../../domain/crm/importer.ts';
-import { localModifiedHeaders } from '../../domain/crm/local-headers.ts';
+} from '../../domain/crm/crm.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import type { ContactToImport } from './contact-to-import.ts';
 import { modifiedTime } from './modified-time.ts';
@@ -95,7 +94,7 @@ export async function writeImportFiles(
   const decisions: Partial<Record<FieldDecision, number>> = {};
   const fields = fieldsOf(importer);
   const rules = { importer, policies, fields };
-  const modifiedKeys = [...importer.modifiedHeaders, ...localModifiedHeaders].map(headerKey);
+  const modifiedKeys = importer.modifiedHeaders.map(headerKey);
   const needsModifiedTime = fields.some(({ field }) => policies[field] === 'overwrite-older');
   const hasOtherRecordId = createRecordIdCheck(importer);
   const missing = new Set(fields.map(({ column }) => column));

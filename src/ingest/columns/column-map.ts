@@ -1,26 +1,20 @@
+import { crmExports, singleFields, type CrmExport } from '../../domain/crm/crm.ts';
 import { comparisonForm, hasLastNamesFirst } from '../../domain/identity/values/normalise.ts';
-import { firstOrWhole, lastOrWhole } from '../../domain/crm/local-headers.ts';
-import { columnWarnings } from './column-warnings.ts';
-import { Columns } from './columns.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import { commonNames, secondSurnames } from './recognition/common-names.ts';
+import { columnNotes, refuseShortenedIds, refuseWithoutPeople } from './check-columns.ts';
+import { Columns } from './columns.ts';
+import type { ColumnsOfPeople, Field, FirstRows, SingleField } from './fields.ts';
+import { commonHeaders, firstOrWholeNames, lastOrWholeNames, secondSurnames } from './known-headers.ts';
+import { refuseImplausibleColumns, type ExportMapping } from './mapping-file.ts';
+import { givenOptOuts, refuseUnclearConsents, takeOptOuts, type OptOutColumn } from './opt-outs.ts';
+import { proposeMissedColumns } from './propose-columns.ts';
 import {
-  singleFields,
-  type ColumnsOfPeople,
-  type Field,
-  type SingleField,
-  type FirstRows,
-} from './fields.ts';
-import { knownExports, type KnownExport } from './recognition/known-exports.ts';
-import { refuseImplausibleColumns } from './mapping/given-columns.ts';
-import type { ExportMapping } from './mapping/mapping-file.ts';
-import { givenOptOuts, namedOptOuts, stageOptOuts, type OptOutColumn } from './opt-outs/opt-out-columns.ts';
-import { recogniseOwnFile } from './recognition/own-file.ts';
-import { proposeMissedColumns } from './recognition/propose-columns.ts';
-import { contradictedSource, recogniseExport, unusedRecordIds } from './recognition/recognise-export.ts';
-import { refuseWithoutPeople } from './recognition/refuse-without-people.ts';
-import { refuseShortenedIds } from './recognition/shortened-ids.ts';
-import { takeShortNames } from './recognition/short-names.ts';
+  contradictedSource,
+  foreignIds,
+  recogniseExport,
+  recogniseOwnFile,
+  unusedRecordIds,
+} from './recognise-export.ts';
 
 type SingleColumns = ColumnsOfPeople['single'];
 
@@ -39,18 +33,14 @@ export interface ColumnMap extends ColumnsOfPeople {
   readonly warnings: readonly string[];
 }
 
-const firstNames = new Set(firstOrWhole.map(headerKey));
-const lastNames = new Set(lastOrWhole.map(headerKey));
-const surnames = new Set(secondSurnames.map(headerKey));
-
 /**
  * Assigns columns to fields: first by the mapping file, then by the recognised CRM, then by common names. Each column
  * is used once. If two columns have the same name, neither is chosen by guess.
  *
  * @param source the source of the contacts; the name of a known CRM also says whose columns these are
  * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`, `mapping.implausible`,
- *   `mapping.opt-out-ignored`, `export.no-identifying-column`, `export.other-object`, `export.mixed-sources`,
- *   `export.shortened-ids`
+ *   `mapping.opt-out-ignored`, `mapping.consent-unclear`, `export.no-identifying-column`, `export.other-object`,
+ *   `export.mixed-sources`, `export.shortened-ids`
  */
 export function mapColumns(
   path: string,
@@ -68,7 +58,7 @@ export function mapColumns(
   const namesOf = (field: SingleField | 'email'): string[] => [
     ...(field === 'contact_id' ? (own?.idNames ?? []) : []),
     ...(known?.fields[field] ?? []),
-    ...(commonNames[field] ?? []),
+    ...commonHeaders[field],
   ];
   const claimed = Object.fromEntries(
     singleFields.map((field) => [field, given.single[field] ?? columns.claim(field, namesOf(field))]),
@@ -77,7 +67,7 @@ export function mapColumns(
   const single = withLastNames(withWholeNames(named, given.single, header), given.single, rows);
   refuseShortenedIds(path, layout, single.contact_id[0], given.single.contact_id !== undefined);
   const emails = given.emails ?? columns.claim('email', namesOf('email'));
-  const optOuts = [...given.optOuts, ...namedOptOuts(columns, header), ...stageOptOuts(columns, known)];
+  const optOuts = [...given.optOuts, ...takeOptOuts(columns, layout, known)];
   const chosenColumns = {
     ...single,
     email: emails,
@@ -90,22 +80,20 @@ export function mapColumns(
     single,
     emails,
     lastNameFirst: columnsWithLastNameFirst(single.name, emails[0], rows),
-    secondSurnames: single.last_name.filter((column) => surnames.has(headerKey(header[column]!))),
+    secondSurnames: single.last_name.filter((column) => secondSurnames.has(headerKey(header[column]!))),
     optOuts,
     sourceColumn: own?.sourceColumn,
     missed,
     warnings: [
       ...contradictedSource(chosen, layout),
       ...(known === undefined ? [] : unusedRecordIds(known, mapping, header, isFree)),
-      ...columnWarnings(columns, layout, {
-        isUnknown: known === undefined && chosen === undefined,
-        chosen: chosenColumns,
-        missed,
-      }),
+      ...(known === undefined && chosen === undefined ? foreignIds(layout) : []),
+      ...columnNotes(columns, layout, chosenColumns, missed),
     ],
   };
   refuseImplausibleColumns(path, layout, map, mapping);
   refuseWithoutPeople(columns, layout, map, mapping);
+  refuseUnclearConsents(columns, layout);
   return map;
 }
 
@@ -123,11 +111,11 @@ function columnsWithLastNameFirst(
 }
 
 /** The CRM of this name; without one, the CRM that the header shows. */
-function knownExportOf(name: string | undefined, first: FirstRows): KnownExport | undefined {
+function knownExportOf(name: string | undefined, first: FirstRows): CrmExport | undefined {
   const recognised = recogniseExport(first);
   // HubSpot has two kinds of exports.
   if (recognised?.source === name) return recognised;
-  return knownExports.find((candidate) => candidate.source === name) ?? recognised;
+  return crmExports.find((candidate) => candidate.source === name) ?? recognised;
 }
 
 /** The columns that a mapping file names. */
@@ -179,9 +167,39 @@ function withWholeNames(
   const { first_name: first, last_name: last, name } = single;
   const mayBeWhole = (field: 'first_name' | 'last_name', names: ReadonlySet<string>): boolean =>
     given[field] === undefined && single[field].every((column) => names.has(headerKey(header[column]!)));
-  if (last.length + name.length === 0 && mayBeWhole('first_name', firstNames))
+  if (last.length + name.length === 0 && mayBeWhole('first_name', firstOrWholeNames))
     return { ...single, name: first, first_name: [] };
-  if (first.length + name.length === 0 && mayBeWhole('last_name', lastNames))
+  if (first.length + name.length === 0 && mayBeWhole('last_name', lastOrWholeNames))
     return { ...single, name: last, last_name: [] };
   return single;
+}
+
+/**
+ * Takes the free columns `First` and `Last`, if the file then has both parts of the name: alone, such a header says too
+ * little. A column with digits has no names, because `Last` can be a date.
+ *
+ * @param known the columns that are known by longer names
+ * @returns the columns of the parts of the name that were not known
+ */
+function takeShortNames(
+  columns: Columns,
+  { header, rows }: FirstRows,
+  known: Pick<SingleColumns, 'first_name' | 'last_name' | 'name'>,
+): Partial<Pick<SingleColumns, 'first_name' | 'last_name' | 'name'>> {
+  if (known.name.length > 0) return {};
+  const free = (key: string): number[] =>
+    [...header.keys()].filter(
+      (column) =>
+        headerKey(header[column]!) === key &&
+        columns.isFree(column) &&
+        rows.every((row) => !/\d/.test(row[column] ?? '')),
+    );
+  const { first_name: firstNames, last_name: lastNames } = known;
+  const first = firstNames.length > 0 ? firstNames : free('first');
+  const last = lastNames.length > 0 ? lastNames : free('last');
+  // Two columns of one name: neither is chosen by guess.
+  if ((firstNames.length === 0 && first.length !== 1) || (lastNames.length === 0 && last.length !== 1))
+    return {};
+  for (const column of [...first, ...last]) if (columns.isFree(column)) columns.take(column + 1);
+  return { first_name: first, last_name: last };
 }

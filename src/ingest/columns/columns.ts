@@ -4,9 +4,9 @@ import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import { isNameOfPerson, type Field, type FirstRows } from './fields.ts';
-import type { ColumnReference } from './mapping/mapping-file.ts';
-import { isKnownName } from './recognition/is-known-name.ts';
+import { filledCells, isNameOfPerson, type Field, type FirstRows } from './fields.ts';
+import { isKnownName } from './known-headers.ts';
+import type { ColumnReference } from './mapping-file.ts';
 
 /** The columns of a header, each of which can be taken once. */
 export class Columns {
@@ -61,16 +61,18 @@ export class Columns {
   }
 
   /**
-   * Takes the free columns with these names, in the order of the names. Two columns with the same name are refused if
-   * no better column exists, and otherwise ignored. This holds for emails too: in a joined report the second column is
-   * the owner's. A column of addresses is no column of ids or names: programs call an address an id.
+   * Takes the free columns with these names, in the order of the names. Two filled columns with the same name are
+   * refused if no better column exists, and otherwise ignored. This holds for emails too: in a joined report the second
+   * column is the owner's. A column of addresses is no column of ids or names: programs call an address an id.
    */
   claim(field: Field, names: readonly string[]): number[] {
     const columns: number[] = [];
     for (const key of new Set(names.map(headerKey))) {
-      const found = this.#withKey(key).filter(
+      const free = this.#withKey(key).filter(
         (column) => this.isFree(column) && !columns.includes(column) && this.#canHold(field, column),
       );
+      const filled = free.filter((column) => this.#isFilled(column));
+      const found = filled.length > 0 || field === 'contact_id' ? filled : free;
       if (found.length < 2) columns.push(...found);
       else if (columns.length === 0) throw this.#ambiguous(field, found);
     }
@@ -78,6 +80,11 @@ export class Columns {
     const claimed = field === 'contact_id' ? columns.slice(0, 1) : columns;
     for (const column of claimed) this.#taken.add(column);
     return claimed;
+  }
+
+  /** Whether a column has a value in the first rows; without rows every column may have one. */
+  #isFilled(column: number): boolean {
+    return this.#rows.length === 0 || filledCells(this.#rows, column).length > 0;
   }
 
   #canHold(field: Field, column: number): boolean {
@@ -146,7 +153,7 @@ export class Columns {
  * then has no name at all: people write the address into a name that must be filled.
  */
 function holdsAddresses(rows: FirstRows['rows'], column: number, field: Field): boolean {
-  const cells = rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '');
+  const cells = filledCells(rows, column);
   const addresses = cells.filter((cell) => parseEmails(cell).length > 0);
   return (
     addresses.length * 2 > cells.length &&

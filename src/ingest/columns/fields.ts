@@ -1,21 +1,12 @@
+import { singleFields } from '../../domain/crm/crm.ts';
+import { isPlaceholder } from '../../domain/identity/values/normalise.ts';
+
 /** The header of an export and its first rows, which show what the columns hold. */
 export interface FirstRows {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Fields of a contact that a column can have. */
-export const singleFields = [
-  'contact_id',
-  'person_id',
-  'hashed_email',
-  'profile_url',
-  'first_name',
-  'last_name',
-  'name',
-  'organization_name',
-  'domain',
-] as const;
 export type SingleField = (typeof singleFields)[number];
 export type Field = SingleField | 'email' | 'opted_out' | 'opted_out_of_calls';
 
@@ -23,11 +14,73 @@ export function isNameOfPerson(field: Field): boolean {
   return field === 'first_name' || field === 'last_name' || field === 'name';
 }
 
-/** Column names in order of preference: the first column with a value counts. All columns of emails count. */
-export type FieldNames = Readonly<Partial<Record<SingleField | 'email', readonly string[]>>>;
-
 /** The columns that identify people: positions from 0, in order of preference. */
 export interface ColumnsOfPeople {
   readonly single: Readonly<Record<SingleField, readonly number[]>>;
   readonly emails: readonly number[];
+}
+
+/** What an opt-out forbids: any lookup of the contact (`processing`), or asking for phone numbers (`calls`). */
+export type OptOutScope = 'processing' | 'calls';
+
+export const fieldOfScope = {
+  processing: 'opted_out',
+  calls: 'opted_out_of_calls',
+} as const satisfies Record<OptOutScope, Field>;
+
+/** The cells of a column that are not blank. */
+export function filledCells(rows: FirstRows['rows'], column: number): string[] {
+  return rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '');
+}
+
+/** Placeholders for a missing value. */
+const noValue = /^(?:n\/?a|none|null|nil|unknown|undefined|no e-?mail|no|-+|\?+|\.)$/i;
+
+export function isNoValue(cell: string): boolean {
+  return noValue.test(cell) || isPlaceholder(cell);
+}
+
+/** The recorded mapping: raw header → field. Columns without a name of their own have their number. */
+export function recordedMapping(
+  header: readonly string[],
+  {
+    single,
+    emails,
+    optOuts,
+  }: ColumnsOfPeople & {
+    readonly optOuts: readonly { readonly column: number; readonly scope: OptOutScope }[];
+  },
+): Record<string, Field> {
+  const fields = new Map<number, Field>();
+  for (const field of singleFields) for (const column of single[field]) fields.set(column, field);
+  for (const column of emails) fields.set(column, 'email');
+  for (const { column, scope } of optOuts) fields.set(column, fieldOfScope[scope]);
+  // Not by assignment: a column may be called __proto__.
+  return Object.fromEntries(
+    recordedNames(header).flatMap((name, column) => {
+      const field = fields.get(column);
+      return field === undefined ? [] : [[name, field]];
+    }),
+  );
+}
+
+/** The fields of a header's columns, from the recorded mapping. */
+export function fieldsOfHeader<Chosen>(
+  header: readonly string[],
+  mapping: Readonly<Record<string, Chosen>>,
+): (Chosen | undefined)[] {
+  return recordedNames(header).map((name) =>
+    // A column may be called constructor.
+    Object.hasOwn(mapping, name) ? mapping[name] : undefined,
+  );
+}
+
+/** The names of a header's columns in the recorded mapping, each different. */
+export function recordedNames(header: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return header.map((name, column) => {
+    const isDistinct = name !== '' && !seen.has(name);
+    seen.add(name);
+    return isDistinct ? name : `${name} (column ${column + 1})`.trimStart();
+  });
 }

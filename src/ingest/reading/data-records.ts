@@ -1,6 +1,6 @@
-import { createHeaderCheck } from '../columns/recognition/repeated-header.ts';
-import { isOwnExport, mixedSources } from '../columns/recognition/own-file.ts';
-import { createRowReader } from '../columns/rows/read-row.ts';
+import { createHeaderCheck } from '../columns/read-row.ts';
+import { isOwnExport, mixedSources } from '../columns/recognise-export.ts';
+import { createRowReader } from '../columns/read-row.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { withoutApostrophe } from '../../domain/text/formula.ts';
 import { readText, withEnd } from './export-text.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
-import { checkedMapping, type ExportMapping } from '../columns/mapping/mapping-file.ts';
+import { checkedMapping, type ExportMapping } from '../columns/mapping-file.ts';
 import { fileState, hashExport, readBytes, type FileState } from './export-bytes.ts';
 import {
   findEncoding,

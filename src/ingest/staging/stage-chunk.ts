@@ -4,7 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { isFinal, type RunStatus } from '../../contract/run-statuses.ts';
 import { fieldOfColumn, identityColumns } from '../../domain/identity/identity-columns.ts';
 import { Problem } from '../../domain/problem.ts';
-import type { StagedRow } from '../columns/rows/read-row.ts';
+import type { StagedRow } from '../columns/read-row.ts';
 
 /** About 8,000 rows of a CRM: a kill loses the work on at most two chunks, and no row. */
 const usualBytes = 4 * 1024 * 1024;

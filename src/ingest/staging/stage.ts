@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import { recordedMapping } from '../columns/mapping/recorded-mapping.ts';
+import { recordedMapping } from '../columns/fields.ts';
 import { readDataRecords } from '../reading/data-records.ts';
 import { openExport, type ReadingOptions } from '../reading/open-export.ts';
-import { AbsentValues, UnreadAnswers } from '../columns/opt-outs/read-opt-outs.ts';
-import { createRowReader, type StagedRow } from '../columns/rows/read-row.ts';
+import { OptOutCounts } from '../columns/opt-outs.ts';
+import { createRowReader, type StagedRow } from '../columns/read-row.ts';
 import { Chunk, finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
 import { rowsWorthAnalyzing } from '../../db/rows-worth-analyzing.ts';
 import { changedExport, refuseChange } from '../reading/export-bytes.ts';
@@ -45,8 +45,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   const warnings = [...opened.warnings];
 
   const readRow = createRowReader(opened.columns);
-  const unreadAnswers = new UnreadAnswers(opened.columns);
-  const absentValues = new AbsentValues(opened.columns);
+  const optOuts = new OptOutCounts(opened.columns.optOuts);
   const malformed = new MalformedRows();
   const chunks = new ChunkWriter(runId, run.rowsStaged + 1, signal, (chunk, onCopy) =>
     stageChunk(pool, runId, chunk, reading, onCopy).then(options.onProgress),
@@ -58,8 +57,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
       for (const { cells, fault, line } of records) {
         rows += 1;
         if (fault === undefined) {
-          unreadAnswers.add(cells, rows, line);
-          absentValues.add(cells);
+          optOuts.add(cells, rows, line);
         } else {
           malformed.add({ row: rows, fault, line, isShort: cells.length < header.length });
         }
@@ -76,7 +74,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   // The rows can fill pages that retention has emptied, and that older statistics count as empty: the plan then expects
   // one row of the run.
   if (rows > rowsWorthAnalyzing) await pool.query('analyze enrichment.run_rows (row_number)');
-  warnings.push(...unreadAnswers.warnings(header), ...absentValues.warnings(header), ...malformed.warnings());
+  warnings.push(...optOuts.warnings(), ...malformed.warnings());
   return { rows, malformed: malformed.count, source, warnings };
 }
 

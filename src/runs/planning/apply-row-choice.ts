@@ -1,10 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { fitsFilters, sortKey } from '../../domain/runs/row-choice.ts';
-import {
-  columnReader,
-  type ReadColumns,
-  type RowChoice,
-} from '../../ingest/columns/mapping/chosen-column.ts';
+import { columnReader, type ReadColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
 import type { Tables } from '../../db/schema.ts';
 
 const rowsPerFetch = 10_000;

@@ -200,8 +200,9 @@ async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promis
 
 /** Writes what `dropRows` has decided into `run_rows`. */
 export async function writeOutcomes(transaction: Transaction<Tables>, runId: string): Promise<void> {
+  // Staging has written the reason of a contact that is opted out by a column.
   await sql`
-    update run_rows r set outcome = o.outcome, reason = o.reason, record_row = o.record_row,
+    update run_rows r set outcome = o.outcome, reason = coalesce(r.reason, o.reason), record_row = o.record_row,
       is_contested = o.is_contested, claimed_by_run_id = o.claimed_by_run_id,
       claimed_by_row_number = o.claimed_by_row_number
     from plan_outcomes o where r.run_id = ${runId} and r.row_number = o.row_number

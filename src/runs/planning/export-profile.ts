@@ -8,7 +8,7 @@ import {
   publicColumn,
   refusePersonalColumns,
   refuseUnknownColumns,
-} from '../../ingest/columns/mapping/chosen-column.ts';
+} from '../../ingest/columns/chosen-column.ts';
 import { maySpend } from '../../db/run-states.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { RunRecord } from '../runs.ts';

@@ -1,10 +1,10 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { rowCount } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
-import { importers, type Importer } from '../../domain/crm/importer.ts';
+import { importers, type Importer } from '../../domain/crm/crm.ts';
 import { counted } from '../../domain/text/counted.ts';
-import { fieldsOfHeader } from '../../ingest/columns/mapping/recorded-mapping.ts';
-import type { ReadColumns } from '../../ingest/columns/mapping/chosen-column.ts';
+import { fieldsOfHeader } from '../../ingest/columns/fields.ts';
+import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
 import { addWarning } from '../runs.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function warnOfMissingIds(
   runId: string,
   { source, header, mapping }: ReadColumns & { readonly source: string | null },
 ): Promise<void> {
-  const importer = Object.values<Importer>(importers).find((each) => each.source === source);
+  const importer = Object.values(importers).find((each) => each.source === source);
   if (importer === undefined && !fieldsOfHeader(header, mapping).includes('contact_id')) return;
   const { rows: found } = await sql<{ rows: number }>`
     select ${rowCount} as rows from plan_rows where ${lacksId(importer)}

@@ -16,7 +16,7 @@ import { warnOfMissingIds } from './missing-ids.ts';
 import { findSamePeople } from './same-people.ts';
 import { addWarning } from '../runs.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
-import type { ReadColumns } from '../../ingest/columns/mapping/chosen-column.ts';
+import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
 

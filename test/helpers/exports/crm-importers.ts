@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Papa from 'papaparse';
-import type { ImporterName } from '../../../src/domain/crm/importer.ts';
+import type { ImporterName } from '../../../src/domain/crm/crm.ts';
 
 /** Records of a CRM: record id → field label → value. */
 export type CrmRecords = Map<string, Map<string, string>>;

@@ -1,4 +1,4 @@
-import { recordedMapping } from '../../../src/ingest/columns/mapping/recorded-mapping.ts';
+import { recordedMapping } from '../../../src/ingest/columns/fields.ts';
 import type { Field } from '../../../src/ingest/columns/fields.ts';
 import { openExport, type ReadingOptions } from '../../../src/ingest/reading/open-export.ts';
 

@@ -7,7 +7,7 @@ import {
   shownOptions,
   withOptionFlags,
 } from '../../../src/cli/run-options/read-run-options.ts';
-import { checkedMapping } from '../../../src/ingest/columns/mapping/mapping-file.ts';
+import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 it('a repeated --reveal or --waterfall asks for the fields of each', async () => {

@@ -5,7 +5,7 @@ import { addressOf } from '../../../src/cli/run/run-spec.ts';
 import { chosenOptions } from '../../../src/cli/run-options/read-run-options.ts';
 import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts';
 import { reasonOption, withoutPerson } from '../../../src/cli/terminal/command.ts';
-import { refusePersonalColumns } from '../../../src/ingest/columns/mapping/chosen-column.ts';
+import { refusePersonalColumns } from '../../../src/ingest/columns/chosen-column.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { importers, type Importer, type ImportField } from '../../../src/domain/crm/importer.ts';
-import { inAccountLanguage } from '../../../src/domain/crm/in-account-language.ts';
+import { importers, type Importer, type ImportField } from '../../../src/domain/crm/crm.ts';
+import { inAccountLanguage } from '../../../src/domain/crm/crm.ts';
 
 /** The headers of an import file, by field. */
 function headers(importer: Importer, exported: string[]): Partial<Record<ImportField, string>> {

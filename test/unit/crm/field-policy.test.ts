@@ -7,12 +7,7 @@ import {
   fieldPolicies,
   type FieldFacts,
 } from '../../../src/domain/crm/field-policy.ts';
-import {
-  importFields,
-  importers,
-  type ImportColumn,
-  type Importer,
-} from '../../../src/domain/crm/importer.ts';
+import { importFields, importers, type ImportColumn } from '../../../src/domain/crm/crm.ts';
 import { sameValue } from '../../../src/domain/crm/same-value.ts';
 import { headerKey } from '../../../src/domain/text/header-name.ts';
 
@@ -129,12 +124,12 @@ it('sameValue() distinguishes two numbers', () =>
 
 it('defaultPolicies never write an address', () => expect(defaultPolicies.email).toBe('never'));
 
-it.each(Object.entries<Importer>(importers))(
+it.each(Object.entries(importers))(
   'the importer %s has no header that two fields could have',
   (_, importer) => {
-    const { columns, idHeader, idInOtherLanguages = [] } = importer;
+    const { columns, idHeader, idInOtherLanguages } = importer;
     const fields = Object.values<ImportColumn>(columns).map(
-      ({ header, alsoExportedAs = [], inOtherLanguages = [] }) =>
+      ({ header, alsoExportedAs, inOtherLanguages }) =>
         new Set([header, ...alsoExportedAs, ...inOtherLanguages].map(headerKey)),
     );
     const keys = [

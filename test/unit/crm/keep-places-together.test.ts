@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fieldDecisions } from '../../../src/domain/crm/field-policy.ts';
-import { keepPlacesTogether, type DecidedField } from '../../../src/domain/crm/keep-places-together.ts';
+import { keepPlacesTogether, type DecidedField } from '../../../src/domain/crm/field-policy.ts';
 
 const city: DecidedField = { field: 'city', decision: 'filled', theirs: '', ours: 'Toronto' };
 const state: DecidedField = { field: 'state', decision: 'filled', theirs: '', ours: 'Ontario' };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
-import { recordedMapping } from '../../../src/ingest/columns/mapping/recorded-mapping.ts';
-import { createRowReader, type StagedRow } from '../../../src/ingest/columns/rows/read-row.ts';
+import { recordedMapping } from '../../../src/ingest/columns/fields.ts';
+import { createRowReader, type StagedRow } from '../../../src/ingest/columns/read-row.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 
 const file = exportFiles();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problem.ts';
 import { mapColumns } from '../../../src/ingest/columns/column-map.ts';
-import { recordedMapping, recordedNames } from '../../../src/ingest/columns/mapping/recorded-mapping.ts';
-import { checkedMapping } from '../../../src/ingest/columns/mapping/mapping-file.ts';
-import { recogniseExport } from '../../../src/ingest/columns/recognition/recognise-export.ts';
+import { recordedMapping, recordedNames } from '../../../src/ingest/columns/fields.ts';
+import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
+import { recogniseExport } from '../../../src/ingest/columns/recognise-export.ts';
 
 /** What is taken from a header: field → columns in order of preference. */
 function taken(

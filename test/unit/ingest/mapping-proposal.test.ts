@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { openWithMapping, readMapping } from '../../../src/cli/run/mapping-proposal.ts';
-import { proposeColumns } from '../../../src/ingest/columns/recognition/propose-columns.ts';
+import { proposeColumns } from '../../../src/ingest/columns/propose-columns.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 

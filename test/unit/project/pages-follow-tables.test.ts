@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { settingNames } from '../../../src/config/settings-schema.ts';
-import { importerNames, importFields } from '../../../src/domain/crm/importer.ts';
+import { importerNames, importFields } from '../../../src/domain/crm/crm.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import { personColumns } from '../../../src/domain/warehouse/person-columns.ts';
-import { knownExports } from '../../../src/ingest/columns/recognition/known-exports.ts';
+import { crmExports } from '../../../src/domain/crm/crm.ts';
 import { outputs } from '../../../src/outputs/outputs.ts';
 
 const read = (page: string): string => readFileSync(new URL(`../../../${page}`, import.meta.url), 'utf8');
@@ -21,7 +21,7 @@ const isNamed = (name: string, by: readonly string[]): boolean =>
   by.some((each) => (each.startsWith('…') ? name.endsWith(each.slice(1)) : name === each));
 
 const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
-const sources = knownExports.map(({ source }) => source);
+const sources = crmExports.map(({ source }) => source);
 
 it.each([
   ['docs/settings.md', 'src/config/settings-schema.ts', settingNames],
@@ -33,7 +33,7 @@ it.each([
   expect(names.filter((name) => !isNamed(name, named))).toEqual([]);
 });
 
-it('docs/crm-import.md has every importer of src/domain/crm/importer.ts', () => {
+it('docs/crm-import.md has every importer of src/domain/crm/crm.ts', () => {
   const page = read('docs/crm-import.md');
   expect(importerNames.filter((name) => !page.includes(`| \`${name}\``))).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Command, Option } from '../../terminal/command.ts';
 import { counted } from '../../../domain/text/counted.ts';
-import { importerNames } from '../../../domain/crm/importer.ts';
+import { importerNames } from '../../../domain/crm/crm.ts';
 import { sandbox } from '../../../domain/runs/asked-service.ts';
 import { onFirstInterruption } from '../../../dev/interruption.ts';
 import { Problem, UsageProblem } from '../../../domain/problem.ts';

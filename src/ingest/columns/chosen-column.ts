@@ -1,9 +1,8 @@
-import { UsageProblem } from '../../../domain/problem.ts';
-import type { RowFilter, RowOrder } from '../../../domain/runs/row-choice.ts';
-import { fieldsOfHeader } from './recorded-mapping.ts';
-import { headerKey, shownHeader, shownHeaders } from '../../../domain/text/header-name.ts';
-import type { Field } from '../fields.ts';
-import { isKnownName, fieldsNamed } from '../recognition/is-known-name.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
+import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
+import { fieldsOfHeader, type Field } from './fields.ts';
+import { fieldsNamed, isKnownName } from './known-headers.ts';
 
 /** The columns of an export, as a run keeps them. */
 export interface ReadColumns {

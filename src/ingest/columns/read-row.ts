@@ -1,33 +1,35 @@
-import { parseDomain } from '../../../domain/identity/values/domain-name.ts';
+import { parseDomain } from '../../domain/identity/values/domain-name.ts';
 import {
   emailDomain,
   isRoleAddress,
   parseEmails,
   parseHashedEmail,
-} from '../../../domain/identity/values/email-address.ts';
-import { isFreeMail } from '../../../domain/identity/values/free-mail.ts';
-import { identityKeys, longestId } from '../../../domain/identity/identity-keys.ts';
-import type { Identity } from '../../../domain/identity/identity.ts';
-import { matchKeysOfIdentity } from '../../../domain/identity/match-keys.ts';
+} from '../../domain/identity/values/email-address.ts';
+import { isFreeMail } from '../../domain/identity/values/free-mail.ts';
+import { identityKeys, longestId } from '../../domain/identity/identity-keys.ts';
+import type { Identity } from '../../domain/identity/identity.ts';
+import { matchKeysOfIdentity } from '../../domain/identity/match-keys.ts';
 import {
   displayForm,
   parseFullName,
   parseName,
   parseOrganizationName,
-} from '../../../domain/identity/values/normalise.ts';
-import type { Outcome } from '../../../domain/runs/outcome.ts';
-import { parseProfileUrl } from '../../../domain/identity/values/profile-url.ts';
-import type { ColumnMap } from '../column-map.ts';
-import { contactIdOf } from './contact-id.ts';
-import type { OptOutScope } from '../opt-outs/opt-out.ts';
-import { createOptOutReader } from '../opt-outs/read-opt-outs.ts';
-import { isNoValue } from './no-value.ts';
+} from '../../domain/identity/values/normalise.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
+import type { Outcome } from '../../domain/runs/outcome.ts';
+import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
+import type { ColumnMap } from './column-map.ts';
+import { isNoValue, type OptOutScope } from './fields.ts';
+import { isKnownName } from './known-headers.ts';
+import { createOptOutReader } from './opt-outs.ts';
+import { contactIdOf } from './recognise-export.ts';
 
 /** A record of an export in the form in which it is staged. */
 export interface StagedRow {
   readonly rowNumber: number;
   readonly contactId: string;
   readonly outcome: Extract<Outcome, 'malformed' | 'no_identifier'> | undefined;
+  /** Of the outcome; without one, why the contact counts as opted out. */
   readonly reason: string | undefined;
   readonly cells: readonly string[];
   readonly identity: Identity;
@@ -49,8 +51,8 @@ export function createRowReader(
   columns: ColumnMap,
 ): (cells: readonly string[], rowNumber: number, fault: string | undefined) => StagedRow {
   const idColumn = columns.single.contact_id[0] ?? -1;
-  const hasOptedOut = optOutCheck(columns, 'processing');
-  const hasOptedOutOfCalls = optOutCheck(columns, 'calls');
+  const optOutOfProcessing = optOutCheck(columns, 'processing');
+  const optOutOfCalls = optOutCheck(columns, 'calls');
   return (cells, rowNumber, fault) => {
     if (fault !== undefined) {
       const contactId = `row:${rowNumber}`;
@@ -66,25 +68,75 @@ export function createRowReader(
     const identity = readIdentity(cells, columns);
     const keys = identityKeys(identity);
     const usable = keys.length > 0;
+    const optOut = optOutOfProcessing(cells);
     return {
       rowNumber,
       contactId: contactIdOf(columns.source, cells[idColumn] ?? '', keys, rowNumber),
       outcome: usable ? undefined : 'no_identifier',
-      reason: usable ? undefined : noIdentifier,
+      reason: usable
+        ? optOut && `the export marks this contact as opted out in the column "${optOut}"`
+        : noIdentifier,
       cells,
       identity,
-      optedOut: hasOptedOut(cells),
-      optedOutOfCalls: hasOptedOutOfCalls(cells),
+      optedOut: optOut !== undefined,
+      optedOutOfCalls: optOutOfCalls(cells) !== undefined,
       keys,
       matchKeys: usable ? matchKeysOfIdentity(identity, keys) : [],
     };
   };
 }
 
-/** Whether a contact must be treated as opted out, by any of the columns: also by an answer that is not understood. */
-function optOutCheck({ optOuts }: ColumnMap, scope: OptOutScope): (cells: readonly string[]) => boolean {
-  const readers = optOuts.filter((column) => column.scope === scope).map(createOptOutReader);
-  return (cells) => readers.some((read) => read(cells) !== 'not opted out');
+/** Finds the first column by which a contact counts as opted out, also by an answer that is not understood. */
+function optOutCheck(
+  { optOuts }: ColumnMap,
+  scope: OptOutScope,
+): (cells: readonly string[]) => string | undefined {
+  const readers = optOuts
+    .filter((column) => column.scope === scope)
+    .map((optOut) => ({ name: optOut.name, read: createOptOutReader(optOut) }));
+  return (cells) => readers.find(({ read }) => read(cells) !== 'not opted out')?.name;
+}
+
+/** Maximum length of a column's name. */
+const longestName = 100;
+/** The share of cells that no export is known to have as names of columns: fields of a company's own. */
+const mostUnknown = 0.25;
+
+/**
+ * Recognises a header below the header: of a file that was put together of several.
+ *
+ * @returns a function that says `same` where a record repeats the header, in whatever spelling, and `other` where it
+ *   has names of columns in another order: then the rows below it have other columns than those above
+ */
+export function createHeaderCheck(
+  names: readonly string[],
+): (cells: readonly string[]) => 'same' | 'other' | undefined {
+  const header = names.map(headerKey);
+  const own = new Set(header.filter((key) => key !== ''));
+  const isName = (key: string): boolean => own.has(key) || isKnownName(key);
+  return (cells) => {
+    let filled = 0;
+    let unknown = 0;
+    let isSame = true;
+    for (const [index, cell] of cells.entries()) {
+      if (cell === '' || cell.trim() === '') continue;
+      if (cell.length > longestName) return undefined;
+      const key = headerKey(cell);
+      isSame &&= key !== '' && resembles(key, header[index]);
+      if (!isName(key)) unknown += 1;
+      filled += 1;
+      // Nearly every record ends here, at its first cell.
+      if (!isSame && unknown > (filled === 1 ? 0 : cells.length * mostUnknown)) return undefined;
+    }
+    if (filled < Math.max(own.size === 1 ? 1 : 2, own.size / 2)) return undefined;
+    if (isSame) return 'same';
+    return filled > 1 && unknown <= filled * mostUnknown ? 'other' : undefined;
+  };
+}
+
+/** `First` and `first_name` are one. */
+function resembles(key: string, name: string | undefined): boolean {
+  return name !== undefined && name !== '' && (key.includes(name) || name.includes(key));
 }
 
 /** How each field of an identity is read, except addresses. */

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { checkedData, crmExports, expand, labels, singleFields } from '../../domain/crm/crm.ts';
+import { comparisonForm } from '../../domain/identity/values/normalise.ts';
+import { headerKey, headerName } from '../../domain/text/header-name.ts';
+import type { SingleField } from './fields.ts';
+import content from './headers.json' with { type: 'json' };
+
+/** Forms use whole sentences of consent as names; what a column is about is said before this. */
+const longestSentence = 1_000;
+
+/** The words of a column's name in the comparison form, with a space before and behind each: ` do not call `. */
+export function headerWords(header: string): string {
+  const words = headerName(header)
+    .slice(0, longestSentence)
+    .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ');
+  return ` ${formOf(words)} `;
+}
+
+const formOf = (text: string): string => comparisonForm(text).normalize('NFC');
+
+/**
+ * Compiles patterns, which are words in any spelling. `…` stands for any text, `^` and `$` for the beginning and the
+ * end of the name: `do not call…` fits ` do not call at home `, `…sperre` fits ` kundensperre `, and `^deleted$` does
+ * not fit ` deleted by `. The words may also stand without spaces: `DONOTCALL`.
+ *
+ * @returns whether one of the patterns fits words as `headerWords` writes them
+ */
+export function patternTest(patterns: readonly string[]): (words: string) => boolean {
+  const sources = new Set(patterns.flatMap(sourcesOf));
+  const pattern = new RegExp([...sources].join('|'), 'u');
+  return (words) => pattern.test(words);
+}
+
+function sourcesOf(pattern: string): string[] {
+  const parts = pattern
+    .replace(/^\^|\$$/g, '')
+    .split('…')
+    .map(formOf);
+  const begin = pattern.startsWith('^') ? '^ ' : parts[0] === '' ? '' : ' ';
+  const end = pattern.endsWith('$') ? ' $' : parts.at(-1) === '' ? '' : '(?= )';
+  const spaced = parts.filter((part) => part !== '').join('.*');
+  return [spaced, spaced.replaceAll(' ', '')].map((text) => `${begin}${text}${end}`);
+}
+
+const names = z.array(z.string().min(1));
+
+/** Headers of exports of any program. Spelling does not matter: `first_name`, `First Name` and `firstName` are one. */
+const schema = z.strictObject({
+  lists: z.record(z.string(), names),
+  /** Headers of each field, the best first. */
+  fields: z.record(z.enum([...singleFields, 'email']), names),
+  /** Headers of columns that are not used, which show that a line is a header. */
+  others: names,
+  /** Headers that identify exports of other objects. */
+  objects: z.strictObject({ companies: names, deals: names }),
+  /** Headers that only exports of people have. */
+  onlyOfPeople: names,
+  /** Patterns of columns with a second person of the row. */
+  secondPerson: names,
+  /** Patterns of columns with the colleague who owns, made or works on the record. */
+  owners: names,
+  /** Parts of names that are too general to recognise a column, and sufficient for a proposal. */
+  proposals: z.partialRecord(z.enum([...singleFields, 'email']), names),
+  /** Patterns of columns of ids, and of ids and numbers of something else. */
+  ids: names,
+  idsOfOthers: names,
+  /** Ends of names that say that a column has a detail of a company or person: its city, size or phone. */
+  details: names,
+});
+
+const headers = checkedData('headers.json', schema, content);
+const lists = { ...labels, ...headers.lists };
+const keysOf = (list: readonly string[]): ReadonlySet<string> => new Set(expand(list, lists).map(headerKey));
+
+/** Headers of each field in an export of any program, the best first. */
+export const commonHeaders = Object.fromEntries(
+  Object.entries(headers.fields).map(([field, list]) => [field, expand(list, lists)]),
+) as unknown as Readonly<Record<SingleField | 'email', readonly string[]>>;
+
+/** Keys of columns that hold first names beside a column of last names, and otherwise whole names. */
+export const firstOrWholeNames = keysOf(['{first_or_whole_name}']);
+/** Keys of columns that hold last names beside a column of first names, and otherwise whole names. */
+export const lastOrWholeNames = keysOf(['{last_or_whole_name}']);
+/** Keys of columns that continue the last name in the columns before them. */
+export const secondSurnames = keysOf(['{second_surname}']);
+
+const otherKeys = keysOf(headers.others);
+let fieldsByKey: ReadonlyMap<string, readonly string[]> | undefined;
+
+/** Computed once, when a name is looked up: the keys take ten milliseconds, and most commands read no export. */
+function knownFields(): ReadonlyMap<string, readonly string[]> {
+  if (fieldsByKey) return fieldsByKey;
+  const found = new Map<string, string[]>();
+  for (const fields of [commonHeaders, ...crmExports.map((each) => each.fields)])
+    for (const [field, list] of Object.entries(fields))
+      for (const key of new Set(list.map(headerKey))) found.set(key, [...(found.get(key) ?? []), field]);
+  fieldsByKey = found;
+  return found;
+}
+
+/**
+ * Whether exports are known to have a column of this name, used or not.
+ *
+ * @param key of the name, by `headerKey`
+ */
+export function isKnownName(key: string): boolean {
+  return otherKeys.has(key) || knownFields().has(key);
+}
+
+/** The fields of a contact that a column of this name can hold. @param key of the name, by `headerKey` */
+export function fieldsNamed(key: string): readonly string[] {
+  return knownFields().get(key) ?? [];
+}
+
+let understoodKeys: ReadonlySet<string> | undefined;
+
+/** Whether the name is a known label of any field in any language, such as a city. */
+export function isUnderstood(header: string): boolean {
+  understoodKeys ??= keysOf(Object.values(labels).flat());
+  return understoodKeys.has(headerKey(header));
+}
+
+/** Number of columns that identify the object of an export: a file of contacts can have one of them. */
+const enoughOfObject = 2;
+
+/** The kind of objects in an export, by its columns; undefined: it can be an export of contacts. */
+export function otherObjectOf(header: readonly string[]): 'companies' | 'deals' | undefined {
+  const keys = [...new Set(header.map(headerKey))];
+  const count = (list: readonly string[]): number => {
+    const known = keysOf(list);
+    return keys.filter((key) => known.has(key)).length;
+  };
+  if (count(headers.onlyOfPeople) > 0) return undefined;
+  const [deals, companies] = [count(headers.objects.deals), count(headers.objects.companies)];
+  if (Math.max(deals, companies) < enoughOfObject) return undefined;
+  return companies > deals ? 'companies' : 'deals';
+}
+
+const fitsOwner = patternTest(headers.owners);
+const fitsSecondPerson = patternTest(headers.secondPerson);
+const fitsId = patternTest(headers.ids);
+const fitsIdOfOthers = patternTest(headers.idsOfOthers);
+const detailKeys = headers.details.map(headerKey);
+
+/** Whether a column names the colleague who owns, made or works on the record: `Owner Email`, `dealOwner`. */
+export const isOwnerColumn = (header: string): boolean => fitsOwner(headerWords(header));
+
+/** Whether a column is about a second person of the row, such as a spouse. */
+export const isSecondPerson = (header: string): boolean => fitsSecondPerson(headerWords(header));
+
+/** Whether a column seems to have ids or numbers: `Cust No`, `Kunden-Nr.`, `contactId`. */
+export const isNumberColumn = (header: string): boolean => fitsId(headerWords(header));
+
+/** Whether these ids or numbers are of something else than the record: `Phone number`, `Company ID`. */
+export const isOfOther = (header: string): boolean => fitsIdOfOthers(headerWords(header));
+
+/** Whether a column has a detail of a company or person: `Company phone`, `Firmengröße`. */
+export function isDetailColumn(header: string): boolean {
+  const key = headerKey(header);
+  return detailKeys.some((detail) => key.endsWith(detail));
+}
+
+const shortestPart = 4;
+let partsOfNames: readonly (readonly [string, SingleField | 'email'])[] | undefined;
+
+/** The field whose known name is a part of a column's name, the longest first; undefined: no part is known. */
+export function fieldWithin(header: string): SingleField | 'email' | undefined {
+  partsOfNames ??= [commonHeaders, headers.proposals]
+    .flatMap((fields) => Object.entries(fields) as [SingleField | 'email', readonly string[]][])
+    .flatMap(([field, list]) => list.map((name) => [headerKey(name), field] as const))
+    .filter(([key]) => key.length >= shortestPart)
+    .toSorted(([one], [other]) => other.length - one.length);
+  // `Confirmed` and `Firmware` have no company in them.
+  const key = headerKey(header).replaceAll(/(?:con|af)firm|firmware/g, '');
+  return partsOfNames.find(([part]) => key.includes(part))?.[1];
+}

@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import { parseDomain } from '../../domain/identity/values/domain-name.ts';
+import { parseEmails, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
+import { parseName } from '../../domain/identity/values/normalise.ts';
+import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import { shownHeader } from '../../domain/text/header-name.ts';
+import { nearestText } from '../../domain/text/nearest-text.ts';
+import { filledCells, isNameOfPerson, isNoValue, type ColumnsOfPeople, type FirstRows } from './fields.ts';
+
+/** A column by its name in the header or by its position from 1. */
+const columnSchema = z.union([z.string().min(1).max(2_000), z.int().min(1, 'columns are numbered from 1')]);
+const columnsSchema = z.union(
+  [columnSchema, z.array(columnSchema)],
+  'must be the name or number of a column, or a list of these',
+);
+const optOutColumn = z.strictObject({ column: columnSchema, values: z.array(z.string().min(1)).min(1) });
+const optOutColumns = z.union(
+  [columnSchema, optOutColumn, z.array(z.union([columnSchema, optOutColumn]))],
+  'must be a column, or a column with its values such as {"column": "Status", "values": ["left"]}, or a list',
+);
+
+/** The form of names of sources: Temporal shows them, and `SOURCE/ID` names a contact. */
+export const sourceName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
+const sourceForm = 'a short name of letters, digits, "_", "-" and "."';
+
+const mappingSchema = z.strictObject({
+  source: z.string().regex(sourceName, `must be ${sourceForm}`).optional(),
+  encoding: z.string().optional(),
+  delimiter: z
+    .string()
+    .regex(/^[^"\r\n\ufeff]$/, 'must be one character')
+    .optional(),
+  /** For files whose quotes are ordinary characters, such as `5" pipe`. */
+  quotes: z.literal('none').optional(),
+  /** Rows that lack their last cells are filled with empty ones. */
+  short_rows: z.literal('fill').optional(),
+  columns: z
+    .strictObject({
+      contact_id: columnsSchema,
+      person_id: columnsSchema,
+      email: columnsSchema,
+      hashed_email: columnsSchema,
+      profile_url: columnsSchema,
+      first_name: columnsSchema,
+      last_name: columnsSchema,
+      name: columnsSchema,
+      organization_name: columnsSchema,
+      domain: columnsSchema,
+      opted_out: optOutColumns,
+      opted_out_of_calls: optOutColumns,
+    })
+    .partial()
+    .optional(),
+  ignore: columnsSchema.optional(),
+});
+
+/** The content of a mapping file (`--mapping FILE`). */
+export type ExportMapping = z.infer<typeof mappingSchema>;
+export type ColumnReference = z.infer<typeof columnSchema>;
+
+/** The name of `--source` unchanged. @throws Problem `setting.invalid` */
+export function checkedSource(name: string): string {
+  if (sourceName.test(name)) return name;
+  throw new UsageProblem('setting.invalid', 'this text cannot name a source', {
+    where: '--source',
+    next: `write ${sourceForm}`,
+  });
+}
+
+/**
+ * Checks the content of a mapping file.
+ *
+ * @param file names the file in an error
+ * @throws Problem `mapping.invalid`, which names the place in the file
+ */
+export function checkedMapping(content: unknown, file = 'mapping file'): ExportMapping {
+  const result = mappingSchema.safeParse(content);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  const place = issue.path.join('.');
+  const where = place === '' ? file : `${file}, ${place}`;
+  if (issue.code === 'unrecognized_keys') {
+    const key = issue.keys[0]!;
+    throw new UsageProblem('mapping.invalid', `the mapping file has an unknown key "${key}"`, {
+      where,
+      next: place === '' ? afterUnknownKey(key) : afterUnknownField(key, content),
+    });
+  }
+  throw new UsageProblem('mapping.invalid', `the mapping file is not understood: ${issue.message}`, {
+    where,
+    next:
+      'write for example {"columns": {"email": ["Work mail", "Private mail"], "contact_id": "Nr"}}; ' +
+      'docs/exports.md lists all fields',
+  });
+}
+
+const fields = Object.keys(mappingSchema.shape.columns.unwrap().shape);
+
+function afterUnknownKey(key: string): string {
+  return fields.includes(key)
+    ? `write it under "columns": {"columns": {"${key}": …}}`
+    : nearestOf(key, Object.keys(mappingSchema.shape));
+}
+
+/** @param content content of the file, whose `columns` has the key */
+function afterUnknownField(key: string, content: unknown): string {
+  const { columns: given } = content as { columns: Readonly<Record<string, unknown>> };
+  const value = given[key];
+  return typeof value === 'string' && fields.includes(value)
+    ? `write the field before its column: {"columns": {"${value}": "${key}"}}`
+    : nearestOf(key, fields);
+}
+
+function nearestOf(key: string, known: readonly string[]): string {
+  const nearest = nearestText(key, known);
+  return nearest === undefined ? `possible keys: ${known.join(', ')}` : `did you mean "${nearest}"?`;
+}
+
+/** An address is no id and no company, although some programs call an address an id. */
+const noAddress = (cell: string): string | undefined =>
+  parseEmails(cell)[0] === undefined ? cell : undefined;
+
+const readers = {
+  contact_id: noAddress,
+  person_id: noAddress,
+  first_name: parseName,
+  last_name: parseName,
+  name: parseName,
+  organization_name: noAddress,
+  email: (cell: string) => parseEmails(cell)[0],
+  hashed_email: parseHashedEmail,
+  profile_url: parseProfileUrl,
+  domain: parseDomain,
+} as const;
+/** Fields that identify a person: each row has another value. */
+const identifiers = ['contact_id', 'person_id', 'email', 'hashed_email', 'profile_url'] as const;
+
+/** Fewer unreadable cells show nothing. */
+const fewestUnreadable = 3;
+const fewestRepeated = 10;
+const mostUnreadable = 0.5;
+/** A report that joins contacts with deals repeats a contact a few times. */
+const mostRepeated = 0.8;
+
+/**
+ * Refuses an implausible mapping file, by the first rows: most cells of a column cannot be read as its field, or most
+ * identifiers are equal. A column of names is refused if it has no name.
+ *
+ * @throws Problem `mapping.implausible`, with counts and without cells
+ */
+export function refuseImplausibleColumns(
+  path: string,
+  { header, rows }: FirstRows,
+  columns: ColumnsOfPeople,
+  mapping: ExportMapping | undefined,
+): void {
+  const given = Object.keys(mapping?.columns ?? {});
+  const columnsOf = (field: keyof typeof readers): readonly number[] => {
+    if (!given.includes(field)) return [];
+    return field === 'email' ? columns.emails : columns.single[field];
+  };
+  const filled = (column: number): string[] => filledCells(rows, column).filter((cell) => !isNoValue(cell));
+  const refuse = (field: string, column: number, what: string): never => {
+    throw new UsageProblem(
+      'mapping.implausible',
+      `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,
+      {
+        where: `${path}, column ${column + 1}, by its first rows`,
+        next:
+          `name another column as ${field} in the mapping file, or none; enrich plan FILE --write-mapping MAPPING ` +
+          'proposes columns',
+      },
+    );
+  };
+  for (const field of Object.keys(readers) as (keyof typeof readers)[]) {
+    for (const column of columnsOf(field)) {
+      const cells = filled(column);
+      const unreadable = cells.filter((cell) => readers[field](cell) === undefined).length;
+      const most = isNameOfPerson(field) ? cells.length - 1 : cells.length * mostUnreadable;
+      if (cells.length >= fewestUnreadable && unreadable > most)
+        refuse(field, column, `${unreadable} of ${cells.length} cells cannot be read as one`);
+    }
+  }
+  for (const field of identifiers) {
+    for (const column of columnsOf(field)) {
+      const cells = filled(column);
+      const repeated = cells.length - new Set(cells).size;
+      if (cells.length >= fewestRepeated && repeated > cells.length * mostRepeated)
+        refuse(field, column, `${repeated} of ${cells.length} rows repeat the value of another row`);
+    }
+  }
+}

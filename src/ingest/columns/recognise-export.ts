@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { crmExports, importers, type CrmExport } from '../../domain/crm/crm.ts';
+import { displayForm } from '../../domain/identity/values/normalise.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { headerKey, headerName, shownHeader } from '../../domain/text/header-name.ts';
+import { isNoValue, type FirstRows } from './fields.ts';
+import { commonHeaders } from './known-headers.ts';
+import { sourceName, type ExportMapping } from './mapping-file.ts';
+
+/** One name may be a coincidence. */
+const enoughOwnNames = 2;
+
+/**
+ * Recognises the CRM that wrote a file, by its header and the record ids in the first rows.
+ *
+ * @returns undefined if no CRM or several could have written it, or if its record ids are those of another program:
+ *   a wrong CRM would mix the record ids of two sources
+ */
+export function recogniseExport(first: FirstRows): CrmExport | undefined {
+  const names = first.header.map(headerName);
+  const found = crmExports.filter((known) => {
+    const ids = idsOf(known, first);
+    return ids !== 'of another program' && (bearsSignature(known, names) || areOwnIds(known, ids));
+  });
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** A warning if a header is of CRMs, and the record ids are not: the contacts are then of no CRM. */
+export function foreignIds(first: FirstRows): string[] {
+  const names = first.header.map(headerName);
+  const sources = crmExports
+    .filter((known) => idsOf(known, first) === 'of another program' && bearsSignature(known, names))
+    .map(({ source }) => source);
+  return sources.length === 0
+    ? []
+    : [
+        `the header is that of ${[...new Set(sources)].join(' or ')}, but the record ids have another form: the ` +
+          'contacts are filed under "generic"; if they are of this CRM, name it with --source',
+      ];
+}
+
+/** A warning if another CRM is named than the one whose header and record ids the file has. */
+export function contradictedSource(named: string | undefined, first: FirstRows): string[] {
+  if (!crmExports.some(({ source }) => source === named)) return [];
+  const recognised = recogniseExport(first);
+  if (recognised === undefined || recognised.source === named) return [];
+  return [
+    `the source is named "${named}", but the file is recognised as an export of ${recognised.source}: its record ids ` +
+      `are filed under "${named}", and can name other people there; without source or --source the file is read as ` +
+      recognised.source,
+  ];
+}
+
+/** A warning if a mapping file names another column for the id of contacts than the CRM's column of record ids. */
+export function unusedRecordIds(
+  { fields, source }: CrmExport,
+  given: ExportMapping | undefined,
+  header: readonly string[],
+  isFree: (column: number) => boolean,
+): string[] {
+  const keys = new Set(fields.contact_id?.map(headerKey));
+  const unused = header.find((name, column) => isFree(column) && keys.has(headerKey(name)));
+  if (given?.columns?.contact_id === undefined || unused === undefined) return [];
+  return [
+    `column "${shownHeader(unused)}" has the record ids of ${source}, and the mapping file names another column as ` +
+      'contact_id: files for the importer leave such contacts out; if this is intended, name the column under ignore',
+  ];
+}
+
+function bearsSignature({ signatures, ownHeaders }: CrmExport, names: readonly string[]): boolean {
+  const isPresent = (alternatives: readonly string[]): boolean =>
+    alternatives.some((pattern) => names.some((name) => fits(name, pattern)));
+  return (
+    signatures.some((signature) => signature.every(isPresent)) ||
+    names.filter((name) => ownHeaders.some((pattern) => fits(name, pattern))).length >= enoughOwnNames
+  );
+}
+
+function fits(name: string, pattern: string): boolean {
+  if (pattern.endsWith('…')) return name.startsWith(pattern.slice(0, -1));
+  return pattern.startsWith('…') ? name.endsWith(pattern.slice(1)) : name === pattern;
+}
+
+/** The record ids in the first rows; none if the CRM's column of record ids is missing or empty. */
+function idsOf(
+  { fields, idForm }: CrmExport,
+  { header, rows }: FirstRows,
+): readonly string[] | 'of another program' {
+  if (fields.contact_id === undefined) return [];
+  const keys = header.map(headerKey);
+  const columnOf = (names: readonly string[] = []): number | undefined =>
+    names.map((name) => keys.indexOf(headerKey(name))).find((column) => column !== -1);
+  const column = columnOf(fields.contact_id);
+  if (column === undefined)
+    return columnOf(commonHeaders.contact_id) === undefined ? [] : 'of another program';
+  const ids = rows.map((row) => idText(row[column] ?? '')).filter((id) => id !== '');
+  // A single damaged id says nothing about the program.
+  const areForeign = idForm !== undefined && ids.length > 0 && !ids.some((id) => idForm.test(id));
+  return areForeign ? 'of another program' : ids;
+}
+
+function areOwnIds({ ownIdForm }: CrmExport, ids: readonly string[]): boolean {
+  return ownIdForm !== undefined && ids.length > 0 && ids.every((id) => ownIdForm.test(id));
+}
+
+/** A file that `enrich export` has written. */
+export interface OwnFile {
+  /** The CRM of the contacts. */
+  readonly source: string;
+  /** Names of the column of record ids. */
+  readonly idNames: readonly string[];
+  /**
+   * Position of the column that names the CRM of each row, from 0; undefined in an import file, which is for one CRM.
+   */
+  readonly sourceColumn: number | undefined;
+}
+
+/** Columns that only `enrich export` writes, besides the name of the CRM. */
+const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
+
+/**
+ * Recognises files of `enrich export`: contacts as CSV, and import files of a CRM, which have the record id and some
+ * columns of the CRM's importer.
+ *
+ * @returns undefined if another program wrote the file
+ * @throws Problem `export.mixed-sources`
+ */
+export function recogniseOwnFile(path: string, { header, rows }: FirstRows): OwnFile | undefined {
+  const sourceColumn = header.map(headerKey).indexOf('source');
+  const source = rows[0]?.[sourceColumn]?.trim() ?? '';
+  if (isOwnExport(header) && sourceName.test(source)) {
+    if (rows.some((row) => row[sourceColumn]?.trim() !== source)) throw mixedSources(path);
+    return { source, idNames: ['contact_id'], sourceColumn };
+  }
+  const [idName = '', ...names] = header.map(headerName);
+  const importer = Object.values(importers).find(
+    ({ idHeader, idInOtherLanguages, idPattern, columns }) =>
+      [idHeader, ...idInOtherLanguages].includes(idName) &&
+      // `Id, FirstName, LastName, Email` can be a table of any program.
+      rows.every(([id = '']) => idPattern.test(id.trim())) &&
+      names.length > 0 &&
+      names.every((name) =>
+        Object.values(columns).some((column) => [column.header, ...column.inOtherLanguages].includes(name)),
+      ),
+  );
+  return importer && { source: importer.source, idNames: [idName], sourceColumn: undefined };
+}
+
+/** Whether the columns are those of `enrich export`, which writes an apostrophe before formulas. */
+export function isOwnExport(header: readonly string[]): boolean {
+  const keys = header.map(headerKey);
+  return keys[0] === 'source' && keys.includes('contactid') && ownColumns.some((name) => keys.includes(name));
+}
+
+/** Contacts of two CRMs can have one id. */
+export function mixedSources(path: string): Problem {
+  return new UsageProblem('export.mixed-sources', 'the file holds contacts of several sources', {
+    where: `${path}, column source`,
+    next: 'export one source at a time: enrich export --source NAME; or name one for all rows: --source NAME',
+  });
+}
+
+/** The id must fit into an index entry; ids of CRMs are far shorter. */
+const longestId = 500;
+
+/**
+ * The id of a contact.
+ *
+ * @param cell of the CRM's column of record ids; empty without such a column
+ * @param keys identity keys of the row
+ * @returns the CRM's id; otherwise a hash of the first identity key, because ids are shown where personal data must not
+ *   be; otherwise, for a row without a key, an id of the row
+ */
+export function contactIdOf(
+  source: string,
+  cell: string,
+  keys: readonly string[],
+  rowNumber: number,
+): string {
+  const id = idText(cell);
+  if (id !== '' && id.length <= longestId && !isNoValue(id)) return canonicalId(source, id);
+  const key = keys[0];
+  return key === undefined
+    ? `row:${rowNumber}`
+    : `key:${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
+}
+
+const idPrefixes: ReadonlyMap<string, string> = new Map(
+  Object.values(importers).flatMap(({ source, idPrefix }): [string, string][] =>
+    idPrefix === undefined ? [] : [[source, idPrefix]],
+  ),
+);
+
+/** Some CRMs have two spellings of one id. */
+function canonicalId(source: string, id: string): string {
+  if (source === 'salesforce' && /^[A-Za-z0-9]{15}$/.test(id)) return id + salesforceSuffix(id);
+  if (source === 'dynamics365' && importers.dynamics.idPattern.test(id)) return id.toLowerCase();
+  const prefix = idPrefixes.get(source);
+  return prefix !== undefined && id.startsWith(prefix) ? id.slice(prefix.length) : id;
+}
+
+/**
+ * The last three characters of the 18-character form, which is safe where letter case is lost: each says which of five
+ * characters are capitals.
+ */
+function salesforceSuffix(id: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';
+  return [0, 5, 10]
+    .map((start) => {
+      let capitals = 0;
+      for (let bit = 0; bit < 5; bit += 1) {
+        const character = id[start + bit]!;
+        if (character >= 'A' && character <= 'Z') capitals |= 1 << bit;
+      }
+      return alphabet[capitals]!;
+    })
+    .join('');
+}
+
+/** An id as its CRM writes it. Data tools write whole numbers as `4001.0` if other cells of the column are empty. */
+function idText(cell: string): string {
+  return displayForm(cell).replace(/^(\d+)\.0$/, '$1');
+}
