@@ -20,7 +20,7 @@ import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/begin
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
 import type { Lineage } from '../src/monitoring/lineage.ts';
-import { notifyingOfFailure } from '../src/monitoring/schedule-failures.ts';
+import { notifyingOfFailure } from '../src/monitoring/notifications.ts';
 import { killPoint } from '../src/telemetry/kill-point.ts';
 import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages/pages.ts';

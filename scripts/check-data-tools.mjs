@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { exportedTables } from '../dist/src/export/exported-tables.js';
+import { exportedTables } from '../dist/src/export/export-table.js';
 import { lineageEvent } from '../dist/src/monitoring/lineage-event.js';
 import { withCheckWarehouse } from './check-warehouse.mjs';
 import { freePort } from './free-port.mjs';

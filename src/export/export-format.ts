@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ColumnType, ExportColumn } from './column-type.ts';
+import type { ColumnType, ExportColumn } from './parquet.ts';
 import { formula, phoneNumber } from '../domain/text/formula.ts';
 
 /** How rows become bytes. */

@@ -2,11 +2,83 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { Readable } from 'node:stream';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+import { personColumns } from '../domain/warehouse/person-columns.ts';
 import { requireReadable } from '../people/change-feed.ts';
 import { cursorOfExport, isSelected, type ContactChoice } from './contact-choice.ts';
-import { columnType, type ExportColumn } from './column-type.ts';
 import { exportFormats, type ExportFormatName } from './export-format.ts';
-import { contactColumns, exportedTables, type ExportedTableName } from './exported-tables.ts';
+import type { ColumnType, ExportColumn } from './parquet.ts';
+
+interface ExportedTable {
+  readonly relation: keyof Tables;
+  /** Columns that the rows are ordered by. */
+  readonly order: readonly string[];
+  /**
+   * The SQL condition that the row `t` belongs to a selected contact.
+   *
+   * @param selected a query of these columns of the selected contacts
+   */
+  readonly belongs: (selected: (columns: string) => string) => string;
+}
+
+const ofContacts = (selected: (columns: string) => string): string =>
+  `(t.source, t.contact_id) in (${selected('c.source, c.contact_id')})`;
+
+const ofPeople = (selected: (columns: string) => string): string =>
+  `(t.service, t.person_key) in (${selected('c.service, c.person_key')})`;
+
+/** What `enrich export --table` writes: projections, by the names that a person gives. */
+export const exportedTables = {
+  contacts: { relation: 'enriched_contacts', order: ['source', 'contact_id'], belongs: ofContacts },
+  people: { relation: 'people', order: ['service', 'person_key'], belongs: ofPeople },
+  emails: {
+    relation: 'person_emails',
+    order: ['service', 'person_key', 'position', 'email'],
+    belongs: ofPeople,
+  },
+  phones: { relation: 'person_phones', order: ['service', 'person_key', 'rank'], belongs: ofPeople },
+  employment: {
+    relation: 'employment_history',
+    order: ['service', 'person_key', 'position'],
+    belongs: ofPeople,
+  },
+  organizations: {
+    relation: 'organizations',
+    order: ['service', 'organization_key'],
+    belongs: (selected) => `(t.service, t.organization_key) in (
+      select p.service, p.organization_key
+      from people p
+      where (p.service, p.person_key) in (${selected('c.service, c.person_key')}))`,
+  },
+  history: {
+    relation: 'contact_history',
+    order: ['source', 'contact_id', 'field_group', 'valid_from'],
+    belongs: ofContacts,
+  },
+  provenance: {
+    relation: 'field_provenance',
+    order: ['source', 'contact_id', 'field_group'],
+    belongs: ofContacts,
+  },
+  'job-changes': {
+    relation: 'job_changes',
+    order: ['service', 'person_key', 'detected_at', 'observation_id'],
+    belongs: ofPeople,
+  },
+} as const satisfies Readonly<Record<string, ExportedTable>>;
+
+export type ExportedTableName = keyof typeof exportedTables;
+
+export const exportedTableNames = Object.keys(exportedTables) as readonly ExportedTableName[];
+
+/** The columns of `contacts` that are written where none are selected, in order. Of other tables, all columns are. */
+export const contactColumns: readonly string[] = [
+  'source',
+  'contact_id',
+  ...personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name),
+  'enriched_at',
+  'run_id',
+];
 
 export interface TableExport {
   readonly table: ExportedTableName;
@@ -31,7 +103,7 @@ export async function exportTable(
 ): Promise<number | undefined> {
   if (choice.since !== undefined) await requireReadable(database, choice.since, cursorOfExport);
   const { fields } = await pool.query(`select * from ${exportedTables[table].relation} limit 0`);
-  const all = fields.map(({ name, dataTypeID }) => ({ name, type: columnType(dataTypeID) }));
+  const all = fields.map(({ name, dataTypeID }) => ({ name, type: typeOf(dataTypeID) }));
   const columns = selectColumns(table, all, select);
   const { query, copy, ...encoding } = exportFormats[format];
   const statement = query(rowsOf({ table, format, choice }, columns));
@@ -51,6 +123,25 @@ export async function exportTable(
     // A connection within a COPY cannot be reused.
     client.release(failed);
   }
+}
+
+/** Types by their object id of PostgreSQL. */
+const types: Readonly<Record<number, ColumnType>> = {
+  16: 'boolean',
+  20: 'bigint',
+  23: 'integer',
+  25: 'text',
+  1009: 'text[]',
+  1082: 'date',
+  1184: 'timestamptz',
+  1700: 'numeric',
+  3802: 'jsonb',
+};
+
+function typeOf(objectId: number): ColumnType {
+  const type = types[objectId];
+  if (type === undefined) throw new Error(`columns of the type ${objectId} have no export`);
+  return type;
 }
 
 function selectColumns(

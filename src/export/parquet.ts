@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ColumnType, ExportColumn } from './column-type.ts';
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 type Values = Parameters<ParquetWriter['write']>[0]['columnData'][number]['data'];
@@ -10,14 +9,14 @@ const rowGroupSize = 2_500;
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
 
+interface ParquetType {
+  readonly element: Omit<SchemaElement, 'name' | 'repetition_type'>;
+  readonly children?: readonly SchemaElement[];
+  readonly read: (value: string) => unknown;
+}
+
 /** The schema of a column of each type, and how the text that COPY writes is read. */
-const parquetTypes: {
-  readonly [Type in ColumnType]: {
-    readonly element: Omit<SchemaElement, 'name' | 'repetition_type'>;
-    readonly children?: readonly SchemaElement[];
-    readonly read: (value: string) => unknown;
-  };
-} = {
+const parquetTypes = {
   text: { element: text, read: (value) => value },
   boolean: { element: { type: 'BOOLEAN' }, read: (value) => value === 't' },
   integer: { element: { type: 'INT32' }, read: Number },
@@ -47,7 +46,15 @@ const parquetTypes: {
     ],
     read: (value) => JSON.parse(value) as unknown,
   },
-};
+} as const satisfies Readonly<Record<string, ParquetType>>;
+
+/** Types of PostgreSQL that exported columns have. */
+export type ColumnType = keyof typeof parquetTypes;
+
+export interface ExportColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
 
 /**
  * Encodes rows as Parquet, one row group after another. Every column may be null; timestamps are in UTC.
@@ -95,7 +102,7 @@ function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
   return [
     { name: 'root', num_children: columns.length },
     ...columns.flatMap(({ name, type }): SchemaElement[] => {
-      const { element, children = [] } = parquetTypes[type];
+      const { element, children = [] }: ParquetType = parquetTypes[type];
       return [{ name, repetition_type: 'OPTIONAL', ...element }, ...children];
     }),
   ];

@@ -1,16 +1,112 @@
 import { sql } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
-import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
-import type { Warehouse } from '../db/database.ts';
+import type { ScheduledRunInput, ScheduledRuns } from '../contract/scheduled-run-input.ts';
 import type { Printed } from '../contract/schema-fields.ts';
-import type {
-  budgetNotification,
-  runNotification,
-  scheduleNotification,
-} from '../outputs/notification-outputs.ts';
+import type { Warehouse } from '../db/database.ts';
+import { Problem } from '../domain/problem.ts';
+import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
+import { counted } from '../domain/text/counted.ts';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
+import type { notification as notificationSchema } from '../outputs/notification-outputs.ts';
 import { readRunFacts } from '../runs/read-run-facts.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Channel } from './notification-channels.ts';
 
-export interface Notification {
+interface NotifierSettings {
+  readonly warehouse: Warehouse;
+  readonly channels: readonly Channel[];
+  readonly events: readonly NotifiedEvent[];
+  readonly log: Logger;
+}
+
+const everyMilliseconds = 5_000;
+/**
+ * Maximum wait at the end of a command for the delivery of its last events; other processes deliver the rest.
+ */
+const closeMilliseconds = 15_000;
+
+/**
+ * Delivers events of runs and budgets. Triggers of the database record an event together with its change, and
+ * any process delivers it, so that a killed process loses no event. Each event is delivered at least once,
+ * with at most ten tries for a failing channel.
+ *
+ * Only the end of a command waits for deliveries, and a failed delivery never fails a run.
+ */
+export class Notifier {
+  readonly #settings: NotifierSettings;
+  readonly #ending = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(settings: NotifierSettings) {
+    this.#settings = settings;
+  }
+
+  start(): void {
+    this.#sending = this.#sendAndWait();
+  }
+
+  /** Delivers the pending events and stops. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    const deadline = setTimeout(() => this.#ending.abort(), closeMilliseconds);
+    await this.#sending;
+    await this.sendDue();
+    clearTimeout(deadline);
+  }
+
+  async #sendAndWait(): Promise<void> {
+    await this.sendDue();
+    if (!this.#closed) this.#timer = setTimeout(() => this.start(), everyMilliseconds);
+  }
+
+  async sendDue(): Promise<void> {
+    const { warehouse, events, log } = this.#settings;
+    try {
+      while (!this.#ending.signal.aborted) {
+        const due = await claimNotification(warehouse, events);
+        if (due === undefined) return;
+        await this.#send(due);
+      }
+    } catch (error) {
+      // Without the database the events stay pending.
+      log.debug({ err: error }, 'cannot read the notifications');
+    }
+  }
+
+  async #send(notification: Notification): Promise<void> {
+    const { warehouse, channels, log } = this.#settings;
+    const message = await readMessage(warehouse, notification);
+    // Only names of files and reasons are free text.
+    const body = JSON.stringify(message, (_, value: unknown) =>
+      typeof value === 'string' ? withoutPersonalData(value) : value,
+    );
+    const delivered = new Set(notification.delivered);
+    const failures: string[] = [];
+    const left = channels.filter(({ name }) => !delivered.has(name));
+    await Promise.all(
+      left.map(async (channel) => {
+        try {
+          await channel.send(body, this.#ending.signal);
+          delivered.add(channel.name);
+        } catch (error) {
+          failures.push(`${channel.name}: ${(error as Error).message}`);
+        }
+      }),
+    );
+    const failure = failures.length === 0 ? undefined : failures.join('; ');
+    const abandoned = await recordTry(warehouse, notification, [...delivered], failure);
+    const { runId, event, tries } = notification;
+    const about = { ...(runId !== null && { runId }), event, tries };
+    if (failure === undefined) log.info(about, 'a notification was delivered');
+    else if (abandoned) log.error({ ...about, failure }, 'a notification is abandoned');
+    else log.warn({ ...about, failure }, 'a notification was not delivered');
+  }
+}
+
+interface Notification {
   readonly notificationId: string;
   readonly event: NotifiedEvent;
   /** Null: an event of a budget or a schedule. */
@@ -23,8 +119,7 @@ export interface Notification {
   readonly tries: number;
 }
 
-type RunMessage = Printed<typeof runNotification>;
-type OtherMessage = Printed<typeof budgetNotification> | Printed<typeof scheduleNotification>;
+type Message = Printed<typeof notificationSchema>;
 
 /**
  * Older events are never delivered, such as those of a long outage or from before notifications were
@@ -44,7 +139,7 @@ const longestPauseSeconds = 1_800;
  * @param events kinds of events to claim
  * @returns undefined if no event is due
  */
-export async function claimNotification(
+async function claimNotification(
   warehouse: Warehouse,
   events: readonly NotifiedEvent[],
 ): Promise<Notification | undefined> {
@@ -75,7 +170,7 @@ export async function claimNotification(
  * @param failure reason of the failed channels; undefined: none failed
  * @returns true if the event is abandoned
  */
-export async function recordTry(
+async function recordTry(
   warehouse: Warehouse,
   { notificationId, tries }: Notification,
   delivered: readonly string[],
@@ -95,12 +190,12 @@ export async function recordTry(
 }
 
 /** The notification as an object for JSON: of a run, the object of `--json` at the time of sending. */
-export async function readMessage(
+async function readMessage(
   warehouse: Warehouse,
   { notificationId, event, runId, facts, occurredAt }: Notification,
-): Promise<RunMessage | OtherMessage> {
+): Promise<Message> {
   const occurrence = { event_id: notificationId, occurred_at: occurredAt.toISOString() };
-  if (runId === null || event === 'budget') return { event, ...occurrence, ...facts } as OtherMessage;
+  if (runId === null || event === 'budget') return { event, ...occurrence, ...facts } as Message;
   const pauseReason = facts as unknown as StatusReason | null;
   return {
     event,
@@ -111,4 +206,76 @@ export async function readMessage(
     // Without facts the run has ended, and its reason is the decision that it needs.
     ...(pauseReason && { reason_type: pauseReason.type, reason: pauseReason.reason, next: pauseReason.next }),
   };
+}
+
+type ScheduledTime = Pick<ScheduledRunInput, 'schedule'> & { readonly asOf: string };
+
+/**
+ * Begins the runs of a scheduled time, and records a notification if the time fails without a run: a missing export, or
+ * files that cannot be read. A run that fails is notified by its status.
+ */
+export async function notifyingOfFailure(
+  warehouse: Warehouse,
+  time: ScheduledTime,
+  begin: () => Promise<ScheduledRuns>,
+): Promise<ScheduledRuns> {
+  const again = `enrich schedule trigger ${time.schedule} begins a run now`;
+  try {
+    const begun = await begin();
+    const [first] = begun.refused;
+    if (first) {
+      const count = counted(begun.refused.length, 'file');
+      await recordFailure(warehouse, time, {
+        reason: `${count} cannot be read, such as ${first.file}: ${first.reason}`,
+        next: `enrich schedule show ${time.schedule} names the files; the next time reads them again; ${again}`,
+      });
+    }
+    return begun;
+  } catch (error) {
+    // Temporal tries again after other errors.
+    if (error instanceof Problem && error.type !== 'database.unreachable') {
+      const where = error.where === undefined ? '' : ` (${error.where})`;
+      await recordFailure(warehouse, time, {
+        reason: `${error.message}${where}`,
+        next: `${error.next}; then: ${again}`,
+      });
+    }
+    throw error;
+  }
+}
+
+/** A time that begins later than this after its scheduled moment is a missed time, such as one of a backfill. */
+const missedAfterSeconds = 3_600;
+/** A person needs one notification for a backfill, and not one for each of its times. */
+const quietSeconds = 3_600;
+
+/**
+ * Once for each scheduled time: Temporal may carry out the activity again. Missed times that fail soon after another
+ * missed time of the schedule are recorded and not notified.
+ */
+async function recordFailure(
+  warehouse: Warehouse,
+  { schedule, asOf }: ScheduledTime,
+  { reason, next }: { readonly reason: string; readonly next: string },
+): Promise<void> {
+  const facts = { schedule, scheduled_at: asOf, reason: withoutPersonalData(reason), next };
+  await sql`
+    insert into notifications (event, facts, closed_at)
+    select 'failed', ${JSON.stringify(facts)}::jsonb,
+      case
+        when ${asOf}::timestamptz < clock_timestamp() - make_interval(secs => ${missedAfterSeconds}) and exists (
+          select
+          from notifications
+          where run_id is null and event = 'failed'
+            and facts ->> 'schedule' = ${schedule}
+            and (facts ->> 'scheduled_at')::timestamptz < occurred_at - make_interval(secs => ${missedAfterSeconds})
+            and occurred_at > clock_timestamp() - make_interval(secs => ${quietSeconds}))
+        then clock_timestamp()
+      end
+    where not exists (
+      select
+      from notifications
+      where run_id is null and event = 'failed'
+        and facts ->> 'schedule' = ${schedule} and facts ->> 'scheduled_at' = ${asOf})
+  `.execute(warehouse.database);
 }

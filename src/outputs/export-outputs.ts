@@ -5,7 +5,7 @@ import { importFields, importerNames } from '../domain/crm/crm.ts';
 import type { ImportManifest } from '../export/crm-import/export-for-crm.ts';
 import type { WrittenPart } from '../export/crm-import/part-writer.ts';
 import { exportFormatNames } from '../export/export-format.ts';
-import { exportedTableNames } from '../export/exported-tables.ts';
+import { exportedTableNames } from '../export/export-table.ts';
 import type { FeedEntry } from '../people/change-feed.ts';
 
 const cursor = z

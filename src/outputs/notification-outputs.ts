@@ -13,7 +13,7 @@ const occurrence = {
   occurred_at: timeText.describe('When the event happened.'),
 };
 
-export const runNotification = z
+const runNotification = z
   .strictObject({
     event: z.enum(runEvents).describe('What happened to the run.'),
     ...occurrence,
@@ -24,7 +24,7 @@ export const runNotification = z
   })
   .describe('A run ended or paused. "status", "reason_type", "reason" and "next" are those of the event.');
 
-export const budgetNotification = z
+const budgetNotification = z
   .strictObject({
     event: z.literal(budgetEvent).describe('A budget crossed a threshold.'),
     ...occurrence,
@@ -35,7 +35,7 @@ export const budgetNotification = z
   })
   .describe('The credits of a budget crossed a threshold.');
 
-export const scheduleNotification = z
+const scheduleNotification = z
   .strictObject({
     event: z.literal('failed').describe('A time of a schedule failed.'),
     ...occurrence,

@@ -12,7 +12,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { exportFormatNames, type ExportFormatName } from '../../src/export/export-format.ts';
 import { exportTable } from '../../src/export/export-table.ts';
-import { contactColumns } from '../../src/export/exported-tables.ts';
+import { contactColumns } from '../../src/export/export-table.ts';
 import { openBenchDatabase } from './bench-database.ts';
 import { benchOptions } from './command-line.ts';
 import { hasJob, inOwnProcess, peakMegabytes } from './own-process.ts';

@@ -14,7 +14,7 @@ import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import { runOwnReceiver, type ServedMetrics, webhookUrlOf } from './servers.ts';
 import { startLineage } from '../../monitoring/lineage.ts';
 import { commandChannel, urlChannel } from '../../monitoring/notification-channels.ts';
-import { Notifier } from '../../monitoring/notifier.ts';
+import { Notifier } from '../../monitoring/notifications.ts';
 import { connectWorker } from '../../temporal/connection.ts';
 import { version } from '../../files/project-file.ts';
 

@@ -14,7 +14,7 @@ import { startReceiver, WakeUps, type RunningReceiver } from '../../late-results
 import { WarehouseMetrics } from '../../monitoring/warehouse-metrics.ts';
 import { failureKinds } from '../../service/failures/failure-kinds.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import { startMetricsEndpoint } from '../../telemetry/metrics-endpoint.ts';
+import { startMetricsEndpoint } from '../../telemetry/process-metrics.ts';
 import { ProcessMetrics } from '../../telemetry/process-metrics.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { tell } from '../terminal/output.ts';

@@ -1,6 +1,6 @@
 import { ProcessMetrics } from '../../../src/telemetry/process-metrics.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { startMetricsEndpoint, type RunningMetrics } from '../../../src/telemetry/metrics-endpoint.ts';
+import { startMetricsEndpoint, type RunningMetrics } from '../../../src/telemetry/process-metrics.ts';
 import type { AdmissionLimits } from '../../../src/ledger/admit.ts';
 import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';

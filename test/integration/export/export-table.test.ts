@@ -5,7 +5,7 @@ import Papa from 'papaparse';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exportTable, type TableExport } from '../../../src/export/export-table.ts';
 import { exportFormatNames } from '../../../src/export/export-format.ts';
-import { contactColumns, exportedTableNames, exportedTables } from '../../../src/export/exported-tables.ts';
+import { contactColumns, exportedTableNames, exportedTables } from '../../../src/export/export-table.ts';
 import { encodeParquet } from '../../../src/export/parquet.ts';
 import { writeS3Object } from '../../../src/files/write-s3-object.ts';
 import { countSuppressed, type ContactChoice } from '../../../src/export/contact-choice.ts';

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { readState } from '../../../src/monitoring/read-state.ts';
+import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
+import { valueOf } from '../../helpers/outputs/metrics-fixture.ts';
 import { openTestWarehouse } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 
-it('readState() reads few calls of an unfinished run that has 20,000', async () => {
+it('the metrics of the warehouse read few calls of an unfinished run that has 20,000', async () => {
   const warehouse = await openTestWarehouse({ connections: 1 });
   const runId = await runningRun(warehouse);
   // Rows of an asynchronous commit are not visible to the index alone.
@@ -22,8 +23,9 @@ it('readState() reads few calls of an unfinished run that has 20,000', async () 
     return rows[0]!.read;
   };
   const before = await rowsRead();
-  const { unfinished } = await readState(warehouse, { service: 'test', rateLimits: [], budgets: {} });
-  expect(unfinished).toMatchObject([{ runId, asked: 200_000 }]);
+  await warehouse.query`update runs set plan = '{"people": 300000}'`;
+  const metrics = new WarehouseMetrics(warehouse, { service: 'test', rateLimits: [], budgets: {} });
+  expect(valueOf(await metrics.read(), `enrich_run_people{run="${runId}",state="asked"}`)).toBe(200_000);
   expect((await rowsRead()) - before).toBeLessThan(1_000);
   await warehouse.close();
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { countCalls } from '../../../src/calls/observe-calls.ts';
 import { registerWaitingBatches } from '../../../src/ledger/waiting-batches.ts';
-import { readState } from '../../../src/monitoring/read-state.ts';
+import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
@@ -125,14 +125,11 @@ describe('how long a run has been idle', () => {
 
   afterEach(() => warehouse.close());
 
-  const idleSeconds = async (): Promise<number | undefined> => {
-    const { unfinished } = await readState(warehouse, {
-      rateLimits: [],
-      budgets: noBudgets,
-      service: 'test',
-    });
-    return unfinished.find((run) => run.runId === runId)?.idleSeconds;
-  };
+  const scrapeNow = () =>
+    new WarehouseMetrics(warehouse, { rateLimits: [], budgets: noBudgets, service: 'test' }).read();
+
+  const idleSeconds = async (): Promise<number | undefined> =>
+    valueOf(await scrapeNow(), `enrich_run_idle_seconds{run="${runId}",status="running"}`);
 
   it('the idle time of a run is 0 while it waits for late results and no poll is due', async () => {
     expect(await idleSeconds()).toBe(0);
@@ -146,17 +143,13 @@ describe('how long a run has been idle', () => {
   it('the idle time of a run is 0 while batches of a higher priority go first', async () => {
     const first = await runningRun(warehouse);
     await registerWaitingBatches(warehouse.database, { runId: first, batches: [1] });
-    const preempted = async (): Promise<boolean[]> => {
-      const { unfinished } = await readState(warehouse, {
-        rateLimits: [],
-        budgets: noBudgets,
-        service: 'test',
-      });
-      return [runId, first].map((id) => unfinished.find((run) => run.runId === id)!.isPreempted);
+    const preempted = async () => {
+      const scrape = await scrapeNow();
+      return [runId, first].map((id) => valueOf(scrape, `enrich_run_preempted{run="${id}"}`));
     };
-    expect(await preempted()).toEqual([false, false]);
+    expect(await preempted()).toEqual([0, 0]);
     await setPriority(warehouse, runId, 'backfill');
-    expect(await preempted()).toEqual([true, false]);
+    expect(await preempted()).toEqual([1, 0]);
   });
 
   it('the idle time of a run does not count the time in which it reads its export', async () => {

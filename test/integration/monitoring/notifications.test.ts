@@ -15,8 +15,8 @@ import {
   urlChannel,
   type Channel,
 } from '../../../src/monitoring/notification-channels.ts';
-import { Notifier } from '../../../src/monitoring/notifier.ts';
-import { notifyingOfFailure } from '../../../src/monitoring/schedule-failures.ts';
+import { Notifier } from '../../../src/monitoring/notifications.ts';
+import { notifyingOfFailure } from '../../../src/monitoring/notifications.ts';
 import { notification } from '../../../src/outputs/notification-outputs.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';

@@ -15,7 +15,7 @@ import {
   type ExportFormatName,
 } from '../../../export/export-format.ts';
 import { exportTable } from '../../../export/export-table.ts';
-import { exportedTableNames, type ExportedTableName } from '../../../export/exported-tables.ts';
+import { exportedTableNames, type ExportedTableName } from '../../../export/export-table.ts';
 import type { S3Settings } from '../../../files/s3-client.ts';
 import { writeS3Object } from '../../../files/write-s3-object.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';
