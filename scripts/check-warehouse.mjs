@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '../dist/src/dev/postgres.js';
 import { stopServer } from '../dist/src/dev/server.js';
-import { sampleExport } from '../dist/src/sandbox/population/sample-export.js';
+import { sampleExport } from '../dist/src/sandbox/sample-export.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

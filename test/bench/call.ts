@@ -11,7 +11,7 @@ import pg from 'pg';
 import { readConfig } from '../../src/config/settings.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { acquireStack, type Stack } from '../../src/dev/stack.ts';
-import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { countActions } from '../helpers/temporal/temporal-actions.ts';
 import { benchOptions } from './command-line.ts';
 import { countStatements, postgresMilliseconds, processMilliseconds } from './processor-time.ts';

@@ -9,7 +9,7 @@ let clock = Date.now();
 
 const system = await TestSystem.ofFile({
   latency: 20,
-  issuedTokens: { calls: 3 },
+  tokenCalls: 3,
   now: () => clock,
   temporalOnDisk: true,
 });

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { CallLog, type LoggedDelivery } from '../../src/sandbox/account/call-log.ts';
-import { LateStore } from '../../src/sandbox/late-results/late-store.ts';
+import { Store, type LoggedDelivery } from '../../src/sandbox/store.ts';
 import { startLineageReceiver } from '../helpers/servers/lineage-receiver.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept, type Witness } from '../helpers/system/promises.ts';
@@ -15,16 +14,14 @@ async function demoSandbox(): Promise<Witness & { readonly root: string }> {
   const { port } = JSON.parse(readFileSync(join(directory, 'server.json'), 'utf8')) as { port: number };
   const root = `http://127.0.0.1:${port}`;
   const deliveries = (await (await fetch(`${root}/sandbox/deliveries`)).json()) as LoggedDelivery[];
-  const log = new CallLog(join(directory, 'state'));
+  const log = new Store(join(directory, 'state'));
   return {
     root,
-    lateResults: () => new LateStore(join(directory, 'state')).results(),
     log: {
       calls: () => log.calls(),
       lateResults: () => log.lateResults(),
       bill: () => log.bill(),
       deliveries: () => deliveries,
-      busiest: (seconds, path) => log.busiest(seconds, path),
     },
   };
 }

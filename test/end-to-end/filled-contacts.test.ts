@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
-import { Population } from '../../src/sandbox/population/population.ts';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { Population } from '../../src/sandbox/population.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
-const system = await TestSystem.ofFile({ latency: 20, people: 100, worker: true });
+const system = await TestSystem.ofFile({ latency: 20, worker: true });
 
-const population = new Population({ seed: 1, people: 100, matchRate: 0.8, ambiguousRate: 0 });
+const population = new Population();
 const reachable = Array.from({ length: 100 }, (_, number) => population.numbered(number)).flatMap((known) =>
   known.email === null ? [] : [{ email: known.email, first: known.firstName, last: known.lastName }],
 );

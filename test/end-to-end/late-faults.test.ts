@@ -199,7 +199,7 @@ describe('what is secret', () => {
     const secrets = [
       'sandbox-key',
       ...texts,
-      ...system.sandbox.lateResults().map(({ url }) => url.split('/').at(-1)!),
+      ...system.sandbox.log.lateResults().map(({ url }) => url.split('/').at(-1)!),
       ...contacts.flatMap(({ email, phone }) => [email, phone]).filter((text) => typeof text === 'string'),
       ...phones.map(({ number }) => number),
     ];

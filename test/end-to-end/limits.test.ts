@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { FaultsToProduce } from '../../src/sandbox/faults/scenario.ts';
-import { defaultApiKey, type SandboxOptions } from '../../src/sandbox/server/server.ts';
+import type { Scenario } from '../../src/sandbox/faults.ts';
+import { defaultApiKey, type SandboxOptions } from '../../src/sandbox/server.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
@@ -23,7 +23,7 @@ async function cancel(run: Begun): Promise<void> {
 }
 
 describe('a quota that other programs use as well', () => {
-  const others = (used: number): FaultsToProduce => ({
+  const others = (used: number): Scenario => ({
     rules: [{ path: '/people/bulk_match', used_by_others: used }],
   });
 
@@ -63,7 +63,7 @@ describe('a quota that other programs use as well', () => {
 });
 
 describe('a refusal for rate (429)', () => {
-  const refusing = (retryAfter: string | null | { date: number }): FaultsToProduce => ({
+  const refusing = (retryAfter: string | null | { date: number }): Scenario => ({
     rules: [{ path: '/people/bulk_match', from: 3, to: 5, status: 429, retry_after: retryAfter }],
   });
   let earlier: number;
@@ -82,7 +82,7 @@ describe('a refusal for rate (429)', () => {
   function refusals(): number[] {
     return system.sandbox.log
       .calls()
-      .filter((call) => call.refused)
+      .filter(({ status }) => status === 429)
       .map((call) => call.at);
   }
 

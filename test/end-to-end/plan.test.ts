@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
 const system = await TestSystem.ofFile();

@@ -2,7 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { getSchedule, listSchedules } from '../../src/cli/schedule/schedule-server.ts';
-import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 

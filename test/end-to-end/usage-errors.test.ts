@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { sampleExport } from '../../src/sandbox/population/sample-export.ts';
+import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { takenPort } from '../helpers/servers/ports.ts';
 import { stagedRun } from '../helpers/warehouse/rows.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
@@ -94,8 +94,8 @@ it.each([
   ['rule: []', 'Unrecognized key: "rule"', 'bad.yaml'],
   ['rules: [{ status: 200 }]', 'expected number to be >=400', 'rules[0].status'],
   ['rules: [{ answer: htm }]', 'expected one of "html"|"empty"', 'rules[0].answer'],
-])('enrich sandbox --check-scenario names the mistake in %s', async (content, what, where) => {
-  const ended = await system.here(['sandbox', '--check-scenario', write('bad.yaml', `${content}\n`)]);
+])('enrich sandbox --scenario names the mistake in %s', async (content, what, where) => {
+  const ended = await system.here(['sandbox', '--scenario', write('bad.yaml', `${content}\n`)]);
   const [error, place, step] = ended.stderr.slice(ended.stderr.indexOf('error:')).split('\n');
   expect(error).toContain(what);
   expect(place).toContain(where);

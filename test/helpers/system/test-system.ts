@@ -12,13 +12,13 @@ import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
 import { identityOf } from '../../../src/dev/presence.ts';
 import { acquireStack, type Stack } from '../../../src/dev/stack.ts';
-import { sampleExport } from '../../../src/sandbox/population/sample-export.ts';
+import { sampleExport } from '../../../src/sandbox/sample-export.ts';
 import {
   defaultApiKey,
   startSandbox,
   type RunningSandbox,
   type SandboxOptions,
-} from '../../../src/sandbox/server/server.ts';
+} from '../../../src/sandbox/server.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { installRuntime } from '../../../src/temporal/runtime.ts';

@@ -4,7 +4,7 @@ import type { Warehouse } from '../../../src/db/database.ts';
 import { oneOf } from '../../../src/db/one-of.ts';
 import { weakEvidence } from '../../../src/domain/identity/identity-evidence.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import type { RunningSandbox } from '../../../src/sandbox/server/server.ts';
+import type { Store } from '../../../src/sandbox/store.ts';
 
 /**
  * Checks promise 6: paid data is in the log and in each contact that it belongs to. The expectation comes from the
@@ -15,7 +15,7 @@ export async function expectValueKept({
   sandbox,
 }: {
   readonly warehouse: Warehouse;
-  readonly sandbox: Pick<RunningSandbox, 'lateResults'>;
+  readonly sandbox: { readonly log: Pick<Store, 'lateResults'> };
 }): Promise<void> {
   const rowsOf = async <Row>(statement: string): Promise<Row[]> =>
     (await warehouse.pool.query(statement)).rows as Row[];
@@ -47,7 +47,7 @@ export async function expectValueKept({
     union select person_id || ' ' || lower(email) from enrichment.person_emails`);
   const facts = new Set(known.map(({ fact }) => fact));
   const isAccepted = new Set(accepted.map((row) => `${row.request_id} ${row.person_id}`));
-  const missing = sandbox
+  const missing = sandbox.log
     .lateResults()
     .filter(({ delivered, rule }) => delivered && rule.body === undefined && rule.people === undefined)
     .flatMap(({ requestId, body }) =>

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { syncLateResults } from '../../../src/late-results/sync-late-results.ts';
 import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
-import { defaultApiKey, startSandbox } from '../../../src/sandbox/server/server.ts';
+import { defaultApiKey, startSandbox } from '../../../src/sandbox/server.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
@@ -54,7 +54,7 @@ async function secondsToNextPoll({ attemptId }: PhonesCall): Promise<number> {
 }
 
 it('pauses between polls grow by polls that were made, not by polls without a free slot', async () => {
-  sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 503, billed: false }] });
+  sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 503 }] });
   const call = await answeredCall(warehouse);
   const other = { service: 'test', scope: webhookResultScope, callId: 'another', deadlineSeconds: 30 };
   await warehouse.database

@@ -1,216 +1,301 @@
-import { errorSchema } from '../../../src/sandbox/interface/answer-schemas.ts';
-import { afterAll, describe, expect, it } from 'vitest';
-import { operations, type OperationName } from '../../../src/sandbox/interface/operations.ts';
-import { Population } from '../../../src/sandbox/population/population.ts';
-import { defaultApiKey, startSandbox } from '../../../src/sandbox/server/server.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Scenario } from '../../../src/sandbox/faults.ts';
+import { Population } from '../../../src/sandbox/population.ts';
+import { defaultApiKey, startSandbox } from '../../../src/sandbox/server.ts';
+import { accountSchema, organizationSchema } from '../../../src/service/answers/schemas/organization.ts';
+import { contactSchema, personSchema } from '../../../src/service/answers/schemas/person.ts';
 
-const options = { seed: 1, people: 1_000, matchRate: 0.8, ambiguousRate: 0 };
-const population = new Population(options);
+const population = new Population();
 const known = population.numbered(7);
+const beforeCutOver = Date.UTC(2026, 10, 21, 12);
+let clock = beforeCutOver;
 
 const sandbox = await startSandbox({
-  ...options,
   rateLimits: '1000/minute,unlimited/hour',
   lateDelay: 0,
+  apiKeys: [defaultApiKey, { key: 'narrow', scopes: ['/people/match'] }],
+  accessTokens: ['token'],
+  tokenCalls: 2,
   // The windows are fixed ones: no minute may end between two calls that a test compares.
-  now: () => Date.UTC(2026, 10, 21, 12),
+  now: () => clock,
+});
+
+beforeEach(() => {
+  clock = beforeCutOver;
+  sandbox.faults.set({});
 });
 
 afterAll(() => sandbox.close());
 
-async function call(method: string, path: string, body?: unknown): Promise<Response> {
+type Headers = Readonly<Record<string, string>>;
+
+function call(method: string, path: string, body?: unknown, headers?: Headers): Promise<Response> {
   return fetch(`${sandbox.baseUrl}${path}`, {
     method,
-    headers: { 'x-api-key': defaultApiKey, 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...(headers ?? { 'x-api-key': defaultApiKey }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 }
 
-interface Usage {
-  readonly limit: number | null;
-  readonly consumed: number;
-  readonly left_over: number | null;
+function ask(people = 1): Promise<Response> {
+  const details = Array.from({ length: people }, (_, number) => ({ id: population.numbered(number).id }));
+  return call('POST', '/people/bulk_match', { details });
 }
 
-async function usageOf(key: string): Promise<Record<'minute' | 'hour' | 'day', Usage>> {
-  const usage = (await (await call('POST', '/usage_stats/api_usage_stats')).json()) as Record<string, never>;
-  return usage[key]!;
+async function jsonOf<Json>(answer: Response | Promise<Response>): Promise<Json> {
+  return (await (await answer).json()) as Json;
 }
 
-const requests: Record<Exclude<OperationName, 'poll'>, readonly [path: string, body?: unknown]> = {
-  match: [`/people/match?id=${known.id}&reveal_personal_emails=true`],
-  bulkMatch: ['/people/bulk_match', { details: [{ id: known.id }, { id: 'nobody' }] }],
-  searchPeople: ['/mixed_people/search', { per_page: 3 }],
-  enrichOrganization: [`/organizations/enrich?domain=${known.organization.domain}`],
-  health: ['/auth/health'],
-  profile: ['/users/api_profile'],
-  users: ['/users/search?per_page=2'],
-  apiUsage: ['/usage_stats/api_usage_stats'],
-  creditUsage: ['/usage_stats/credit_usage_stats'],
-};
+const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
 
-describe('every operation', () => {
-  it.each(Object.entries(requests))(
-    'the operation %s answers exactly what its schema describes',
-    async (name, request) => {
-      const operation = operations[name as OperationName];
-      const answer: unknown = await (await call(operation.method, ...request)).json();
-      // Parsing drops what a schema does not know: equal means that nothing was left out of it.
-      expect(operation.answer.parse(answer)).toEqual(answer);
-    },
-  );
+describe('people enrichment', () => {
+  interface Person extends Readonly<Record<string, unknown>> {
+    readonly id: string;
+    readonly email: string;
+    readonly country: string;
+    readonly personal_emails: readonly string[];
+    readonly organization: { readonly name: string };
+  }
 
-  it('the operation poll answers what its schema describes when the result exists', async () => {
-    const webhook = encodeURIComponent('http://127.0.0.1:9/no-receiver');
-    const asked = await call(
-      'POST',
-      `/people/match?id=${known.id}&reveal_phone_number=true&webhook_url=${webhook}`,
+  function names(record: unknown): string[] {
+    return Object.keys(record as object).sort();
+  }
+
+  it('people of the sandbox have every field of the interface document', async () => {
+    const query = `id=${known.id}`;
+    const { person } = await jsonOf<{ person: Person }>(call('POST', `/people/match?${query}`));
+    const { matches } = await jsonOf<{ matches: [Person] }>(
+      call('POST', '/people/bulk_match', { details: [{ id: known.id }] }),
     );
-    const requestId = /"request_id":(-?\d+)\}$/.exec(await asked.text())![1]!;
-    await expect.poll(async () => (await call('GET', `/webhook_result/${requestId}`)).status).toBe(200);
-    const text = await (await call('GET', `/webhook_result/${requestId}`)).text();
-    expect(text).toContain(`"request_id":${requestId}`);
-    expect(operations.poll.answer.parse(JSON.parse(text))).toEqual(JSON.parse(text));
+    const documented = Object.keys(personSchema.shape).filter((name) => name !== 'personal_emails');
+    expect(names({ ...matches[0], ...person })).toEqual(documented.sort());
+    expect(names(person.organization)).toEqual(names(organizationSchema.shape));
+    expect(names(person['contact'])).toEqual(names(contactSchema.shape));
+    expect(names(matches[0]['account'])).toEqual(names(accountSchema.shape));
   });
 
-  it('the operation poll answers with one person when a call has named the person twice', async () => {
+  it('personal e-mails of people in a region under the GDPR are not revealed', async () => {
+    const details = Array.from({ length: 10 }, (_, number) => ({ id: population.numbered(number).id }));
+    const { matches } = await jsonOf<{ matches: Person[] }>(
+      call('POST', '/people/bulk_match?reveal_personal_emails=true', { details }),
+    );
+    for (const { country, personal_emails: emails } of matches)
+      expect([country, emails.length]).toEqual([
+        country,
+        ['United States', 'Canada'].includes(country) ? 1 : 0,
+      ]);
+    expect(new Set(matches.map(({ country }) => country)).size).toBe(6);
+  });
+
+  it('phones without a webhook are refused, and the refusal names the parameter', async () => {
+    const details = [{ id: known.id }];
+    const answer = await call('POST', '/people/bulk_match?reveal_phone_number=true', { details });
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({
+      error_details: { suggestions: [{ parameter: 'webhook_url' }] },
+    });
+  });
+
+  it.each([
+    [0, 'INVALID_REQUEST'],
+    [11, 'RECORD_LIMIT_EXCEEDED'],
+  ])('a bulk call for %i people is refused', async (people, code) => {
+    const answer = await ask(people);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ status: 'failed', error_code: code });
+  });
+
+  it('a poll returns one person when a call has named the person twice', async () => {
     const { id } = population.numbered(8);
     const webhook = encodeURIComponent('http://127.0.0.1:9/no-receiver');
-    const asked = await call('POST', `/people/bulk_match?reveal_phone_number=true&webhook_url=${webhook}`, {
-      details: [{ id }, { id }],
-    });
-    const requestId = /"request_id":(-?\d+),"matches"/.exec(await asked.text())![1]!;
-    const poll = (): Promise<Response> => call('GET', `/webhook_result/${requestId}`);
+    const path = `/people/bulk_match?reveal_phone_number=true&webhook_url=${webhook}`;
+    const answer = await (await call('POST', path, { details: [{ id }, { id }] })).text();
+    const requestId = /"request_id":(-?\d+),"matches"/.exec(answer)![1]!;
+    const poll = () => call('GET', `/webhook_result/${requestId}`);
     await expect.poll(async () => (await poll()).status).toBe(200);
-    expect(await (await poll()).json()).toMatchObject({
-      webhook_result: { unique_enriched_records: 1, people: [{ id }] },
+    expect(await (await poll()).text()).toContain(`"request_id":${requestId}`);
+    expect(await jsonOf(poll())).toMatchObject({ webhook_result: { people: [{ id }] } });
+  });
+
+  it('job_changes makes people answer with an employer and an e-mail since today', async () => {
+    const personOf = async () => (await jsonOf<{ matches: [Person] }>(ask())).matches[0];
+    const before = await personOf();
+    sandbox.faults.set({ rules: [{ job_changes: 1 }] });
+    const after = await personOf();
+    expect(after).toMatchObject({
+      id: before.id,
+      employment_history: [
+        { current: true, organization_name: after.organization.name, start_date: '2026-11-21' },
+        { current: false, organization_name: before.organization.name, end_date: '2026-11-21' },
+      ],
     });
+    expect(after.organization.name).not.toBe(before.organization.name);
+    expect(after.email).not.toBe(before.email);
   });
 });
 
-it('usage statistics agree with the headers and the log', async () => {
-  const answer = await call('POST', '/people/bulk_match', { details: [{ id: 'nobody' }] });
-  const { minute, hour, day } = await usageOf('["api/v1/people", "bulk_match"]');
-  const logged = sandbox.log.calls().filter((each) => each.path === '/people/bulk_match').length;
-  expect(minute).toEqual({ limit: 1_000, consumed: logged, left_over: 1_000 - logged });
-  expect(String(minute.consumed)).toBe(answer.headers.get('x-minute-usage'));
-  expect(hour).toEqual({ limit: null, consumed: logged, left_over: null });
-  expect(day).toEqual({ limit: null, consumed: logged, left_over: null });
-});
+describe('credentials', () => {
+  it('an API key with scopes may call only these paths, health and profile', async () => {
+    const statuses = await Promise.all(
+      [
+        ['POST', '/people/match?id=nobody'],
+        ['GET', '/auth/health'],
+        ['GET', '/users/api_profile'],
+        ['POST', '/people/bulk_match'],
+        ['POST', '/usage_stats/api_usage_stats'],
+      ].map(async ([method, path]) => {
+        const { status } = await call(method!, path!, undefined, { 'x-api-key': 'narrow' });
+        return status;
+      }),
+    );
+    expect(statuses).toEqual([200, 200, 200, 403, 403]);
+  });
 
-it('usage statistics agree with the credits of the bill', async () => {
-  await call('POST', `/people/match?id=${known.id}`);
-  const usage = await (await call('POST', '/usage_stats/credit_usage_stats')).json();
-  expect(usage).toMatchObject({
-    credit_usage_stats: { enrichment: { consumed: Number(sandbox.log.bill().credits) } },
+  it('an API key acts as an admin, an access token as the user who granted it', async () => {
+    const profile = (headers: Headers) => jsonOf(call('GET', '/users/api_profile', undefined, headers));
+    expect(await profile({ 'x-api-key': defaultApiKey })).toMatchObject({ is_admin: true });
+    expect(await profile(bearer('token'))).toMatchObject({ is_admin: false });
+  });
+
+  it('an issued access token is a JWT, and expires after its calls', async () => {
+    const token = (await (await fetch(`${sandbox.controlUrl}/token`, { method: 'POST' })).text()).trim();
+    expect(token).toMatch(/^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/);
+    const statuses: number[] = [];
+    for (let time = 0; time < 3; time += 1)
+      statuses.push((await call('GET', '/auth/health', undefined, bearer(token))).status);
+    expect(statuses).toEqual([200, 200, 401]);
+  });
+
+  it('an API key is refused as a bearer token', async () => {
+    const answer = await call('GET', '/auth/health', undefined, bearer(defaultApiKey));
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({ error_code: 'INVALID_ACCESS_TOKEN' });
+  });
+
+  it('a refused credential gets no rate headers, is not in the log, and is counted', async () => {
+    const calls = sandbox.log.calls().length;
+    const { headers } = await call('POST', '/people/bulk_match', undefined, {});
+    expect([...headers.keys()].filter((name) => name.startsWith('x-'))).toEqual([]);
+    expect(sandbox.log.calls()).toHaveLength(calls);
+    expect(sandbox.log.bill().otherCalls).toMatchObject({ '401 /people/bulk_match': 1 });
   });
 });
 
-it('usage statistics cost nothing and are in no window', async () => {
-  const before = sandbox.log.bill();
-  await usageOf('["api/v1/people", "match"]');
-  expect(sandbox.log.bill()).toMatchObject({ calls: before.calls, credits: before.credits });
-});
+describe('refusals', () => {
+  it('a 401 of people/match is plain text before the cut-over, and error_details after it', async () => {
+    const refused = () => call('POST', '/people/match', undefined, { 'x-api-key': 'wrong' });
+    expect((await refused()).headers.get('content-type')).toContain('text/plain');
+    clock = Date.UTC(2027, 1, 16);
+    expect(Object.keys(await jsonOf(refused()))).toEqual(['error_details']);
+  });
 
-it('an unlimited window has empty headers', async () => {
-  const { headers } = await call('POST', `/people/match?id=${known.id}`);
-  expect([headers.get('x-rate-limit-hourly'), headers.get('x-hourly-requests-left')]).toEqual(['', '']);
-  expect(headers.get('x-rate-limit-24-hour')).toBeNull();
-});
+  it('a refusal has both shapes before the cut-over, and only error_details after it', async () => {
+    const refused = () => jsonOf<object>(call('POST', '/people/bulk_match', {}, { 'x-api-key': 'narrow' }));
+    expect(await refused()).toMatchObject({ error_code: 'API_INACCESSIBLE' });
+    expect(Object.keys(await refused())).toEqual(['error', 'error_code', 'message', 'error_details']);
+    clock = Date.UTC(2027, 1, 16);
+    expect(Object.keys(await refused())).toEqual(['error_details']);
+  });
 
-interface Found {
-  readonly people: readonly { readonly id: string; readonly person_id: string; readonly title: string }[];
-  readonly pagination: { readonly total_entries: number; readonly total_pages: number };
-}
-
-async function search(body: object): Promise<Found> {
-  return (await (await call('POST', '/mixed_people/search', body)).json()) as Found;
-}
-
-it('people search pages through all people once', async () => {
-  const first = await search({ per_page: 100 });
-  expect(first.pagination).toMatchObject({ total_entries: 1_000, total_pages: 10 });
-  const ids = new Set<string>();
-  for (let page = 1; page <= first.pagination.total_pages; page += 1)
-    for (const { id } of (await search({ per_page: 100, page })).people) ids.add(id);
-  expect(ids.size).toBe(1_000);
-  expect((await search({ per_page: 100, page: 11 })).people).toEqual([]);
-});
-
-it('people search finds titles and employers, and counts them', async () => {
-  const { title, organization } = known;
-  const titled = await search({ person_titles: [title.toUpperCase()], per_page: 100 });
-  expect(new Set(titled.people.map((person) => person.title))).toEqual(new Set([title]));
-  const everybody = Array.from({ length: 1_000 }, (_, number) => population.numbered(number));
-  expect(titled.pagination.total_entries).toBe(everybody.filter((each) => each.title === title).length);
-  const colleagues = everybody.filter((each) => each.organization.domain === organization.domain);
-  const employed = await search({ organization_domains: [organization.domain], per_page: 100 });
-  expect(employed.people.map(({ id }) => id).sort()).toEqual(colleagues.map(({ id }) => id).sort());
-});
-
-it('people search returns the id that people enrichment accepts, and no address', async () => {
-  const [person] = (await search({ per_page: 1 })).people;
-  expect(person!.person_id).toBe(person!.id);
-  expect(JSON.stringify(person)).not.toContain(population.find({ id: person!.id })!.email ?? '@');
-  const enriched = await (await call('POST', `/people/match?id=${person!.person_id}`)).json();
-  expect(enriched).toMatchObject({ person: { id: person!.id } });
-});
-
-it.each([{ page: 0 }, { per_page: 101 }, { page: 'two' }])('people search refuses %o', async (body) => {
-  expect((await call('POST', '/mixed_people/search', body)).status).toBe(422);
-});
-
-it('company enrichment refuses a call without a domain by error_details only, before the cut-over too', async () => {
-  const answer = await call('GET', '/organizations/enrich');
-  expect(answer.status).toBe(422);
-  expect(Object.keys((await answer.json()) as object)).toEqual(['error_details']);
-});
-
-it('company enrichment finds nothing for an invalid domain', async () => {
-  expect(await (await call('GET', '/organizations/enrich?domain=nonsense')).json()).toEqual({
-    organization: null,
+  it.each([
+    ['an unknown path', '/nowhere', '', 404],
+    ['a path that is not encoded well', '/webhook_result/%zz', '', 404],
+    ['a body that is too large', '/people/bulk_match', 'x'.repeat(1_100_000), 422],
+  ])('a request to %s is refused in the shape of all errors', async (_name, path, body, status) => {
+    const answer = await call('POST', path, body);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ error_details: { code: expect.any(String) } });
   });
 });
 
-it('people enrichment refuses phones without a webhook, and names the parameter', async () => {
-  const answer = await call('POST', '/people/bulk_match?reveal_phone_number=true', {
-    details: [{ id: known.id }],
-  });
-  expect(answer.status).toBe(422);
-  expect(await answer.json()).toMatchObject({
-    error_details: { suggestions: [{ parameter: 'webhook_url' }] },
-  });
-});
-
-it.each([
-  [{ details: [] }, 400, 'INVALID_REQUEST'],
-  [{ details: Array.from({ length: 11 }, () => ({ id: 'x' })) }, 400, 'RECORD_LIMIT_EXCEEDED'],
-])('people enrichment refuses too few and too many people', async (body, status, code) => {
-  const answer = await call('POST', '/people/bulk_match', body);
-  expect(answer.status).toBe(status);
-  expect(await answer.json()).toMatchObject({ status: 'failed', error_code: code });
-});
-
-it.each([
-  ['an unknown path', '/nowhere', '', 404],
-  ['a path that is not encoded well', '/webhook_result/%zz', '', 404],
-  ['a body that is too large', '/people/bulk_match', 'x'.repeat(1_100_000), 422],
-])('a request to %s is refused in the shape of all errors', async (_name, path, body, status) => {
-  const answer = await call('POST', path, body);
-  expect(answer.status).toBe(status);
-  const refusal = (await answer.json()) as object;
-  expect(refusal).toMatchObject({ error_details: { code: expect.any(String) } });
-  expect(errorSchema.strict().safeParse(refusal).error).toBeUndefined();
-});
-
-it('personal addresses of people in a region under the GDPR are not revealed', async () => {
-  const details = Array.from({ length: 10 }, (_, number) => ({ id: population.numbered(number).id }));
-  const answer = await call('POST', '/people/bulk_match?reveal_personal_emails=true', { details });
-  const { matches } = (await answer.json()) as {
-    matches: { country: string; personal_emails: string[] }[];
+describe('limits and usage', () => {
+  const usageOf = async () => {
+    const usage = await jsonOf<Record<string, unknown>>(call('POST', '/usage_stats/api_usage_stats'));
+    return usage['["api/v1/people", "bulk_match"]'];
   };
-  const regulated = ['Norway', 'Germany', 'Ireland'];
-  for (const { country, personal_emails: addresses } of matches)
-    expect([country, addresses.length]).toEqual([country, regulated.includes(country) ? 0 : 1]);
-  expect(new Set(matches.map(({ country }) => regulated.includes(country))).size).toBe(2);
+
+  it('usage statistics agree with the headers and the bill, cost nothing and are in no window', async () => {
+    const { headers } = await ask();
+    const { calls, credits } = sandbox.log.bill();
+    const logged = sandbox.log.calls().filter((each) => each.path === '/people/bulk_match');
+    const consumed = logged.filter(({ status }) => status !== 403).length;
+    expect(await usageOf()).toEqual({
+      minute: { limit: 1_000, consumed, left_over: 1_000 - consumed },
+      hour: { limit: null, consumed, left_over: null },
+      day: { limit: null, consumed, left_over: null },
+    });
+    expect(headers.get('x-minute-usage')).toBe(String(consumed));
+    expect(await jsonOf(call('POST', '/usage_stats/credit_usage_stats'))).toMatchObject({
+      credit_usage_stats: { enrichment: { consumed: Number(credits) } },
+    });
+    expect(sandbox.log.bill()).toMatchObject({ calls, credits });
+  });
+
+  it('an unlimited window has empty headers', async () => {
+    const { headers } = await ask();
+    expect([headers.get('x-rate-limit-hourly'), headers.get('x-hourly-requests-left')]).toEqual(['', '']);
+    expect(headers.get('x-rate-limit-24-hour')).toBeNull();
+  });
+
+  it('a quota that others use is in the headers and usage statistics, and refuses earlier', async () => {
+    const own = Number((await ask()).headers.get('x-minute-usage'));
+    sandbox.faults.set({ rules: [{ path: '/people/bulk_match', used_by_others: 998 - own }] });
+    expect((await ask()).headers.get('x-minute-requests-left')).toBe('1');
+    expect(await usageOf()).toMatchObject({ minute: { consumed: 999, left_over: 1 } });
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 429]);
+  });
+
+  it('a 429 of a scenario takes no slot of a window and is logged as refused', async () => {
+    const used = async () => Number((await ask()).headers.get('x-minute-usage'));
+    const before = await used();
+    const { refused } = sandbox.log.bill();
+    sandbox.faults.set({ rules: [{ status: 429 }] });
+    await ask();
+    sandbox.faults.set({});
+    expect(await used()).toBe(before + 1);
+    expect(sandbox.log.bill().refused).toBe(refused + 1);
+  });
+
+  it('a retry-after of a scenario is a text, a date by the sandbox’s clock, or missing', async () => {
+    const retryAfter = async (value: string | { date: number } | null) => {
+      sandbox.faults.set({ rules: [{ status: 429, retry_after: value }] });
+      const answer = await ask();
+      return [answer.headers.get('retry-after'), (await answer.text()).includes('retry_after_seconds')];
+    };
+    expect(await retryAfter('99999999999')).toEqual(['99999999999', true]);
+    expect(await retryAfter('soon')).toEqual(['soon', false]);
+    expect(await retryAfter({ date: 90 })).toEqual(['Sat, 21 Nov 2026 12:01:30 GMT', false]);
+    expect(await retryAfter(null)).toEqual([null, false]);
+  });
+
+  it.each([
+    [402, 'INSUFFICIENT_CREDITS'],
+    [403, 'CREDITS_EXHAUSTED'],
+    [200, 'INSUFFICIENT_CREDITS'],
+  ] as const)(
+    'an account refuses calls beyond its credits with %i, and bills nothing',
+    async (status, code) => {
+      const scenario: Scenario = { credits_left: 5, out_of_credits: status };
+      sandbox.faults.set(scenario);
+      const before = Number(sandbox.log.bill().credits);
+      await ask(3);
+      const refused = await ask(3);
+      expect(refused.status).toBe(status);
+      expect(await refused.json()).toMatchObject({ error_code: code });
+      expect((await ask(2)).status).toBe(200);
+      expect(Number(sandbox.log.bill().credits) - before).toBe(5);
+      sandbox.faults.set(scenario);
+      expect((await ask(3)).status).toBe(200);
+    },
+  );
 });
+
+it.each(['{"rules":[{"statsu":401}]}', 'rules: []'])(
+  'PUT /sandbox/scenario refuses %s and keeps the active scenario',
+  async (body) => {
+    sandbox.faults.set({ rules: [{ status: 418 }] });
+    const answer = await fetch(`${sandbox.controlUrl}/scenario`, { method: 'PUT', body });
+    expect(answer.status).toBe(422);
+    expect((await ask()).status).toBe(418);
+  },
+);

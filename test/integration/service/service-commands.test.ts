@@ -4,17 +4,17 @@ import { matchCommand } from '../../../src/cli/commands/service/match.ts';
 import { usageCommand } from '../../../src/cli/commands/service/usage.ts';
 import { whoamiCommand } from '../../../src/cli/commands/service/whoami.ts';
 import type { Problem } from '../../../src/domain/problem.ts';
-import { Population } from '../../../src/sandbox/population/population.ts';
-import { defaultApiKey, startSandbox } from '../../../src/sandbox/server/server.ts';
+import { Population } from '../../../src/sandbox/population.ts';
+import { defaultApiKey, startSandbox } from '../../../src/sandbox/server.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 
-const known = new Population({ seed: 1, people: 100, matchRate: 0.8, ambiguousRate: 0 }).numbered(0);
+const known = new Population().numbered(0);
 let printed: string;
 let told: string;
 
-const sandbox = await startSandbox({ people: 100 });
+const sandbox = await startSandbox();
 const databaseUrl = await createTestDatabase();
 
 afterAll(() => sandbox.close());

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatCredits, wholeCredits } from '../../../src/domain/money/decimal.ts';
-import { Population } from '../../../src/sandbox/population/population.ts';
-import type { Rule } from '../../../src/sandbox/faults/scenario.ts';
-import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server/server.ts';
+import { Population } from '../../../src/sandbox/population.ts';
+import type { Rule, Scenario } from '../../../src/sandbox/faults.ts';
+import { defaultApiKey, startSandbox, type RunningSandbox } from '../../../src/sandbox/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 
@@ -11,7 +11,7 @@ describe.each([
   ['before 16 February 2027', Date.UTC(2026, 10, 21)],
   ['after 16 February 2027', Date.UTC(2027, 1, 17)],
 ])('the client %s', (_, clock) => {
-  const people = new Population({ seed: 1, people: 1_000, matchRate: 0.8, ambiguousRate: 0 });
+  const people = new Population();
   const known = { personId: people.numbered(0).id };
   const nobody = { personId: 'nobody' };
   let sandbox: RunningSandbox;
@@ -19,12 +19,11 @@ describe.each([
 
   beforeAll(async () => {
     sandbox = await startSandbox({
-      people: 1_000,
       rateLimits: '1000/minute,5000/hour',
       lateDelay: 0,
       apiKeys: [defaultApiKey, { key: 'scoped', scopes: ['/people/match'] }],
       accessTokens: ['token-1'],
-      issuedTokens: { calls: 2 },
+      tokenCalls: 2,
       now: () => clock,
     });
     client = clientWith({ kind: 'api-key', value: defaultApiKey });
@@ -48,8 +47,8 @@ describe.each([
   }
 
   /** One bulk call under a fault, and what the sandbox billed for it. */
-  async function under(rule: Rule, details = [known, nobody], caller = client) {
-    sandbox.faults.set({ rules: [rule] });
+  async function under(rule: Rule, details = [known, nobody], caller = client, scenario: Scenario = {}) {
+    sandbox.faults.set({ rules: [rule], ...scenario });
     const before = Number(sandbox.log.bill().credits);
     const outcome = await caller.bulkMatch({ details }).catch((error: unknown) => error);
     sandbox.faults.set({ rules: [] });
@@ -174,9 +173,6 @@ describe.each([
     [{ status: 402 }, 'out-of-credits', 'pause'],
     [{ status: 403 }, 'forbidden', 'pause'],
     [{ status: 403, code: 'BILLING.CREDITS.EXHAUSTED' }, 'out-of-credits', 'pause'],
-    [{ out_of_credits: 200 }, 'out-of-credits', 'pause'],
-    [{ out_of_credits: 402 }, 'out-of-credits', 'pause'],
-    [{ out_of_credits: 403 }, 'out-of-credits', 'pause'],
     [{ status: 400, code: 'PEOPLE.VALIDATION.RECORD_LIMIT_EXCEEDED' }, 'record-limit', 'reject'],
     [{ status: 429, retry_after: '7', encoded_twice: true }, 'rate-limited', 'wait'],
     [{ status: 422 }, 'validation', 'reject'],
@@ -184,6 +180,13 @@ describe.each([
   ])('an answer with %o is a refusal that costs nothing', async (rule, type, disposition) => {
     const { outcome, billed } = await under(rule);
     expect(outcome).toMatchObject({ type, disposition, mayHaveBeenBilled: false });
+    expect(billed).toBe(0);
+  });
+
+  it.each([200, 402, 403] as const)('a lack of credits with status %i is a refusal', async (status) => {
+    const scenario = { credits_left: 0, out_of_credits: status };
+    const { outcome, billed } = await under({}, undefined, undefined, scenario);
+    expect(outcome).toMatchObject({ type: 'out-of-credits', disposition: 'pause', mayHaveBeenBilled: false });
     expect(billed).toBe(0);
   });
 

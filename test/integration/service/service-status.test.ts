@@ -4,7 +4,7 @@ import { learnRateWindows } from '../../../src/calls/service/learn-rate-windows.
 import { describeServiceStatus, readServiceStatus } from '../../../src/calls/service/service-status.ts';
 import { freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { startSandbox } from '../../../src/sandbox/server/server.ts';
+import { startSandbox } from '../../../src/sandbox/server.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseRateLimits } from '../../../src/domain/rates/rate-limit.ts';
-import { parseWindowLimits } from '../../../src/sandbox/account/rate-window.ts';
+import { parseWindowLimits } from '../../../src/sandbox/rate-windows.ts';
 
 /** The two share no code, on purpose; the embedded sandbox is started with what the pipeline was given. */
 describe('the sandbox and the pipeline read rate limits alike', () => {

@@ -5,38 +5,28 @@ import { Command, Option, share, wholeNumber, readYamlFile } from '../../termina
 import { z } from 'zod';
 import { portTaken } from '../../../domain/port-taken.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
-import { openApi } from '../../../sandbox/interface/openapi.ts';
-import { parseWindowLimits } from '../../../sandbox/account/rate-window.ts';
-import { scenarioSchema, type Scenario } from '../../../sandbox/faults/scenario.ts';
-import { defaultApiKey, startSandbox, type SandboxOptions } from '../../../sandbox/server/server.ts';
+import { describeFaults, scenarioSchema, type Scenario } from '../../../sandbox/faults.ts';
+import { parseWindowLimits } from '../../../sandbox/rate-windows.ts';
+import { defaultApiKey, startSandbox, type SandboxOptions } from '../../../sandbox/server.ts';
 import { print } from '../../terminal/output.ts';
 import { untilStopped } from '../../session/session.ts';
 
-/** Options of the sandbox that have a flag of the same name. */
-type OwnOption =
+interface SandboxFlags extends Pick<
+  SandboxOptions,
   | 'rateLimits'
   | 'matchRate'
-  | 'people'
   | 'personBytes'
   | 'latency'
   | 'lateDelay'
   | 'seed'
-  | 'loggedCalls'
-  | 'stateDirectory';
-
-interface SandboxFlags extends Pick<SandboxOptions, OwnOption> {
+  | 'tokenCalls'
+  | 'stateDirectory'
+> {
   readonly port: number;
   readonly apiKey?: string;
   readonly apiKeyFile?: string;
-  readonly masterKey?: string;
-  readonly scopes?: string[];
-  readonly accessToken?: string;
-  readonly tokenCalls?: number;
-  readonly tokenSeconds?: number;
   readonly scenario?: string;
-  readonly checkScenario?: string;
   readonly clock?: number;
-  readonly openapi?: true;
 }
 
 export function sandboxCommand(): Command {
@@ -45,17 +35,9 @@ export function sandboxCommand(): Command {
     .addOption(portOption())
     .option('--api-key <key>', `accepted key (default ${defaultApiKey})`)
     .option('--api-key-file <file>', 'file with the accepted key')
-    .option(
-      '--scopes <paths...>',
-      'paths that this key may call, such as /people/match (default: all, a master key)',
-    )
-    .option('--master-key <key>', 'second key, which may call everything')
-    .option('--access-token <token>', 'accepted OAuth token')
-    .option('--token-calls <n>', 'calls until an access token expires', wholeNumber(1))
-    .option('--token-seconds <n>', 'seconds until an access token expires', wholeNumber(1))
+    .option('--token-calls <n>', 'calls until an access token of POST /sandbox/token expires', wholeNumber(1))
     .option('--rate-limits <limits>', 'fixed windows per operation, or unlimited', rateLimits, '600/hour')
     .option('--match-rate <share>', 'share of the people in your export whom the sandbox knows', share, 0.82)
-    .option('--people <n>', 'people in the sandbox’s own population', wholeNumber(1), 100_000)
     .option('--person-bytes <n>', 'approximate bytes of JSON per person', wholeNumber(0), 6_000)
     .option('--latency <ms>', 'milliseconds that every answer takes', wholeNumber(0), 40)
     .option(
@@ -66,39 +48,32 @@ export function sandboxCommand(): Command {
     )
     .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
     .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/sandbox.md)')
-    .option('--check-scenario <file>', 'scenario file to check, without starting')
     .option('--clock <time>', 'time to start at, such as 2027-03-01T00:00:00Z', time)
-    .option('--logged-calls <n>', 'calls whose details are kept in memory', wholeNumber(0), 100_000)
     .option(
       '--state-directory <folder>',
       'folder that keeps log, bill, late results and the use of rate windows over restarts',
     )
-    .option('--openapi', 'print the OpenAPI description of the sandbox, without starting')
     .explain(`
 Examples:
   enrich sandbox --port 8650 --rate-limits 20/10s
   ENRICHMENT_BASE_URL=http://127.0.0.1:8650/api/v1 ENRICHMENT_API_KEY=${defaultApiKey} enrich run contacts.csv
-  curl http://127.0.0.1:8650/sandbox/bill`)
+  curl http://127.0.0.1:8650/sandbox/bill
+
+Conditions of a rule for calls:
+${describeFaults('conditions')}
+
+Faults of calls:
+${describeFaults('calls')}
+
+Conditions of a rule for late results:
+${describeFaults('results')}
+
+Faults of late results:
+${describeFaults('deliveries')}`)
     .action(async (flags: SandboxFlags) => {
-      if (flags.checkScenario !== undefined) {
-        await readScenario(flags.checkScenario);
-        print('the scenario is valid');
-        return;
-      }
-      if (flags.openapi) {
-        print(JSON.stringify(openApi(), undefined, 2));
-        return;
-      }
-      const apiKey = await apiKeyOf(flags);
-      const lifetime = { calls: flags.tokenCalls, seconds: flags.tokenSeconds };
       const sandbox = await startSandbox({
         ...flags,
-        apiKeys: [
-          { key: apiKey, scopes: flags.scopes },
-          ...(flags.masterKey === undefined ? [] : [flags.masterKey]),
-        ],
-        accessTokens: flags.accessToken === undefined ? [] : [{ token: flags.accessToken, ...lifetime }],
-        issuedTokens: lifetime,
+        apiKeys: [await apiKeyOf(flags)],
         now: clockFrom(flags.clock),
         scenario: flags.scenario === undefined ? undefined : await readScenario(flags.scenario),
       }).catch((error: unknown) => {
@@ -107,11 +82,8 @@ Examples:
         throw portTaken(flags.port, 'the sandbox', '--port (SANDBOX_PORT)', otherPort, error);
       });
       print(`service   ${sandbox.baseUrl}`);
-      print(
-        `control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, /busiest?seconds=10, PUT /scenario, ` +
-          'POST /token',
-      );
-      if (flags.apiKeyFile === undefined) print(`key       ${apiKey}`);
+      print(`control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, PUT /scenario, POST /token`);
+      if (flags.apiKeyFile === undefined) print(`key       ${flags.apiKey ?? defaultApiKey}`);
       await untilStopped();
       await sandbox.close();
     });

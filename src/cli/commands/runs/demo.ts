@@ -9,7 +9,7 @@ import { UsageProblem } from '../../../domain/problem.ts';
 import { defaultPolicies } from '../../../domain/crm/field-policy.ts';
 import { counted } from '../../../domain/text/counted.ts';
 import { exportForCrm } from '../../../export/crm-import/export-for-crm.ts';
-import { sampleExport } from '../../../sandbox/population/sample-export.ts';
+import { sampleExport } from '../../../sandbox/sample-export.ts';
 import { describeService } from '../../run/describe/describe-service.ts';
 import { print, table, tell } from '../../terminal/output.ts';
 import { describeMapping, planExport } from '../../run/plan-export.ts';

@@ -1,0 +1,307 @@
+import { randomInt } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { Chance } from './chance.ts';
+import { creditsMember, type DeliveryKind, type DeliveryRule, type Faults, type Rule } from './faults.ts';
+import type { Known } from './population.ts';
+import { noResult, type Refusal } from './refusals.ts';
+import type { LateResult, Store } from './store.ts';
+
+/** The parameters of a call that ask for late results: their kind, and the field of a delivered person. */
+export const lateParameters = {
+  reveal_phone_number: { kind: 'phones', field: 'phone_numbers' },
+  run_waterfall_email: { kind: 'waterfall', field: 'emails' },
+  run_waterfall_phone: { kind: 'waterfall', field: 'phone_numbers' },
+} as const satisfies Readonly<Record<string, { readonly kind: DeliveryKind; readonly field: string }>>;
+
+export type LateParameter = keyof typeof lateParameters;
+
+export interface LateRequest {
+  readonly requestId: string;
+  readonly webhookUrl: string;
+  readonly wanted: readonly LateParameter[];
+  /** Found people, each once. */
+  readonly people: readonly Known[];
+  /** Credits billed with the answer; a waterfall's delivery reports the price of the whole request. */
+  readonly creditsOfAnswer: number;
+}
+
+interface MadeBody {
+  readonly body: string;
+  readonly people: readonly Known[];
+  readonly billed: readonly Known[];
+  readonly creditsEach: number;
+}
+
+export interface LateOptions {
+  readonly seed: number;
+  readonly store: Store;
+  readonly faults: Faults;
+  readonly now: () => number;
+  /** Maximum milliseconds from the answer to a result; the delay is drawn from a third to all of it. */
+  readonly delay: number;
+}
+
+/** Credits of a mobile phone number, and of a record that an invented vendor of the waterfall finds. */
+const mobileCredits = 8;
+const vendorCredits = 2;
+const keptMilliseconds = 30 * 86_400_000;
+/** The receiver's time to answer, and the longest pause between two tries. */
+const patience = 30_000;
+
+/**
+ * Late results: made after a delay, billed then, delivered to the webhook until the receiver answers 2xx, and kept for
+ * polls for 30 days of the sandbox's clock.
+ */
+export class LateResults {
+  readonly #options: LateOptions;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  /** The number of the result that is not ready yet, by its kind and person. */
+  readonly #inFlight = new Map<string, number>();
+  #made = 0;
+  #closed = false;
+
+  constructor(options: LateOptions) {
+    this.#options = options;
+    for (const result of options.store.lateResults()) if (!result.delivered) this.#schedule(result, 0);
+  }
+
+  /** What an answer says about its late results: JSON members, and the kinds that follow. */
+  announce(
+    { wanted, people }: Pick<LateRequest, 'wanted' | 'people'>,
+    fault: Rule,
+  ): { readonly members: string[]; readonly kinds: DeliveryKind[] } {
+    const members: string[] = [];
+    const kinds: DeliveryKind[] = [];
+    if (wanted.some((name) => lateParameters[name].kind === 'phones')) {
+      // `skipped`: earlier requests are already delivering the results of all these people.
+      const areInFlight = people.every(({ id }) => this.#inFlight.has(`phones ${id}`));
+      const status = fault.phone_enrichment ?? (areInFlight ? 'skipped' : 'pending');
+      // This id is another one than the id of the request, and cannot be polled.
+      const requestId = `${randomInt(2 ** 47)}7919`;
+      if (status !== 'absent')
+        members.push(`"phone_enrichment":{"request_id":${requestId},"status":"${status}"}`);
+      const isPromised = status === 'pending' || status === 'absent' || fault.delivers_anyway;
+      if (isPromised && people.length > 0) kinds.push('phones');
+    }
+    if (wanted.some((name) => lateParameters[name].kind === 'waterfall')) {
+      const status = fault.waterfall ?? 'accepted';
+      if (status !== 'absent') members.push(`"waterfall":{"status":"${status}","message":"see the webhook"}`);
+      if (status !== 'failed' || fault.delivers_anyway) kinds.push('waterfall');
+    }
+    return { members, kinds };
+  }
+
+  /**
+   * Makes the late results of a request.
+   *
+   * @returns resolves after the deliveries that precede the answer
+   */
+  async accept(request: LateRequest, kinds: readonly DeliveryKind[]): Promise<void> {
+    const { faults, seed } = this.#options;
+    const early: Promise<void>[] = [];
+    for (const kind of kinds) {
+      const rule = faults.nextDelivery(kind);
+      const groups = rule.split ? request.people.map((person) => [person]) : [request.people];
+      for (const [index, people] of groups.entries()) {
+        const part = { kind, people, isFirst: index === 0, rule, seed };
+        early.push(this.#make(kind, request, rule, bodyOf(request, part)));
+      }
+    }
+    await Promise.all(early);
+  }
+
+  /** GET /webhook_result/{request_id}. @returns the body */
+  poll(requestId: string): string | Refusal {
+    if (!/^-?\d{1,19}$/.test(requestId)) return noResult(400, 'invalid_request_id');
+    const { store, now } = this.#options;
+    const results = store.lateResultsOf(requestId);
+    const latest = results.findLast((result) => result.readyAt <= now()) ?? results[0];
+    if (!latest || latest.rule.poll === 'unknown') return noResult(404, 'request_id_unknown');
+    if (latest.rule.poll === 'expired' || now() - latest.readyAt > keptMilliseconds)
+      return noResult(410, 'request_id_expired');
+    const seconds = Math.ceil((latest.readyAt - now()) / 1_000);
+    if (seconds > 0 || latest.rule.poll === 'pending')
+      return noResult(404, 'result_pending', Math.max(1, seconds));
+    this.#bill(latest);
+    const status = latest.delivered ? 'success' : latest.tries > 0 ? 'failed' : 'in_progress';
+    return (
+      `{"request_id":${requestId},"webhook_status":"${status}","request_type":"${latest.kind}",` +
+      `"last_dispatched_at":null,"failure_reason":null,"webhook_result":${latest.body || 'null'}}`
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #make(kind: DeliveryKind, request: LateRequest, rule: DeliveryRule, made: MadeBody): Promise<void> {
+    this.#made += 1;
+    const { seed, delay, store, now } = this.#options;
+    const chance = new Chance(seed, `late ${this.#made}`);
+    const usual = rule.delay ?? delay * (1 / 3 + (chance.below(1_000) / 1_000) * (2 / 3));
+    const wait = (rule.before_answer ? 0 : usual) + chance.below((rule.jitter ?? 0) + 1, 1);
+    const result = store.addResult({
+      requestId: request.requestId,
+      kind,
+      url: request.webhookUrl,
+      body: made.body,
+      readyAt: now() + wait,
+      billed: made.billed.map(({ id }) => ({ personId: id, credits: String(made.creditsEach) })),
+      credits: String(made.billed.length * made.creditsEach),
+      rule,
+    });
+    for (const { id } of made.people) this.#inFlight.set(`${kind} ${id}`, result.number);
+    if (rule.before_answer) return this.#deliver(result);
+    this.#schedule(result, wait);
+    return Promise.resolve();
+  }
+
+  #schedule(result: LateResult, milliseconds: number): void {
+    if (this.#closed) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void this.#deliver(result);
+    }, milliseconds);
+    this.#timers.add(timer);
+  }
+
+  async #deliver(result: LateResult): Promise<void> {
+    this.#bill(result);
+    const { rule, tries } = result;
+    if (rule.never) return;
+    if (rule.beside && tries === 0)
+      await this.#post({ ...result, body: bodyBeside(result.body, rule.beside, this.#options.seed) });
+    const copies = tries === 0 ? (rule.copies ?? 1) : 1;
+    const statuses = await Promise.all(Array.from({ length: copies }, () => this.#post(result)));
+    if (this.#closed) return;
+    const delivered = statuses.every((status) => status >= 200 && status < 300);
+    this.#options.store.addTry(result, delivered);
+    if (!delivered) this.#schedule(result, Math.min(1_000 * 2 ** Math.min(result.tries, 5), patience));
+  }
+
+  /** When the result is ready: at its timer, or at a poll if the sandbox's clock was moved past it. */
+  #bill(result: LateResult): void {
+    this.#options.store.billResult(result);
+    for (const [person, number] of this.#inFlight)
+      if (number === result.number) this.#inFlight.delete(person);
+  }
+
+  async #post({ url, body, rule, requestId, kind, number }: LateResult): Promise<number> {
+    const at = Date.now();
+    let status = 0;
+    try {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(rule.gzip && { 'content-encoding': 'gzip' }) },
+        body: rule.gzip ? gzipSync(body) : body,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(patience),
+      });
+      await answer.arrayBuffer();
+      status = answer.status;
+    } catch {
+      // No connection: the log has status 0, and another try follows.
+    }
+    this.#options.store.addDelivery({ at, requestId, kind, number, status });
+    return status;
+  }
+}
+
+/** The body for some people of a request. A body of phones has no request id. */
+function bodyOf(
+  request: LateRequest,
+  part: {
+    readonly kind: DeliveryKind;
+    readonly people: readonly Known[];
+    readonly isFirst: boolean;
+    readonly rule: DeliveryRule;
+    readonly seed: number;
+  },
+): MadeBody {
+  const { kind, people, isFirst, rule, seed } = part;
+  const isNative = kind === 'phones';
+  const fields = request.wanted
+    .map((name) => lateParameters[name])
+    .flatMap((each) => (each.kind === kind ? [each.field] : []));
+  const billed = isNative ? people.filter((person) => person.hasMobile) : people;
+  const creditsEach = isNative ? mobileCredits : vendorCredits;
+  // The first body of a waterfall also has the cost of the answer, which the answer does not report.
+  const credits = billed.length * creditsEach + (!isNative && isFirst ? request.creditsOfAnswer : 0);
+  const vendors = [{ id: 'vendor-1', name: 'Lookup Partners', status: 'success' }];
+  const delivered = people.map((person) => ({
+    ...idMember(person, rule, seed),
+    ...(fields.includes('emails') && {
+      emails: person.email === null ? [] : [{ email: person.email, email_status_cd: 'verified' }],
+    }),
+    ...(fields.includes('phone_numbers') && { phone_numbers: phonesOf(person, seed) }),
+    ...(isNative
+      ? { status: 'success' }
+      : { waterfall: Object.fromEntries(fields.map((field) => [field, [{ vendors }]])) }),
+  }));
+  const found = people.filter((person) => phonesOf(person, seed).length > 0).length;
+  const counts = isNative
+    ? `"total_requested_enrichments":${people.length},"unique_enriched_records":${found},` +
+      `"missing_records":${people.length - found}`
+    : `"request_id":"${request.requestId}","target_fields":${JSON.stringify(fields)},` +
+      `"records_enriched":${people.length}`;
+  const members = [
+    '"status":"success"',
+    counts,
+    ...creditsMember(credits, rule.credits),
+    `"people":${JSON.stringify(delivered)}`,
+  ];
+  return { body: spoiled(`{${members.join(',')}}`, rule), people, billed, creditsEach };
+}
+
+/** A mobile number if the person has one, and for some the company's office. All are reserved for fiction. */
+function phonesOf({ id, hasMobile, organization }: Known, seed: number): readonly object[] {
+  const chance = new Chance(seed, `phones of ${id}`);
+  const { mobiles, office } = organization.country;
+  const phones = [
+    ...(hasMobile ? [{ type: 'mobile', format: chance.pick(mobiles), status: 'valid_number' }] : []),
+    ...(chance.share(0.3, 1) ? [{ type: 'work_hq', format: office, status: 'no_status' }] : []),
+  ];
+  return phones.map(({ type, format, status }, position) => {
+    let digits = chance.below(100_000, 2 + position);
+    const number = format.replace(/#/g, () => {
+      digits = Math.floor(digits / 10);
+      return String(digits % 10);
+    });
+    return {
+      raw_number: number,
+      sanitized_number: number.replaceAll(' ', ''),
+      position,
+      type_cd: type,
+      status_cd: status,
+      confidence_cd: 'high',
+      dnc_status_cd: null,
+    };
+  });
+}
+
+function idMember({ id }: Known, rule: DeliveryRule, seed: number): { readonly id?: string } {
+  if (rule.people === 'no-ids') return {};
+  if (rule.people === 'foreign') return { id: new Chance(seed, `foreign ${id}`).identifier() };
+  return { id: rule.people === 'other-ids' ? `w${id.slice(1)}` : id };
+}
+
+/** A body that does not belong to the request of its URL. */
+function bodyBeside(body: string, beside: NonNullable<DeliveryRule['beside']>, seed: number): string {
+  if (beside === 'html') return '<html>service unavailable</html>';
+  if (beside === 'absurd-price')
+    return body.replace(/"credits_consumed":[^,]*/, '"credits_consumed":1000000');
+  const id = new Chance(seed, `beside ${body.length}`).identifier();
+  const phone = { sanitized_number: '+12025550199', type_cd: 'mobile', status_cd: 'valid_number' };
+  return JSON.stringify({ credits_consumed: mobileCredits, people: [{ id, phone_numbers: [phone] }] });
+}
+
+/** The body with the fault `body`. */
+function spoiled(body: string, { body: fault }: DeliveryRule): string {
+  const notes = { nul: '"a\\u0000b"', surrogate: '"\\ud800"', 'huge-number': '1e400000' };
+  if (fault === undefined) return body;
+  if (fault === 'empty') return '';
+  if (fault === 'not-json') return '<html>service unavailable</html>';
+  if (fault === 'cut') return body.slice(0, Math.floor(body.length / 2));
+  return body.replace('"people"', `"note":${notes[fault]},"people"`);
+}

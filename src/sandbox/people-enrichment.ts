@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { Chance } from './chance.ts';
+import { creditsMember, distort, type Rule } from './faults.ts';
+import { lateParameters, type LateParameter, type LateResults } from './late-results.ts';
+import type { PersonJson } from './person-json.ts';
+import { askedPerson, type Known, type Population } from './population.ts';
+import { badDetails, invalid, missingParameter, type Refusal } from './refusals.ts';
+import { parseJson, type LoggedCall } from './store.ts';
+
+/** A call that was done: the answer's body as JSON text, and its bill. */
+export interface DoneCall {
+  readonly body: string;
+  readonly billing?: Pick<LoggedCall, 'people' | 'credits' | 'billed' | 'requestId'>;
+  /** Makes the late results; resolves after the deliveries that precede the answer. */
+  readonly makeLateResults?: () => Promise<void>;
+}
+
+interface PeopleParts {
+  readonly seed: number;
+  readonly population: Population;
+  readonly json: PersonJson;
+  readonly late: LateResults;
+  readonly now: () => number;
+}
+
+const flag = z.enum(['true', 'false']).default('false');
+const lateNames = Object.keys(lateParameters) as LateParameter[];
+
+/** Parameters that apply to every person of a call. `webhook_url` may be http: the receiver is on this machine. */
+const extrasQuery = z.object({
+  reveal_personal_emails: flag,
+  reveal_phone_number: flag,
+  run_waterfall_email: flag,
+  run_waterfall_phone: flag,
+  webhook_url: z.url({ protocol: /^https?$/ }).optional(),
+});
+const matchQuery = z.object({ ...askedPerson.shape, ...extrasQuery.shape });
+/** Has no length check, because a wrong number of people has a 400 of its own. */
+const bulkBody = z.object({ details: z.array(askedPerson).default([]) });
+
+interface Enriched {
+  /** JSON texts, `null` for a miss. */
+  readonly people: readonly string[];
+  readonly found: number;
+  readonly credits: number;
+  /** Members of the answer about the request and its late results. */
+  readonly announced: readonly string[];
+}
+
+/** People enrichment by the interface document: answers, prices and refusals. */
+export class PeopleEnrichment {
+  readonly #parts: PeopleParts;
+
+  constructor(parts: PeopleParts) {
+    this.#parts = parts;
+  }
+
+  /** POST /people/match: inputs are query parameters; there is no body. */
+  match(query: unknown, fault: Rule): DoneCall | Refusal {
+    const parsed = matchQuery.safeParse(query);
+    if (!parsed.success) return invalid(parsed.error);
+    return this.#enrich('match', [parsed.data], parsed.data, fault, ({ people, announced }) => [
+      `"person":${people[0] ?? 'null'}`,
+      ...announced,
+    ]);
+  }
+
+  /** POST /people/bulk_match: at most 10 in `details`. */
+  bulkMatch(query: unknown, body: string, fault: Rule): DoneCall | Refusal {
+    const extras = extrasQuery.safeParse(query);
+    if (!extras.success) return invalid(extras.error);
+    const parsed = bulkBody.safeParse(parseJson(body));
+    if (!parsed.success) return invalid(parsed.error);
+    const { details } = parsed.data;
+    if (details.length === 0) return badDetails('INVALID_REQUEST', 'details is missing or empty');
+    if (details.length > 10) return badDetails('RECORD_LIMIT_EXCEEDED', 'at most 10 people in details');
+    return this.#enrich('bulk_match', details, extras.data, fault, (enriched) => {
+      const { people, found, credits, announced } = enriched;
+      // Waterfall requests state no price.
+      const isWaterfall = announced.some((member) => member.startsWith('"waterfall"'));
+      return [
+        '"status":"success","error_code":null,"error_message":null',
+        `"total_requested_enrichments":${details.length}`,
+        `"unique_enriched_records":${found}`,
+        `"missing_records":${details.length - found}`,
+        ...(isWaterfall ? [] : creditsMember(credits, fault.credits)),
+        ...announced,
+        `"matches":${fault.matches === 'not-a-list' ? '{"0":null}' : `[${people.join(',')}]`}`,
+      ];
+    });
+  }
+
+  #enrich(
+    endpoint: 'match' | 'bulk_match',
+    asked: readonly z.infer<typeof askedPerson>[],
+    extras: z.infer<typeof extrasQuery>,
+    fault: Rule,
+    membersOf: (enriched: Enriched) => readonly string[],
+  ): DoneCall | Refusal {
+    const { json, seed, population, late } = this.#parts;
+    const wanted = lateNames.filter((name) => extras[name] === 'true');
+    const { webhook_url: webhookUrl = '' } = extras;
+    if (wanted.length > 0 && webhookUrl === '')
+      return missingParameter('webhook_url', `with ${wanted.join(', ')}`);
+    const requestId = new Chance(seed, `request ${randomUUID()}`).requestId();
+    const options = { endpoint, personalEmails: extras.reveal_personal_emails === 'true' };
+    const found = asked.map((each) => this.#find(each, fault));
+    const people = distort(
+      found.map((known) => (known ? json.person(known, options) : 'null')),
+      fault,
+      () => json.person(population.numbered(new Chance(seed, requestId).below(1_000)), options),
+    );
+    // A found person costs one credit, in repeated calls too.
+    const { price = 1 } = fault;
+    const billed = found.flatMap((known) => (known ? [{ personId: known.id, credits: String(price) }] : []));
+    const credits = Math.round(billed.length * price * 1_000_000) / 1_000_000;
+    // A person whom two details name has late results once.
+    const once = [...new Map(found.flatMap((known) => (known ? [[known.id, known]] : []))).values()];
+    const request = { requestId, webhookUrl, wanted, people: once, creditsOfAnswer: credits };
+    const { members, kinds } = late.announce(request, fault);
+    const announced = [...members, `"request_id":${requestId}`];
+    return {
+      body: `{${membersOf({ people, found: billed.length, credits, announced }).join(',')}}`,
+      billing: { people: asked.length, credits: String(credits), billed, requestId },
+      makeLateResults: () => late.accept(request, kinds),
+    };
+  }
+
+  #find(asked: z.infer<typeof askedPerson>, { job_changes: share = 0 }: Rule): Known | undefined {
+    const { population, seed, now } = this.#parts;
+    const known = population.find(asked);
+    if (!known || share === 0 || !new Chance(seed, `job of ${known.id}`).share(share)) return known;
+    return population.afterJobChange(known, new Date(now()).toISOString().slice(0, 10));
+  }
+}

@@ -1,0 +1,308 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { Chance } from './chance.ts';
+import inventedNames from './invented-names.json' with { type: 'json' };
+
+/** A country of the sandbox's people and companies. In its phone numbers, any digit stands in the place of `#`. */
+export type Country = (typeof countries)[number];
+
+export interface Company {
+  readonly id: string;
+  readonly name: string;
+  readonly domain: string;
+  readonly country: Country;
+  readonly city: string;
+  readonly state: string;
+  readonly foundedYear: number;
+  readonly employees: number;
+}
+
+/** A person of the service. */
+export interface Known {
+  readonly id: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly title: (typeof titles)[number];
+  /** Null: a person without an e-mail. */
+  readonly email: string | null;
+  readonly personalEmail: string | null;
+  readonly profileUrl: string;
+  readonly organization: Company;
+  readonly pastOrganization: string;
+  /** Date on which a person who changed employer began there; absent: in 2021. */
+  readonly employedSince?: string;
+  readonly hasMobile: boolean;
+}
+
+const text = z.string().optional();
+
+/** The identity in a call: one element of `details`, or the query of people/match. */
+export const askedPerson = z.object({
+  first_name: text,
+  last_name: text,
+  name: text,
+  email: text,
+  hashed_email: text,
+  organization_name: text,
+  domain: text,
+  id: text,
+  proflink_url: text,
+});
+
+type AskedPerson = z.infer<typeof askedPerson>;
+
+const { titles } = inventedNames;
+const companyWords = inventedNames.companyWords.split(' ');
+const countries = inventedNames.countries.map((country) => ({
+  ...country,
+  cities: Object.entries(country.cities),
+  trades: country.trades.split(' '),
+  firstNames: country.firstNames.split(' '),
+  lastNames: country.lastNames.split(' '),
+}));
+
+/** Number of people that are found by every identifier. People with a higher number are only in sample exports. */
+export const populationSize = 100_000;
+const companyCount = 5_000;
+
+/** Share of the strangers whom the service confuses with a namesake at another company. */
+const namesakeShare = 0.02;
+
+/**
+ * The people of the sandbox. Numbered people are computed from their number. Strangers are all other people of an
+ * export: a hash of their identity decides whether they are known and what their data are, so that every call for them
+ * gets the same answer.
+ */
+export class Population {
+  readonly #seed: number;
+  readonly #matchRate: number;
+
+  /** Numbers of people by the hashes of their e-mails. */
+  readonly #hashes = once(() => {
+    const numbers = new Map<string, number>();
+    for (let number = 0; number < populationSize; number += 1) {
+      const { email } = this.numbered(number);
+      if (email === null) continue;
+      for (const algorithm of ['md5', 'sha256'])
+        numbers.set(createHash(algorithm).update(email).digest('hex'), number);
+    }
+    return numbers;
+  });
+
+  /** @param options.matchRate share of strangers that the service knows */
+  constructor({ seed = 1, matchRate = 0.82 }: { readonly seed?: number; readonly matchRate?: number } = {}) {
+    this.#seed = seed;
+    this.#matchRate = matchRate;
+  }
+
+  numbered(number: number): Known {
+    const chance = new Chance(this.#seed, `person ${number}`);
+    const organization = companies()[number % companyCount]!;
+    const firstName = firstNameOf(number);
+    const lastName = chance.pick(organization.country.lastNames, 3);
+    const handle = handleOf(firstName, lastName);
+    return {
+      id: `5b${number.toString(16).padStart(10, '0')}${chance.identifier().slice(0, 12)}`,
+      firstName,
+      lastName,
+      title: titles[number % titles.length]!,
+      email: chance.share(0.1, 5) ? null : `${handle}@${organization.domain}`,
+      personalEmail: `${handle}${number}@gmail.example`,
+      profileUrl: `http://www.linkedin.com/in/${handle.replace('.', '-')}-${number.toString(36)}`,
+      organization,
+      pastOrganization: chance.pick(companies(), 6).name,
+      hasMobile: chance.share(0.4),
+    };
+  }
+
+  /** The person that the service finds for an identity; undefined for a miss. */
+  find(asked: AskedPerson): Known | undefined {
+    const hashed = asked.hashed_email && this.#hashes().get(asked.hashed_email.toLowerCase());
+    const numbers = [
+      numberOfId(asked.id),
+      numberOfEmail(asked.email),
+      numberOfProfile(asked.proflink_url),
+      hashed,
+    ];
+    for (const number of numbers) {
+      if (typeof number !== 'number' || !(number < populationSize)) continue;
+      const person = this.numbered(number);
+      const { id, email, profileUrl } = person;
+      const isAsked =
+        number === hashed ||
+        asked.id === id ||
+        (email !== null && asked.email?.toLowerCase() === email) ||
+        (asked.proflink_url !== undefined && bareUrl(asked.proflink_url) === bareUrl(profileUrl));
+      if (isAsked) return person;
+    }
+    return asked.id || asked.hashed_email ? undefined : this.#stranger(asked);
+  }
+
+  /** A person after a move to another employer, with an e-mail there. @param since date of the move */
+  afterJobChange(known: Known, since: string): Known {
+    const chance = new Chance(this.#seed, `new job of ${known.id}`);
+    const organization = chance.pick(companies());
+    const email = known.email?.replace(/@.*/, `@${organization.domain}`) ?? null;
+    return { ...known, organization, email, pastOrganization: known.organization.name, employedSince: since };
+  }
+
+  #stranger(asked: AskedPerson): Known | undefined {
+    const seed = this.#seed;
+    const name = nameOf(asked);
+    const employer = employerOf(asked);
+    const email = asked.email?.toLowerCase();
+    const profile = asked.proflink_url && bareUrl(asked.proflink_url);
+    // Name and employer identify a person; e-mail or profile identify only a person without them.
+    const key =
+      name && employer ? `${name.first} ${name.last} at ${employer.key}`.toLowerCase() : (email ?? profile);
+    if (!key) return undefined;
+    const chance = new Chance(seed, key);
+    if (!chance.share(this.#matchRate)) return undefined;
+    const isNamesake = chance.share(namesakeShare, 1);
+    const organization =
+      isNamesake || !employer ? chance.pick(companies(), 4) : employerAsCompany(seed, employer);
+    // A call may have one part of the name.
+    const firstName =
+      asked.first_name?.trim() || (name?.first ?? chance.pick(organization.country.firstNames, 2));
+    const lastName =
+      asked.last_name?.trim() || (name?.last ?? chance.pick(organization.country.lastNames, 3));
+    const handle = handleOf(firstName, lastName);
+    const isCorporate = email !== undefined && !freeMail.test(email) && !isNamesake;
+    return {
+      id: isNamesake ? new Chance(seed, `namesake of ${key}`).identifier() : chance.identifier(),
+      firstName,
+      lastName,
+      title: chance.pick(titles, 5),
+      email: isCorporate ? email : chance.share(0.12, 6) ? null : `${handle}@${organization.domain}`,
+      personalEmail: isNamesake ? null : (email ?? null),
+      profileUrl:
+        profile && !isNamesake
+          ? `http://www.${profile}`
+          : `http://www.linkedin.com/in/${handle.replaceAll('.', '-')}-${chance.identifier().slice(0, 6)}`,
+      organization,
+      pastOrganization: chance.pick(companies(), 3).name,
+      hasMobile: chance.share(0.4, 2),
+    };
+  }
+}
+
+/** Made at the first use. Each trade is in one country only, so that a domain names one company. */
+const companies = once(() =>
+  Array.from({ length: companyCount }, (_, number): Company => {
+    const country = countries[number % countries.length]!;
+    const place = Math.floor(number / countries.length);
+    const word = companyWords[place % companyWords.length]!;
+    const trade = country.trades[Math.floor(place / companyWords.length)]!;
+    return {
+      id: `5c${number.toString(16).padStart(22, '0')}`,
+      name: `${word} ${trade} ${country.legalForm}`,
+      domain: `${inAscii(word)}-${inAscii(trade)}.example`,
+      ...circumstances(country, place),
+    };
+  }),
+);
+const numbersOfDomains = once(() => new Map(companies().map(({ domain }, number) => [domain, number])));
+
+function circumstances(country: Country, number: number): Omit<Company, 'id' | 'name' | 'domain'> {
+  const [city, state] = country.cities[number % country.cities.length]!;
+  return { country, city, state, foundedYear: 1962 + (number % 58), employees: 12 + (number % 480) };
+}
+
+interface Employer {
+  readonly name: string;
+  readonly key: string;
+  readonly domain: string | undefined;
+}
+
+function employerAsCompany(seed: number, employer: Employer): Company {
+  const { name, key, domain = `${key.replaceAll(' ', '-')}.example` } = employer;
+  const numbered = companies()[numbersOfDomains().get(domain) ?? companyCount];
+  if (numbered) return numbered;
+  const chance = new Chance(seed, `employer ${key}`);
+  return {
+    id: chance.identifier(),
+    name,
+    domain,
+    ...circumstances(chance.pick(countries), chance.below(480, 6)),
+  };
+}
+
+function numberOfId(id: string | undefined): number | undefined {
+  const [, hex] = /^5b([0-9a-f]{10})/.exec(id ?? '') ?? [];
+  return hex === undefined ? undefined : Number.parseInt(hex, 16);
+}
+
+/** Company and first name name one person, because colleagues have different first names. */
+function numberOfEmail(email: string | undefined): number | undefined {
+  const [, first = '', domain = ''] = /^([a-z]+)\.[a-z]+@(.+)$/.exec(email?.toLowerCase() ?? '') ?? [];
+  const company = numbersOfDomains().get(domain);
+  if (company === undefined) return undefined;
+  for (let number = company; number < populationSize; number += companyCount)
+    if (inAscii(firstNameOf(number)) === first) return number;
+  return undefined;
+}
+
+function firstNameOf(number: number): string {
+  const company = number % companyCount;
+  const { firstNames } = countries[company % countries.length]!;
+  return firstNames[(company + Math.floor(number / companyCount)) % firstNames.length]!;
+}
+
+function numberOfProfile(url: string | undefined): number | undefined {
+  const [, digits] = /\/in\/[a-z]+-[a-z]+-([0-9a-z]{1,6})\/?$/i.exec(url ?? '') ?? [];
+  return digits === undefined ? undefined : Number.parseInt(digits, 36);
+}
+
+/** E-mails that say nothing of an employer. */
+const freeMail =
+  /@(?:gmail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton|gmx|live|msn)\.|@(?:protonmail|example)\.com$/;
+
+/** The name in a call, or in its e-mail. */
+function nameOf(asked: AskedPerson): { readonly first: string; readonly last: string } | undefined {
+  if (asked.first_name && asked.last_name)
+    return { first: asked.first_name.trim(), last: asked.last_name.trim() };
+  const email = asked.email && !freeMail.test(asked.email) ? asked.email : '';
+  const [, ...inEmail] = /^([a-z]{2,})[._]([a-z]{2,})@/i.exec(email) ?? [];
+  const [first, ...rest] = asked.name ? asked.name.trim().split(/\s+/) : inEmail.map(capital);
+  return first === undefined || rest.length === 0 ? undefined : { first, last: rest.join(' ') };
+}
+
+/** The employer in a call, or in its corporate e-mail. */
+function employerOf(asked: AskedPerson): Employer | undefined {
+  const corporate = asked.email && !freeMail.test(asked.email) ? asked.email.split('@')[1] : undefined;
+  const domain = (asked.domain ?? corporate)?.toLowerCase();
+  const name = asked.organization_name ?? domain?.split('.')[0]?.split('-').map(capital).join(' ');
+  if (!name) return undefined;
+  const key = name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .replace(/ (?:inc|ltd|llc|gmbh|co)$/, '')
+    .trim();
+  return { name, key: key || name, domain };
+}
+
+function handleOf(firstName: string, lastName: string): string {
+  return inAscii(`${firstName}.${lastName}`).replace(/[^\p{L}\p{N}.]/gu, '');
+}
+
+/** In lower case without accents, as in e-mails and domains. */
+function inAscii(text: string): string {
+  return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ı', 'i');
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+function bareUrl(url: string): string {
+  return url
+    .toLowerCase()
+    .replace(/^(?:https?:\/\/)?(?:www\.)?/, '')
+    .replace(/[?#].*$/, '')
+    .replace(/\/$/, '');
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let value: Value | undefined;
+  return () => (value ??= make());
+}

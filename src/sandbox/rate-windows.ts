@@ -1,0 +1,130 @@
+/** `600/hour`: a number of calls in a fixed window that the first request opens. */
+export interface WindowLimit {
+  /** Infinity: unlimited, as the headers report. */
+  readonly calls: number;
+  readonly seconds: number;
+}
+
+/** Null: unlimited. */
+interface WindowUsage {
+  readonly limit: number | null;
+  readonly consumed: number;
+  readonly left_over: number | null;
+}
+
+interface OpenWindow {
+  readonly endsAt: number;
+  readonly used: number;
+}
+
+const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
+const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+const headerNames: Record<number, string> = { 60: 'minute', 3_600: 'hourly', 86_400: '24-hour' };
+
+/**
+ * Reads the format of the pipeline's RATE_LIMITS (`600/hour`, `20/10s,100/5m`, `unlimited`), and `unlimited/hour`, which
+ * the headers then report.
+ *
+ * @throws RangeError
+ */
+export function parseWindowLimits(text: string): WindowLimit[] {
+  if (text.trim().toLowerCase() === 'unlimited') return [];
+  const limits = text.split(',').map((part) => {
+    const [, calls, window = ''] = /^\s*(\d{1,9}|unlimited)\s*\/\s*(\w+)\s*$/.exec(part.toLowerCase()) ?? [];
+    const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(window) ?? [];
+    const seconds = named[window] ?? Number(count) * (units[unit] ?? 0);
+    const limit = calls === 'unlimited' ? Number.POSITIVE_INFINITY : Number(calls);
+    if (limit > 0 && seconds > 0) return { calls: limit, seconds };
+    throw new RangeError(`"${part.trim()}" is not a limit such as 600/hour, 20/10s or 100/5m`);
+  });
+  return limits.sort((left, right) => left.seconds - right.seconds);
+}
+
+/**
+ * The service's count per team and endpoint: fixed windows that the first request opens. They use the time of arrival,
+ * as the log does; a sandbox clock that is set ahead changes only dates.
+ */
+export class RateWindows {
+  readonly #limits: readonly WindowLimit[];
+  readonly #counted: ReadonlySet<number>;
+  readonly #open = new Map<string, OpenWindow>();
+
+  constructor(limits: readonly WindowLimit[]) {
+    this.#limits = limits;
+    this.#counted = new Set([...limits.map((limit) => limit.seconds), 60, 3_600, 86_400]);
+  }
+
+  /**
+   * Counts a call unless a window is full; a refused call takes no slot.
+   *
+   * @param others calls of other programs of the team, which the service counts too
+   * @returns the exceeded window of a refused call, and seconds until its end
+   */
+  count(
+    path: string,
+    at: number,
+    others = 0,
+  ): { readonly limit: WindowLimit; readonly seconds: number } | undefined {
+    const full = this.#limits.find(({ calls, seconds }) => this.#used(path, seconds, at) + others >= calls);
+    if (full) {
+      const seconds = Math.ceil((this.#endsAt(path, full.seconds, at) - at) / 1_000);
+      return { limit: full, seconds: Math.max(1, seconds) };
+    }
+    for (const seconds of this.#counted)
+      this.#open.set(`${path} ${seconds}`, {
+        endsAt: this.#endsAt(path, seconds, at),
+        used: this.#used(path, seconds, at) + 1,
+      });
+    return undefined;
+  }
+
+  /** The headers of an answer. The value of an unlimited window is empty, as observed. */
+  headers(path: string, at: number, others = 0): Record<string, string> {
+    const headers: Record<string, string> = {};
+    for (const { seconds } of this.#limits) {
+      const name = headerNames[seconds];
+      if (!name) continue;
+      const { limit, consumed, left_over: left } = this.#usageOf(path, seconds, at, others);
+      headers[`x-rate-limit-${name}`] = String(limit ?? '');
+      headers[`x-${name}-usage`] = String(consumed);
+      headers[`x-${name}-requests-left`] = String(left ?? '');
+    }
+    return headers;
+  }
+
+  /** The windows of usage statistics, limited or not. */
+  usage(path: string, at: number, others = 0): Readonly<Record<'minute' | 'hour' | 'day', WindowUsage>> {
+    return {
+      minute: this.#usageOf(path, 60, at, others),
+      hour: this.#usageOf(path, 3_600, at, others),
+      day: this.#usageOf(path, 86_400, at, others),
+    };
+  }
+
+  /** Counts the calls from before a restart, as far as a window can still be open. */
+  replay(
+    calls: readonly { readonly path: string; readonly at: number; readonly status: number }[],
+    now: number,
+  ): void {
+    const longest = Math.max(...this.#counted) * 1_000;
+    for (const { path, at, status } of calls) if (status !== 429 && at > now - longest) this.count(path, at);
+  }
+
+  #usageOf(path: string, seconds: number, at: number, others: number): WindowUsage {
+    const { calls = Number.POSITIVE_INFINITY } = this.#limits.find((each) => each.seconds === seconds) ?? {};
+    const consumed = Math.min(calls, this.#used(path, seconds, at) + others);
+    const isLimited = calls !== Number.POSITIVE_INFINITY;
+    return { limit: isLimited ? calls : null, consumed, left_over: isLimited ? calls - consumed : null };
+  }
+
+  #used(path: string, seconds: number, at: number): number {
+    const window = this.#open.get(`${path} ${seconds}`);
+    return window && at < window.endsAt ? window.used : 0;
+  }
+
+  /** The end of the window; without an open window, the end of one that opens now. */
+  #endsAt(path: string, seconds: number, at: number): number {
+    const window = this.#open.get(`${path} ${seconds}`);
+    return window && at < window.endsAt ? window.endsAt : at + seconds * 1_000;
+  }
+}

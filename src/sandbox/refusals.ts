@@ -1,0 +1,187 @@
+import type { z } from 'zod';
+import type { OutOfCreditsStatus, Rule } from './faults.ts';
+
+/** 16 February 2027: from this day `error_details` is the only error payload. */
+const cutOver = Date.UTC(2027, 1, 16);
+
+export interface Answer {
+  /** 0: no answer, because the connection is reset. */
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A refusal, independent of the shape of the day. */
+export interface Refusal {
+  readonly status: number;
+  /** `DOMAIN.CATEGORY.REASON`. */
+  readonly code: string;
+  /** The root-level `error_code` of the older shape. */
+  readonly oldCode?: string;
+  readonly message: string;
+  /** Next steps, with the members of the interface document. */
+  readonly suggestions?: readonly { readonly label: string; readonly [member: string]: unknown }[];
+  readonly context?: Readonly<Record<string, { readonly value: string; readonly description: string }>>;
+  /** Root-level members that replace `error` and `message` in the older shape, where observed. */
+  readonly older?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const jsonType = 'application/json; charset=utf-8';
+
+/** Errors of an endpoint before the cut-over. `plain`: as `older`, and a 401 in plain text. */
+export type ErrorShape = 'plain' | 'older' | 'both';
+
+/** A refusal in the shape of the endpoint on the day of the sandbox's clock. */
+export function errorAnswer(now: number, shape: ErrorShape, what: Refusal): Answer {
+  const { status, code, oldCode, message, suggestions = [], context } = what;
+  // Rate headers are on all answers but these two.
+  const headers = status === 401 || status === 403 ? {} : (what.headers ?? {});
+  const isBefore = now < cutOver;
+  const older = what.older ?? { error: message, ...(oldCode && { error_code: oldCode }), message };
+  if (isBefore && shape === 'plain' && status === 401)
+    return { status, contentType: 'text/plain; charset=utf-8', body: message, headers };
+  const members = {
+    ...(isBefore && older),
+    ...((!isBefore || shape === 'both') && {
+      error_details: { code, message, suggestions, ...(context && { context }) },
+    }),
+  };
+  return { status, contentType: jsonType, body: JSON.stringify(members), headers };
+}
+
+export const notFound = refusal(404, 'REQUEST.ROUTE.NOT_FOUND', 'Not found.');
+export const failed = refusal(500, 'REQUEST.PROCESSING.FAILED', 'The call failed.');
+
+const auth = 'AUTH.AUTHENTICATION';
+export const missingCredential = refusal(401, `${auth}.CREDENTIALS_MISSING`, 'No credential was sent.', {
+  suggestions: [{ label: 'Send the key of your workspace', header: 'x-api-key' }],
+});
+export const invalidKey = refusal(401, `${auth}.CREDENTIALS_INVALID`, 'Invalid access credentials.', {
+  suggestions: [{ label: 'Check the key', header: 'x-api-key' }],
+});
+/** Of bearer tokens, also of keys sent as bearer tokens. */
+export const invalidToken = refusal(401, `${auth}.INVALID_ACCESS_TOKEN`, 'The access token has expired.', {
+  oldCode: 'INVALID_ACCESS_TOKEN',
+  suggestions: [{ label: 'Refresh the token', header: 'Authorization' }],
+});
+export const inaccessible = refusal(
+  403,
+  'AUTH.AUTHORIZATION.API_INACCESSIBLE',
+  'The credential has no access.',
+  {
+    oldCode: 'API_INACCESSIBLE',
+    suggestions: [{ label: 'Use a master key, or give the key the scope of this endpoint' }],
+  },
+);
+
+/** 422: names every invalid parameter, without its value. */
+export function invalid(error?: Pick<z.ZodError, 'issues'>): Refusal {
+  const paths = error?.issues.map(({ path }) => path.join('.')) ?? [];
+  const names = [...new Set(paths)].filter((name) => name !== '');
+  const message = ['The request is not as described', ...names].join(': ');
+  return refusal(422, 'REQUEST.VALIDATION.INVALID', message, {
+    suggestions: names.map((parameter) => ({ label: `Correct ${parameter}`, parameter })),
+  });
+}
+
+export function missingParameter(parameter: string, reason: string): Refusal {
+  return refusal(422, 'REQUEST.VALIDATION.PARAMETER_MISSING', `${parameter} is required ${reason}.`, {
+    suggestions: [{ label: `Send ${parameter}`, parameter }],
+  });
+}
+
+/** The 400 of bulk enrichment, as observed. */
+export function badDetails(code: 'INVALID_REQUEST' | 'RECORD_LIMIT_EXCEEDED', message: string): Refusal {
+  return refusal(400, `PEOPLE.VALIDATION.${code}`, message, {
+    suggestions: [{ label: 'Send 1 to 10 people', parameter: 'details' }],
+    older: { status: 'failed', error_code: code, error_message: message },
+  });
+}
+
+/** An account without credits. The interface document shows no refusal; the status is one of three guesses. */
+export function outOfCredits(status: OutOfCreditsStatus): Refusal {
+  return refusal(status, 'BILLING.CREDITS.EXHAUSTED', 'The account has no credits left.', {
+    oldCode: status === 403 ? 'CREDITS_EXHAUSTED' : 'INSUFFICIENT_CREDITS',
+    suggestions: [{ label: 'Add credits to the account' }],
+  });
+}
+
+/** The refusals of polls, as observed. */
+export function noResult(status: number, code: string, retryAfterSeconds?: number): Refusal {
+  const wait = retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds };
+  return refusal(status, `ENRICHMENT.WEBHOOK_RESULT.${code.toUpperCase()}`, code, {
+    suggestions: wait ? [{ label: 'Ask again later', ...wait }] : [],
+    older: { error_code: code, error: code, ...wait },
+  });
+}
+
+interface RetryAfter {
+  /** Undefined: no header. */
+  readonly header: string | undefined;
+  /** Value of the body; undefined: none. */
+  readonly seconds: number | undefined;
+}
+
+/** A 429. The older body is one string with path and limit, which clients should not parse. */
+export function tooManyCalls(
+  path: string,
+  limit: { readonly calls: number; readonly seconds: number },
+  { header, seconds }: RetryAfter,
+  headers: Readonly<Record<string, string>>,
+): Refusal {
+  const named: Record<number, string> = { 60: 'minute', 3_600: 'hour', 86_400: 'day' };
+  const window = named[limit.seconds] ?? `${limit.seconds} seconds`;
+  const message =
+    `The maximum number of api calls allowed for api/v1${path} is ${limit.calls} times per ${window}. ` +
+    'Please upgrade your plan.';
+  const wait = seconds !== undefined && { retry_after_seconds: seconds };
+  return refusal(429, 'RATE.LIMIT.EXCEEDED', message, {
+    suggestions: [{ label: 'Wait before the next call', ...wait }],
+    context: { window: { value: window, description: 'the window that is exceeded' } },
+    older: { message },
+    headers: { ...headers, ...(header !== undefined && { 'retry-after': header }) },
+  });
+}
+
+function refusal(
+  status: number,
+  code: string,
+  message: string,
+  more: Partial<Omit<Refusal, 'status' | 'code' | 'message'>> = {},
+): Refusal {
+  return { status, code, message, ...more };
+}
+
+interface RequestedCall {
+  readonly path: string;
+  /** Headers of the rate windows. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly isToken: boolean;
+  readonly now: number;
+}
+
+/** The refusal that a rule requests by its status; undefined for none. */
+export function requestedRefusal(rule: Rule, call: RequestedCall): Refusal | undefined {
+  if (rule.status === undefined) return undefined;
+  const { code } = rule;
+  return { ...usualRefusal(rule, rule.status, call), ...(code !== undefined && { code, oldCode: code }) };
+}
+
+function usualRefusal(rule: Rule, status: number, { path, headers, isToken, now }: RequestedCall): Refusal {
+  if (status === 401) return isToken ? invalidToken : invalidKey;
+  if (status === 402) return outOfCredits(402);
+  if (status === 403) return inaccessible;
+  if (status === 429)
+    return tooManyCalls(path, { calls: 600, seconds: 3_600 }, retryAfterOf(rule, now), headers);
+  const code = status === 422 ? 'REQUEST.VALIDATION.INVALID' : 'SCENARIO.FAULT.REQUESTED';
+  return refusal(status, code, `a scenario of the sandbox asked for status ${status}`, { headers });
+}
+
+function retryAfterOf({ retry_after: asked = '1' }: Rule, now: number): RetryAfter {
+  if (asked === null) return { header: undefined, seconds: undefined };
+  if (typeof asked === 'string')
+    return { header: asked, seconds: /^-?\d+$/.test(asked) ? Number(asked) : undefined };
+  return { header: new Date(now + asked.date * 1_000).toUTCString(), seconds: undefined };
+}

@@ -1,0 +1,367 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { Credentials, type ApiKey, type Caller } from './credentials.ts';
+import { Faults, scenarioSchema, type Rule, type Scenario } from './faults.ts';
+import { LateResults } from './late-results.ts';
+import { PeopleEnrichment, type DoneCall } from './people-enrichment.ts';
+import { PersonJson } from './person-json.ts';
+import { Population } from './population.ts';
+import { parseWindowLimits, RateWindows } from './rate-windows.ts';
+import {
+  errorAnswer,
+  failed,
+  invalid,
+  jsonType,
+  notFound,
+  outOfCredits,
+  requestedRefusal,
+  tooManyCalls,
+  type Answer,
+  type ErrorShape,
+  type Refusal,
+} from './refusals.ts';
+import { parseJson, Store, type LoggedCall } from './store.ts';
+
+export interface SandboxOptions {
+  /** 0, the default: a free port. */
+  readonly port?: number;
+  /** Decides which people are invented, and which calls have faults with a share. */
+  readonly seed?: number;
+  /** Share of the people of an export whom the sandbox knows. */
+  readonly matchRate?: number;
+  /** Approximate bytes of JSON per person. */
+  readonly personBytes?: number;
+  /** Fixed windows per endpoint: `600/hour`, `20/10s,100/minute`, `unlimited`. */
+  readonly rateLimits?: string;
+  /** A string is a master key. */
+  readonly apiKeys?: readonly (string | ApiKey)[];
+  readonly accessTokens?: readonly string[];
+  /** Accepted calls of each token from `POST /sandbox/token`; absent: unlimited. */
+  readonly tokenCalls?: number | undefined;
+  /** Milliseconds before every answer. */
+  readonly latency?: number;
+  /** Maximum milliseconds until phones and waterfall results exist. */
+  readonly lateDelay?: number;
+  readonly scenario?: Scenario | undefined;
+  /** Keeps log, bill, late results and the use of rate windows over restarts. */
+  readonly stateDirectory?: string;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+export interface RunningSandbox {
+  /** Ends in `/api/v1`. */
+  readonly baseUrl: string;
+  /** URL of log, bill and faults. */
+  readonly controlUrl: string;
+  readonly log: Store;
+  readonly faults: Faults;
+  close(): Promise<void>;
+}
+
+/** The default key. It gives access only to invented people. */
+export const defaultApiKey = 'sandbox-key';
+
+/** Starts the sandbox on this machine; docs/sandbox.md describes it. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
+  const sandbox = new Sandbox(options);
+  const server = fastify({
+    bodyLimit: 1_048_576,
+    exposeHeadRoutes: false,
+    // A path that cannot be decoded is an unknown path.
+    frameworkErrors: (_error, _request, reply) => void sandbox.fail(reply, notFound),
+    routerOptions: { maxParamLength: 500 },
+  });
+  // Bodies stay text, so that the sandbox itself refuses malformed ones.
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  sandbox.addServiceRoutes(server);
+  sandbox.addControlRoutes(server);
+  await server.listen({ host: '127.0.0.1', port: options.port ?? 0 });
+  const root = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
+  return {
+    baseUrl: `${root}/api/v1`,
+    controlUrl: `${root}/sandbox`,
+    log: sandbox.store,
+    faults: sandbox.faults,
+    close: async () => {
+      sandbox.late.close();
+      server.server.closeAllConnections();
+      await server.close();
+    },
+  };
+}
+
+interface Incoming {
+  readonly headers: IncomingHttpHeaders;
+  readonly query: Readonly<Record<string, string>>;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Milliseconds since 1970, by this machine's clock. */
+  readonly arrivedAt: number;
+}
+
+/** One operation of the service. */
+interface Operation {
+  readonly method: 'GET' | 'POST';
+  /** Its name in the log, rate windows, scopes and scenarios: its path without a parameter. */
+  readonly path: string;
+  readonly parameter?: string;
+  /** Its name in usage statistics. An operation with a name is logged and counted by rate windows. */
+  readonly usageName?: string;
+  /** Whether every credential may call it. */
+  readonly isOpen?: true;
+  /** Absent: both shapes. */
+  readonly errors?: ErrorShape;
+  readonly answer: (incoming: Incoming, caller: Caller, fault: Rule) => DoneCall | Refusal;
+}
+
+/** `cut`: half of the body, then the connection closes. */
+interface SentAnswer extends Answer {
+  readonly isCut: boolean;
+  readonly delay: number;
+}
+
+const healthy = { healthy: true, is_logged_in: true };
+const nothing: Answer = { status: 0, contentType: jsonType, body: '', headers: {} };
+const unbilled = { people: 0, credits: '0', billed: [], requestId: null };
+const since = z.object({ since: z.coerce.number().int().min(0).default(0) });
+
+class Sandbox {
+  readonly store: Store;
+  readonly faults: Faults;
+  readonly late: LateResults;
+  readonly #credentials: Credentials;
+  readonly #windows: RateWindows;
+  readonly #people: PeopleEnrichment;
+  readonly #operations: readonly Operation[];
+  readonly #latency: number;
+  readonly #now: () => number;
+
+  constructor(options: SandboxOptions) {
+    const { seed = 1, now = Date.now, latency = 0, lateDelay: delay = 3_000, matchRate = 0.82 } = options;
+    const { apiKeys = [defaultApiKey], accessTokens = [], tokenCalls } = options;
+    const store = new Store(options.stateDirectory);
+    const faults = new Faults(seed, () => store.credits(), options.scenario ?? {});
+    const late = new LateResults({ seed, store, faults, now, delay });
+    const population = new Population({ seed, matchRate });
+    const json = new PersonJson(options.personBytes ?? 6_000);
+    this.store = store;
+    this.faults = faults;
+    this.late = late;
+    this.#credentials = new Credentials({ apiKeys, accessTokens, tokenCalls, now });
+    this.#windows = new RateWindows(parseWindowLimits(options.rateLimits ?? '600/hour'));
+    this.#windows.replay(store.calls(), Date.now());
+    this.#people = new PeopleEnrichment({ seed, population, json, late, now });
+    this.#operations = this.#makeOperations();
+    this.#latency = latency;
+    this.#now = now;
+  }
+
+  /** Adds the routes of the service, below `/api/v1`. */
+  addServiceRoutes(server: FastifyInstance): void {
+    const arrivals = new WeakMap<object, number>();
+    // The time of arrival is that of the first line, before the body.
+    server.addHook('onRequest', (request, _reply, done) => {
+      arrivals.set(request, Date.now());
+      done();
+    });
+    server.setNotFoundHandler((_request, reply) => this.fail(reply, notFound));
+    server.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) =>
+      this.fail(reply, (error.statusCode ?? 500) < 500 ? invalid() : failed),
+    );
+    for (const operation of this.#operations) {
+      const parameter = operation.parameter === undefined ? '' : `/:${operation.parameter}`;
+      server.route({
+        method: operation.method,
+        url: `/api/v1${operation.path}${parameter}`,
+        handler: async (request, reply) => {
+          const answer = await this.#handle(operation, {
+            headers: request.headers,
+            query: request.query as Incoming['query'],
+            parameters: request.params as Incoming['parameters'],
+            body: typeof request.body === 'string' ? request.body : '',
+            arrivedAt: arrivals.get(request) ?? Date.now(),
+          });
+          return this.#send(reply, answer);
+        },
+      });
+    }
+  }
+
+  /** Adds routes for the person who runs the sandbox. No scenario applies to them, and only one needs a key. */
+  addControlRoutes(server: FastifyInstance): void {
+    const refuse = (reply: FastifyReply, error: z.ZodError): FastifyReply =>
+      reply.code(422).send({ error: z.prettifyError(error) });
+    server.get('/sandbox/ready', ({ headers }, reply) =>
+      reply.code('status' in this.#credentials.check(headers, undefined) ? 401 : 204).send(),
+    );
+    server.get('/sandbox/bill', () => this.store.bill());
+    server.get('/sandbox/log', (request, reply) => {
+      const query = since.safeParse(request.query);
+      return query.success ? this.store.calls(query.data.since) : refuse(reply, query.error);
+    });
+    server.get('/sandbox/late', () => this.store.lateResults());
+    server.get('/sandbox/deliveries', () => this.store.deliveries());
+    server.post('/sandbox/token', (_request, reply) =>
+      reply.type('text/plain').send(`${this.#credentials.issue()}\n`),
+    );
+    server.put('/sandbox/scenario', (request, reply) => {
+      const scenario = scenarioSchema.safeParse(parseJson(String(request.body)));
+      if (!scenario.success) return refuse(reply, scenario.error);
+      this.faults.set(scenario.data);
+      return reply.code(204).send();
+    });
+  }
+
+  fail(reply: FastifyReply, refusal: Refusal): FastifyReply {
+    const { status, contentType, body } = errorAnswer(this.#now(), 'both', refusal);
+    return reply.code(status).type(contentType).send(body);
+  }
+
+  /** The interface document names the paths of people, health and profile; the others are as observed. */
+  #makeOperations(): readonly Operation[] {
+    const people = this.#people;
+    return [
+      {
+        method: 'POST',
+        path: '/people/match',
+        usageName: '["api/v1/people", "match"]',
+        errors: 'plain',
+        answer: ({ query }, _caller, fault) => people.match(query, fault),
+      },
+      {
+        method: 'POST',
+        path: '/people/bulk_match',
+        usageName: '["api/v1/people", "bulk_match"]',
+        answer: ({ query, body }, _caller, fault) => people.bulkMatch(query, body, fault),
+      },
+      {
+        method: 'GET',
+        path: '/webhook_result',
+        parameter: 'request_id',
+        usageName: '["api/v1/webhook_result", "show"]',
+        errors: 'older',
+        answer: ({ parameters: { request_id: requestId = '' } }) => {
+          const result = this.late.poll(requestId);
+          return typeof result === 'string' ? { body: result, billing: { ...unbilled, requestId } } : result;
+        },
+      },
+      { method: 'GET', path: '/auth/health', isOpen: true, answer: () => json(healthy) },
+      { method: 'GET', path: '/users/api_profile', isOpen: true, answer: (_, { user }) => json(user) },
+      {
+        method: 'POST',
+        path: '/usage_stats/api_usage_stats',
+        answer: ({ arrivedAt }) => this.#apiUsage(arrivedAt),
+      },
+      { method: 'POST', path: '/usage_stats/credit_usage_stats', answer: () => this.#creditUsage() },
+    ];
+  }
+
+  /** Handles a call in this order: credential, fault, rate, credits, log, answer. */
+  async #handle(operation: Operation, incoming: Incoming): Promise<SentAnswer> {
+    const { path, isOpen, errors = 'both' } = operation;
+    const caller = this.#credentials.check(incoming.headers, isOpen ? undefined : path);
+    if ('status' in caller) {
+      this.store.countOther(caller.status, path);
+      return { ...errorAnswer(this.#now(), errors, caller), isCut: false, delay: 0 };
+    }
+    const fault = this.faults.next(path, incoming.body || JSON.stringify(incoming.query));
+    const answer = await this.#answer(operation, incoming, caller, fault);
+    return {
+      ...answer,
+      ...(fault.encoded_twice && answer.status >= 400 && { body: JSON.stringify(answer.body) }),
+      isCut: answer.status === 200 && fault.answer === 'cut',
+      delay: fault.delay ?? 0,
+    };
+  }
+
+  async #answer(operation: Operation, incoming: Incoming, caller: Caller, fault: Rule): Promise<Answer> {
+    const { path, usageName, errors = 'both' } = operation;
+    const { arrivedAt } = incoming;
+    const now = this.#now();
+    const log = (call: Omit<LoggedCall, 'sequence' | 'at' | 'path'>): void => {
+      if (usageName === undefined) this.store.countOther(call.status, path);
+      else this.store.addCall({ ...call, at: arrivedAt, path });
+    };
+    const others = fault.used_by_others;
+    // A 429 by a fault takes no slot either, so that the log and the windows agree.
+    const isCounted = usageName !== undefined && fault.status !== 429;
+    const full = isCounted ? this.#windows.count(path, arrivedAt, others) : undefined;
+    const headers = usageName === undefined ? {} : this.#windows.headers(path, arrivedAt, others);
+    const refuse = (refusal: Refusal): Answer => {
+      log({ ...unbilled, status: refusal.status });
+      return errorAnswer(now, errors, { ...refusal, headers: { ...headers, ...refusal.headers } });
+    };
+    if (full) {
+      const { limit, seconds } = full;
+      return refuse(tooManyCalls(path, limit, { header: String(seconds), seconds }, headers));
+    }
+    const requested = requestedRefusal(fault, { path, headers, isToken: caller.isToken, now });
+    if (requested && requested.status < 500) return refuse(requested);
+    const done = operation.answer(incoming, caller, fault);
+    if ('status' in done) return refuse(requested ?? done);
+    const { billing = unbilled, makeLateResults } = done;
+    const left = this.faults.creditsLeft();
+    if (left !== undefined && Number(billing.credits) > left)
+      return refuse(outOfCredits(this.faults.outOfCreditsStatus()));
+    log({ ...billing, status: requested?.status ?? 200 });
+    await makeLateResults?.();
+    if (requested) return errorAnswer(now, errors, requested);
+    if (fault.answer === 'reset') return nothing;
+    const body = fault.answer === 'empty' ? '' : done.body;
+    return fault.answer === 'html'
+      ? { status: 200, contentType: 'text/html', body: '<html><body>Please stand by</body></html>', headers }
+      : { status: 200, contentType: jsonType, body, headers };
+  }
+
+  async #send(reply: FastifyReply, answer: SentAnswer): Promise<FastifyReply> {
+    const wait = this.#latency + answer.delay;
+    if (wait > 0) await sleep(wait);
+    const { status, body, contentType, isCut } = answer;
+    const date = new Date(this.#now()).toUTCString();
+    const headers = { ...answer.headers, 'content-type': contentType, date };
+    if (status !== 0 && !isCut) return reply.code(status).headers(headers).send(body);
+    reply.hijack();
+    if (isCut) {
+      reply.raw.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+      reply.raw.write(body.slice(0, Math.floor(body.length / 2)), () => reply.raw.destroy());
+    } else {
+      reply.raw.socket?.resetAndDestroy();
+    }
+    return reply;
+  }
+
+  #apiUsage(at: number): DoneCall {
+    const usage = this.#operations.flatMap(({ path, usageName }) =>
+      usageName === undefined
+        ? []
+        : [[usageName, this.#windows.usage(path, at, this.faults.usedByOthers(path))] as const],
+    );
+    return json(Object.fromEntries(usage));
+  }
+
+  /** The bill; the credit cycle is the month. */
+  #creditUsage(): DoneCall {
+    const consumed = this.store.credits();
+    const left = this.faults.creditsLeft();
+    const limit = left === undefined ? null : consumed + left;
+    const date = new Date(this.#now());
+    const day = (month: number, dayOfMonth: number) =>
+      new Date(Date.UTC(date.getUTCFullYear(), month, dayOfMonth)).toISOString().slice(0, 10);
+    return json({
+      credit_usage_stats: { enrichment: { limit, consumed, left_over: left ?? null } },
+      current_credit_cycle: {
+        start_date: day(date.getUTCMonth(), 1),
+        end_date: day(date.getUTCMonth() + 1, 0),
+      },
+    });
+  }
+}
+
+function json(value: object): DoneCall {
+  return { body: JSON.stringify(value) };
+}

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { RateWindows, parseWindowLimits } from '../../../src/sandbox/rate-windows.ts';
+
+const start = Date.UTC(2026, 10, 21);
+
+function windows(limits: string): RateWindows {
+  return new RateWindows(parseWindowLimits(limits));
+}
+
+it('a rate window of the sandbox begins with the first request and has a fixed end', () => {
+  const rates = windows('2/10s');
+  const refusals = [0, 9_000, 9_999, 10_000].map((at) => rates.count('/a', start + at)?.seconds);
+  expect(refusals).toEqual([undefined, undefined, 1, undefined]);
+});
+
+it('a rate window of the sandbox belongs to one endpoint', () => {
+  const rates = windows('1/10s');
+  expect(['/a', '/b', '/a'].map((path) => rates.count(path, start)?.seconds)).toEqual([
+    undefined,
+    undefined,
+    10,
+  ]);
+});
+
+it('a rate window of the sandbox does not begin when it is only read', () => {
+  const rates = windows('1/minute');
+  rates.usage('/a', start - 59_000);
+  rates.headers('/a', start - 59_000);
+  rates.count('/a', start);
+  expect(rates.count('/a', start + 59_000)).toBeDefined();
+});
+
+it('a refused call takes no slot of any rate window of the sandbox', () => {
+  const rates = windows('1/minute,10/hour');
+  for (let call = 0; call < 5; call += 1) rates.count('/a', start);
+  expect(rates.usage('/a', start).hour).toEqual({ limit: 10, consumed: 1, left_over: 9 });
+});
+
+it('a rate window of the sandbox keeps its used slots over a restart', () => {
+  const rates = windows('2/minute');
+  const calls = [-86_400_001, -3_000, -2_000, -1_000].map((at) => ({
+    path: '/a',
+    at: start + at,
+    status: at === -2_000 ? 429 : 200,
+  }));
+  rates.replay(calls, start);
+  expect(rates.count('/a', start)).toMatchObject({ seconds: 57 });
+});
