@@ -30,7 +30,7 @@ export const faultTable = {
     path: key(z.string().startsWith('/'), 'path', 'only calls of this operation, such as `/people/match`'),
     from: whole(1, Infinity, 'only from this call of the operation on, counted since the scenario is active'),
     to: whole(1, Infinity, 'only up to this call'),
-    share: number(0, 1, 'only this share of the calls, drawn by the seed'),
+    share: numeric(0, 1, 'only this share of the calls, drawn by the seed'),
     containing: key(z.string().min(1), 'text', 'only calls whose body or query contains this text'),
   },
   calls: {
@@ -50,8 +50,8 @@ export const faultTable = {
       'other people, or in another order, number or shape',
     ),
     credits: oneOf(misstatedCredits, 'a wrong price in the answer, not in the bill'),
-    price: number(0, 1_000, 'credits for each person, in the answer and in the bill'),
-    job_changes: number(0, 1, 'share of the found people who have changed employer today'),
+    price: numeric(0, 1_000, 'credits for each person, in the answer and in the bill'),
+    job_changes: numeric(0, 1, 'share of the found people who have changed employer today'),
     answer: oneOf(['html', 'empty', 'cut', 'reset'], 'billed, and then another body or a lost connection'),
     status: whole(400, 599, 'refused with this status; only a 5xx is billed'),
     code: key(z.string(), 'text', 'code of the refusal by `status`'),
@@ -67,7 +67,7 @@ export const faultTable = {
     kind: oneOf(deliveryKinds, 'only late results of this kind'),
     from: whole(1, Infinity, 'only from this request of the kind on'),
     to: whole(1, Infinity, 'only up to this request'),
-    share: number(0, 1, 'only this share of the requests, drawn by the seed'),
+    share: numeric(0, 1, 'only this share of the requests, drawn by the seed'),
   },
   deliveries: {
     delay: whole(0, day, 'milliseconds until the result exists'),
@@ -124,7 +124,7 @@ function key<Value>(schema: z.ZodType<Value, Value>, values: string, meaning: st
   return { schema, values, meaning };
 }
 
-function number(least: number, most: number, meaning: string): Key<number> {
+function numeric(least: number, most: number, meaning: string): Key<number> {
   return key(z.number().min(least).max(most), `${least} to ${most}`, meaning);
 }
 

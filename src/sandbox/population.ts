@@ -34,19 +34,19 @@ export interface Known {
   readonly hasMobile: boolean;
 }
 
-const text = z.string().optional();
+const given = z.string().optional();
 
 /** The identity in a call: one element of `details`, or the query of people/match. */
 export const askedPerson = z.object({
-  first_name: text,
-  last_name: text,
-  name: text,
-  email: text,
-  hashed_email: text,
-  organization_name: text,
-  domain: text,
-  id: text,
-  proflink_url: text,
+  first_name: given,
+  last_name: given,
+  name: given,
+  email: given,
+  hashed_email: given,
+  organization_name: given,
+  domain: given,
+  id: given,
+  proflink_url: given,
 });
 
 type AskedPerson = z.infer<typeof askedPerson>;

@@ -22,8 +22,8 @@ const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604
 const headerNames: Record<number, string> = { 60: 'minute', 3_600: 'hourly', 86_400: '24-hour' };
 
 /**
- * Reads the format of the pipeline's RATE_LIMITS (`600/hour`, `20/10s,100/5m`, `unlimited`), and `unlimited/hour`, which
- * the headers then report.
+ * Reads the format of the pipeline's RATE_LIMITS (`600/hour`, `20/10s,100/5m`, `unlimited`), and `unlimited/hour`,
+ * which the headers then report.
  *
  * @throws RangeError
  */

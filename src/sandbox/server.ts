@@ -148,14 +148,14 @@ class Sandbox {
     const faults = new Faults(seed, () => store.credits(), options.scenario ?? {});
     const late = new LateResults({ seed, store, faults, now, delay });
     const population = new Population({ seed, matchRate });
-    const json = new PersonJson(options.personBytes ?? 6_000);
+    const personJson = new PersonJson(options.personBytes ?? 6_000);
     this.store = store;
     this.faults = faults;
     this.late = late;
     this.#credentials = new Credentials({ apiKeys, accessTokens, tokenCalls, now });
     this.#windows = new RateWindows(parseWindowLimits(options.rateLimits ?? '600/hour'));
     this.#windows.replay(store.calls(), Date.now());
-    this.#people = new PeopleEnrichment({ seed, population, json, late, now });
+    this.#people = new PeopleEnrichment({ seed, population, json: personJson, late, now });
     this.#operations = this.#makeOperations();
     this.#latency = latency;
     this.#now = now;

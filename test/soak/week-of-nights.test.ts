@@ -28,7 +28,9 @@ mkdirSync(exports);
 function writeNight(night: number): void {
   const people = firstNight + night * newEachNight + (night >= overrunningNight ? 2_000 : 0);
   const [header, ...rows] = [...sampleExport({ people, seed: 70 })].join('').trimEnd().split('\r\n');
-  const changed = rows.map((row, index) => (index % 7 === night ? row.replace(/Sweden|Germany|France|Canada|United \w+/, 'Norway') : row));
+  const changed = rows.map((row, index) =>
+    index % 7 === night ? row.replace(/Sweden|Germany|France|Canada|United \w+/, 'Norway') : row,
+  );
   if (night % 2 === 1) changed.reverse();
   writeFileSync(join(exports, `hubspot-2026-11-1${night}.csv`), `${[header, ...changed].join('\r\n')}\r\n`);
 }
