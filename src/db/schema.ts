@@ -197,7 +197,6 @@ export interface Tables extends RawTables, RunTables {
     contact_id: string;
     service: string;
     person_key: string;
-    person_keys: string[] | null;
     match_id: string;
     evidence: string;
     asked: boolean;

@@ -18,7 +18,7 @@ export interface ContactChoice {
 
 /**
  * Entries of the suppression list for the contact `c`: by its columns, by every key that the log has for the person,
- * also under former ids, by the rows of all contacts of the person, if they are still staged, and by the keys that
+ * by the rows of all contacts of the person, if they are still staged, and by the keys that
  * answers of any service stated for a person with one of these identifiers.
  */
 const suppressedContact = `
@@ -27,9 +27,8 @@ const suppressedContact = `
       || array(
         select unnest(o.identity_keys)
         from contacts own
-        cross join unnest(coalesce(own.person_keys, array[own.person_key])) as k (person_key)
         cross join lateral (
-          select identity_keys from observations where service = own.service and person_key = k.person_key offset 0
+          select identity_keys from observations where service = own.service and person_key = own.person_key offset 0
         ) o
         where own.source = c.source and own.contact_id = c.contact_id)
       || array(

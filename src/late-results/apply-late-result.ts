@@ -27,7 +27,6 @@ import {
   idsOfOthers,
   isRequestOfAnother,
   idsInLog,
-  idsOfSamePeople,
   readRecipients,
   type LockedAttempt,
   type NamedRecipient,
@@ -320,24 +319,15 @@ async function assignPeople(
 ): Promise<AssignedPeople> {
   const personIds = people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
   const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
-  if (otherIds.length > 0) await lockPeopleOf(transaction, attempt, personIds);
+  // Without an answer, another call can record an answer about these people at the same time.
+  if (otherIds.length > 0 && !attempt.hasAnswer)
+    await lockLog(transaction, {
+      service: attempt.options.service,
+      people: personIds.map(keyOfId),
+      contacts: [],
+    });
   const recipients = await readRecipients(transaction, attempt, personIds);
   const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
-  const foundIds = await idsOfSamePeople(transaction, attempt, knownIds);
-  const named = people.map(({ id, addresses }) => ({ id: foundIds.get(id ?? '') ?? id, addresses }));
-  const assigned = assignDelivered(recipients, named, kind, [...attempt.foundIds, ...knownIds]);
+  const assigned = assignDelivered(recipients, people, kind, [...attempt.foundIds, ...knownIds]);
   return { personIds, knownIds, recipients, assigned };
-}
-
-/**
- * Locks the people of the call against transactions that show another id of such a person, or that record an answer
- * about a person of a call without an answer.
- */
-async function lockPeopleOf(
-  transaction: Transaction<Tables>,
-  { foundIds, hasAnswer, options: { service } }: LockedAttempt,
-  personIds: readonly string[],
-): Promise<void> {
-  const ids = hasAnswer ? foundIds : personIds;
-  await lockLog(transaction, { service, people: ids.map(keyOfId), contacts: [] });
 }

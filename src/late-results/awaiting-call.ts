@@ -50,9 +50,6 @@ export async function lockAttempt(
 /** Condition of an observation: an answer named the person. */
 const isOfAnswer = sql`kind in ('answer', 'reused')`;
 
-/** SQL table of ids of people, with their keys in the log: `id` and `person_key`. */
-const unnestIds = (ids: readonly string[]) => sql`unnest(${ids}::text[], ${ids.map(keyOfId)}::text[])`;
-
 /**
  * The people of a call, with and without a row, and the contacts of later calls whose phone request the service skipped
  * because of this call.
@@ -77,7 +74,6 @@ export async function readRecipients(
       select o.person_id, o.run_id, o.attempt_id, o.kind, o.asked_at, o.identity_keys, o.facts
       from observations o
       where o.service = ${options.service} and o.person_key = any(${personKeys}::text[]) and o.person_id is not null
-    ), of_other_keys as materialized (${keysOfMergedPeople(attempt)}
     ), of_contacts as (${contactsOfCalls(attempt, ownIds)}
     ), all_recipients as (
       select * from of_contacts
@@ -88,11 +84,7 @@ export async function readRecipients(
       admitted_at::text as "askedAt", undone_at is not null as undone, array_remove(emails, null) as emails,
       array_remove(keys, null) || array(
         select ${keyOfObservation}
-        from (
-          select person_id, identity_keys from known
-          union all
-          select * from of_other_keys
-        ) k
+        from known k
         cross join unnest(k.identity_keys) as identity_key
         where k.person_id = e.person_id) as keys
     from all_recipients e
@@ -101,21 +93,8 @@ export async function readRecipients(
   return recipients.rows;
 }
 
-/** Query of the identity keys of people of the answer under their other keys in the log. */
-const keysOfMergedPeople = ({ foundIds, options }: LockedAttempt) => sql`
-  select f.id, o.identity_keys
-  from ${unnestIds(foundIds)} as f (id, person_key)
-  cross join lateral (
-    select service, person_keys from contacts where person_keys @> array[f.person_key] offset 0
-  ) c
-  cross join unnest(c.person_keys) as other
-  cross join lateral (
-    select identity_keys from observations where service = c.service and person_key = other offset 0
-  ) o
-  where c.service = ${options.service}`;
-
 /** Query of the rows of the call, and of rows of later calls whose phones this call brings. */
-const contactsOfCalls = ({ attemptId, foundIds, hasAnswer }: LockedAttempt, ownIds: readonly string[]) => sql`
+const contactsOfCalls = ({ attemptId, hasAnswer }: LockedAttempt, ownIds: readonly string[]) => sql`
   select runs.source, r.contact_id, p.person_id, p.run_id, p.row_number,
     p.attempt_id, a.admitted_at, runs.undone_at,
     array[c.email, case when p.evidence = 'email' and coalesce(cardinality(r.other_emails), 0) = 0
@@ -126,11 +105,7 @@ const contactsOfCalls = ({ attemptId, foundIds, hasAnswer }: LockedAttempt, ownI
   join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
   join runs on runs.run_id = p.run_id
   left join enriched_contacts c on c.source = runs.source and c.contact_id = r.contact_id
-    and (c.person_id = p.person_id or exists (
-      select
-      from ${unnestIds(foundIds)} as f (id, person_key)
-      join contacts k on f.person_key = any(k.person_keys)
-      where f.id = p.person_id and k.source = c.source and k.contact_id = c.contact_id))
+    and c.person_id = p.person_id
   where p.outcome = 'enriched' and p.person_id is not null
     and (p.attempt_id = ${attemptId} or (p.person_id = any(${ownIds}::text[]) and a.phones_with_earlier
       and (${hasAnswer} or exists (select 1 from attempt_people o join run_rows asked using (run_id, row_number)
@@ -161,32 +136,6 @@ const peopleOfOtherAnswers = ({ attemptId, hasAnswer }: LockedAttempt) => sql`
   ) k
   join attempts a on a.attempt_id = ${attemptId}
   join runs on runs.run_id = a.run_id`;
-
-/**
- * Maps ids of other answers to ids of the call's answer that belong to the same person. Leaves out an id that belongs
- * to two people of the call.
- *
- * @param otherIds ids that the call's answer does not have
- */
-export async function idsOfSamePeople(
-  transaction: Transaction<Tables>,
-  { foundIds, options: { service } }: LockedAttempt,
-  otherIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  if (otherIds.length === 0) return new Map();
-  const { rows } = await sql<{ otherId: string; foundId: string }>`
-    select o.id as "otherId", min(f.id) as "foundId"
-    from ${unnestIds(otherIds)} as o (id, person_key)
-    cross join lateral (
-      select service, person_keys from contacts where person_keys @> array[o.person_key] offset 0
-    ) c
-    join ${unnestIds(foundIds)} as f (id, person_key) on f.person_key = any(c.person_keys)
-    where c.service = ${service}
-    group by o.id
-    having count(distinct f.id) = 1
-  `.execute(transaction);
-  return new Map(rows.map(({ otherId, foundId }) => [otherId, foundId]));
-}
 
 /**
  * The ids of people whom a call without an answer did not ask for: other answers have the person, and no row of the

@@ -6,13 +6,13 @@ import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { databaseTime } from '../db/expressions.ts';
 import { isNamedId } from '../db/named-id.ts';
-import { hadOnlyStrangers, resetToReceived } from '../db/reopened-deliveries.ts';
 import type { Tables } from '../db/schema.ts';
 import { isInScope, type LateScope } from './late-results-status.ts';
 import {
   creditedStatuses,
   effectiveStatuses,
   ineffectiveStatuses,
+  ofAnotherCall,
   type DeliveryStatus,
 } from '../domain/late-results/delivery-status.ts';
 import { readLateResult, type LateResult } from '../service/answers/late-result.ts';
@@ -289,3 +289,11 @@ export async function contentOf(delivery: {
   );
   return body && readLateResult(body);
 }
+
+/** SQL assignments that reset a row of `webhook_deliveries` to `received`. */
+const resetToReceived = `status = 'received', reason = null, applied_at = null, subject = null,
+    covers = '{}', brings = '{}', credits = null`;
+
+/** SQL condition: all people in a readable delivery `d` were strangers to its call. */
+const hadOnlyStrangers = `(
+  d.status = 'orphaned' or (d.status = 'quarantined' and d.reason = '${ofAnotherCall}'))`;

@@ -146,8 +146,14 @@ interface Projected {
 }
 
 /** Locks people and contacts against other writers of their log, in the order in which every writer locks them. */
-export async function lockLog(transaction: Transaction<Tables>, of: Projected): Promise<void> {
-  await sql`select lock_log(${sql.join(keysOf(of))})`.execute(transaction);
+export async function lockLog(
+  transaction: Transaction<Tables>,
+  { service, people, contacts }: Projected,
+): Promise<void> {
+  await sql`
+    select lock_log(${service}, ${people}::text[], ${contacts.map(({ source }) => source)}::text[],
+      ${contacts.map(({ contactId }) => contactId)}::text[])
+  `.execute(transaction);
 }
 
 /**
@@ -155,9 +161,13 @@ export async function lockLog(transaction: Transaction<Tables>, of: Projected): 
  *
  * @returns the people and contacts (source, space, id) that differed from the log
  */
-export async function project(transaction: Transaction<Tables>, of: Projected): Promise<readonly string[]> {
+export async function project(
+  transaction: Transaction<Tables>,
+  { service, people, contacts }: Projected,
+): Promise<readonly string[]> {
   const { rows } = await sql<{ differing: string[] }>`
-    select project(${sql.join(keysOf(of))}) as differing
+    select project(${service}, ${people}::text[], ${contacts.map(({ source }) => source)}::text[],
+      ${contacts.map(({ contactId }) => contactId)}::text[]) as differing
   `.execute(transaction);
   return rows[0]!.differing;
 }
@@ -176,13 +186,4 @@ export async function projectCompanies(
     select project_organizations(${service}, ${companies}::text[], true) as differing
   `.execute(transaction);
   return rows.map((row) => row.differing);
-}
-
-function keysOf({ service, people, contacts }: Projected) {
-  return [
-    sql`${service}`,
-    sql`${people}::text[]`,
-    sql`${contacts.map(({ source }) => source)}::text[]`,
-    sql`${contacts.map(({ contactId }) => contactId)}::text[]`,
-  ];
 }

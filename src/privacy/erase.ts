@@ -345,10 +345,6 @@ async function eraseMatches(transaction: Transaction<Tables>, traces: PersonTrac
   `.execute(transaction);
   await sql`delete from contact_matches where ${isOfContacts(contacts)}`.execute(transaction);
   await sql`delete from contact_matches where ${isOfPeople(people)}`.execute(transaction);
-  await sql`
-    update contact_matches set person_keys = null
-    where person_keys && ${people.map(({ personKey }) => personKey)}::text[]
-  `.execute(transaction);
   // A contact that their row took a former person from does not get that person back.
   await sql`
     update contact_matches set row_number = 0, evidence = 'erased'

@@ -41,7 +41,7 @@ export async function findPeople(
       ) m
       cross join lateral (
         select * from observations o
-        where o.service = m.service and o.person_key = any(coalesce(m.person_keys, array[m.person_key]))
+        where o.service = m.service and o.person_key = m.person_key
         offset 0
       ) s
       where not ${isOverruledMatch})`,
@@ -143,7 +143,7 @@ export async function followRecords(
     select distinct r.run_id as "runId", r.row_number as "rowNumber", runs.source, r.contact_id as "contactId", r.keys,
       r.first_name, r.last_name, r.name,
       array(
-        select unnest(coalesce(m.person_keys, array[m.person_key]))
+        select m.person_key
         from contact_matches m
         where m.run_id = r.run_id and m.row_number = r.row_number and starts_with(m.person_key, 'person:')
           and not ${isOverruledMatch}

@@ -41,23 +41,14 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
     with observed as (
       select service, person_key, bool_or(${saysEmail}) as email, bool_or(${saysPhones}) as phones
       from observations o where run_id = ${runId} group by service, person_key
-    ), of_other_keys as (
-      select c.source, c.contact_id, bool_or(o.email) as email, bool_or(o.phones) as phones
-      from contacts c
-      cross join unnest(c.person_keys) as other
-      join observed o on o.service = c.service and o.person_key = other
-      where c.person_keys is not null
-      group by c.source, c.contact_id
     ), theirs as (
       select source, contact_id from contact_matches where run_id = ${runId}
       union
       select c.source, c.contact_id from contacts c join observed o using (service, person_key)
-      union
-      select source, contact_id from of_other_keys
     )
     select count(*) filter (where known.is_known is null)::int as removed, count(known.is_known)::int as restored,
-      count(*) filter (where (mine.email or also_mine.email) and not known.email)::int as only_emails,
-      count(*) filter (where (mine.phones or also_mine.phones) and not known.phones)::int as only_phones
+      count(*) filter (where mine.email and not known.email)::int as only_emails,
+      count(*) filter (where mine.phones and not known.phones)::int as only_phones
     from theirs t
     cross join lateral (
       select m.run_id, m.person_key from contact_matches m join runs r using (run_id)
@@ -66,7 +57,7 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
       order by m.decided_at desc, m.match_id desc limit 1
     ) with_run
     left join lateral (
-      select m.service, m.person_key, m.person_keys from contact_matches m join runs r using (run_id)
+      select m.service, m.person_key from contact_matches m join runs r using (run_id)
       where m.source = t.source and m.contact_id = t.contact_id and m.run_id <> ${runId} and r.undone_at is null
         and ${ledToByUndone(sql`u.undone_at is null and u.run_id <> ${runId}`)}
       order by m.decided_at desc, m.match_id desc limit 1
@@ -75,7 +66,7 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
       select bool_or(true) as is_known, bool_or(${saysEmail}) as email, bool_or(${saysPhones}) as phones
       from observations o join runs r using (run_id)
       where o.service = decided.service
-        and o.person_key = any(coalesce(decided.person_keys, array[decided.person_key]))
+        and o.person_key = decided.person_key
         and o.run_id <> ${runId}
         and r.undone_at is null
     ) known on true
@@ -86,7 +77,6 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
       ) o
       where o.run_id = ${runId}
     ) mine on true
-    left join of_other_keys also_mine on also_mine.source = t.source and also_mine.contact_id = t.contact_id
     where with_run.person_key is not null or (with_run.run_id = ${runId} and known.is_known)
   `.execute(database);
   return rows[0]!;

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
-import { addressesOfHash, identifiesAlone, recordKeysOf } from '../keys/key-lookups.ts';
+import { addressesOfHash, identifiesAlone } from '../keys/key-lookups.ts';
 
 /** Expression: the key of a CRM record. Null if the export has no record id. */
 export function keyOfRecordId(
@@ -81,8 +81,7 @@ export function keysOfPeople(people: readonly PersonKeys[]): RawBuilder<unknown>
 }
 
 /**
- * Query of the known people who share an identifier with a row, also under their other ids: `row_number`, `service` and
- * `person_key`. A hash of an address in the row finds the people with this address.
+ * Query of the known people who share an identifier with a row: `row_number`, `service` and `person_key`. A hash of an address in the row finds the people with this address.
  *
  * Answers of all services count: a suppressed person is the same person at each of them.
  *
@@ -90,7 +89,7 @@ export function keysOfPeople(people: readonly PersonKeys[]): RawBuilder<unknown>
  */
 export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select distinct r.row_number, o.service, p.person_key
+    select distinct r.row_number, o.service, o.person_key
     from (${rows}) r
     cross join unnest(r.keys) as own (identity_key)
     cross join lateral (
@@ -101,7 +100,6 @@ export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown>
     cross join lateral (
       select service, person_key from observations where identity_keys @> array[k.identity_key] offset 0
     ) o
-    cross join lateral (${recordKeysOf(sql`o.service`, sql`o.person_key`)}) p
     where ${identifiesAlone(sql`k.identity_key`)}`;
 }
 
@@ -135,8 +133,7 @@ export function keysInLog(
 }
 
 /**
- * The present address and the domain of the present employer of people, to compare them with listed domains. A record
- * under a former id of a person says nothing about the present.
+ * The present address and the domain of the present employer of people, to compare them with listed domains.
  *
  * @param people query `p` of `row_number`, `service` and `person_key`
  */
@@ -148,16 +145,6 @@ export function presentDomains(people: RawBuilder<unknown>): RawBuilder<unknown>
       select email, organization_domain from people where service = p.service and person_key = p.person_key offset 0
     ) present
     cross join unnest(array['email:' || present.email, 'domain:' || present.organization_domain]) as identity_key
-    cross join lateral (
-      select count(*) filter (where c.person_key = p.person_key) as contacts, count(*) as contacts_of_any_record
-      from (
-        select service, person_key from contacts where person_key = p.person_key
-        union all
-        select service, person_key from contacts where person_keys @> array[p.person_key]
-        offset 0
-      ) c
-      where c.service = p.service
-    ) known
-    where identity_key is not null and (known.contacts > 0 or known.contacts_of_any_record = 0)
+    where identity_key is not null
   `;
 }

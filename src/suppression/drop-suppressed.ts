@@ -37,7 +37,7 @@ export async function suppressNotAsked(
  * Gives rows of suppressed people the outcome `suppressed` and deletes their claims.
  *
  * A person is suppressed if the list has a key of the row, or a key that an answer of any service stated for the row's
- * contact or for a person with an identifier of the row, also under another id of the person. The domain of this
+ * contact or for a person with an identifier of the row. The domain of this
  * person's present address or employer counts as well. The contact's person does not count for a row that names
  * another known person.
  *
@@ -56,7 +56,7 @@ export async function dropSuppressed(
   const rows = sql`
     select r.row_number, r.contact_id, r.keys, r.match_keys, runs.source from ${rowsWithRun(runId, rowNumbers)}`;
   const peopleOfContacts = sql`
-    select r.row_number, c.service, unnest(coalesce(c.person_keys, array[c.person_key])) as person_key
+    select r.row_number, c.service, c.person_key
     from (${rows}) r
     cross join lateral (${contactOf(sql`r.source`, sql`r.contact_id`)}) c
     where r.row_number <> all (${replaced}::int[])`;

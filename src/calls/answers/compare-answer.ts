@@ -30,5 +30,5 @@ export async function compareAnswer(
   const { rows, unmatched } = answeredRows(people, alignment, answer);
   const accepted = rows.flatMap(({ outcome, contactId }) => (outcome === 'enriched' ? [contactId] : []));
   const withdrawals = await findWithdrawals(database, answered, new Set(accepted));
-  return { answer, newKeys, alignment, rows, unmatched, withdrawals, elsewhere };
+  return { answer, newKeys, alignment, rows, unmatched, withdrawals };
 }

@@ -18,7 +18,6 @@ import {
 } from '../../people/known/known-people.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
-import { readKeysOfArrived, type KeysOfArrived } from './arrived-people.ts';
 
 /** A call whose answer is to be aligned. */
 export interface AnsweredCall {
@@ -29,10 +28,6 @@ export interface AnsweredCall {
   readonly people: readonly OpenPerson[];
   readonly arrived: readonly KnownPerson[];
   readonly decisions: readonly RowDecision[];
-}
-
-export interface KnownAboutAnswer extends KnownElsewhere {
-  readonly keysOf: KeysOfArrived;
 }
 
 type AskedRow = Pick<KnownRow, 'source' | 'contactId' | 'compared' | 'verdicts'> & {
@@ -46,7 +41,7 @@ type AskedRow = Pick<KnownRow, 'source' | 'contactId' | 'compared' | 'verdicts'>
 };
 
 /** Reads what other answers and other rows say about the rows and the people of a call. */
-export async function readElsewhere(database: Kysely<Tables>, call: AnsweredCall): Promise<KnownAboutAnswer> {
+export async function readElsewhere(database: Kysely<Tables>, call: AnsweredCall): Promise<KnownElsewhere> {
   const { attemptId, service, arrived } = call;
   const asked = askedRows(call);
   const known = await readKnown(database, service, asked, arrived);
@@ -54,11 +49,7 @@ export async function readElsewhere(database: Kysely<Tables>, call: AnsweredCall
   const ofRows = [...new Set(knownOfRow.flat())];
   const rows = [...asked, ...(await readRivalRows(database, service, asked, [...arrived, ...ofRows]))];
   const lastAskedAt = ofRows.length > 0 ? await startOfRun(database, attemptId) : null;
-  const keysOf = await readKeysOfArrived(database, service, arrived, known);
-  const keyOf = new Map([...known, ...arrived].map(({ compared, personKey }) => [compared, personKey]));
   return {
-    areRecordsOfOne: (came, candidate) =>
-      keysOf(keyOf.get(came) ?? '')?.includes(keyOf.get(candidate) ?? '') === true,
     candidatesOf: (row) =>
       knownOfRow[row]!.map((person) => asCandidate(person, { ...asked[row]!, lastAskedAt })),
     othersOf: (row, person) =>
@@ -66,7 +57,6 @@ export async function readElsewhere(database: Kysely<Tables>, call: AnsweredCall
         .filter((other) => !isSameContact(other, asked[row]!) && !isRejected(other, person))
         .map(({ compared }) => compared),
     verdictsOf: (row) => asked[row]!.verdicts,
-    keysOf,
   };
 }
 

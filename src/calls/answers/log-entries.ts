@@ -3,7 +3,6 @@ import { withdrawalOf } from '../../people/contacts/apply-changes.ts';
 import type { LogEntries } from '../../people/log/append-to-log.ts';
 import { personKey } from '../../people/log/observation.ts';
 import type { AnsweredRow, UnmatchedPerson } from './answered-rows.ts';
-import type { KnownAboutAnswer } from './known-elsewhere.ts';
 import type { Withdrawal } from './withdrawals.ts';
 
 /**
@@ -19,9 +18,8 @@ export function logEntriesOf(answered: {
   readonly others: readonly UnmatchedPerson[];
   readonly withdrawals: readonly Withdrawal[];
   readonly newKeys: ReadonlySet<string>;
-  readonly elsewhere: KnownAboutAnswer;
 }): LogEntries {
-  const { attemptId, source, attempt, newKeys, elsewhere } = answered;
+  const { attemptId, source, attempt, newKeys } = answered;
   const call = { run_id: attempt.runId, attempt_id: attemptId };
   const found = answered.rows.flatMap(({ facts, ...row }) =>
     facts
@@ -48,7 +46,6 @@ export function logEntriesOf(answered: {
         source,
         contact_id: contactId,
         person_key: key,
-        person_keys: elsewhere.keysOf(key),
         evidence: evidence ?? '',
         asked: true,
         row_number: rowNumber,

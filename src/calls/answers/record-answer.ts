@@ -95,7 +95,7 @@ async function writeOnce(
 ): Promise<void> {
   const { attemptId, asked } = record;
   const { service } = asked;
-  const { answer, rows: answered, alignment, withdrawals, newKeys, elsewhere } = compared;
+  const { answer, rows: answered, alignment, withdrawals, newKeys } = compared;
   const closing = closingOf(answer, price, awaitedOf(record, answer, price));
   const attempt = await closeAttempt(transaction, attemptId, closing);
   if (!attempt) return;
@@ -105,7 +105,7 @@ async function writeOnce(
     attempt,
     answer.partial ? answered.filter((row) => isProcessed(row, attempt)) : answered,
     // With the ids that the service stated: the list can have them.
-    { service, matches: record.answer.matches, keysOf: elsewhere.keysOf },
+    { service, matches: record.answer.matches },
   );
   if (namesSuppressed)
     await sql`
@@ -125,7 +125,7 @@ async function writeOnce(
     rows,
     others,
     quarantined: quarantinedPeople(alignment, answer.unreadableMatches),
-    entries: logEntriesOf({ ...record, attempt, rows, others, withdrawals, newKeys, elsewhere }),
+    entries: logEntriesOf({ ...record, attempt, rows, others, withdrawals, newKeys }),
     credits: settledCredits(attempt, closing.awaited, price.consumed),
   });
   await giveEarlierPhones(transaction, attemptId, earlier);

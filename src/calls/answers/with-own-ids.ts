@@ -6,7 +6,7 @@ import { keyOfId } from '../../people/log/observation.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** The people of an answer, and which of their ids the log did not have before. */
-export interface PeopleWithOwnIds {
+interface PeopleWithOwnIds {
   readonly matches: readonly (Person | null)[];
   readonly newKeys: ReadonlySet<string>;
 }

@@ -8,7 +8,6 @@ import { keyOfId } from '../../people/log/observation.ts';
 import { keysInLog, keysOfPeople, keysOfRows } from '../../suppression/compared-keys.ts';
 import { extendEntries, listedRows } from '../../suppression/suppression-list.ts';
 import type { AnsweredRow, AnswerToRecord } from './answered-rows.ts';
-import type { KeysOfArrived } from './arrived-people.ts';
 
 interface AllowedAnswer {
   readonly rows: readonly AnsweredRow[];
@@ -31,11 +30,10 @@ export async function withoutSuppressed(
   answer: {
     readonly service: string;
     readonly matches: AnswerToRecord['matches'];
-    readonly keysOf: KeysOfArrived;
   },
 ): Promise<AllowedAnswer> {
   const people = answer.matches.flatMap((person, matchIndex) => (person ? [{ person, matchIndex }] : []));
-  const keys = keysToCompare(runId, rows, people, answer);
+  const keys = keysToCompare(runId, rows, people, answer.service);
   const listed = hasSuppressions
     ? await sql<{ row_number: number }>`${listedRows(keys)}`.execute(transaction)
     : { rows: [] };
@@ -70,7 +68,7 @@ function keysToCompare(
   runId: string,
   rows: readonly AnsweredRow[],
   people: readonly { readonly person: Person; readonly matchIndex: number }[],
-  { service, keysOf }: { readonly service: string; readonly keysOf: KeysOfArrived },
+  service: string,
 ): RawBuilder<unknown> {
   const ofAnswer = people.map(({ person, matchIndex }) => ({
     number: numberOfMatch(matchIndex),
@@ -78,9 +76,7 @@ function keysToCompare(
   }));
   const inLog = people.flatMap(({ person, matchIndex }) => {
     const { person_id: personId } = contactFields(person);
-    if (personId === null) return [];
-    const personKey = keyOfId(personId);
-    return (keysOf(personKey) ?? [personKey]).map((key) => ({ number: numberOfMatch(matchIndex), key }));
+    return personId === null ? [] : { number: numberOfMatch(matchIndex), key: keyOfId(personId) };
   });
   return sql`
     ${keysOfRows(runId, sql`select unnest(${rows.map(({ rowNumber }) => rowNumber)}::int[])`)}

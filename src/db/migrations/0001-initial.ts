@@ -8,7 +8,6 @@ import { projectionFunctions } from './initial/functions/projections.ts';
 import { pruneCandidates } from './initial/functions/prune-candidates.ts';
 import { rateWindowFunctions } from './initial/functions/rate-windows.ts';
 import { recordFunctions } from './initial/functions/record-answer.ts';
-import { reopenLinkedDeliveries } from './initial/functions/reopen-deliveries.ts';
 import { runStatistics } from './initial/functions/run-statistics.ts';
 import { lateResultTables } from './initial/tables/late-results.ts';
 import { contactDecisions } from './initial/tables/contact-decisions.ts';
@@ -33,7 +32,6 @@ const statements = [
   ...peopleProjections,
   ...pruneCandidates,
   ...projectionFunctions,
-  ...reopenLinkedDeliveries,
   ...peopleHistory,
   ...questions,
   ...runFigures,

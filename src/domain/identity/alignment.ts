@@ -11,7 +11,6 @@ import {
   type Evidence,
   type Fit,
 } from './identity-evidence.ts';
-import { wereMerged } from './merged-people.ts';
 import type { AnsweredOutcome } from '../runs/outcome.ts';
 import type { Person } from './person.ts';
 import { contestedReason } from './rivals.ts';
@@ -46,8 +45,6 @@ export interface KnownElsewhere {
   readonly candidatesOf: (row: number) => readonly Candidate[];
   /** Rows of other contacts that could be a person, of the call and outside of it. */
   readonly othersOf: (row: number, person: ComparedPerson) => readonly ComparedIdentity[];
-  /** Whether a person of the answer and a candidate are records of one person, also if only others connect them. */
-  readonly areRecordsOfOne: (came: ComparedPerson, candidate: ComparedPerson) => boolean;
   /** Decisions about the contact of a row. */
   readonly verdictsOf: (row: number) => Verdicts;
 }
@@ -122,23 +119,10 @@ export function alignMatches(
   };
 }
 
-/** The answer's own record of a person whom an earlier answer identifies, also under a new id or without one. */
-function sameInAnswer(call: Call, row: number, index: number): Arrived | undefined {
-  const { arrived, known } = call;
+/** The answer's own record of a person whom an earlier answer identifies. */
+function sameInAnswer({ arrived, known }: Call, row: number, index: number): Arrived | undefined {
   const elsewhere = known.candidatesOf(row)[index - arrived.length];
-  if (!elsewhere) return undefined;
-  const same = arrived.find(({ person }) => isOnePerson(person, elsewhere.person));
-  if (same) return same;
-  const lacksId = (person: ComparedPerson): boolean =>
-    person.personId === undefined &&
-    wereMerged(person, elsewhere.person) &&
-    fitOf(call, row, person).strength !== 'none';
-  const renumbered = arrived.filter(
-    ({ person }) => lacksId(person) || known.areRecordsOfOne(person, elsewhere.person),
-  );
-  const [only] = renumbered;
-  const isRejected = only && verdictOn(known.verdictsOf(row), only.person) === 'rejected';
-  return renumbered.length === 1 && !isRejected ? only : undefined;
+  return elsewhere && arrived.find(({ person }) => isOnePerson(person, elsewhere.person));
 }
 
 function fitOf({ rows, known }: Call, row: number, person: ComparedPerson): Fit {

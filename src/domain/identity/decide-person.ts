@@ -6,8 +6,6 @@ import {
   type Evidence,
   type Fit,
 } from './identity-evidence.ts';
-import { connectedRecords } from './connected-records.ts';
-import { areOthers, canBeOnePerson, wereMerged } from './merged-people.ts';
 import { contestedReason, isContested, isPossible } from './rivals.ts';
 import { noVerdicts, rejectedFit, verdictOn, type Verdict, type Verdicts } from './verdicts.ts';
 
@@ -16,6 +14,8 @@ export interface Candidate {
   readonly person: ComparedPerson;
   /** The contact's earlier person, whom no answer has named since a later run asked for the contact. */
   readonly isFormer?: boolean;
+  /** The person was found for the contact itself. A person without an id belongs only to that contact. */
+  readonly isOwn?: boolean;
   /** When a call asked for the person; undefined: the person is in the answer for the row. */
   readonly askedAt?: Date;
 }
@@ -70,24 +70,26 @@ export function decidePerson(
   const fits = candidates.map(({ person }, index) =>
     decided[index] === 'rejected' ? rejectedFit : weigh(row, person),
   );
-  const strong = onlyCurrent(
+  const strong = onlyIdentified(
     candidates,
-    indexesOf(fits, ({ strength }) => strength === 'strong'),
+    onlyCurrent(
+      candidates,
+      indexesOf(fits, ({ strength }) => strength === 'strong'),
+    ),
   );
   if (strong.length > 0) {
-    if (!areOnePerson(candidates, decided, strong)) return refused(strong, true, ambiguousReason);
+    if (!areOnePerson(candidates, strong)) return refused(strong, true, ambiguousReason);
     const index = bestRecord(candidates, strong);
     return wasAsked || candidates[index]!.person.personId !== undefined ? accepted(fits, index) : none(fits);
   }
   if (!wasAsked) return none(fits);
-  const weak = withoutReplaced(
+  const weak = onlyCurrent(
     candidates,
     indexesOf(fits, ({ strength }) => strength === 'weak'),
   );
   if (weak.length === 0) return none(fits);
-  const possible = withoutReplaced(candidates, indexesOf(fits, isPossible));
-  if (!areOnePerson(candidates, decided, [...weak, ...possible]))
-    return refused(weak, false, ambiguousReason);
+  const possible = onlyCurrent(candidates, indexesOf(fits, isPossible));
+  if (!areOnePerson(candidates, [...weak, ...possible])) return refused(weak, false, ambiguousReason);
   return weak.some((index) => isContested(row, candidates[index]!.person, others))
     ? refused(weak, false, contestedReason)
     : accepted(fits, bestRecord(candidates, weak));
@@ -123,69 +125,27 @@ function onlyCurrent(candidates: readonly Candidate[], indexes: readonly number[
   return current.length > 0 ? current : indexes;
 }
 
-/** Name and employer do not tell whether a later answer named the same person. */
-function withoutReplaced(candidates: readonly Candidate[], indexes: readonly number[]): readonly number[] {
-  const current = onlyCurrent(candidates, indexes);
-  const isOther = (one: number, other: number): boolean =>
-    areOthers(candidates[one]!.person, candidates[other]!.person);
-  return indexes.filter((index) => current.includes(index) || current.some((other) => isOther(index, other)));
+/** A person with an id comes first. A person without an id counts only for the contact that it was found for. */
+function onlyIdentified(candidates: readonly Candidate[], indexes: readonly number[]): readonly number[] {
+  const withId = indexes.filter((index) => candidates[index]!.person.personId !== undefined);
+  if (withId.length > 0) return withId;
+  return indexes.filter(
+    (index) => candidates[index]!.isOwn === true || candidates[index]!.askedAt === undefined,
+  );
 }
 
-/** Other candidates can connect them. */
-function areOnePerson(
-  candidates: readonly Candidate[],
-  decided: readonly (Verdict | undefined)[],
-  [first, ...rest]: readonly number[],
-): boolean {
-  if (first === undefined) return true;
-  const linkedTo = (one: number): number[] =>
-    [...candidates.keys()].filter(
-      (other) => decided[other] !== 'rejected' && isSamePerson(candidates[one]!, candidates[other]!),
-    );
-  const connected = connectedRecords(
-    first,
-    linkedTo,
-    (one, other) => one === other,
-    (one, other) => canBeSamePerson(candidates[one]!, candidates[other]!),
-  );
-  return rest.every((index) => connected.includes(index));
+function areOnePerson(candidates: readonly Candidate[], [first, ...rest]: readonly number[]): boolean {
+  return rest.every((index) => isOnePerson(candidates[first!]!.person, candidates[index]!.person));
 }
 
 function askedAtOf({ askedAt }: Candidate): number {
   return askedAt?.getTime() ?? Number.POSITIVE_INFINITY;
 }
 
-/** If one answer has both records, the service itself distinguishes them. */
-function isSamePerson(one: Candidate, other: Candidate): boolean {
-  return (
-    isOnePerson(one.person, other.person) ||
-    (askedAtOf(one) !== askedAtOf(other) && wereMerged(one.person, other.person))
-  );
-}
-
-/** Whether records that other records connect can be one person. */
-function canBeSamePerson(one: Candidate, other: Candidate): boolean {
-  return (
-    isOnePerson(one.person, other.person) ||
-    (askedAtOf(one) !== askedAtOf(other) && canBeOnePerson(one.person, other.person))
-  );
-}
-
-/**
- * The decisions about a contact and candidates. A decision follows the person to another id, unless that record has its
- * own decision.
- */
+/** The decisions about a contact and candidates, by the ids of the people. */
 export function verdictsOn(
   candidates: readonly Candidate[],
   verdicts: Verdicts,
 ): readonly (Verdict | undefined)[] {
-  const own = candidates.map(({ person }) => verdictOn(verdicts, person));
-  if (!own.some((verdict) => verdict !== undefined)) return own;
-  return own.map((verdict, index) => {
-    if (verdict !== undefined) return verdict;
-    const ofSame = own.filter(
-      (_, other) => own[other] && isSamePerson(candidates[index]!, candidates[other]!),
-    );
-    return ofSame.includes('rejected') ? 'rejected' : ofSame[0];
-  });
+  return candidates.map(({ person }) => verdictOn(verdicts, person));
 }

@@ -46,7 +46,7 @@ export async function applyChanges(
   });
   await lockLog(transaction, {
     service,
-    people: matches.flatMap(({ person_key: key, person_keys: keys }) => keys ?? key ?? []),
+    people: matches.flatMap(({ person_key: key }) => key ?? []),
     contacts: matches.map(({ source, contact_id: contactId }) => ({ source, contactId })),
   });
   const reused: string[] = [];
@@ -55,7 +55,7 @@ export async function applyChanges(
     const kept = theirs.flatMap(({ kind, contact }) => (kind === 'keep' ? contact.rowNumber : []));
     await recordCells(transaction, { runId: run, source: theirs[0]!.contact.source }, kept);
     const personKeys = theirs.flatMap((change) =>
-      change.kind === 'fill' && change.isUndone ? (change.personKeys ?? change.person.personKey) : [],
+      change.kind === 'fill' && change.isUndone ? change.person.personKey : [],
     );
     await reuseObservations(transaction, { runId: run, service, personKeys });
     reused.push(...personKeys);
@@ -66,14 +66,10 @@ export async function applyChanges(
 }
 
 /** A decision that a contact is a person whom no call for this decision found. */
-function matchOf(
-  { contact, person, personKeys, evidence }: ContactFill,
-  whileUndone: string | undefined,
-): MatchDecision {
+function matchOf({ contact, person, evidence }: ContactFill, whileUndone: string | undefined): MatchDecision {
   return {
     ...entryOf(contact, whileUndone),
     person_key: person.personKey,
-    person_keys: personKeys,
     evidence,
     run_id: contact.runId,
     row_number: contact.rowNumber,
@@ -129,9 +125,10 @@ async function withoutListed(
       number: contact.rowNumber,
       keys: keysOfPerson(person.person),
     }));
-    const people = theirs.flatMap(({ contact, person, personKeys }) =>
-      (personKeys ?? [person.personKey]).map((key) => ({ rowNumber: contact.rowNumber, key })),
-    );
+    const people = theirs.map(({ contact, person }) => ({
+      rowNumber: contact.rowNumber,
+      key: person.personKey,
+    }));
     const found = await readListedRows(
       database,
       sql`

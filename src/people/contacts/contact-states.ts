@@ -26,8 +26,6 @@ export interface ContactState extends ContactKey {
   /** When the run of the row began, if that run asked for the contact. */
   readonly lastAskedAt: Date | null;
   readonly personKey: string | null;
-  /** All keys of the person; null: the person has one key. */
-  readonly personKeys: readonly string[] | null;
   readonly evidence: Evidence | null;
   /** No row with these cells has been compared with the contact's person. */
   readonly isNewRow: boolean;
@@ -196,7 +194,7 @@ export async function readStates(
   const { rows } = await sql<StateRow>`
     with r as materialized (${which})
     select r.source, r.contact_id as "contactId", r.run_id as "runId", r.row_number as "rowNumber",
-      r.is_new_row as "isNewRow", ${identityCells('r')}, c.person_key as "personKey", c.person_keys as "personKeys",
+      r.is_new_row as "isNewRow", ${identityCells('r')}, c.person_key as "personKey",
       c.evidence, coalesce(own.outcome = 'suppressed' or own.is_contested, false) as "isSuppressed",
       ${decisionsOf(sql`${service}`, sql`r.source`, sql`r.contact_id`)} as decisions,
       array(

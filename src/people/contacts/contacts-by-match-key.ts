@@ -50,27 +50,7 @@ function matchedContacts(service: string, { all, identifying }: PeopleKeys): Raw
 }
 
 /**
- * Query of the contacts, `source` and `contact_id`, of people who share an identifier with these people. They can be
- * records of one person, whatever the contacts' own cells say.
- */
-function contactsOfRecords(service: string, { identifying }: PeopleKeys): RawBuilder<unknown> {
-  return sql`
-    select c.source, c.contact_id
-    from (
-      select distinct o.person_key
-      from ${entriesByMatchKey('o', eachOf(identifying))}
-      where o.service = ${service}
-    ) named
-    cross join lateral (
-      select source, contact_id from contacts where person_key = named.person_key and service = ${service}
-      union
-      select source, contact_id from contacts
-      where person_keys @> array[named.person_key] and service = ${service}
-    ) c`;
-}
-
-/**
- * Reads contacts that have a person, and could be other people or have another record of the person.
+ * Reads contacts that have a person, and could be other people.
  *
  * @param isDoubtful keeps the contacts whose state is needed: a call reads hundreds of namesakes, and the state of few
  */
@@ -82,8 +62,7 @@ export async function readDoubtfulContacts(
 ): Promise<ContactState[]> {
   if (keys.all.length === 0) return [];
   const which = matchedContacts(service, keys);
-  if (isDoubtful === undefined)
-    return readMatchedContacts(database, service, sql`${which} union ${contactsOfRecords(service, keys)}`);
+  if (isDoubtful === undefined) return readMatchedContacts(database, service, which);
   const doubtful = (await readMatchedCells(database, service, which)).filter(isDoubtful);
   if (doubtful.length === 0) return [];
   const named = sql`select * from ${unnestContacts(doubtful)} as n (source, contact_id)`;

@@ -4,14 +4,12 @@ import { contradictionOf } from '../../domain/identity/contact-validity.ts';
 import { decidePerson } from '../../domain/identity/decide-person.ts';
 import { isOnePerson, isWeak, type Evidence } from '../../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
-import { wereMerged } from '../../domain/identity/merged-people.ts';
 import { contestedReason } from '../../domain/identity/rivals.ts';
 import { rejectedReason } from '../../domain/identity/verdicts.ts';
 import type { Tables } from '../../db/schema.ts';
 import { contactKey } from '../../keys/contact-key.ts';
 import { confirmedKeys } from '../decisions/contact-decisions.ts';
-import { ByMatchKey, readUndonePeople, type KnownPerson, type PeopleToRead } from '../known/known-people.ts';
-import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
+import { ByMatchKey, readUndonePeople, type KnownPerson } from '../known/known-people.ts';
 import type { ContactState } from './contact-states.ts';
 import { letTimersRun, readNeighbourhood, type Neighbourhood } from './neighbourhood.ts';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
@@ -21,11 +19,9 @@ export interface ContactFill {
   readonly kind: 'fill';
   readonly contact: ContactState;
   readonly person: KnownPerson;
-  /** `keysOf` of `KnownRecords`. */
-  readonly personKeys: readonly string[] | null;
   readonly evidence: Evidence;
   readonly isUndone: boolean;
-  /** The contact has the person, perhaps by another record. */
+  /** The contact has the person already. */
   readonly isSamePerson: boolean;
 }
 
@@ -98,10 +94,10 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
   const current = contact.personKey === null ? undefined : nearby.byKey.get(contact.personKey);
   if (decision.kind === 'person') {
     const { evidence } = decision;
-    const newest = nearby.newestOf(people[decision.index]!, contact);
+    const chosen = people[decision.index]!;
     // A confirmation names an id.
     const accepted = people.filter(({ personKey }) => !rejected.has(personKey));
-    const person = evidence === 'confirmed' ? newest : orOwnRecord(contact, newest, accepted);
+    const person = evidence === 'confirmed' ? chosen : orOwnRecord(contact, chosen, accepted);
     return toPerson(contact, person, evidence, nearby);
   }
   if (current && rejected.has(current.personKey))
@@ -112,14 +108,14 @@ function changeOf(contact: ContactState, nearby: Neighbourhood): ContactChange |
     const { reason } = decision;
     if (!current) return { kind: 'refuse', contact, reason, isContradicted: false };
     const isDoubted = decision.isStrong || isWeak(contact.evidence);
-    return isDoubted ? { kind: 'withdraw', contact, reason } : unlessContradicted(contact, current, nearby);
+    return isDoubted ? { kind: 'withdraw', contact, reason } : unlessContradicted(contact, current);
   }
   if (contact.personKey === null && !contact.wasAsked && decision.reason !== undefined)
     return { kind: 'refuse', contact, reason: decision.reason, isContradicted: true };
   if (!current) return undefined;
   return nearby.isContested(contact, current)
     ? { kind: 'withdraw', contact, reason: contestedReason }
-    : unlessContradicted(contact, current, nearby);
+    : unlessContradicted(contact, current);
 }
 
 function hasId({ compared }: KnownPerson): boolean {
@@ -136,13 +132,14 @@ function orOwnRecord(
   people: readonly KnownPerson[],
 ): KnownPerson {
   const contact = contactKey(source, contactId);
-  const isSame = ({ compared }: KnownPerson): boolean =>
-    isOnePerson(compared, person.compared) || wereMerged(compared, person.compared);
-  const own = people.filter((record) => !hasId(record) && record.givenTo.has(contact) && isSame(record));
+  const own = people.filter(
+    (record) =>
+      !hasId(record) && record.givenTo.has(contact) && isOnePerson(record.compared, person.compared),
+  );
   return own.reduce((newest, record) => (record.askedAt > newest.askedAt ? record : newest), person);
 }
 
-/** The contact is this person: no change if the contact has the person already, with the same keys. */
+/** The contact is this person: no change if the contact has the person already. */
 function toPerson(
   contact: ContactState,
   person: KnownPerson,
@@ -150,37 +147,18 @@ function toPerson(
   nearby: Neighbourhood,
 ): ContactChange | undefined {
   const current = contact.personKey === null ? undefined : nearby.byKey.get(contact.personKey);
-  const personKeys = nearby.keysOf(person, contact);
   const isCurrent = current !== undefined && isOnePerson(current.compared, person.compared);
-  const isUnchanged =
-    JSON.stringify(personKeys) === JSON.stringify(contact.personKeys) &&
-    (contact.evidence === 'confirmed') === (evidence === 'confirmed');
+  const isUnchanged = (contact.evidence === 'confirmed') === (evidence === 'confirmed');
   const replaces = isCurrent && hasId(current) !== hasId(person) && person.askedAt >= current.askedAt;
   if (isCurrent && isUnchanged && !replaces) return contact.isNewRow ? { kind: 'keep', contact } : undefined;
-  const isSamePerson =
-    isCurrent ||
-    (current !== undefined &&
-      (personKeys?.includes(current.personKey) === true || wereMerged(current.compared, person.compared)));
-  return { kind: 'fill', contact, person, personKeys, evidence, isUndone: false, isSamePerson };
+  return { kind: 'fill', contact, person, evidence, isUndone: false, isSamePerson: isCurrent };
 }
 
-/** A contact stays its person, with the newest record, unless new cells contradict the person. */
-function unlessContradicted(
-  contact: ContactState,
-  current: KnownPerson,
-  nearby: Neighbourhood,
-): ContactChange | undefined {
-  const contradiction = ({ person }: KnownPerson): string | undefined =>
-    contradictionOf(contact.compared.identity, person);
-  const reason = contact.isNewRow ? contradiction(current) : undefined;
-  if (reason !== undefined) return { kind: 'withdraw', contact, reason };
-  const person = nearby.newestOf(current, contact);
-  if (person !== current && contact.evidence !== null && contradiction(person) === undefined) {
-    const { evidence } = contact;
-    const personKeys = nearby.keysOf(person, contact);
-    return { kind: 'fill', contact, person, personKeys, evidence, isUndone: false, isSamePerson: true };
-  }
-  return contact.isNewRow ? { kind: 'keep', contact } : undefined;
+/** A contact stays its person, unless new cells contradict the person. */
+function unlessContradicted(contact: ContactState, current: KnownPerson): ContactChange | undefined {
+  if (!contact.isNewRow) return undefined;
+  const reason = contradictionOf(contact.compared.identity, current.person);
+  return reason === undefined ? { kind: 'keep', contact } : { kind: 'withdraw', contact, reason };
 }
 
 /** Stored answers of undone runs were paid for: identifiers and decisions give them to contacts without a person. */
@@ -191,10 +169,9 @@ async function fillFromUndone(
 ): Promise<ContactChange[]> {
   const keysOf = ({ compared, verdicts }: ContactState): number[] =>
     matchKeysOfIdentityKeys([...compared.keys, ...confirmedKeys(verdicts)]);
-  const read = ({ matchKeys }: PeopleToRead) => readUndonePeople(database, service, { matchKeys });
-  const found = await read({ matchKeys: [...new Set(contacts.flatMap(keysOf))] });
-  const people = new ByMatchKey(found);
-  const records = new KnownRecords(await withMergedRecords(read, found, found, found));
+  const people = new ByMatchKey(
+    await readUndonePeople(database, service, { matchKeys: [...new Set(contacts.flatMap(keysOf))] }),
+  );
   return contacts.flatMap((contact): ContactChange[] => {
     const known = people.sharing(keysOf(contact));
     const candidates = known.map(({ compared, askedAt }) => ({ person: compared, askedAt }));
@@ -205,10 +182,9 @@ async function fillFromUndone(
       verdicts: contact.verdicts,
     });
     if (decision.kind !== 'person') return [];
-    const person = records.newestOf(known[decision.index]!, contact.verdicts);
+    const person = known[decision.index]!;
     const { evidence } = decision;
-    const personKeys = records.keysOf(person, contact.verdicts);
-    return [{ kind: 'fill', contact, person, personKeys, evidence, isUndone: true, isSamePerson: false }];
+    return [{ kind: 'fill', contact, person, evidence, isUndone: true, isSamePerson: false }];
   });
 }
 
@@ -258,11 +234,11 @@ async function readAnsweredBeforeUndo(
   const { rows } = await sql<
     IdentityColumns & {
       readonly contact_id: string;
-      readonly person_keys: readonly string[];
+      readonly person_key: string;
       readonly evidence: string;
     }
   >`
-    select k.contact_id, coalesce(m.person_keys, array[m.person_key]) as person_keys, m.evidence, k.person_id, k.email,
+    select k.contact_id, m.person_key, m.evidence, k.person_id, k.email,
       k.other_emails, k.hashed_email, k.profile_url, k.first_name, k.last_name, k.name, k.organization_name, k.domain
     from unnest(
       ${contacts.map(({ contactId }) => contactId)}::text[],
@@ -284,7 +260,7 @@ async function readAnsweredBeforeUndo(
         record.contact_id === contact.contactId &&
         isDeepStrictEqual(identityOfColumns(record), contact.compared.identity),
     );
-    return [contact, same.flatMap((record) => record.person_keys)] as const;
+    return [contact, same.map((record) => record.person_key)] as const;
   });
   return new Map(answered.filter(([, people]) => people.length > 0));
 }

@@ -25,7 +25,6 @@ import {
   type KnownPerson,
   type KnownRow,
 } from '../known/known-people.ts';
-import { KnownRecords, withMergedRecords } from '../known/merged-keys.ts';
 import { contactKey, isSameContact } from '../../keys/contact-key.ts';
 import type { ContactState } from './contact-states.ts';
 
@@ -33,16 +32,9 @@ import type { ContactState } from './contact-states.ts';
 export class Neighbourhood {
   readonly #people: ByMatchKey<KnownPerson>;
   readonly #rows: ByMatchKey<KnownRow>;
-  readonly #records: KnownRecords;
   readonly byKey: ReadonlyMap<string, KnownPerson>;
 
-  /** @param records everybody who is read, with people whom only other people's keys connect with them */
-  constructor(
-    people: readonly KnownPerson[],
-    rows: readonly KnownRow[],
-    records: readonly KnownPerson[] = people,
-  ) {
-    this.#records = new KnownRecords(records);
+  constructor(people: readonly KnownPerson[], rows: readonly KnownRow[]) {
     this.#people = new ByMatchKey(people);
     this.#rows = new ByMatchKey(rows);
     this.byKey = new Map(people.map((person) => [person.personKey, person]));
@@ -91,14 +83,6 @@ export class Neighbourhood {
     return { people, decision, rejected: new Set(rejected.map(({ personKey }) => personKey)) };
   }
 
-  keysOf(person: KnownPerson, { verdicts }: ContactState): readonly string[] | null {
-    return this.#records.keysOf(person, verdicts);
-  }
-
-  newestOf(person: KnownPerson, { verdicts }: ContactState): KnownPerson {
-    return this.#records.newestOf(person, verdicts);
-  }
-
   /** Whether another contact could be the contact's person as well, whom the contact has by weak evidence. */
   isContested(contact: ContactState, person: KnownPerson): boolean {
     return (
@@ -134,7 +118,7 @@ export function asCandidate(
     askedAt < contact.lastAskedAt &&
     givenAt !== undefined &&
     givenAt < contact.lastAskedAt;
-  return { person: compared, isFormer, askedAt };
+  return { person: compared, isFormer, isOwn: givenAt !== undefined, askedAt };
 }
 
 /** Keys of everybody who could be the contact: without a call, only by an identifier. */
@@ -159,33 +143,27 @@ export async function readNeighbourhood(
   );
   const read = new Map([...decided, ...known].map((person) => [person.personKey, person]));
   const people = [...arrived, ...read.values()];
-  const { weak, obtainable } = await comparePeople(contacts, new Neighbourhood(people, []));
+  const weak = await findWeakPeople(contacts, new Neighbourhood(people, []));
   const matchKeys = new Set(weak.flatMap((person) => person.matchKeys));
-  return new Neighbourhood(
-    people,
-    await readKnownRows(database, service, [...matchKeys]),
-    await withMergedRecords((keys) => readKnownPeople(database, service, keys), people, people, obtainable),
-  );
+  return new Neighbourhood(people, await readKnownRows(database, service, [...matchKeys]));
 }
 
-/** @returns people whom contacts have or could get, and those by weak evidence, about which other rows decide */
-async function comparePeople(
+/** Finds the people whom contacts have or could get by weak evidence, about which other rows decide. */
+async function findWeakPeople(
   contacts: readonly ContactState[],
   nearby: Neighbourhood,
-): Promise<Readonly<Record<'weak' | 'obtainable', readonly KnownPerson[]>>> {
+): Promise<readonly KnownPerson[]> {
   const weak = new Set<KnownPerson>();
-  const obtainable = new Set<KnownPerson>();
   for (const contact of contacts) {
     await letTimersRun();
     const current = nearby.byKey.get(contact.personKey ?? '');
     if (current && isWeak(contact.evidence)) weak.add(current);
     const { people: near, isIdentified } = nearby.peopleOf(contact);
-    for (const person of current ? [...near, current] : near) obtainable.add(person);
     if (!contact.wasAsked || isIdentified) continue;
     for (const person of near)
       if (weigh(contact.compared, person.compared).strength === 'weak') weak.add(person);
   }
-  return { weak: [...weak], obtainable: [...obtainable] };
+  return [...weak];
 }
 
 /** A thousand contacts with hundreds of namesakes take seconds, and the activity must send its heartbeats. */

@@ -49,15 +49,8 @@ export function isOverruled(
       from contact_decisions d
       where d.source = ${match.source}
         and d.contact_id = ${match.contactId}
-        and (
-          d.person_key = ${match.personKey}
-          or exists (
-            select from contact_matches same
-            where same.source = ${match.source}
-              and same.contact_id = ${match.contactId}
-              and same.service = d.service
-              and same.person_keys @> array[d.person_key, ${match.personKey}]))
-      order by d.person_key = ${match.personKey} desc, d.decision_id desc
+        and d.person_key = ${match.personKey}
+      order by d.decision_id desc
       limit 1
     ) newest
     where newest.verdict = 'rejected' or newest.verdict = 'withdrawn' and ${match.evidence} = 'confirmed')`;

@@ -29,8 +29,6 @@ export interface KnownPerson {
   readonly compared: ComparedPerson;
   readonly matchKeys: readonly number[];
   readonly askedAt: Date;
-  /** Further keys of the person: an answer has shown it, and contacts have these keys together with the person's. */
-  readonly mergedKeys: readonly string[];
   /** Contacts that have ever been this person (`contactKey`), with the time when they first were. */
   readonly givenTo: ReadonlyMap<string, Date>;
 }
@@ -80,11 +78,9 @@ export const personOfFacts = sql.raw(`jsonb_build_object(
       'employment_history', coalesce(o.facts -> 'employment', '[]'))`);
 
 /** Which people are read: those who have one of the match keys or person keys. */
-export interface PeopleToRead {
+interface PeopleToRead {
   readonly matchKeys: readonly number[];
   readonly personKeys?: readonly string[];
-  /** Keys of people who were read before: for their match keys alone they are not read again. */
-  readonly except?: readonly string[];
 }
 
 /** Reads known people. People with an id come first, then the person of the newest call. */
@@ -98,11 +94,6 @@ export async function readKnownPeople(
     database,
     sql`
       select p.person_key, ${personOfProjection} as person, p.enriched_at as asked_at,
-        array(
-          select distinct unnest(c.person_keys)
-          from (select service, person_keys from contacts where person_keys @> array[p.person_key] offset 0) c
-          where c.service = p.service
-        ) as merged_keys,
         (
           select jsonb_object_agg(g.contact, g.decided_at) from (
             select m.source || ' ' || m.contact_id as contact, min(m.decided_at) as decided_at
@@ -114,7 +105,7 @@ export async function readKnownPeople(
       from (
         select o.person_key
         from ${entriesByMatchKey('o', eachOf(keys.matchKeys))}
-        where o.service = ${service} and o.person_key <> all(${keys.except ?? []}::text[])
+        where o.service = ${service}
         union
         select unnest(${keys.personKeys ?? []}::text[])
       ) named
@@ -169,7 +160,7 @@ export async function readUndonePeople(
           select coalesce(jsonb_agg(distinct e ->> 'email'), '[]')
           from kept each cross join jsonb_array_elements(each.facts -> 'emails') e
           where each.person_key = o.person_key)) as person,
-        o.asked_at, '{}'::text[] as merged_keys, null as given_to
+        o.asked_at, null as given_to
       from kept o
       where o.kind = 'answer'
       order by o.person_key, o.asked_at desc, o.observation_id desc`,
@@ -181,7 +172,6 @@ async function read(database: Kysely<Tables>, query: RawBuilder<unknown>): Promi
     person_key: string;
     person: Person;
     asked_at: Date;
-    merged_keys: string[];
     given_to: Readonly<Record<string, string>> | null;
   }>`${query}`.execute(database);
   return rows.map(({ person_key: personKey, person, ...row }) => ({
@@ -190,7 +180,6 @@ async function read(database: Kysely<Tables>, query: RawBuilder<unknown>): Promi
     compared: readyPerson(person),
     matchKeys: matchKeysOfPerson(person),
     askedAt: row.asked_at,
-    mergedKeys: row.merged_keys,
     givenTo: new Map(Object.entries(row.given_to ?? {}).map(([contact, time]) => [contact, new Date(time)])),
   }));
 }
@@ -213,34 +202,25 @@ export class ByMatchKey<Value extends { readonly matchKeys: readonly number[] }>
   }
 }
 
-/**
- * Reads the people whom decisions are about, and people who share an identifier with them: a decision follows a person
- * to another id.
- */
+/** Reads the people whom decisions are about. */
 export async function readDecidedPeople(
   database: Kysely<Tables>,
   service: string,
   decided: readonly Verdicts[],
 ): Promise<readonly KnownPerson[]> {
   const personKeys = [...new Set(decided.flatMap((verdicts) => [...verdicts.keys()]))];
-  if (personKeys.length === 0) return [];
-  const people = await readKnownPeople(database, service, { matchKeys: [], personKeys });
-  return readKnownPeople(database, service, {
-    matchKeys: [...new Set(people.flatMap(identifyingKeys))],
-    personKeys,
-  });
+  return readKnownPeople(database, service, { matchKeys: [], personKeys });
 }
 
-/** People whom decisions about a contact could concern: those with the ids, and records of them under other ids. */
+/** People whom decisions about a contact concern. */
 export function recordsOfDecided(
   people: ByMatchKey<KnownPerson>,
   verdicts: Verdicts,
 ): readonly KnownPerson[] {
   if (verdicts.size === 0) return [];
-  const decided = people
+  return people
     .sharing(matchKeysOfIdentityKeys([...verdicts.keys()]))
     .filter(({ personKey }) => verdicts.has(personKey));
-  return people.sharing(decided.flatMap(identifyingKeys));
 }
 
 /** A contact that could be a person, as a row of an export has it. */

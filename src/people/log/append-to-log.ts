@@ -25,8 +25,6 @@ export interface MatchDecision {
   readonly contact_id: string;
   /** Null: the contact is no longer its former person. */
   readonly person_key: string | null;
-  /** `keysOf` of `KnownRecords` of the person; null: the person has one key. */
-  readonly person_keys?: readonly string[] | null;
   readonly evidence: string;
   readonly asked: boolean;
   readonly run_id: string;

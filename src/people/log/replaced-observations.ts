@@ -19,7 +19,7 @@ const laterOf = sql`
 
 /**
  * SQL condition over an observation `o` and its person `p`: no current value comes from the observation, so that the
- * projections stay the same without it. A person with several keys has values from the observations of all keys. An
+ * projections stay the same without it. An
  * address or a number keeps what later entries about it leave out, such as a do-not-call status, or that it is the
  * address of the profile. The newest answer with an address decides which addresses of waterfalls count. Observations
  * of undone runs stay, because an undo can be reverted.
@@ -27,13 +27,6 @@ const laterOf = sql`
 const isReplaced = sql`
   ${sql.raw(isValid('o'))}
   and not exists (select from jsonb_each_text(p.said_by) as cited where cited.value = o.observation_id::text)
-  and not exists (
-    select
-    from (select service, person_keys from contacts where person_keys @> array[o.person_key] offset 0) c
-    cross join unnest(c.person_keys) as other
-    join people same on same.service = c.service and same.person_key = other
-    cross join lateral jsonb_each_text(same.said_by) as cited
-    where c.service = o.service and cited.value = o.observation_id::text)
   and not exists (
     select from (values ('emails', 'email'), ('phones', 'number')) as list (name, key)
     cross join lateral jsonb_array_elements(o.facts -> list.name) as entry

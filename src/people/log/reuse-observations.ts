@@ -90,7 +90,7 @@ async function readLeftOut(
       select * from unnest(${fieldGroups}::text[], ${fieldGroups.map(kindOfGroup)}::text[],
         ${fieldGroups.map((group) => foundSeconds(freshness, group))}::float8[]) as c (field_group, kind, seconds)
     ), left_out as (
-      select distinct coalesce(c.person_keys, array[c.person_key]) as person_keys, clocks.kind, clocks.seconds
+      select distinct c.person_key, clocks.kind, clocks.seconds
       from run_rows r
       join runs on runs.run_id = r.run_id
       join contacts c on c.source = runs.source and c.contact_id = r.contact_id and c.service = ${service}
@@ -109,14 +109,12 @@ async function readLeftOut(
       where r.run_id = ${runId} and r.row_number > ${rows.after} and r.row_number <= ${rows.last}
         and exists (select from runs where undone_at is not null)
     )
-    select l.kind, array_agg(distinct person_key) as people
+    select l.kind, array_agg(distinct l.person_key) as people
     from left_out l
-    cross join unnest(l.person_keys) as person_key
     where not exists (
       select
-      from unnest(l.person_keys) as k (person_key)
-      cross join lateral (
-        select * from observations where service = ${service} and person_key = k.person_key offset 0
+      from (
+        select * from observations where service = ${service} and person_key = l.person_key offset 0
       ) o
       join runs u on u.run_id = o.run_id and u.undone_at is null
       left join observations origin on origin.observation_id = o.origin_observation_id

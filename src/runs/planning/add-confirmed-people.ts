@@ -1,29 +1,25 @@
 import { sql, type Transaction } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
-import { ownKeysOf } from '../../domain/identity/merged-people.ts';
 import type { ContactDecision } from '../../domain/identity/verdicts.ts';
 import { identityCells } from '../../db/expressions.ts';
 import type { Tables } from '../../db/schema.ts';
-import { readKnownPeople } from '../../people/known/known-people.ts';
 import { confirmedKeys, decisionsOf, verdictsOf } from '../../people/decisions/contact-decisions.ts';
 
 type DecidedRow = IdentityColumns & {
   readonly row_number: number;
   readonly decisions: readonly ContactDecision[] | null;
-  /** The confirmed person, perhaps under a later id. */
-  readonly person_key: string | null;
 };
 
 /**
  * Adds to `plan_keys` the person of each row whose contact has a decision (`enrich review`): the row is fresh if the
- * person is, and rows with one person are duplicates. So are rows that have only the person's profile or work address.
+ * person is, and rows with one person are duplicates.
  */
 export async function addConfirmedPeople(
   transaction: Transaction<Tables>,
   { runId, service }: { readonly runId: string; readonly service: string },
 ): Promise<void> {
   const { rows } = await sql<DecidedRow>`
-    select r.row_number, ${identityCells('r')}, c.person_key,
+    select r.row_number, ${identityCells('r')},
       ${decisionsOf(sql`${service}`, sql`d.source`, sql`d.contact_id`)} as decisions
     from (
       select distinct source, contact_id from contact_decisions
@@ -33,26 +29,17 @@ export async function addConfirmedPeople(
     ) d
     join plan_rows p on p.contact_id = d.contact_id
     join run_rows r on r.run_id = ${runId} and r.row_number = p.row_number
-    left join contacts c on c.source = d.source and c.contact_id = d.contact_id
-      and c.service = ${service} and c.evidence = 'confirmed'
   `.execute(transaction);
-  const added = rows.flatMap(({ row_number: rowNumber, decisions, person_key: current, ...cells }) => {
-    const keys = confirmedKeys(verdictsOf(decisions, { identity: identityOfColumns(cells) }));
-    const present = keys.length > 0 && current !== null ? [current] : [];
-    return [...new Set([...keys, ...present])].map((key) => ({ rowNumber, key }));
-  });
-  if (added.length === 0) return;
-  const people = await readKnownPeople(transaction, service, {
-    matchKeys: [],
-    personKeys: [...new Set(added.map(({ key }) => key))],
-  });
-  const ownKeys = new Map(people.map(({ personKey, compared }) => [personKey, ownKeysOf(compared)]));
-  const all = added.flatMap(({ rowNumber, key }) =>
-    [key, ...(ownKeys.get(key) ?? [])].map((each) => ({ rowNumber, key: each })),
+  const added = rows.flatMap(({ row_number: rowNumber, decisions, ...cells }) =>
+    confirmedKeys(verdictsOf(decisions, { identity: identityOfColumns(cells) })).map((key) => ({
+      rowNumber,
+      key,
+    })),
   );
+  if (added.length === 0) return;
   await sql`
     insert into plan_keys (identity_key, row_number)
-    select * from unnest(${all.map(({ key }) => key)}::text[], ${all.map(({ rowNumber }) => rowNumber)}::int[])
+    select * from unnest(${added.map(({ key }) => key)}::text[], ${added.map(({ rowNumber }) => rowNumber)}::int[])
     except
     select identity_key, row_number from plan_keys
   `.execute(transaction);

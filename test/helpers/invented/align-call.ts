@@ -14,7 +14,6 @@ export function alignCall(
   return alignMatches(asked, matches, {
     candidatesOf: () => [],
     othersOf: (row) => rows.filter((_, index) => index !== row),
-    areRecordsOfOne: () => false,
     verdictsOf: () => noVerdicts,
     ...known,
   });

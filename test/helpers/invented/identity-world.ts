@@ -13,13 +13,12 @@ export interface WorldRow {
 /**
  * The service's answer for the row of a call: the person whom it finds, and a person whom it adds.
  *
- * @param isLater whether the call comes after the service gave new ids to some people
  */
-export type WorldAnswer = (asked: WorldRow, isLater: boolean) => (Person | null)[];
+export type WorldAnswer = (asked: WorldRow) => (Person | null)[];
 
 /**
- * A few people with the same names, relatives with one address, reassigned addresses, wrong profiles, new ids, ids in
- * some answers only and job changes, and the exports that name them.
+ * A few people with the same names, relatives with one address, reassigned addresses, wrong profiles, ids in some
+ * answers only and job changes, and the exports that name them.
  */
 export interface IdentityWorld {
   readonly rows: readonly WorldRow[];
@@ -46,8 +45,6 @@ const human = fc.record({
   hasMoved: fc.boolean(),
   hasProfile: fc.boolean(),
   hasId: fc.boolean(),
-  /** The service gives the human a new id. */
-  hasNewId: fc.boolean(),
   home: fc.constantFrom('own', 'family', 'none'),
   /** The service gives a placeholder instead of the work address. */
   isAddressHidden: fc.boolean(),
@@ -110,12 +107,10 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[], withoutIds: s
     ...(homeOf(at) === undefined ? [] : [homeOf(at)!]),
   ];
 
-  const personOf = (at: number, isLater: boolean): Person => {
-    const { first, last, employer, hasMoved, hasId, hasNewId, hasProfile, isAddressHidden } = humans[at]!;
-    // Without an address and a profile, nothing shows that two ids are one person.
-    const isRenumbered = isLater && hasNewId && (hasProfile || !isAddressHidden);
+  const personOf = (at: number): Person => {
+    const { first, last, employer, hasMoved, hasId, isAddressHidden } = humans[at]!;
     return {
-      id: hasId ? `p${at}${isRenumbered ? '-new' : ''}` : null,
+      id: hasId ? `p${at}` : null,
       first_name: first,
       last_name: last,
       email: isAddressHidden ? 'email_not_unlocked@domain.com' : workOf(at),
@@ -133,12 +128,12 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[], withoutIds: s
     all.findLast(
       (at) => humans[at]!.last === asked.lastName && humans[at]!.first.startsWith(asked.firstName ?? '-'),
     );
-  const answer: WorldAnswer = ({ identity, source }, isLater) => {
+  const answer: WorldAnswer = ({ identity, source }) => {
     const found = foundBy(identity);
     if (found === undefined) return [null];
     const { companion } = humans[found]!;
     return [found, ...(companion === null ? [] : [companion % humans.length])].map((at) => ({
-      ...personOf(at, isLater),
+      ...personOf(at),
       ...(source === withoutIds && { id: null }),
     }));
   };

@@ -48,8 +48,6 @@ export async function match(
     readonly source?: string;
     readonly contactId: string;
     readonly person: string | null;
-    /** All keys of the person; not given: one key. */
-    readonly keys?: readonly string[];
     readonly at: string;
     readonly runId: string;
   },
@@ -58,9 +56,9 @@ export async function match(
   await pool.query(
     `insert into enrichment.contact_matches (
        source, contact_id, service, person_key, evidence, asked, run_id, row_number,
-       decided_at, recorded_at, person_keys)
-     values ($7, $1, $2, $3, 'email', true, $4, 1, $5, $5, $6)`,
-    [contact.contactId, service, contact.person, contact.runId, contact.at, contact.keys, source],
+       decided_at, recorded_at)
+     values ($6, $1, $2, $3, 'email', true, $4, 1, $5, $5)`,
+    [contact.contactId, service, contact.person, contact.runId, contact.at, source],
   );
   await pool.query(`select enrichment.project($1, '{}', array[$3], array[$2])`, [
     service,

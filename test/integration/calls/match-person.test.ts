@@ -44,19 +44,15 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
 describe.each([
   ['by an address', { email: 'bo@orbit.example' }],
   ['by the hash of an address', { hashedEmail: createHash('md5').update('bo@orbit.example').digest('hex') }],
-  ['by an id', { personId: 'bo-new' }],
+  ['by an id', { personId: 'bo' }],
 ])('matchPerson() of a person whom only an earlier answer has a listed key for, %s', (_, person) => {
-  it.each(['email:bo@former.example', 'person:bo-former', 'domain:orbit.example'])(
+  it.each(['email:bo@former.example', 'person:bo', 'domain:orbit.example'])(
     'matchPerson() sends no request about a person whom an earlier answer connects with %s',
     async (key) => {
       await warehouse.query`truncate suppression_entries, contacts, observations, people cascade`;
       const runId = await runningRun(warehouse);
-      for (const [id, email] of [
-        ['bo-former', 'bo@former.example'],
-        ['bo-new', 'bo@orbit.example'],
-      ] as const)
-        await appendContact(warehouse, { contactId: 'bo', runId, person: { id, email } });
-      await warehouse.query`update contacts set person_keys = '{person:bo-former,person:bo-new}'`;
+      for (const email of ['bo@former.example', 'bo@orbit.example'])
+        await appendContact(warehouse, { contactId: 'bo', runId, person: { id: 'bo', email } });
       await putOnList(warehouse, key);
       const client = {} as ServiceClient;
       await expect(

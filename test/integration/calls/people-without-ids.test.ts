@@ -2,7 +2,6 @@ import { afterEach, expect, it } from 'vitest';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
@@ -99,29 +98,6 @@ it('a contact keeps the record without an id of its own call while the record wi
   ]);
 });
 
-it('contacts of a person without a profile keep the person while the id is in some answers only', async () => {
-  const { person, a, b } = human();
-  const unlinked = { ...person, proflink_url: null };
-  const other = contact(b.contactId, a.identity);
-  await play(a, unlinked);
-  await play(other, { ...unlinked, id: null, title: 'CTO' });
-  expect(await dataOf(a, other)).toEqual([
-    [person.id, null],
-    [null, 'CTO'],
-  ]);
-  const newId = `${person.id}-new`;
-  const newest = await play(a, { ...unlinked, id: newId, title: 'CEO' });
-  expect(await dataOf(a, other)).toEqual([
-    [newId, 'CEO'],
-    [newId, 'CEO'],
-  ]);
-  await undoRun(warehouse, newest, note, signal);
-  expect(await dataOf(a, other)).toEqual([
-    [person.id, null],
-    [null, 'CTO'],
-  ]);
-});
-
 it('a person without a profile stays one person if two answers without an id differ in a field', async () => {
   const { person, a, b } = human();
   const unlinked = { ...person, id: null, proflink_url: null };
@@ -205,25 +181,4 @@ it('an erasure by the id removes the record without an id of a contact that got 
   expect(
     await warehouse.query`select from observations where facts::text like ${`%${person.last_name}%`}`,
   ).toEqual([]);
-});
-
-it('a contact loses the person by a rejection of the id, and has the id by a confirmation', async () => {
-  const { person, a, b } = human();
-  await play(a, person);
-  await play(b, { ...person, id: null, title: 'CTO' });
-  const [run] = await warehouse.query<{ source: string }>`
-    select source from runs join run_rows using (run_id) where contact_id = ${b.contactId}`;
-  const decide = (verdict: 'rejected' | 'confirmed') =>
-    recordDecision(
-      warehouse,
-      { source: run!.source, contactId: b.contactId, personId: person.id, verdict },
-      note,
-    );
-  await decide('rejected');
-  expect(await dataOf(a, b)).toEqual([[person.id, null], undefined]);
-  await decide('confirmed');
-  expect(await dataOf(a, b)).toEqual([
-    [person.id, null],
-    [person.id, null],
-  ]);
 });

@@ -412,20 +412,6 @@ describe('exported contacts', () => {
     expect(await idsOf({})).toEqual(['kept']);
   });
 
-  it('exported contacts leave out people whom an answer under a former id puts on the list', async () => {
-    const { runId } = await stagedRun(warehouse, [{ keys: [] }]);
-    for (const id of ['former', 'renumbered'])
-      await appendContact(warehouse, {
-        contactId: 'bo',
-        runId,
-        person: { id, email: `${id}@orbit.example` },
-      });
-    await warehouse.query`update contacts set person_keys = '{person:former,person:renumbered}'`;
-    expect(await idsOf({})).toEqual(['bo']);
-    await putOnList(warehouse, 'email:former@orbit.example');
-    expect(await idsOf({})).toEqual([]);
-  });
-
   it('exportTable() fails with the error of an output that was refused before it read a byte', async () => {
     await insert('c-1');
     for (const format of exportFormatNames) {

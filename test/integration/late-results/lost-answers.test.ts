@@ -25,7 +25,7 @@ import {
   none,
   phones,
   phonesOf,
-} from '../../helpers/warehouse/renumbered-runs.ts';
+} from '../../helpers/warehouse/ended-calls.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -393,39 +393,3 @@ it('job_changes has no row for an employer that comes and goes without a second 
   await seen(person, '2026-03-01', 'run-3', acme, { email: 'ada@acme.example' });
   expect(await movesOf(person)).toEqual([]);
 });
-
-it('job_changes has the moves of a person whom the service gave a new id, once, under the newest id', async () => {
-  const [former, renumbered] = [newPerson(), newPerson()];
-  await seen(former, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
-  await seen(former, '2026-03-01', 'run-2', zenith, { startedOn: '2026-02-01' });
-  await seen(renumbered, '2026-06-01', 'run-3', orbit, { startedOn: '2026-04-01' });
-  expect(await movesOf(renumbered)).toEqual([]);
-  const keys = [former, renumbered];
-  for (const contactId of [former, renumbered])
-    await match(warehouse, { contactId, person: renumbered, keys, at: '2026-06-01', runId: 'run-3' });
-  expect(await movesOf(former)).toEqual([]);
-  expect(await movesOf(renumbered)).toEqual([
-    ['Acme', 'Zenith', 'start_date', 'run-2'],
-    ['Zenith', 'Orbit', 'start_date', 'run-3'],
-  ]);
-});
-
-it('job_changes has each observation once if two contacts join other keys of a person', async () => {
-  const [first, second, third] = [newPerson(), newPerson(), newPerson()];
-  await seen(first, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
-  await seen(first, '2026-03-01', 'run-2', zenith, { startedOn: '2026-02-01' });
-  await seen(second, '2026-04-01', 'run-3', zenith, { startedOn: '2026-02-01' });
-  await seen(third, '2026-05-01', 'run-4', zenith, { startedOn: '2026-02-01' });
-  for (const person of [second, third])
-    await match(warehouse, {
-      contactId: person,
-      person,
-      keys: [first, person],
-      at: '2026-06-01',
-      runId: 'run-4',
-    });
-  const moves = await Promise.all([first, second, third].map(movesOf));
-  expect(moves.flat()).toEqual([['Acme', 'Zenith', 'start_date', 'run-2']]);
-  await match(warehouse, { contactId: first, person: first, at: '2026-06-01', runId: 'run-4' });
-  expect(await movesOf(first)).toEqual([['Acme', 'Zenith', 'start_date', 'run-2']]);
-});

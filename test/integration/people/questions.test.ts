@@ -100,19 +100,6 @@ describe('the views for the questions of docs/warehouse.md', () => {
     ]);
   });
 
-  it('run_costs counts people whom the service has given another id since', async () => {
-    const [first, second] = [await finishedRun(), await finishedRun()];
-    for (const [person, runId] of [
-      ['former', first],
-      ['renumbered', second],
-    ] as const)
-      await say(warehouse, { person, askedAt: '2026-01-01', runId, facts: job('Lead', acme) });
-    const keys = ['former', 'renumbered'];
-    await match(warehouse, { contactId: 'bo', person: 'renumbered', keys, at: '2026-01-01', runId: second });
-    for (const runId of [first, second])
-      expect(await ask('select people from run_costs where run_id = $1', runId)).toEqual([{ people: 1 }]);
-  });
-
   it('calls_without_data has calls that were billed and enriched no row', async () => {
     const [paid, found] = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
     await recordPhonesAnswer(warehouse, paid, [0, 0, 0], 2);

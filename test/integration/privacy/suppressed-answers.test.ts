@@ -8,21 +8,6 @@ import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-co
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { everything } from '../../helpers/database/everything.ts';
-import {
-  answeredCall,
-  callAgain,
-  callWithPhones,
-  deliverTo,
-  phonesBody,
-  recordPhonesAnswer,
-} from '../../helpers/warehouse/late-calls.ts';
-import {
-  newIds,
-  noExtras,
-  phones,
-  phonesOf,
-  renumberedRun,
-} from '../../helpers/warehouse/renumbered-runs.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
@@ -116,28 +101,6 @@ describe('a person whom an answer connects with a listed domain', () => {
     });
     await putOnList(warehouse, 'domain:former-domain.example');
     expect(await opened(row)).toEqual([null]);
-  });
-});
-
-describe('an address that only one record of a person has, after the service gave the person a new id', () => {
-  it('an answer under the new id is dropped if the address of the former id was listed meanwhile', async () => {
-    const call = await callWithPhones(warehouse, noExtras);
-    const secret = `private-${call.ids[0]}@home.example`;
-    await recordPhonesAnswer(warehouse, { ...call, stated: { 0: { personal_emails: [secret] } } });
-    const again = await callAgain(warehouse, call, { ids: newIds(call) });
-    await putOnList(warehouse, `email:${secret}`);
-    await recordPhonesAnswer(warehouse, again);
-    expect(await outcomesOf(warehouse, again.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
-    expect(await everything(warehouse)).not.toContain(again.ids[0]);
-  });
-
-  it('a delivery under the former id is dropped if the address of the new id was listed meanwhile', async () => {
-    const call = await answeredCall(warehouse);
-    const secret = `private-${call.ids[0]}@home.example`;
-    await renumberedRun(warehouse, { ...call, stated: { 0: { personal_emails: [secret] } } });
-    await putOnList(warehouse, `email:${secret}`);
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    expect(await phonesOf(warehouse, call)).toEqual([null, ...phones.slice(1)]);
   });
 });
 

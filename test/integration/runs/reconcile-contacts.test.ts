@@ -254,7 +254,12 @@ describe('reconcileContacts()', () => {
       'a call has enriched',
       (runId) =>
         answerBatch(warehouse, { runId }, ([asked]) => [
-          { id: 'p', first_name: 'Ada', last_name: 'Novak', email: asked!.identity.email! },
+          {
+            id: 'p-a-call-has-enriched',
+            first_name: 'Ada',
+            last_name: 'Novak',
+            email: asked!.identity.email!,
+          },
         ]),
       { outcome: 'enriched', filled: false, reason: null },
     ],

@@ -22,7 +22,7 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { endedCall, noExtras } from '../../helpers/warehouse/renumbered-runs.ts';
+import { endedCall, noExtras } from '../../helpers/warehouse/ended-calls.ts';
 
 const warehouse = await warehouseOfFile();
 

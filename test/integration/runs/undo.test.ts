@@ -18,7 +18,7 @@ import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { endedCall } from '../../helpers/warehouse/renumbered-runs.ts';
+import { endedCall } from '../../helpers/warehouse/ended-calls.ts';
 
 const note = { by: 'somebody', reason: 'the wrong file' };
 const noSignal = new AbortController().signal;

@@ -34,29 +34,13 @@ describe('decidePerson() with decisions about the contact', () => {
     last_name: 'Lind',
     email: 'ivo@orbit.example',
   });
-  const decide = (
-    people: readonly ComparedPerson[],
-    verdicts: Readonly<Record<string, Verdict>>,
-    askedAt: readonly (Date | undefined)[] = [],
-  ) =>
+  const decide = (people: readonly ComparedPerson[], verdicts: Readonly<Record<string, Verdict>>) =>
     decidePerson(row, {
-      candidates: people.map((each, index) => ({
-        person: each,
-        ...(askedAt[index] && { askedAt: askedAt[index] }),
-      })),
+      candidates: people.map((each) => ({ person: each })),
       others: () => [],
       wasAsked: false,
       verdicts: new Map(Object.entries(verdicts)),
     });
-  const merged = (id: string) =>
-    readyPerson({
-      id,
-      first_name: 'Ada',
-      last_name: 'Novak',
-      email: 'ada@orbit.example',
-      proflink_url: 'linkedin.com/in/ada-novak',
-    });
-  const [earlier, later] = [new Date('2026-01-01'), new Date('2026-02-01')];
 
   it('gives a confirmed person whom the cells contradict, in place of a person who fits', () => {
     expect(decide([person, stranger], { 'person:p-3': 'confirmed' })).toEqual({
@@ -87,21 +71,5 @@ describe('decidePerson() with decisions about the contact', () => {
       kind: 'person',
       index: 1,
     });
-  });
-
-  it('follows a confirmed person to the newest id', () => {
-    expect(
-      decide([merged('p-4'), merged('p-5')], { 'person:p-4': 'confirmed' }, [earlier, later]),
-    ).toMatchObject({
-      index: 1,
-      evidence: 'confirmed',
-    });
-  });
-
-  it('follows a rejected person to another id, unless that id was confirmed', () => {
-    const records = [merged('p-4'), merged('p-5')];
-    expect(decide(records, { 'person:p-4': 'rejected' }, [earlier, later])).toMatchObject({ kind: 'none' });
-    const verdicts = { 'person:p-4': 'rejected', 'person:p-5': 'confirmed' } as const;
-    expect(decide(records, verdicts, [earlier, later])).toMatchObject({ kind: 'person', index: 1 });
   });
 });

@@ -28,16 +28,13 @@ export const commentsOfPeople = {
   contact_matches: {
     match_id: 'Key of the decision',
     person_key: 'Person; null: the contact no longer has its earlier person',
-    person_keys: 'All keys of the person, if the service has changed or merged ids; null: only `person_key`',
     match_keys:
       'With weak evidence, keys of the row and the person: other people and rows that could be either share one',
     while_undone:
       'Undone runs that led to the decision, which counts while all of them are undone; null: it always counts',
     decided_at: 'When the decision was made; the newest decision counts',
   },
-  contacts: {
-    person_keys: 'All keys of the person, if the service has changed or merged ids; null: only `person_key`',
-  },
+  contacts: {},
   contact_decisions: {
     decision_id: 'Key of the decision; of a contact and a person the greatest counts',
     verdict: 'confirmed, rejected or withdrawn',

@@ -14,14 +14,11 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
     matched_people text[] := array(
       select distinct value ->> 'person_key' from jsonb_array_elements(of_matches)
       where value ->> 'person_key' is not null);
-    merged_people text[] := array(
-      select jsonb_array_elements_text(value -> 'person_keys') from jsonb_array_elements(of_matches)
-      where jsonb_typeof(value -> 'person_keys') = 'array');
     of_sources text[] := array(select value ->> 'source' from jsonb_array_elements(of_matches));
     of_contacts text[] := array(select value ->> 'contact_id' from jsonb_array_elements(of_matches));
   begin
     perform enrichment.lock_log(
-      of_service, observed_people || matched_people || merged_people, of_sources, of_contacts);
+      of_service, observed_people || matched_people, of_sources, of_contacts);
     if exists (
       select from jsonb_to_recordset(of_observations) as s (person_key text, is_new boolean)
       cross join lateral (
@@ -47,7 +44,7 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
 
     with decided as materialized (
       select * from jsonb_to_recordset(of_matches) as m (source text, contact_id text, person_key text,
-        person_keys text[], evidence text, asked boolean, run_id text, attempt_id text, row_number integer,
+        evidence text, asked boolean, run_id text, attempt_id text, row_number integer,
         match_keys integer[], while_undone text[], decided_at timestamptz)
     ), recorded as (
       insert into enrichment.contact_records (source, contact_id, run_id, row_number, keys,
@@ -61,9 +58,9 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
       order by d.source, d.contact_id, d.row_number
       on conflict do nothing
     )
-    insert into enrichment.contact_matches (source, contact_id, service, person_key, person_keys, evidence, asked,
+    insert into enrichment.contact_matches (source, contact_id, service, person_key, evidence, asked,
       run_id, attempt_id, row_number, match_keys, while_undone, decided_at)
-    select source, contact_id, of_service, person_key, person_keys, evidence, asked, run_id, attempt_id, row_number,
+    select source, contact_id, of_service, person_key, evidence, asked, run_id, attempt_id, row_number,
       match_keys, while_undone, decided_at
     from decided order by row_number desc;
 

@@ -20,24 +20,15 @@ export const computeProjections = [
     returns text[] language plpgsql as $$
     declare
       differing text[];
-      projected_people text[] := array(
-        select enrichment.people_to_project(of_service, of_people, of_sources, of_contacts));
       touched_sources text[];
       touched_contacts text[];
       before enrichment.enriched_contacts[];
     begin
-      -- The caller has locked these keys, unless another transaction has given a person a further key since then.
-      if exists (
-        select from (select unnest(projected_people) except select unnest(of_people)) as p (person_key)
-        where not pg_try_advisory_xact_lock(2, hashtext(of_service || ' ' || p.person_key))
-      ) then
-        raise exception 'another transaction writes about the same person' using errcode = '40001';
-      end if;
       select coalesce(array_agg(source), '{}'), coalesce(array_agg(contact_id), '{}')
       into touched_sources, touched_contacts
       from (
         select c.source, c.contact_id
-        from unnest(projected_people) as p (person_key)
+        from unnest(of_people) as p (person_key)
         cross join lateral (
           select source, contact_id from enrichment.contacts
           where service = of_service and person_key = p.person_key
@@ -55,9 +46,8 @@ export const computeProjections = [
         offset 0
       ) v;
 
-      -- Contacts first: they tell which keys a person has.
       differing := array(select enrichment.project_contacts(of_sources, of_contacts));
-      differing := differing || array(select enrichment.project_people(of_service, projected_people));
+      differing := differing || array(select enrichment.project_people(of_service, of_people));
       perform enrichment.project_organizations(of_service, array(
         select distinct o.organization_key
         from unnest(of_people) as p (person_key)

@@ -2,17 +2,6 @@ import { worstEmailRank } from '../../../../domain/late-results/late-assignment.
 import { isValid } from '../../../valid-entries.ts';
 
 /**
- * What an observation says about its person under another key: not the profile, nor the address of the profile, by
- * which records of one person are recognised.
- */
-const factsOfOtherKey = `(
-            select coalesce(jsonb_object_agg(key, case key when 'emails' then (
-                select coalesce(jsonb_agg(address), '[]') from jsonb_array_elements(value) as address
-                where address ->> 'kind' <> 'profile')
-              else value end), '{}')
-            from jsonb_each(o.facts) where key in ('phones', 'emails', 'waterfall_emails'))`;
-
-/**
  * What an observation states, without the values: a later observation with the same outline replaces all of its values.
  * Addresses of a waterfall are the exception, because an earlier one can have the better status. For current facts each
  * observation is read once, so the outline is not worth its time.
@@ -29,31 +18,19 @@ const outline = `case
           end`;
 
 /**
- * The facts about people, each at a time, from the entries recorded until then; at 'infinity' the current facts. A
- * person has the phones and addresses of all keys of the person, and the other facts of the one key. Steps are
- * materialized, because without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
+ * The facts about people, each at a time, from the entries recorded until then; at 'infinity' the current facts. Steps
+ * are materialized, because without statistics, in a new warehouse, PostgreSQL evaluates a step again for each person.
  */
 export const peopleAt = `create function enrichment.people_at(of_service text, keys text[], moments timestamptz[])
     returns table (person_key text, moment timestamptz, facts jsonb, said_by jsonb, organization_key text, emails jsonb,
       phones jsonb, asked_at timestamptz, run_id text, attempt_id text)
     language sql stable as $$
-      with observed as materialized (
-        select k as person_key, k as observed_key, true as is_own from (select distinct unnest(keys)) as own (k)
-        union all
-        select distinct k, other, false
-        from (select distinct unnest(keys)) as own (k)
+      with recorded as materialized (
+        select k.person_key, o.observation_id, o.asked_at, o.recorded_at, o.run_id, o.attempt_id, o.organization_key,
+          o.facts - '{contact,account}'::text[] as facts
+        from (select distinct unnest(keys)) as k (person_key)
         cross join lateral (
-          select service, person_keys from enrichment.contacts where person_keys @> array[k] offset 0
-        ) c
-        cross join unnest(c.person_keys) as other
-        where c.service = of_service and other <> k
-      ), recorded as materialized (
-        select k.person_key, o.observation_id, o.asked_at, o.recorded_at, o.run_id, o.attempt_id, k.is_own,
-          case when k.is_own then o.organization_key end as organization_key,
-          case when k.is_own then o.facts - '{contact,account}'::text[] else ${factsOfOtherKey} end as facts
-        from observed k
-        cross join lateral (
-          select * from enrichment.observations where service = of_service and person_key = k.observed_key offset 0
+          select * from enrichment.observations where service = of_service and person_key = k.person_key offset 0
         ) o
         where ${isValid('o')}
       ), said as materialized (
@@ -61,7 +38,7 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
         select m.moment, r.*
         from (
           select *, min(recorded_at) over (
-            partition by person_key, is_own, ${outline}
+            partition by person_key, ${outline}
             order by asked_at, observation_id
             rows between 1 following and unbounded following) as replaced_at
           from recorded
@@ -85,12 +62,11 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
             -- Late results go last: they have no profile.
             1 = row_number() over (
               partition by person_key, moment
-              order by is_own desc, facts ?| '{phones,waterfall_emails}', asked_at desc, observation_id desc
+              order by facts ?| '{phones,waterfall_emails}', asked_at desc, observation_id desc
             ) as is_newest
           from said s
         ) cited
         group by person_key, moment
-        having bool_or(is_own)
       ), employer as materialized (
         -- Within one company, a field that the newest answer leaves empty keeps its earlier value.
         select person_key, moment, organization_key, newest_id as observation_id,

@@ -2,16 +2,7 @@ import { isValidMatch } from '../../../valid-entries.ts';
 import { assignments, rowOf } from '../assignments.ts';
 
 /** Columns of `contacts` without the key. */
-const written = [
-  'service',
-  'person_key',
-  'person_keys',
-  'match_id',
-  'evidence',
-  'asked',
-  'run_id',
-  'row_number',
-];
+const written = ['service', 'person_key', 'match_id', 'evidence', 'asked', 'run_id', 'row_number'];
 
 /**
  * Writes `contacts`. The newest decision about each contact counts. A contact whose newest decision names no person has

@@ -1,6 +1,5 @@
 import { personFieldGroups, type FieldGroup } from '../../../../domain/warehouse/person-columns.ts';
 import { isValid, isValidMatch } from '../../../valid-entries.ts';
-import { contactsWith } from '../contacts-with.ts';
 
 const groups = Object.entries<FieldGroup>(personFieldGroups).filter(([, group]) => group.inContacts);
 
@@ -44,7 +43,7 @@ export const peopleHistory = [
     begin
       return query
       with decisions as materialized (
-        select m.service, m.person_key, m.person_keys, m.decided_at, m.match_id, m.recorded_at
+        select m.service, m.person_key, m.decided_at, m.match_id, m.recorded_at
         from enrichment.contact_matches m
         where m.source = of_source and m.contact_id = of_contact and ${isValidMatch('m')}
       ), moments as materialized (
@@ -52,8 +51,7 @@ export const peopleHistory = [
         union
         select o.recorded_at
         from (
-          select distinct service, unnest(coalesce(person_keys, array[person_key])) as person_key
-          from decisions where person_key is not null
+          select distinct service, person_key from decisions where person_key is not null
         ) d
         join enrichment.observations o on o.service = d.service and o.person_key = d.person_key
         where ${isValid('o')} and o.recorded_at >= (select min(recorded_at) from decisions)
@@ -110,38 +108,17 @@ export const peopleHistory = [
 
   // Consecutive observations of one employer are one stay. The first observation of a later stay that has a second sign
   // of the move (a start after the former stay was last seen, or an address at the new employer that the person did not
-  // have) detects it. A person has the observations of all keys of the person, under the newest key. If contacts join
-  // a former key with different newer keys, its observations count once.
+  // have) detects it.
   `create view enrichment.job_changes as
-    with keys_of_people as (
-      select p.service, p.person_key, p.person_key as observed_key
-      from enrichment.people p
-      where exists (select from enrichment.contacts c where c.service = p.service and c.person_key = p.person_key)
-        -- Not \`not exists\`, for which PostgreSQL looked for a first contact without the index.
-        or 0 = (
-          select count(*) from (${contactsWith('person_keys @> array[p.person_key]')}) c where service = p.service)
-      union all
-      select distinct c.service, c.person_key, k.former_key
-      from enrichment.contacts c
-      cross join unnest(c.person_keys) as k (former_key)
-      where k.former_key <> c.person_key
-        and not exists (select from (${contactsWith('person_key = k.former_key')}) n where service = c.service)
-        and c.person_key = (
-          select max(person_key)
-          from (${contactsWith('person_keys @> array[k.former_key]')}) n
-          where service = c.service)
-    ), said as (
-      select k.service, k.person_key, o.observation_id, o.asked_at, o.recorded_at, o.run_id,
+    with said as (
+      select o.service, o.person_key, o.observation_id, o.asked_at, o.recorded_at, o.run_id,
         o.facts #>> '{title,title}' as title,
         o.facts #>> '{organization_name,organization_name}' as organization,
         o.facts #>> '{organization_name,organization_id}' as organization_id,
         o.facts #>> '{organization_name,organization_domain}' as domain,
         nullif(split_part(coalesce(o.facts #>> '{email,email}', ''), '@', 2), '') as email_domain,
         job.started_at
-      from keys_of_people k
-      cross join lateral (
-        select * from enrichment.observations where service = k.service and person_key = k.observed_key offset 0
-      ) o
+      from enrichment.observations o
       -- People have several current jobs. A job at another id is the job at the employer only if the name says so.
       left join lateral (
         select e.started_on as started_at

@@ -62,8 +62,6 @@ export const peopleLog = [
     contact_id text not null,
     service text not null,
     person_key text,
-    -- Null: the person has one key.
-    person_keys text[],
     evidence text not null,
     asked boolean not null,
     run_id text not null,
@@ -78,11 +76,6 @@ export const peopleLog = [
   `create index contact_matches_by_contact on enrichment.contact_matches (source, contact_id, decided_at, match_id)`,
   `create index contact_matches_by_person on enrichment.contact_matches (person_key, service)
     where person_key is not null`,
-  // Few contacts have a person with several keys. The functions that lock and project look for them in every call.
-  `create index contact_matches_with_keys on enrichment.contact_matches (source, contact_id)
-    where person_keys is not null`,
-  `create index contact_matches_by_keys on enrichment.contact_matches using gin (person_keys) with (fastupdate = off)
-    where person_keys is not null`,
   `create index contact_matches_by_key on enrichment.contact_matches using gin (match_keys) with (fastupdate = off)
     where match_keys is not null`,
   `create index contact_matches_by_run on enrichment.contact_matches (run_id, match_id)`,

@@ -59,7 +59,6 @@ export const peopleProjections = [
     contact_id text not null,
     service text not null,
     person_key text not null,
-    person_keys text[],
     match_id bigint not null,
     evidence text not null,
     asked boolean not null,
@@ -68,8 +67,6 @@ export const peopleProjections = [
     primary key (source, contact_id)
   )`,
   `create index contacts_by_person on enrichment.contacts (person_key, service)`,
-  `create index contacts_by_keys on enrichment.contacts using gin (person_keys) with (fastupdate = off)
-    where person_keys is not null`,
   `create index contacts_by_run on enrichment.contacts (run_id)`,
 
   `create table enrichment.changes (
