@@ -3,7 +3,6 @@ import { creditedStatuses } from '../../../../domain/late-results/delivery-statu
 import { switchboard } from '../../../../domain/identity/values/phone.ts';
 import { holdingStatuses } from '../../../../domain/money/attempt-status.ts';
 import { oneOf } from '../../../one-of.ts';
-import { contactsWith } from '../contacts-with.ts';
 
 const isCredited = `status in (${oneOf(creditedStatuses)})`;
 
@@ -94,11 +93,7 @@ export const runFigures = [
         from enrichment.observations o
         where run_id = r.run_id
           and kind <> 'reused'
-          and (
-            exists (select from enrichment.contacts k where k.service = o.service and k.person_key = o.person_key)
-            or 0 < (
-              select count(*) from (${contactsWith('person_keys @> array[o.person_key]')}) k where service = o.service)
-          )
+          and exists (select from enrichment.contacts k where k.service = o.service and k.person_key = o.person_key)
       ) said
     ) f
     where r.status <> 'planned'`,
