@@ -6,7 +6,6 @@ import { callTaskQueues, controlTaskQueue } from './contract/temporal-names.ts';
 import { countCalls, traceCalls } from './calls/observe-calls.ts';
 import { FailureStreak } from './calls/batches/failure-streak.ts';
 import { RefusalStreaks } from './calls/batches/refusal-streaks.ts';
-import { SentCalls } from './calls/sent-calls.ts';
 import { learnRateWindows } from './calls/service/learn-rate-windows.ts';
 import type { AdmissionLimits } from './ledger/admit.ts';
 import { CallQueue } from './ledger/call-queue.ts';
@@ -25,7 +24,6 @@ import { Problem } from './domain/problem.ts';
 import { webhookPath } from './late-results/receiver.ts';
 import {
   commonWorkerOptions,
-  drainSeconds,
   workflowBundle,
   workflowIsolate,
   type WorkerConnection,
@@ -64,6 +62,8 @@ const nowhere = 'https://no-receiver.invalid';
 const controlConnections = 6;
 /** A worker that is suspended or cut off keeps its locks no longer than this. */
 const idleTransactionMilliseconds = 60_000;
+/** Statements of a call take milliseconds. The recording of a paid answer is repeated on another connection. */
+const callStatementMilliseconds = 2 * 60_000;
 /** An activity waits up to this time. A longer wait becomes a timer of the workflow, which the UI shows. */
 const patienceMilliseconds = 20_000;
 
@@ -89,6 +89,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     // One for each call in flight, and one for each batch that waits beside it.
     connections: 2 * config.callConcurrency,
     keepsPlans: true,
+    queryMilliseconds: callStatementMilliseconds,
   });
   const client = createServiceClient({
     ...config.service,
@@ -106,22 +107,15 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
     rateLimits: config.rateLimits,
     budgets: { ...config.budgets.perPeriod, alarmsAt: config.budgetAlarms },
   };
-  const sentCalls = new SentCalls(callWarehouse, limits, log);
-  let drainedSince: number | undefined;
   const close = async (): Promise<void> => {
-    const drained = performance.now() - (drainedSince ?? performance.now());
-    // An embedded database has no replica, and can have failed for good.
-    const patience = config.databaseUrl === undefined ? 0 : drainSeconds(config) * 1_000 - drained;
-    await sentCalls.close(patience);
     await queue.close();
     await client.close();
     await Promise.all([warehouse.close(), callWarehouse.close()]);
   };
   try {
-    const parts = { warehouse, callWarehouse, client, limits, queue, sentCalls };
+    const parts = { warehouse, callWarehouse, client, limits, queue };
     const workers = await createWorkers(await workerOptions(settings, parts));
     const drain = (): void => {
-      drainedSince ??= performance.now();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       queue.handBack();
     };
@@ -148,13 +142,12 @@ interface WorkerParts {
   readonly client: ServiceClient;
   readonly limits: AdmissionLimits;
   readonly queue: CallQueue;
-  readonly sentCalls: SentCalls;
 }
 
 /** Options of the workers of all queues, the control queue's first. */
 async function workerOptions(
   settings: WorkerSettings,
-  { warehouse, callWarehouse, client, limits, queue, sentCalls }: WorkerParts,
+  { warehouse, callWarehouse, client, limits, queue }: WorkerParts,
 ): Promise<WorkerOptions[]> {
   const { config, log, metrics } = settings;
   const { service, budgets } = limits;
@@ -200,7 +193,6 @@ async function workerOptions(
       admit: openAdmissions(callWarehouse.database, limits),
       patienceMilliseconds,
       streak: new FailureStreak(),
-      sentCalls,
       refusals: new RefusalStreaks(),
       webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
       onBudgetAlarm: (alarm) => log.warn(alarm, 'settled and reserved credits reached an alarm of a budget'),

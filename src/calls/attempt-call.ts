@@ -1,37 +1,60 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PauseReason } from '../contract/pause-reasons.ts';
-import type { AdmissionLimits } from '../ledger/admit.ts';
+import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
+import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
+import type { Warehouse } from '../db/database.ts';
+import { canSucceedLater, isDatabaseAway } from '../db/postgres-errors.ts';
+import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
+import type { BudgetAlarm } from '../ledger/credit-ledger.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
 import { endFailedCall } from '../ledger/end-failed-call.ts';
-import { bulkMatchScope, endCall, slackSeconds, type Wait } from '../ledger/rate-windows.ts';
+import { bulkMatchScope, endCall, releaseSlot, slackSeconds, type Wait } from '../ledger/rate-windows.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
+import type { OpenPerson } from './batches/open-people.ts';
+import type { RunRecord } from '../runs/runs.ts';
 import { recordOrKeep } from './answers/record-or-keep.ts';
 import type { FailureStreak } from './batches/failure-streak.ts';
 import type { RefusalStreaks } from './batches/refusal-streaks.ts';
 import { forWorkers } from './service/check-run-service.ts';
-import type { SentCall, SentCalls } from './sent-calls.ts';
-import { admitWhenAffordable, release, type AdmitDependencies, type AttemptRequest } from './admit-call.ts';
-import { untilDatabaseIsBack } from './until-database-is-back.ts';
 
-export interface AttemptDependencies extends AdmitDependencies {
+export interface AttemptDependencies {
+  readonly warehouse: Warehouse;
+  readonly admit: (request: AdmissionRequest) => Promise<Admission>;
+  readonly callTimeoutSeconds: number;
+  /** Called once for each crossed threshold of a budget. */
+  readonly onBudgetAlarm: (alarm: BudgetAlarm) => void;
   readonly client: ServiceClient;
   readonly queue: CallQueue;
   readonly limits: AdmissionLimits;
   /** The activity waits up to this long; a longer wait becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
   readonly streak: FailureStreak;
-  readonly sentCalls: SentCalls;
   readonly refusals: RefusalStreaks;
   /** Already bound to the run and the batch. */
   readonly log: Logger;
   /** Returns the webhook address for the token of an attempt. */
   readonly webhookUrl: (token: string) => string;
   readonly pollAfterSeconds: number;
+}
+
+export interface AttemptRequest {
+  readonly run: RunRecord;
+  readonly batch: number;
+  /** At most ten; the budgets may pay for fewer. */
+  readonly people: readonly OpenPerson[];
+}
+
+/** A call that is admitted. */
+interface SentCall {
+  readonly attemptId: string;
+  readonly run: RunRecord;
+  readonly people: readonly OpenPerson[];
 }
 
 export type AttemptResult =
@@ -75,10 +98,7 @@ export async function attemptCall(
   request: AttemptRequest,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const { sentCalls } = dependencies;
-  await sentCalls.recordLost();
-  const { changedConnections } = sentCalls;
-  const { admission, asked } = await admitWhenAffordable(dependencies, request, signal);
+  const admission = await admitWhenAffordable(dependencies, request, signal);
   if (admission.kind !== 'admitted') return admission;
   const admittedAt = performance.now();
   killPoint('admitted');
@@ -88,8 +108,6 @@ export async function attemptCall(
     attemptId,
     run: request.run,
     people: request.people.slice(0, rowNumbers.length),
-    admission: { ...asked, rowNumbers, token, admittedAt },
-    changedConnections,
   };
   const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
   // A process that was suspended after the admission would send later than the rate window expects.
@@ -139,18 +157,15 @@ async function recordCall(
   call: SentCall,
   answer: BulkAnswer,
 ): Promise<AttemptResult> {
-  const { warehouse, log, pollAfterSeconds, sentCalls } = dependencies;
+  const { warehouse, log, pollAfterSeconds } = dependencies;
   const { attemptId, run, people } = call;
-  const record = () =>
-    writeEnd(dependencies, call, async () => {
-      await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
-      return recordOrKeep({ warehouse, log }, run, { attemptId, people, answer, pollAfterSeconds });
-    });
-  const paused = await record();
+  const paused = await untilDatabaseIsBack(async () => {
+    await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
+    return recordOrKeep({ warehouse, log }, run, { attemptId, people, answer, pollAfterSeconds });
+  });
   const ended = { attemptId, people: people.length } as const;
   if (paused) return { ...ended, kind: 'unknown', pauseReason: undefined, paused };
   killPoint('recorded');
-  sentCalls.keep(attemptId, answer.raw.length, record);
   dependencies.streak.end();
   log.debug({ attemptId, people: people.length }, 'a call is recorded');
   if (answer.unreadFields.length > 0)
@@ -173,7 +188,7 @@ async function closeFailure(
   log.warn({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const reason = failure.message;
   const pauseReason = pauseReasonOf(failure);
-  return writeEnd(dependencies, call, async (): Promise<AttemptResult> => {
+  return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
     if (type.startsWith('not-sent.')) {
       await release(dependencies, attemptId, reason);
       const milliseconds = streak.pauseOfUnsent();
@@ -208,20 +223,6 @@ async function closeFailure(
   });
 }
 
-/** Writes how a call ended; again if the database has lost the call, because then there was nothing to write to. */
-function writeEnd<Result>(
-  { sentCalls }: AttemptDependencies,
-  call: SentCall,
-  write: () => Promise<Result>,
-): Promise<Result> {
-  return untilDatabaseIsBack(async () => {
-    for (;;) {
-      const result = await write();
-      if (!(await sentCalls.restoreIfLost(call))) return result;
-    }
-  });
-}
-
 function bulkCalls({ limits }: AttemptDependencies): RateScope {
   return { service: limits.service, scope: bulkMatchScope };
 }
@@ -237,4 +238,85 @@ function pauseReasonOf(failure: ServiceFailure): PauseReason {
 /** Adds the service's own advice. */
 function withAdvice(text: string, { advice }: ServiceFailure): string {
   return advice.length === 0 ? text : `${text} (the service says: ${advice.join('; ')})`;
+}
+
+/** A worker that stops does not wait longer for a database that is away. */
+const releasePatienceMilliseconds = 20_000;
+
+/** Admits a call. Waits while calls in flight may release credits; the batch waits for a full rate window. */
+async function admitWhenAffordable(
+  dependencies: AttemptDependencies,
+  { run, batch, people }: AttemptRequest,
+  signal: AbortSignal,
+): Promise<Admission> {
+  for (;;) {
+    signal.throwIfAborted();
+    const asked: AdmissionRequest = {
+      attemptId: randomUUID(),
+      runId: run.runId,
+      batch,
+      priority: run.options.priority,
+      rowNumbers: people.map((person) => person.rowNumber),
+      creditsPerPerson: worstCaseCredits(askOf(run.options)),
+      deadlineSeconds: dependencies.callTimeoutSeconds + slackSeconds,
+      lateResults: lateKindsOf(run.options).length > 0,
+    };
+    const admission = await admitOrRelease(dependencies, asked);
+    if ('alarms' in admission) admission.alarms.forEach(dependencies.onBudgetAlarm);
+    if (admission.kind !== 'over_budget' || !admission.mayFreeCredits) return admission;
+    // A miss costs nothing: what calls in flight have reserved may come back within a second.
+    await sleep(200, undefined, { signal });
+  }
+}
+
+/**
+ * Admits a call. If the reply to the admission is lost, the call may be admitted: it is released, because it was not
+ * sent. Otherwise its people would wait for a person's decision.
+ */
+async function admitOrRelease(
+  dependencies: AttemptDependencies,
+  request: AdmissionRequest,
+): Promise<Admission> {
+  try {
+    return await dependencies.admit(request);
+  } catch (error) {
+    if (isDatabaseAway(error))
+      await untilDatabaseIsBack(
+        () =>
+          release(
+            dependencies,
+            request.attemptId,
+            'the admission was not confirmed, and the call was not sent',
+          ),
+        releasePatienceMilliseconds,
+      ).catch(() => {});
+    throw error;
+  }
+}
+
+async function release({ warehouse }: AttemptDependencies, attemptId: string, reason: string): Promise<void> {
+  await closeWithoutCost(warehouse, attemptId, { status: 'released', reason });
+  await releaseSlot(warehouse.database, attemptId);
+}
+
+/** How long a process keeps a paid answer in memory while the database is away. */
+const recordingPatienceMilliseconds = 10 * 60_000;
+
+/**
+ * Repeats work that must not be lost while the database is away. The work must recognise an earlier try by its ids,
+ * because the reply to a COMMIT can be lost.
+ */
+export async function untilDatabaseIsBack<Result>(
+  work: () => Promise<Result>,
+  patienceMilliseconds = recordingPatienceMilliseconds,
+): Promise<Result> {
+  const giveUpAt = performance.now() + patienceMilliseconds;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!canSucceedLater(error) || performance.now() > giveUpAt) throw error;
+      await sleep(500);
+    }
+  }
 }

@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { UsageProblem } from '../domain/problem.ts';
-import { clientWithTimeout } from './client-with-timeout.ts';
 import { addressWithoutPassword } from './postgres-errors.ts';
-import { processOf } from './session-settings.ts';
+import { clientWithTimeout, processOf } from './session-settings.ts';
 
 /** Comparisons of the sessions of two connections: a busy pooler can give them different sessions by chance. */
 const comparisons = 5;

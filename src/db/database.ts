@@ -1,9 +1,8 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { keptPlanSettings, preparing } from './kept-plans.ts';
-import { LostConnections } from './lost-connections.ts';
+import { databaseErrorCode, isDatabaseAway } from './postgres-errors.ts';
 import type { Tables } from './schema.ts';
-import { afterConnect, applySessionSettings } from './session-settings.ts';
+import { afterConnect, applySessionSettings, keptPlanSettings } from './session-settings.ts';
 
 export interface Warehouse {
   /** Typed queries; every table name is looked up in the schema `enrichment`. */
@@ -25,8 +24,6 @@ export interface WarehouseOptions {
   readonly keepsPlans?: boolean;
   /** Ends a transaction whose process stops in the middle of it, because others wait for its locks. */
   readonly idleTransactionMilliseconds?: number;
-  /** How long a statement waits for its answer before its session is looked at; 30 s by default. */
-  readonly lostAfterMilliseconds?: number;
   /** Called when an idle connection breaks, such as at a server's restart. */
   readonly onIdleError?: (error: Error) => void;
 }
@@ -37,7 +34,6 @@ export interface WarehouseOptions {
  * @param databaseUrl a PostgreSQL address, version 15 or later
  */
 export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {}): Warehouse {
-  const lost = new LostConnections(databaseUrl, options.lostAfterMilliseconds ?? 30_000);
   const settings = {
     ...(options.keepsPlans && keptPlanSettings),
     ...(options.idleTransactionMilliseconds !== undefined && {
@@ -50,9 +46,10 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
     ...(options.queryMilliseconds !== undefined && { query_timeout: options.queryMilliseconds }),
     application_name: options.applicationName ?? 'enrich',
     connectionTimeoutMillis: options.connectMilliseconds ?? 10_000,
-    onConnect: afterConnect(async (client) =>
-      lost.watch(client, await applySessionSettings(client, settings)),
-    ),
+    // Finds a connection that a failover, a firewall or a proxy has lost without closing it.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 20_000,
+    onConnect: afterConnect((client) => applySessionSettings(client, settings)),
   });
   // Without a listener, a restart of the server (57P01) ends the process. Errors are expected while the pool closes.
   pool.on('error', (error) => {
@@ -61,16 +58,56 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
   // A connection in use also emits an event that would end the process. Its query reports the error.
   pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: options.keepsPlans ? preparing(pool) : pool }),
+    dialect: new PostgresDialect({ pool: closingUseless(pool, options.keepsPlans === true) }),
   });
   return {
     database,
     pool,
     close: async () => {
-      lost.close();
       await database.destroy();
       // Kysely ends a pool only if a query has used the pool.
       if (!pool.ended) await pool.end();
     },
   };
+}
+
+/**
+ * Errors after which only another connection helps: a migration has changed the columns of a prepared statement, or
+ * the server is no longer the primary server.
+ */
+const endingCodes = new Set(['0A000', '25006']);
+
+/**
+ * A pool that closes a connection after an error that the connection would repeat, such as a server that no longer
+ * answers.
+ *
+ * @param prepares whether it prepares each statement with parameters once for each connection
+ */
+function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
+  return {
+    connect: async () => {
+      const client = await pool.connect();
+      let isUseless = false;
+      const query = (text: string | object, values: readonly unknown[] = []): unknown => {
+        // A cursor of a stream is no promise, and reports its errors itself.
+        if (typeof text !== 'string') return client.query(text as pg.QueryConfig);
+        return client.query(preparedQuery(text, values, prepares)).catch((error: unknown) => {
+          isUseless ||= isDatabaseAway(error) || endingCodes.has(databaseErrorCode(error) ?? '');
+          throw error;
+        });
+      };
+      return { query, release: () => client.release(isUseless) } as unknown as PostgresPoolClient;
+    },
+    end: () => pool.end(),
+  };
+}
+
+/** A name for each text of a statement. Texts are few: values are parameters. */
+const names = new Map<string, string>();
+
+function preparedQuery(text: string, values: readonly unknown[], prepares: boolean): pg.QueryConfig {
+  if (values.length === 0 || !prepares) return { text, values: [...values] };
+  let name = names.get(text);
+  if (name === undefined) names.set(text, (name = `statement ${names.size + 1}`));
+  return { name, text, values: [...values] };
 }

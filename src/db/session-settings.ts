@@ -1,4 +1,4 @@
-import type { ClientBase, QueryConfig } from 'pg';
+import pg, { type ClientBase, type QueryConfig } from 'pg';
 
 /** The schema that all tables live in. */
 export const schemaName = 'enrichment';
@@ -24,17 +24,26 @@ const sessionSettings: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'read committed',
   // Compiling a statement on the rows of one call took 50 ms of each call with PostgreSQL 15, and its work 20 ms.
   jit: 'off',
+  // The server finds out within a minute that a client is gone, and frees its locks.
+  tcp_keepalives_idle: '20',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '4',
+  tcp_user_timeout: '60000',
+};
+
+/**
+ * Settings under which PostgreSQL plans a statement once a session, for all values, and always with indexes, even if
+ * the tables were small at that time. For statements on the rows of one call: planning takes longer than their work.
+ */
+export const keptPlanSettings: Readonly<Record<string, string>> = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
 };
 
 /** A new connection belongs to a server that has just answered. */
 const answerMilliseconds = 10_000;
-
-/** A session of the server: a process with this number that starts after this time is another session. */
-export interface SessionId {
-  readonly process: number;
-  /** By the server's clock, in seconds, as text. */
-  readonly seenAt: string;
-}
 
 /**
  * Sets the settings of a session, after the connection: poolers such as PgBouncer refuse the startup parameter
@@ -43,16 +52,14 @@ export interface SessionId {
 export async function applySessionSettings(
   client: ClientBase,
   more: Readonly<Record<string, string>> = {},
-): Promise<SessionId> {
+): Promise<void> {
   const settings = { ...sessionSettings, ...more };
   const query: QueryConfig & { readonly query_timeout: number } = {
-    text: `select pg_catalog.set_config(name, value, false), pg_backend_pid() as process,
-        extract(epoch from clock_timestamp())::text as "seenAt"
-      from unnest($1::text[], $2::text[]) as s (name, value)`,
+    text: `select pg_catalog.set_config(name, value, false) from unnest($1::text[], $2::text[]) as s (name, value)`,
     values: [Object.keys(settings), Object.values(settings)],
     query_timeout: answerMilliseconds,
   };
-  return (await client.query<SessionId>(query)).rows[0]!;
+  await client.query(query);
 }
 
 /** The process of the server for a connection. Behind a pooler, `client.processID` is an invented number. */
@@ -64,4 +71,17 @@ export async function processOf(client: ClientBase): Promise<number> {
 /** The option `onConnect` of a pool, which waits for the promise although its type says otherwise. */
 export function afterConnect(work: (client: ClientBase) => unknown): (client: ClientBase) => unknown {
   return work;
+}
+
+/** A client of its own, not connected yet, whose connection and statements fail without an answer in this time. */
+export function clientWithTimeout(connectionString: string, milliseconds: number): pg.Client {
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'enrich',
+    connectionTimeoutMillis: milliseconds,
+    query_timeout: milliseconds,
+  });
+  // The statements fail too; without a listener the event would end the process.
+  client.on('error', () => undefined);
+  return client;
 }

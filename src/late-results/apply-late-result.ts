@@ -13,7 +13,7 @@ import {
   type DeliveredBody,
   type DeliveredShare,
 } from '../domain/late-results/delivered-part.ts';
-import { pauseOverbilled } from '../ledger/late-credits.ts';
+import { leaveUnknown } from '../ledger/late-credits.ts';
 import { recordLateLookups } from '../people/known/lookup-history.ts';
 import { decideAboutPeople } from '../people/contacts/apply-changes.ts';
 import { recordLateResults } from '../people/log/append-to-log.ts';
@@ -85,7 +85,7 @@ export async function applyLateResult(
     const refusal = refusalOf(attempt, content, compared);
     if (refusal) {
       await mark({ status: 'quarantined', reason: refusal.reason, ...shown });
-      if (refusal.pauses) await pauseOverbilled(transaction, attempt, refusal.reason, deliveryId);
+      if (refusal.isImpossible) await leaveUnknown(transaction, attempt.attemptId, refusal.reason);
       return 'quarantined';
     }
 
@@ -159,15 +159,15 @@ function refusalOf(
   attempt: LockedAttempt,
   content: LateResult,
   { part, isOfEmpty }: Pick<ComparedBody, 'part' | 'isOfEmpty'>,
-): { readonly reason: string; readonly pauses: boolean } | undefined {
-  if (!part) return { reason: ofAnotherCall, pauses: false };
+): { readonly reason: string; readonly isImpossible: boolean } | undefined {
+  if (!part) return { reason: ofAnotherCall, isImpossible: false };
   const { creditsConsumed: credits, creditsProblem } = content;
   if (content.people.length === 0 && !isOfEmpty && credits !== undefined && credits > 0n)
-    return { reason: 'it states a price and no people', pauses: false };
+    return { reason: 'it states a price and no people', isImpossible: false };
   const most = maxCredibleCredits(askOf(attempt.options), attempt.people);
   const isCredible = credits === undefined || most === undefined || credits <= most;
   if (isCredible && creditsProblem !== 'too-large') return undefined;
-  return { reason: 'a delivery was billed more than its call can cost', pauses: true };
+  return { reason: 'a delivery states more credits than its call can cost', isImpossible: true };
 }
 
 function reasonOf(

@@ -16,7 +16,7 @@ import {
   type DeliveryStatus,
 } from '../domain/late-results/delivery-status.ts';
 import { readLateResult, type LateResult } from '../service/answers/late-result.ts';
-import { decompress } from '../service/content-coding.ts';
+import { decompress } from '../service/transport.ts';
 
 export interface StoredDelivery {
   readonly deliveryId: string;
@@ -284,9 +284,7 @@ export async function contentOf(delivery: {
   readonly body: Buffer;
   readonly contentEncoding: string | null;
 }): Promise<LateResult | undefined> {
-  const body = await decompress(delivery.body, delivery.contentEncoding ?? undefined, longestBody).catch(
-    () => undefined,
-  );
+  const body = await decompress(delivery.body, longestBody).catch(() => undefined);
   return body && readLateResult(body);
 }
 

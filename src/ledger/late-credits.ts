@@ -74,7 +74,7 @@ export async function settleLateCredits(
     if (bill.certain && !isRepeated && (money.answered !== null || hasWholePrice))
       await settleTotal(transaction, money, atLeast);
     else if (bill.hasPrices || !(await pollForPrice(transaction, attemptId)))
-      await leaveUnknown(transaction, attemptId);
+      await leaveUnknown(transaction, attemptId, uncertainCost);
   }
   if (atLeast > storedCredits(money.reserved))
     await pauseOverbilled(transaction, money, 'billed more than reserved');
@@ -158,10 +158,15 @@ async function pollForPrice(transaction: Transaction<Tables>, attemptId: string)
   return hastened.numUpdatedRows > 0n;
 }
 
-async function leaveUnknown(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
+/** Ends the waiting of a call whose price nobody can know. Its credits stay reserved; later results still count. */
+export async function leaveUnknown(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  reason: string,
+): Promise<void> {
   await sql`
     update attempts set status = 'unknown', next_poll_at = null,
-      reason = coalesce(reason || '; ', '') || ${uncertainCost}
+      reason = concat_ws('; ', reason, ${reason}::text)
     where attempt_id = ${attemptId} and status = 'awaiting'
   `.execute(transaction);
 }
@@ -176,13 +181,11 @@ async function lockBudgets(transaction: Transaction<Tables>): Promise<void> {
  * run. Comes after every other lock of the transaction.
  *
  * @param mark added to the reason that `enrich attempts` shows
- * @param deliveryId the quarantined delivery that states the price; undefined: the price is settled
  */
 export async function pauseOverbilled(
   transaction: Transaction<Tables>,
   { attemptId, runId }: { readonly attemptId: string; readonly runId: string },
   mark: string,
-  deliveryId?: string,
 ): Promise<void> {
   const marked = await transaction
     .updateTable('attempts')
@@ -195,13 +198,9 @@ export async function pauseOverbilled(
   await lockBudgets(transaction);
   await pauseCalls(transaction, runId, {
     type: 'service.overbilled',
-    reason:
-      deliveryId === undefined
-        ? `the service billed more for attempt ${attemptId} than was reserved for it`
-        : `a delivery for attempt ${attemptId} states more credits than its call can cost`,
+    reason: `the service billed more for attempt ${attemptId} than was reserved for it`,
     next:
-      `compare the attempt (enrich attempts show ${attemptId}) ` +
-      (deliveryId === undefined ? '' : `and the delivery (enrich inbox show ${deliveryId}) `) +
-      `with the invoice of the service; then: enrich resume ${runId}`,
+      `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service; ` +
+      `then: enrich resume ${runId}`,
   });
 }

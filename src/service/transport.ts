@@ -1,7 +1,7 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { Agent, type Dispatcher } from 'undici';
 import { errorCode } from '../domain/error-code.ts';
-import { decompress } from './content-coding.ts';
-import { connectorSkippingContinue } from './interim-answers.ts';
 
 /** Header values by lower-case name. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -96,7 +96,7 @@ const defaultLimits: TransportLimits = {
 export function createTransport(limits: Partial<TransportLimits> = {}): Transport {
   const bounds = { ...defaultLimits, ...limits };
   const agent = new Agent({
-    connect: connectorSkippingContinue({ timeout: bounds.connectMilliseconds }),
+    connect: { timeout: bounds.connectMilliseconds },
     maxHeaderSize: bounds.headBytes,
     bodyTimeout: bounds.silenceMilliseconds,
     // The deadline of the call limits the wait for the headers.
@@ -258,22 +258,31 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/**
- * Decompresses an answer within the same limits. The request asks for gzip only, but some servers and proxies compress
- * otherwise, and the answer may be paid for.
- */
+/** Decompresses an answer within the same limits. */
 async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<HttpAnswer> {
-  const coding = answer.headers['content-encoding']?.toString();
-  if (answer.body.length === 0) return answer;
   const isError = answer.status >= 300;
   try {
     const limit = isError ? bounds.errorBytes : bounds.answerBytes;
-    return { ...answer, body: await decompress(answer.body, coding, limit) };
+    return { ...answer, body: await decompress(answer.body, limit) };
   } catch (error) {
     if (isError) return { ...answer, body: Buffer.alloc(0) };
     const code = codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'TOO_LARGE' : 'UNDECODABLE';
     throw new TransportError(code, { sent: true, status: answer.status });
   }
+}
+
+const unzip = promisify(gunzip);
+
+/**
+ * Decompresses a body of the service, of an answer or a delivery. The client asks for gzip only. The bytes decide: gzip
+ * begins with 1f 8b, as no JSON does, and proxies remove, repeat and leave the header.
+ *
+ * @param maxOutputLength bytes: a small body can expand to gigabytes
+ * @throws Error; with the code ERR_BUFFER_TOO_LARGE for a result above the limit
+ */
+export async function decompress(body: Buffer, maxOutputLength: number): Promise<Buffer> {
+  const isZipped = body.length >= 2 && body.readUInt16BE() === 0x1f8b;
+  return isZipped ? unzip(body, { maxOutputLength }) : body;
 }
 
 function codeOf(error: unknown): string {

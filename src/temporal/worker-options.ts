@@ -19,7 +19,7 @@ export interface WorkerConnection {
 const graceSecondsBeyondCall = 30;
 
 /** How long a worker drains at most. Its calls are then cut off. */
-export function drainSeconds({ service }: Config): number {
+function drainSeconds({ service }: Config): number {
   return service.callTimeoutSeconds + 2 * graceSecondsBeyondCall;
 }
 

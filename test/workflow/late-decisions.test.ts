@@ -38,7 +38,7 @@ it('a pause and a resume while the tables already wait for the approval approve 
 it('a run that a person resumes while its budgets are read is not paused again', async () => {
   const overbilled: PauseReason = {
     type: 'service.overbilled',
-    reason: 'a delivery was billed more than its call can cost',
+    reason: 'billed more than reserved',
     next: 'enrich resume',
   };
   const activities = new ScriptedActivities();

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/settings.ts';
 import { differingSettings, markSettings } from '../../config/shared-settings.ts';
-import { clientWithTimeout } from '../../db/client-with-timeout.ts';
+import { clientWithTimeout } from '../../db/session-settings.ts';
 import { runningRecord } from '../../dev/server.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';

@@ -1,23 +1,18 @@
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { FailureStreak } from '../../../src/calls/batches/failure-streak.ts';
 import { RefusalStreaks } from '../../../src/calls/batches/refusal-streaks.ts';
-import { SentCalls } from '../../../src/calls/sent-calls.ts';
 import { openAdmissions } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import type { BulkAnswer, BulkRequest } from '../../../src/service/client.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 
-/**
- * Returns a function that makes what a worker needs for calls to a service that answers as given. All workers of a test
- * file share the memory of sent calls.
- */
+/** Returns a function that makes what a worker needs for calls to a service that answers as given. */
 export function batchDependencies(
   warehouse: TestWarehouse,
 ): (answer: (request: BulkRequest) => Promise<Partial<BulkAnswer>>) => AttemptDependencies {
   const limits = { service: 'test', rateLimits: [], budgets: {} };
   const log = { debug: () => {}, warn: () => {}, error: () => {} } as unknown as Logger;
-  const sentCalls = new SentCalls(warehouse, limits, log);
   return (answer) =>
     ({
       warehouse,
@@ -32,7 +27,6 @@ export function batchDependencies(
       pollAfterSeconds: 900,
       client: { bulkMatch: answer },
       streak: new FailureStreak(),
-      sentCalls,
       refusals: new RefusalStreaks(),
       log,
       webhookUrl: (token: string) => token,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { untilDatabaseIsBack } from '../../../src/calls/until-database-is-back.ts';
+import { untilDatabaseIsBack } from '../../../src/calls/attempt-call.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const warehouse = await warehouseOfFile();

@@ -38,7 +38,7 @@ describe('a genuine token', () => {
       for (const order of ['before', 'after'] as const) {
         const call = await answeredCall();
         if (order === 'before') await deliver(call, other(call));
-        expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+        expect(await books(call)).toMatchObject({ settled: null, reserved: 27 });
         await deliver(call, phonesBody(call.ids, 24));
         if (order === 'after') await deliver(call, other(call));
         expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
@@ -112,20 +112,14 @@ describe('a genuine token', () => {
     expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
-  it('a body with an incredible price holds the credits, and the paused run names its delivery', async () => {
+  it('a body with an impossible price is quarantined, its call is unknown, and the run continues', async () => {
     const call = await answeredCall();
     await deliver(call, phonesBody(call.ids, 1_000_000));
-    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-    const rows = await warehouse.query<{ id: string }>`
-      select delivery_id as id from webhook_deliveries where attempt_id = ${call.attemptId}`;
-    expect(await getRun(warehouse, call.runId)).toMatchObject({
-      status: 'paused',
-      pauseReason: {
-        type: 'service.overbilled',
-        reason: `a delivery for attempt ${call.attemptId} states more credits than its call can cost`,
-        next: expect.stringContaining(`enrich inbox show ${rows[0]!.id}`),
-      },
-    });
+    expect(await statuses(call)).toEqual(['quarantined']);
+    expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+    expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running', pauseReason: null });
+    await deliver(call, phonesBody(call.ids, 24));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
   });
 
   it('a body whose price exceeds the reservation only together with the answer leaves the cost unknown', async () => {

@@ -10,7 +10,6 @@ import { FailureStreak } from '../../../src/calls/batches/failure-streak.ts';
 import { RefusalStreaks } from '../../../src/calls/batches/refusal-streaks.ts';
 import { enrichBatch } from '../../../src/calls/batches/enrich-batch.ts';
 import { openBatches } from '../../../src/calls/batches/open-batches.ts';
-import { SentCalls } from '../../../src/calls/sent-calls.ts';
 import { openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
@@ -22,7 +21,6 @@ import {
   deregisterWaitingBatches,
 } from '../../../src/ledger/waiting-batches.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
-import type { Logger } from '../../../src/telemetry/log.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { setPriority } from '../../helpers/warehouse/set-priority.ts';
@@ -36,7 +34,6 @@ const fourAMinute: RateLimit[] = [{ calls: 4, seconds: 60 }];
 
 const warehouse = await warehouseOfFile({ connections: 4 });
 const limits = { service, rateLimits: fourAMinute, budgets: {} };
-const sentCalls = new SentCalls(warehouse, limits, { warn: () => {} } as unknown as Logger);
 let night: string;
 let backfill: string;
 
@@ -184,7 +181,6 @@ describe('a batch', () => {
       patienceMilliseconds: 20,
       client: { bulkMatch: answer },
       streak: new FailureStreak(),
-      sentCalls,
       refusals: new RefusalStreaks(),
       log: { debug: () => {}, warn: () => {} },
       callTimeoutSeconds: 5,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { deflateRawSync, gzipSync } from 'node:zlib';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
@@ -364,37 +364,13 @@ it('connections that the service closes between calls cost nothing', async () =>
 });
 
 it.each([
-  ['gzip', gzipSync],
-  ['GZip', gzipSync],
-  ['x-gzip', gzipSync],
-  ['deflate', deflateSync],
-  ['br', brotliCompressSync],
-  ['gzip, br', (body: string) => brotliCompressSync(gzipSync(body))],
-  ['gzip, gzip', (body: string) => gzipSync(gzipSync(body))],
-] as const)('connections carry compressed answers, named %s', async (coding, compress) => {
-  const server = await serve(answering(httpAnswer(200, compress(good), { 'content-encoding': coding })));
-  const answer = await clientOf(server.baseUrl).bulkMatch({ details });
-  expect(answer.raw.toString()).toBe(good);
-  expect(server.requests[0]).toMatch(/^accept-encoding: gzip\r$/im);
-});
-
-it.each([
+  ['in gzip', 'gzip', gzipSync(good)],
+  ['in gzip whose header a proxy has removed', 'identity', gzipSync(good)],
   ['that says gzip of a body that is not compressed', 'gzip', Buffer.from(good)],
-  ['that a proxy has repeated', 'gzip, gzip', gzipSync(good)],
-])('connections carry an answer with a coding %s', async (_, coding, body) => {
+])('connections carry an answer %s', async (_, coding, body) => {
   const server = await serve(answering(httpAnswer(200, body, { 'content-encoding': coding })));
   expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
-});
-
-it('connections carry an answer in gzip whose header a proxy has removed', async () => {
-  const server = await serve(answering(httpAnswer(200, gzipSync(good))));
-  expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
-});
-
-it('connections carry an answer in deflate without the header that HTTP demands', async () => {
-  const headers = { 'content-encoding': 'deflate' };
-  const server = await serve(answering(httpAnswer(200, deflateRawSync(good), headers)));
-  expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
+  expect(server.requests[0]).toMatch(/^accept-encoding: gzip\r$/im);
 });
 
 it('connections carry an answer whose headers have 100 KB', async () => {
@@ -403,37 +379,24 @@ it('connections carry an answer whose headers have 100 KB', async () => {
   expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
 });
 
-it.each(['utf-8', 'none', 'aws-chunked', 'utf-8, gzip'])(
-  'connections carry a readable answer whose coding is named %s',
-  async (coding) => {
-    const body = coding.endsWith('gzip') ? gzipSync(good) : good;
-    const server = await serve(answering(httpAnswer(200, body, { 'content-encoding': coding })));
-    expect((await clientOf(server.baseUrl).bulkMatch({ details })).raw.toString()).toBe(good);
-  },
-);
-
 it('connections that carry an answer in an unknown coding leave the call unknown', async () => {
   const coded = deflateRawSync(good);
   const { failure } = await failsWith([answering(httpAnswer(200, coded, { 'content-encoding': 'x-own' }))]);
   expect(verdict(failure)).toEqual(unknown('unreadable-answer'));
 });
 
-it.each([
-  ['103', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
-  ['100', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  [
-    '100 of a proxy and of the service',
-    'HTTP/1.1 100 \r\nvia: 1.1 edge\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
-  ],
-  ['100 after a 103', 'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n'],
-])('connections survive an interim answer %s, together with the answer or before it', async (_, text) => {
-  const interim = Buffer.from(text);
-  const server = await serve((socket) => {
-    const whole = Buffer.concat([interim, httpAnswer(200, good)]);
-    const isTogether = server.requests.length !== 2;
-    socket.write(isTogether ? whole : interim);
-    if (!isTogether) setTimeout(() => socket.write(httpAnswer(200, good)), 50);
-  });
-  const client = clientOf(server.baseUrl);
-  for (let call = 0; call < 3; call += 1) expect((await client.bulkMatch({ details })).httpStatus).toBe(200);
-});
+it.each([['103', 'HTTP/1.1 103 Early Hints\r\n\r\n']])(
+  'connections survive an interim answer %s, together with the answer or before it',
+  async (_, text) => {
+    const interim = Buffer.from(text);
+    const server = await serve((socket) => {
+      const whole = Buffer.concat([interim, httpAnswer(200, good)]);
+      const isTogether = server.requests.length !== 2;
+      socket.write(isTogether ? whole : interim);
+      if (!isTogether) setTimeout(() => socket.write(httpAnswer(200, good)), 50);
+    });
+    const client = clientOf(server.baseUrl);
+    for (let call = 0; call < 3; call += 1)
+      expect((await client.bulkMatch({ details })).httpStatus).toBe(200);
+  },
+);

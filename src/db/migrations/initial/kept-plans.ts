@@ -1,4 +1,4 @@
-import { keptPlanSettings } from '../../kept-plans.ts';
+import { keptPlanSettings } from '../../session-settings.ts';
 
 /** Clauses of a function that works on the rows of one call. */
 export const keptPlans = Object.entries(keptPlanSettings)
