@@ -17,7 +17,7 @@ import {
 } from '../../src/domain/crm/crm.ts';
 import { sameValue } from '../../src/domain/crm/same-value.ts';
 import { headerKey } from '../../src/domain/text/header-name.ts';
-import type { ContactToImport } from '../../src/export/crm-import/contact-to-import.ts';
+import type { ContactToImport } from '../../src/export/crm-import/read-contacts-to-import.ts';
 import { writeImportFiles, type WrittenImport } from '../../src/export/crm-import/write-import-files.ts';
 import { importFolder, importerRules, type CrmRecords } from '../helpers/exports/crm-importers.ts';
 
@@ -32,6 +32,7 @@ const cells = [
   'Zürich\tWest',
   'x'.repeat(130),
   'two\nlines',
+  'two\u2028more',
 ];
 const anyPolicies = fc.record(
   Object.fromEntries(importFields.map((field) => [field, fc.constantFrom(...fieldPolicies)])),
@@ -372,3 +373,18 @@ it.each([
     );
   },
 );
+
+it.each([
+  ['hubspot', ['update-001.csv']],
+  ['zoho', ['update-first-name-001.csv', 'update-last-name-001.csv']],
+] as const)('writeImportFiles() writes the updates of %s into %j', async (name, files) => {
+  const world = (['first_name', 'last_name'] as const).map((changed) =>
+    Object.fromEntries(
+      importFields.map((field) => [field, field === changed ? blank : { ...blank, value: null }]),
+    ),
+  ) as Record<ImportField, Case>[];
+  await written(contactsOf(name, world), name, everything, (folder, { parts }) => {
+    expect(parts.map(({ file }) => file)).toEqual(files);
+    expect(readdirSync(folder).filter((file) => file.startsWith('draft'))).toEqual([]);
+  });
+});

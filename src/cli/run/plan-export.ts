@@ -5,6 +5,7 @@ import { shownHeaders } from '../../domain/text/header-name.ts';
 import { visibleInLine } from '../../domain/text/visible.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { fieldsOfHeader, recordedNames } from '../../ingest/columns/fields.ts';
+import { describedField } from '../../ingest/columns/opt-outs.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
@@ -178,9 +179,16 @@ export function describeMapping({
   const names = recordedNames(header ?? []);
   const fields = fieldsOfHeader(header ?? [], mapping ?? {});
   const unused = names.filter((_, column) => fields[column] === undefined);
+  const given = options.mapping?.['columns'] as Readonly<Record<string, unknown>> | undefined;
   return [
     describeSource(source, options),
-    table(names.flatMap((name, column) => (fields[column] ? [[name, '→', fields[column]]] : []))),
+    table(
+      names.flatMap((name, column) => {
+        const field = fields[column];
+        if (!field) return [];
+        return [[name, '→', describedField((header ?? [])[column]!, field, given?.[field] !== undefined)]];
+      }),
+    ),
     ...warnings.map((warning) => `  note: ${warning}`),
     ...(unused.length === 0 ? [] : [`  not used to find people: ${visibleInLine(shownHeaders(unused))}`]),
   ].join('\n');

@@ -1,3 +1,7 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { decideField, type FieldDecision, type FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { isWritten, keepPlacesTogether, type DecidedField } from '../../domain/crm/field-policy.ts';
 import {
@@ -8,10 +12,8 @@ import {
   type ImportField,
 } from '../../domain/crm/crm.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import type { ContactToImport } from './contact-to-import.ts';
-import { modifiedTime } from './modified-time.ts';
-import { csvLine, spreadsheetLine } from './csv-line.ts';
-import { PartWriter, type PartOptions, type WrittenPart } from './part-writer.ts';
+import { csvLine, PartWriter, spreadsheetLine, type PartOptions, type WrittenPart } from './part-writer.ts';
+import type { ContactToImport } from './read-contacts-to-import.ts';
 
 /** What was written, under the names of the manifest. */
 export interface WrittenImport {
@@ -67,8 +69,8 @@ const needsNoReader: ReadonlySet<FieldDecision> = new Set([
 ]);
 
 /**
- * Writes import files for a CRM: one file for each set of changed columns, because a blank cell erases the
- * field in some importers. The same contacts in the same order give the same bytes.
+ * Writes import files for a CRM. Where a blank cell erases the field, each set of changed columns has its own files.
+ * The same contacts in the same order give the same bytes.
  *
  * @param contacts in the order of their ids
  * @param folder empty
@@ -80,9 +82,9 @@ export async function writeImportFiles(
   folder: string,
 ): Promise<WrittenImport> {
   const files = { folder, lineEnd: importer.lineEnd, byteOrderMark: importer.byteOrderMark };
-  const report = new PartWriter({ ...files, byteOrderMark: true, name: 'conflicts', header: reportHeader });
+  const report = new PartWriter({ ...files, name: 'conflicts', header: reportHeader });
   const agreed = new PartWriter({ ...files, byteOrderMark: false, name: 'agreed', header: undefined });
-  const moves = new PartWriter({ ...files, byteOrderMark: true, name: 'job-changes', header: jobHeader });
+  const moves = new PartWriter({ ...files, name: 'job-changes', header: jobHeader });
   const updates = new UpdateFiles(importer, files);
   const counts = {
     contacts: 0,
@@ -139,42 +141,85 @@ export async function writeImportFiles(
   };
 }
 
-/** The files to import: one for each set of changed columns, in parts of the size that the importer takes. */
+/** A contact's changed cells, until it is known which columns the file has. */
+interface DraftLine {
+  readonly id: string;
+  readonly cells: Readonly<Partial<Record<ImportField, string>>>;
+}
+
+/**
+ * The files to import, in parts of the size that the importer takes. If the importer keeps the field of a blank cell,
+ * one file has the changed columns of all contacts. Otherwise each set of changed columns has its own file.
+ */
 class UpdateFiles {
   readonly #importer: Importer;
   readonly #files: Pick<PartOptions, 'folder' | 'lineEnd' | 'byteOrderMark'>;
   readonly #writers = new Map<string, { readonly columns: readonly string[]; readonly writer: PartWriter }>();
+  readonly #changed = new Set<ImportField>();
+  readonly #draft: PartWriter;
 
   constructor(importer: Importer, files: Pick<PartOptions, 'folder' | 'lineEnd' | 'byteOrderMark'>) {
     this.#importer = importer;
     this.#files = files;
+    const { folder } = files;
+    this.#draft = new PartWriter({
+      folder,
+      lineEnd: '\n',
+      byteOrderMark: false,
+      name: 'draft',
+      header: undefined,
+    });
   }
 
   /** @param changes decisions that give the field our value */
   async write(contact: ContactToImport, changes: readonly DecidedColumn[]): Promise<void> {
-    const cells = [recordIdOf(contact, this.#importer), ...changes.map(({ ours }) => ours!)];
-    await this.#writerOf(changes).write(csvLine(cells));
+    const id = recordIdOf(contact, this.#importer);
+    const fields = changes.map(({ field }) => field);
+    if (this.#importer.blankCells === 'keep') {
+      for (const field of fields) this.#changed.add(field);
+      const cells = Object.fromEntries(changes.map(({ field, ours }) => [field, ours!]));
+      await this.#draft.write(jsonLine({ id, cells }));
+      return;
+    }
+    const name = `update-${fields.map((field) => field.replaceAll('_', '-')).join('+')}`;
+    await this.#writerOf(name, fields).write(csvLine([id, ...changes.map(({ ours }) => ours!)]));
   }
 
   /** @returns the parts, in the order of their names */
   async end(): Promise<WrittenImport['parts']> {
+    const [draft] = await this.#draft.end();
+    if (draft !== undefined) await this.#writeDraft(join(this.#files.folder, draft.file));
     const parts = [];
     for (const { columns, writer } of [...this.#writers.entries()].sort(byName).map(([, each]) => each))
       for (const part of await writer.end()) parts.push({ ...part, columns });
     return parts;
   }
 
-  #writerOf(changes: readonly DecidedColumn[]): PartWriter {
-    const name = `update-${changes.map(({ field }) => field.replaceAll('_', '-')).join('+')}`;
+  async #writeDraft(path: string): Promise<void> {
+    const fields = importFields.filter((field) => this.#changed.has(field));
+    const writer = this.#writerOf('update', fields);
+    for await (const line of createInterface({ input: createReadStream(path, 'utf8') })) {
+      const { id, cells } = JSON.parse(line) as DraftLine;
+      await writer.write(csvLine([id, ...fields.map((field) => cells[field] ?? '')]));
+    }
+    await rm(path);
+  }
+
+  #writerOf(name: string, fields: readonly ImportField[]): PartWriter {
     const known = this.#writers.get(name);
     if (known) return known.writer;
-    const { idHeader, mostRows: rows, mostBytes: bytes } = this.#importer;
-    const columns = [idHeader, ...changes.map(({ column }) => column.header)];
+    const { idHeader, mostRows: rows, mostBytes: bytes, columns: all } = this.#importer;
+    const columns = [idHeader, ...fields.map((field) => all[field]!.header)];
     const most = { rows, bytes };
     const writer = new PartWriter({ ...this.#files, name, header: csvLine(columns), most });
     this.#writers.set(name, { columns, writer });
     return writer;
   }
+}
+
+/** A record on one line: a reader of lines also ends a line at two characters that JSON leaves as they are. */
+function jsonLine(line: DraftLine): string {
+  return JSON.stringify(line).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 function fieldsOf({ columns }: Importer): FieldOfImport[] {
@@ -226,7 +271,7 @@ function reportLine(
 /** Whether the newest export has another record id: a mapping file has named another column as contact id. */
 function createRecordIdCheck(importer: Importer): (contact: ContactToImport) => boolean {
   const { idPattern, idPrefix = '' } = importer;
-  const keys = (importer.idsInExports ?? []).map(headerKey);
+  const keys = importer.idsInExports.map(headerKey);
   return (contact) => {
     const cell = cellOf(contact, keys)?.trim() ?? '';
     return idPattern.test(cell) && ![contact.contactId, idPrefix + contact.contactId].includes(cell);
@@ -272,4 +317,25 @@ function moveOf(contactId: string, move: NonNullable<ContactToImport['jobChange'
 
 function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
   return one < other ? -1 : 1;
+}
+
+/** Zones are at most twelve hours behind UTC. */
+const longestZoneMilliseconds = 12 * 3_600_000;
+
+/** Date, and perhaps time and zone. */
+const isoTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/**
+ * Reads the time of a CRM's cell: an ISO time, or one whose date has points (22.11.2026). Without a zone or an hour,
+ * the latest moment that it can stand for: a value that may be older than the CRM's is not written. Null for ambiguous
+ * dates such as 03/04/2026.
+ */
+function modifiedTime(cell: string): Date | null {
+  const text = cell.trim().replace(/^(\d{2})\.(\d{2})\.(\d{4})(?!\d)/, '$3-$2-$1');
+  const iso = isoTime.exec(text);
+  if (!iso) return null;
+  const [, day, hour = '23:59:59.999', zone] = iso;
+  const moment = new Date(`${day}T${hour}${zone ?? 'Z'}`);
+  if (Number.isNaN(moment.getTime())) return null;
+  return zone === undefined ? new Date(moment.getTime() + longestZoneMilliseconds) : moment;
 }

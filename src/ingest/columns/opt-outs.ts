@@ -110,6 +110,23 @@ function describesOptOut(header: string): boolean {
   return isDetail(headerWords(header));
 }
 
+/** What the plan shows for a column of this field: a column of consents says the opposite of its field. */
+export function describedField(header: string, field: string, isGiven: boolean): string {
+  if (field !== 'opted_out' && field !== 'opted_out_of_calls') return field;
+  if (isGiven) return `${field}, as the mapping file says`;
+  switch (optOutOf(header)?.polarity) {
+    case 'refusal':
+      return `${field}, unless the cell says no`;
+    case 'consent':
+      return `${field}, unless the cell says yes`;
+    case 'basis':
+      return `${field}, if the cell says no`;
+    case 'unclear':
+    case undefined:
+      return `${field}, with any value`;
+  }
+}
+
 /** Whether a column could say who has consented or opted out, by a name that does not say what its values mean. */
 function looksLikeConsent(header: string): boolean {
   const words = headerWords(header);
@@ -314,9 +331,11 @@ const longestFlag = 40;
  * @throws Problem `mapping.consent-unclear`
  */
 export function refuseUnclearConsents(columns: Columns, first: FirstRows): void {
+  // A row with a surplus delimiter has cells in other columns.
+  const rows = first.rows.filter((row) => row.length <= first.header.length);
   const unclear = freeColumns(columns, first).flatMap(([column, header]) => {
-    const cells = filledCells(first.rows, column);
-    const isFlagOfConsent = looksLikeConsent(header) && isFlag(cells, first.rows.length);
+    const cells = filledCells(rows, column);
+    const isFlagOfConsent = looksLikeConsent(header) && isFlag(cells, rows.length);
     return isFlagOfConsent || cells.some(statesOptOut) ? [column] : [];
   });
   if (unclear.length === 0) return;

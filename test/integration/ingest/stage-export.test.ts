@@ -76,10 +76,10 @@ describe('an answer about opting out', () => {
     ]);
     expect(staged.warnings).toEqual([
       expect.stringMatching(
-        /^column "Zgoda marketingowa" says who has opted out, and 2 rows have .*\(the first is row 3, line 4\).*"column": 2/,
+        /^column "Zgoda marketingowa" excludes 3 of 5 rows .*2 answers .*\(the first is row 3, line 4\).*"column": 2/,
       ),
       expect.stringMatching(
-        /^column "Nie dzwonić" .*1 row has .*no phone number.*"opted_out_of_calls".*"column": 3/,
+        /^column "Nie dzwonić" excludes 1 of 5 rows from phone numbers; .*"opted_out_of_calls".*"column": 3/,
       ),
     ]);
   });
@@ -90,13 +90,15 @@ describe('an answer about opting out', () => {
     const content = `email,State\n${lines(['active', 'DO NOT MAIL', 'unsubscribed'])}`;
     const { staged, rows } = await stage(content, { mapping });
     expect(rows.map(({ opted_out }) => opted_out)).toEqual([false, true, false]);
+    const excluded = 'column "State" excludes 1 of 3 rows as opted out';
     expect(staged.warnings).toEqual([
+      excluded,
       expect.stringMatching(
         /^no row has "unsubscribd", "bounced" in column "State", which the mapping lists/,
       ),
     ]);
     const used = { columns: { opted_out: { column: 'State', values: ['do not mail'] } } };
-    expect((await stage(content, { mapping: used })).staged.warnings).toEqual([]);
+    expect((await stage(content, { mapping: used })).staged.warnings).toEqual([excluded]);
   });
 
   it('the time and the reason of an opt-out are answers', async () => {
@@ -104,7 +106,10 @@ describe('an answer about opting out', () => {
       `email,Unsubscribe reason,Consent source\n${lines(['Too many mails,', ',Fair in Graz', ',no consent'])}`,
     );
     expect(rows.map(({ opted_out }) => opted_out)).toEqual([true, false, true]);
-    expect(staged.warnings).toEqual([]);
+    expect(staged.warnings).toEqual([
+      'column "Unsubscribe reason" excludes 1 of 3 rows as opted out',
+      'column "Consent source" excludes 1 of 3 rows as opted out',
+    ]);
   });
 });
 
@@ -122,7 +127,7 @@ it('a row keeps its cells unchanged beside their meaning', async () => {
       row_number: 1,
       contact_id: '00042',
       outcome: null,
-      reason: null,
+      reason: 'the export marks this contact as opted out in the column "Unsubscribed from all email"',
       record_row: null,
       is_contested: false,
       filled: false,

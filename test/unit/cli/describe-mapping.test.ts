@@ -43,3 +43,14 @@ it('describeMapping() takes no field from a name that every object of JavaScript
     'not used to find people: constructor',
   );
 });
+
+it('describeMapping() says which answer of an opt-out column excludes a contact', () => {
+  const header = ['Email Opt In', 'Email Opt Out', 'Consent date', 'State'];
+  const mapping = Object.fromEntries(header.map((name) => [name, 'opted_out']));
+  expect(described(header, mapping).split('\n').slice(1)).toEqual([
+    '  Email Opt In   →  opted_out, unless the cell says yes',
+    '  Email Opt Out  →  opted_out, unless the cell says no',
+    '  Consent date   →  opted_out, if the cell says no',
+    '  State          →  opted_out, with any value',
+  ]);
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spreadsheetLine } from '../../../src/export/crm-import/csv-line.ts';
+import { spreadsheetLine } from '../../../src/export/crm-import/part-writer.ts';
 import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';

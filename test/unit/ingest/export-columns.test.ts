@@ -685,3 +685,47 @@ describe('headers of other languages and tools are understood', () => {
     expect(mapColumns('contacts.csv', { header, recognised: true, rows }, {}).single).toMatchObject(expected);
   });
 });
+
+describe('columns without values of their field', () => {
+  const map = (header: string[], rows: string[][]) =>
+    mapColumns('c.csv', { header, recognised: true, rows }, {});
+
+  it('a column of ids without a value is not used, and another column of ids is', () => {
+    const rows = [['', '17', 'ada@orbit.example']];
+    expect(map(['External ID', 'ID', 'Email'], rows).single.contact_id).toEqual([1]);
+    expect(map(['External ID', 'Customer', 'Email'], rows).single.contact_id).toEqual([]);
+  });
+
+  it('of two columns with one name, the one with values is used', () => {
+    expect(map(['Email', 'Email'], [['', 'ada@orbit.example']]).emails).toEqual([1]);
+  });
+
+  it.each([
+    ['0cc175b9c0f1b6a831c399e269772661', 'MD5 or SHA-256 hashes', '{"hashed_email": 1}'],
+    ['https://www.linkedin.com/in/ada', 'profile URLs', '{"profile_url": 1}'],
+    ['n/a', 'placeholders for a missing value', '"ignore": [1]'],
+    ['+49 30 123456', 'numbers', '"ignore": [1]'],
+    ['ada@', 'addresses that are cut off or invalid', '"ignore": [1]'],
+  ])('a column for e-mails that has none is noted, with the fitting mapping: %s', (cell, look, mapping) => {
+    const { warnings } = map(
+      ['Email', 'First Name', 'Last Name', 'Company'],
+      [[cell, 'Ada', 'Berg', 'Orbit']],
+    );
+    expect(warnings[0]).toContain(
+      `column "Email" has no e-mail address in the first 1 cell; its cells look like ${look}`,
+    );
+    expect(warnings[0]).toContain(mapping);
+  });
+
+  it('a second person of the rows is noted', () => {
+    const header = [
+      'Contact1 First Name',
+      'Contact1 Last Name',
+      'Contact1 Personal Email',
+      'Contact2 First Name',
+    ];
+    expect(map(header, [['Ada', 'Berg', 'ada@orbit.example', 'Bo']]).warnings).toEqual([
+      expect.stringContaining('a second person, who is not enriched (Contact2 First Name)'),
+    ]);
+  });
+});
