@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { settingNames } from './settings-schema.ts';
 
 /** Settings without secrets that a shell command may need. */
-const harmless: ReadonlySet<string> = new Set(['XDG_CACHE_HOME', 'NETRC']);
+const harmless: ReadonlySet<string> = new Set(['XDG_CACHE_HOME']);
 /** Variables of docker compose, and of the clients of PostgreSQL, Temporal, S3 and OTLP, which can have credentials. */
 const foreignSecrets = /^(?:WAREHOUSE_PASSWORD|PG[A-Z]+|(?:TEMPORAL|AWS|OTEL)_\w+)$/;
 

@@ -69,7 +69,6 @@ const fields = z.object({
   ENRICH_DATA_DIR: text.transform((value) => resolve(value ?? '.enrich')),
   AWS_ENDPOINT_URL: url('http:', 'https:'),
   AWS_ENDPOINT_URL_S3: url('http:', 'https:'),
-  NETRC: text.transform((value) => value ?? `${homedir()}/.netrc`),
   CALL_CONCURRENCY: count(4, 1, 100),
   // A timer of Node.js ends at once after more than 24 days, and a call without time fails although it may be billed.
   CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s', ['1s', '1h']),

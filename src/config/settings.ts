@@ -153,7 +153,6 @@ function configOf(values: SettingValues) {
     /** Access to exports that are not files of this machine. */
     exportAccess: {
       stagingDirectory: join(values.ENRICH_DATA_DIR, 'staging'),
-      netrcFile: values.NETRC,
       s3: { endpoint: values.AWS_ENDPOINT_URL_S3 ?? values.AWS_ENDPOINT_URL },
     },
     embedded: {

@@ -5,11 +5,10 @@ import { Problem, UsageProblem } from '../domain/problem.ts';
 import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectations.ts';
 import { addressName, addressText } from '../ingest/sources/export-address.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
-import { isStillAt } from '../ingest/sources/http-export.ts';
 import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import { approveRun } from './approve-run.ts';
-import { recallContent, recallEtag, recordContent } from './fetched-exports.ts';
+import { recallContent, recordContent } from './fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
 import { optionsOfSchedule, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
 import { forgetContent, stageRun, type IngestDependencies } from './ingest-run.ts';
@@ -114,7 +113,7 @@ async function beginRunOf(
   });
   const isKnown = async (sha256: string): Promise<boolean> =>
     onlyNew && (await wasRunBefore(warehouse, { fileSha256: sha256, options }));
-  const known = onlyNew ? await knownContent(dependencies, found, signal) : undefined;
+  const known = onlyNew ? await knownContent(dependencies, found) : undefined;
   if (known !== undefined && (await isKnown(known))) return undefined;
   // Only a fetch can show whether it is new: the next scheduled time does that.
   if (isFull && isElsewhere(address)) return 'left';
@@ -174,18 +173,12 @@ function isOfExport(error: unknown): error is Problem {
   return error instanceof Problem && error.type.startsWith('export.');
 }
 
-/** The content hash of an export whose version was fetched before. */
+/** The content hash of an export whose version was fetched before, if the listing states the version. */
 async function knownContent(
-  { warehouse, exportAccess }: Pick<ScheduleDependencies, 'warehouse' | 'exportAccess'>,
+  { warehouse }: Pick<ScheduleDependencies, 'warehouse'>,
   { address, etag }: FoundExport,
-  signal: AbortSignal,
 ): Promise<string | undefined> {
-  const text = addressText(address);
-  if (etag !== undefined) return recallContent(warehouse, text, etag);
-  if (address.kind !== 'http') return undefined;
-  const before = await recallEtag(warehouse, text);
-  if (before === undefined || !(await isStillAt(address, before, exportAccess, signal))) return undefined;
-  return recallContent(warehouse, text, before);
+  return etag === undefined ? undefined : recallContent(warehouse, addressText(address), etag);
 }
 
 /** The options of a schedule's runs. */

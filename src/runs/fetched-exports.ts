@@ -19,16 +19,6 @@ export async function recallContent(
   return fetched?.sha256;
 }
 
-/** The version that was last fetched from an address. */
-export async function recallEtag(warehouse: Warehouse, address: string): Promise<string | undefined> {
-  const fetched = await warehouse.database
-    .selectFrom('fetched_exports')
-    .select('etag')
-    .where('address', '=', address)
-    .executeTakeFirst();
-  return fetched?.etag;
-}
-
 /** Records the content hash of a version that was fetched from an address. */
 export async function recordContent(
   warehouse: Warehouse,

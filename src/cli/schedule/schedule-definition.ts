@@ -179,7 +179,7 @@ function checkedAddress(kind: ExportChoice['kind'], given: string, folder: strin
     ? wrong(
         kind,
         'the address has a login, or a possible signature, and Temporal shows schedules to all its users',
-        'write the login into .netrc of the workers, or use an s3:// address',
+        'use an s3:// address, or a file that another program downloads',
       )
     : wrong(kind, 'a schedule cannot use this export', 'name a file, https://… or s3://bucket/key');
 }

@@ -3,13 +3,11 @@ import { describeCode, errorCode, isUntrusted, trustStep } from '../../domain/er
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import type { StagingFile } from './staging-directory.ts';
 
-/** An answer with the bytes of a remote export, from its beginning or from the position of an interruption. */
-export interface RemotePart {
-  /** Position of the first byte; 0: the server sends all bytes. */
-  readonly from: number;
+/** An answer with the bytes of a remote export. */
+export interface RemoteContent {
   /** Version of the content; undefined: the server states no reliable version. */
   readonly etag: string | undefined;
-  /** Size of the whole content; undefined: the server does not state it. */
+  /** Size of the content; undefined: the server does not state it. */
   readonly bytes: number | undefined;
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -18,18 +16,14 @@ export interface RemotePart {
 export interface RemoteExport {
   /** As a person may see it. */
   readonly shown: string;
-  /**
-   * Requests the bytes from a position if the content still has this version, and otherwise all bytes.
-   *
-   * @throws Problem if a retry does not help; any other error if a retry can help
-   */
-  open(from: number, etag: string | undefined, signal: AbortSignal): Promise<RemotePart>;
+  /** @throws Problem if a retry does not help; any other error if a retry can help */
+  open(signal: AbortSignal): Promise<RemoteContent>;
 }
 
 export interface DownloadLimits {
   readonly bytes: number;
   readonly seconds: number;
-  /** Maximum number of failures in a row without a further byte. The pauses between retries grow from one second. */
+  /** Maximum number of failures. The pauses between retries grow from one second. */
   readonly failures: number;
   readonly firstPauseMilliseconds: number;
 }
@@ -54,8 +48,7 @@ export interface DownloadRetry {
 const longestPauseMilliseconds = 30_000;
 
 /**
- * Downloads a remote export. An interrupted transfer continues at its position if the content is the same, and
- * otherwise from the beginning.
+ * Downloads a remote export. An interrupted transfer starts again from the beginning.
  *
  * @param onRetry called before each pause
  * @returns the version of the content, if there is one
@@ -70,25 +63,20 @@ export async function download(
 ): Promise<string | undefined> {
   const deadline = AbortSignal.timeout(limits.seconds * 1_000);
   const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
-  let etag: string | undefined;
-  let failures = 0;
-  let furthest = 0;
-  for (;;) {
+  for (let failures = 1; ; failures += 1) {
     try {
-      const part = await remote.open(etag === undefined ? 0 : file.bytes, etag, ended);
-      etag = part.etag;
-      await take(part, file, remote, ended, limits);
-      return etag;
+      if (file.bytes > 0) await file.beginAnew();
+      const content = await remote.open(ended);
+      await take(content, file, remote, ended, limits);
+      return content.etag;
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof Problem) throw error;
       if (deadline.aborted) throw tooSlow(remote, limits);
       const code = errorCode(error);
-      if (file.bytes === 0 && code === 'ENOTFOUND') throw unknownHost(remote, error);
+      if (code === 'ENOTFOUND') throw unknownHost(remote, error);
       if (code !== undefined && isUntrusted(code)) throw untrustedHost(remote, code, error);
-      failures = file.bytes > furthest ? 1 : failures + 1;
-      furthest = Math.max(furthest, file.bytes);
-      if (failures >= limits.failures) throw unreachable(remote, error);
+      if (failures === limits.failures) throw unreachable(remote, error);
       const pause = Math.min(limits.firstPauseMilliseconds * 2 ** (failures - 1), longestPauseMilliseconds);
       onRetry?.({ reason: codeOf(error), waitSeconds: pause / 1_000 });
       // The signal ended the transfer: the next iteration throws.
@@ -98,21 +86,19 @@ export async function download(
 }
 
 async function take(
-  part: RemotePart,
+  { bytes, body }: RemoteContent,
   file: StagingFile,
   remote: RemoteExport,
   signal: AbortSignal,
   limits: DownloadLimits,
 ): Promise<void> {
-  if (part.bytes !== undefined && part.bytes > limits.bytes) throw tooLarge(remote.shown, limits);
-  if (part.from !== file.bytes) await file.beginAnew();
-  for await (const piece of part.body) {
+  if (bytes !== undefined && bytes > limits.bytes) throw tooLarge(remote.shown, limits);
+  for await (const piece of body) {
     signal.throwIfAborted();
     if (file.bytes + piece.length > limits.bytes) throw tooLarge(remote.shown, limits);
     await file.append(piece);
   }
-  if (part.bytes !== undefined && file.bytes !== part.bytes)
-    throw new Error(`${file.bytes} bytes came of ${part.bytes}`);
+  if (bytes !== undefined && file.bytes !== bytes) throw new Error(`${file.bytes} bytes came of ${bytes}`);
 }
 
 /** More than any export of contacts holds. */

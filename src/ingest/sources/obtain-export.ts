@@ -15,8 +15,6 @@ import { changedExport } from '../reading/export-bytes.ts';
 export interface ExportAccess {
   readonly stagingDirectory: string;
   readonly s3: S3Settings;
-  /** Logins for web addresses. */
-  readonly netrcFile: string;
   /** Pool of the warehouse, for queries. */
   readonly pool?: Pool | undefined;
   readonly standardInput?: Readable | undefined;
@@ -107,7 +105,7 @@ async function fetch(
   const { limits = downloadLimits, onRetry } = access;
   switch (address.kind) {
     case 'http':
-      return withHttpExport(address, access, (remote) => download(remote, file, signal, limits, onRetry));
+      return withHttpExport(address, (remote) => download(remote, file, signal, limits, onRetry));
     case 's3':
       return withS3(access.s3, (store) => download(store.object(address), file, signal, limits, onRetry));
     case 'query':

@@ -1,8 +1,7 @@
-import type { Readable } from 'node:stream';
 import type * as AmazonS3 from '@aws-sdk/client-s3';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { asS3Problem, s3Unreachable, withS3Client, type S3Settings } from '../../files/s3-client.ts';
-import type { RemoteExport, RemotePart } from './download.ts';
+import type { RemoteExport } from './download.ts';
 import { addressText, type ExportAddress } from './export-address.ts';
 
 type S3Address = Extract<ExportAddress, { kind: 's3' }>;
@@ -59,40 +58,17 @@ export class S3Store {
     const shown = addressText(address);
     return {
       shown,
-      open: async (from, etag, signal) => {
-        const range = from > 0 && etag !== undefined ? { Range: `bytes=${from}-`, IfMatch: etag } : {};
-        try {
-          const part = await this.#get(address, range, signal);
-          if (part.from === 0 || part.etag === undefined || part.etag === etag) return part;
-          // A store that ignores the version has sent a part of another one: starts again from the beginning.
-          (part.body as unknown as Readable).on('error', () => {}).destroy();
-          return await this.#get(address, {}, signal);
-        } catch (error) {
-          const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
-          // The object has another version, or is shorter: starts again from the beginning.
-          const changed = $metadata?.httpStatusCode === 412 || name === 'InvalidRange';
-          if (from > 0 && changed) return await this.#get(address, {}, signal).catch(refuse(shown));
-          return refuse(shown)(error);
-        }
+      open: async (abortSignal) => {
+        const request = new this.#sdk.GetObjectCommand({ Bucket: address.bucket, Key: address.key });
+        const answer = await this.#client.send(request, { abortSignal }).catch((error: unknown) => {
+          throw asS3Problem(error, shown, 'export') ?? error;
+        });
+        return {
+          etag: answer.ETag,
+          bytes: answer.ContentLength,
+          body: answer.Body as unknown as AsyncIterable<Uint8Array>,
+        };
       },
-    };
-  }
-
-  async #get(
-    { bucket, key }: S3Address,
-    range: { Range?: string; IfMatch?: string },
-    abortSignal: AbortSignal,
-  ): Promise<RemotePart> {
-    const answer = await this.#client.send(
-      new this.#sdk.GetObjectCommand({ Bucket: bucket, Key: key, ...range }),
-      { abortSignal },
-    );
-    const [, start, whole] = /^bytes (\d+)-\d+\/(\d+)$/.exec(answer.ContentRange ?? '') ?? [];
-    return {
-      from: start === undefined ? 0 : Number(start),
-      etag: answer.ETag,
-      bytes: whole === undefined ? answer.ContentLength : Number(whole),
-      body: answer.Body as unknown as AsyncIterable<Uint8Array>,
     };
   }
 }
@@ -103,12 +79,6 @@ export function withS3<Result>(
   use: (store: S3Store) => Promise<Result>,
 ): Promise<Result> {
   return withS3Client(settings, (client, sdk) => use(new S3Store(client, sdk)));
-}
-
-function refuse(shown: string): (error: unknown) => never {
-  return (error) => {
-    throw asS3Problem(error, shown, 'export') ?? error;
-  };
 }
 
 function tooMany(shown: string): Problem {

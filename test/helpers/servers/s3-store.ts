@@ -17,21 +17,17 @@ export interface Interference {
   holdsParts?: boolean;
   /** Status of the next answers, in their order. */
   readonly statuses: number[];
-  /** A part does not say how many bytes the whole has. */
-  hidesSize: boolean;
-  /** Sends a part of any version, whatever the request names. */
-  ignoresVersions?: boolean;
 }
 
 /**
- * The part of S3 that exports need, over HTTP: GetObject with ranges and conditions, ListObjectsV2 in pages of two,
+ * The part of S3 that exports need, over HTTP: GetObject, ListObjectsV2 in pages of two,
  * PutObject and multipart uploads. Also serves as a plain web server: without `list-type` a path is a file.
  */
 export class S3Store {
   readonly objects = new Map<string, StoredObject>();
   /** Parts of uploads that have neither been completed nor aborted, by the id of the upload. */
   readonly uploads = new Map<string, Map<number, Buffer>>();
-  readonly interference: Interference = { cutAfter: undefined, statuses: [], hidesSize: false };
+  readonly interference: Interference = { cutAfter: undefined, statuses: [] };
   /** Method, path and relevant headers of every request. */
   readonly requests: { readonly path: string; readonly headers: IncomingMessage['headers'] }[] = [];
   /** Paths that only this login may fetch. */
@@ -80,22 +76,11 @@ export class S3Store {
     const found = this.objects.get(path);
     if (!found) return refuse(answer, 404, 'NoSuchKey');
     const etag = `"${createHash('md5').update(found.body).digest('hex')}"`;
-    if (request.headers['if-none-match'] === etag) return void answer.writeHead(304, { etag }).end();
-    const { 'if-match': match, 'if-range': condition } = this.interference.ignoresVersions
-      ? {}
-      : request.headers;
-    if (match !== undefined && match !== etag) return refuse(answer, 412, 'PreconditionFailed');
-    const [, start] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
-    const from = start === undefined || (condition !== undefined && condition !== etag) ? 0 : Number(start);
-    const body = found.body.subarray(from);
-    const size = this.interference.hidesSize ? '*' : found.body.length;
-    answer.writeHead(from > 0 ? 206 : 200, {
+    const { body } = found;
+    answer.writeHead(200, {
       etag,
       'content-length': body.length,
       'last-modified': found.modified.toUTCString(),
-      ...(from > 0 && {
-        'content-range': `bytes ${from}-${found.body.length - 1}/${size}`,
-      }),
     });
     const { cutAfter } = this.interference;
     if (cutAfter === undefined) return void answer.end(body);

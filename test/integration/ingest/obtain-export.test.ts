@@ -1,10 +1,9 @@
-import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createHash } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { UsageProblem } from '../../../src/domain/problem.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
 import { download, downloadLimits, type DownloadRetry } from '../../../src/ingest/sources/download.ts';
@@ -35,7 +34,6 @@ beforeEach(async () => {
   folder = temporaryFolder(onTestFinished);
   access = {
     stagingDirectory: join(folder, 'staging'),
-    netrcFile: join(folder, 'netrc'),
     s3: { endpoint: store.endpoint },
     pool: warehouse.pool,
     limits: { bytes: 4 * 1024 * 1024, seconds: 60, failures: 4, firstPauseMilliseconds: 1 },
@@ -60,7 +58,6 @@ it('a download that meets a full disk ends at once, and names the folder of this
     open: async () => {
       requests += 1;
       return {
-        from: 0,
         etag: undefined,
         bytes: undefined,
         body: (async function* () {
@@ -96,22 +93,18 @@ it.each([
   await expect(refused).rejects.toMatchObject({ type, exitCode: 2 });
 });
 
-it('a download that ends early again and again is given up, however much of it each try fetches', async () => {
+it('a download that ends early again and again is given up', async () => {
   let tries = 0;
-  const remote = {
-    shown: 'https://crm.example/a.csv',
-    open: () => {
-      tries += 1;
-      if (tries > 20) throw new UsageProblem('test', 'too many tries', { next: 'none' });
-      const body = Readable.from([Buffer.alloc(tries % 2 === 0 ? 10 : 5)]);
-      return Promise.resolve({ from: 0, etag: undefined, bytes: 20, body });
-    },
+  const open = () => {
+    tries += 1;
+    return Promise.resolve({ etag: undefined, bytes: 20, body: Readable.from([Buffer.alloc(10)]) });
   };
+  const remote = { shown: 'https://crm.example/a.csv', open };
   const staging = new StagingDirectory(access.stagingDirectory);
   const limits = { ...downloadLimits, failures: 4, firstPauseMilliseconds: 1 };
   const given = staging.write(async (file) => void (await download(remote, file, undefined, limits)));
   await expect(given).rejects.toMatchObject({ type: 'export.unreachable' });
-  expect(tries).toBe(5);
+  expect(tries).toBe(4);
 });
 
 describe.each([
@@ -127,35 +120,10 @@ describe.each([
     expect(statSync(access.stagingDirectory).mode & 0o777).toBe(0o700);
   });
 
-  it('a remote export continues where the connection broke', async () => {
+  it('a remote export is downloaded from its beginning if the connection breaks', async () => {
     store.put('crm/contacts.csv', large);
     store.interference.cutAfter = 300_000;
     expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(large));
-    expect(store.requests.at(-1)?.headers.range).toMatch(/^bytes=[1-9]\d*-$/);
-  });
-
-  it('a remote export is downloaded from its beginning if it changed meanwhile', async () => {
-    store.put('crm/contacts.csv', large);
-    store.interference.cutAfter = 300_000;
-    const changed = Buffer.concat([large, Buffer.from('2,ben@orbit.example\n')]);
-    // The change comes when the first part is being read.
-    setImmediate(function change() {
-      if (store.requests.length === 0) setImmediate(change);
-      else store.put('crm/contacts.csv', changed);
-    });
-    expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(changed));
-  });
-
-  it('a remote export is downloaded from its beginning if the server sends a part of another version', async () => {
-    store.put('crm/contacts.csv', large);
-    Object.assign(store.interference, { cutAfter: 300_000, ignoresVersions: true });
-    onTestFinished(() => void (store.interference.ignoresVersions = false));
-    const changed = Buffer.from(large.toString().toUpperCase());
-    setImmediate(function change() {
-      if (store.requests.length === 0) setImmediate(change);
-      else store.put('crm/contacts.csv', changed);
-    });
-    expect((await obtain(addressOf('crm/contacts.csv'))).sha256).toBe(sha256(changed));
   });
 
   it('a remote export is requested again after a short outage of the server, and each retry is told', async () => {
@@ -199,27 +167,14 @@ describe.each([
 });
 
 describe('an export behind a web address', () => {
-  it('an export on the web is downloaded from its beginning if parts do not state its size', async () => {
-    store.put('contacts.csv', large);
-    Object.assign(store.interference, { cutAfter: 300_000, hidesSize: true });
-    expect((await obtain(`${store.endpoint}/contacts.csv`)).sha256).toBe(sha256(large));
-    expect(store.requests.at(-1)?.headers.range).toBeUndefined();
-  });
-
-  it('an export on the web is downloaded with the login of .netrc, which no other host receives', async () => {
+  it('the login of an export on the web is not sent to the host of a redirect', async () => {
     const elsewhere = await S3Store.open();
-    store.login = `Basic ${Buffer.from('ada:swordfish').toString('base64')}`;
-    store.put('contacts.csv', 'id\n1\n');
-    writeFileSync(access.netrcFile, 'machine 127.0.0.1 login ada password swordfish\n');
-    expect(await contentOf(`${store.endpoint}/contacts.csv`)).toBe('id\n1\n');
+    onTestFinished(() => elsewhere.close());
     elsewhere.put('contacts.csv', 'id\n2\n');
     store.redirects.set('/moved.csv', `${elsewhere.endpoint.replace('127.0.0.1', 'localhost')}/contacts.csv`);
-    expect(await contentOf(`${store.endpoint}/moved.csv`)).toBe('id\n2\n');
+    const address = `${store.endpoint.replace('//', '//ada:swordfish@')}/moved.csv`;
+    expect(await contentOf(address)).toBe('id\n2\n');
     expect(elsewhere.requests[0]?.headers.authorization).toBeUndefined();
-    writeFileSync(access.netrcFile, 'default login ada password swordfish\n');
-    expect(await contentOf(`${store.endpoint}/moved.csv`)).toBe('id\n2\n');
-    expect(elsewhere.requests[1]?.headers.authorization).toBeUndefined();
-    await elsewhere.close();
   });
 
   it('an export on the web is downloaded with its login and signature, which no error repeats', async () => {

@@ -25,7 +25,6 @@ beforeEach(() => {
   content = `id,email\n1,${randomUUID()}@orbit.example\n`;
   access = {
     stagingDirectory: join(folder, 'staging'),
-    netrcFile: join(folder, 'netrc'),
     s3: { endpoint: undefined },
     pool: warehouse.pool,
   };
