@@ -1,8 +1,10 @@
-import { createWriteStream } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, rmSync } from 'node:fs';
 import { rename, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { asUnwritable } from './unwritable.ts';
-import { withDraft } from './with-draft.ts';
+import { describeCode } from '../domain/error-code.ts';
+import { Problem, exitCodes } from '../domain/problem.ts';
 
 /**
  * Writes a file under another name and renames it, so that a reader finds the old file or the complete new one. Only
@@ -27,4 +29,71 @@ export async function writeWholeFile(rows: NodeJS.ReadableStream, path: string):
 async function isRegularOrMissing(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found === undefined || found.isFile() || found.isDirectory();
+}
+
+/**
+ * Gives `write` the path of a draft beside an output, which `write` renames to the output when the draft is complete.
+ * The name is unique, because two commands can write one output at once. An incomplete draft has personal data, so it
+ * is removed, also if a signal ends the process.
+ */
+export async function withDraft<Result>(
+  output: string,
+  write: (draft: string) => Promise<Result>,
+): Promise<Result> {
+  const name = `.${basename(output)}.${randomBytes(4).toString('hex')}.partial`;
+  const draft = join(dirname(output), name);
+  const remove = (): void => {
+    try {
+      rmSync(draft, { recursive: true, force: true });
+    } catch {
+      // The folder cannot be used: the error of `write` says so.
+    }
+  };
+  process.once('exit', remove);
+  try {
+    return await write(draft);
+  } finally {
+    process.off('exit', remove);
+    remove();
+  }
+}
+
+/** Codes of errors that last until a person names another file or folder, or changes its permissions. */
+const wrongPaths = [
+  'ENOENT',
+  'ENOTDIR',
+  'EISDIR',
+  'EEXIST',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENAMETOOLONG',
+  'EINVAL',
+];
+
+const fullDisk = ['ENOSPC', 'EDQUOT'];
+
+/** Codes of connection errors: the connection to the database that returns the rows can be lost during the writing. */
+const ofConnection = /^E(?:CONN|TIMEDOUT|HOST|NET|AI_|NOTFOUND)/;
+
+/**
+ * Turns the error of an output that cannot be written into a problem. Returns any other error unchanged. A wrong path
+ * is wrong usage, because the same command would fail again. Any other cause, such as a full disk, is a failure of the
+ * command.
+ *
+ * @param what the output, as a sentence names it
+ */
+export function asUnwritable(error: unknown, what: string, where: string): unknown {
+  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
+  const code = String(error.code);
+  if (ofConnection.test(code)) return error;
+  const reason = code === 'ENOENT' ? `the folder does not exist (${code})` : describeCode(code);
+  return new Problem('output.unwritable', `${what} cannot be written: ${reason}`, {
+    where,
+    next: fullDisk.includes(code)
+      ? 'free space on the disk, or name a path on another disk'
+      : 'name a path in an existing folder that this user may write to',
+    exitCode: wrongPaths.includes(code) ? exitCodes.usage : exitCodes.failed,
+    cause: error,
+  });
 }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { stringify } from 'yaml';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { asUnwritable } from '../../files/unwritable.ts';
+import { asUnwritable } from '../../files/write-whole-file.ts';
 import { fieldsOfHeader, recordedMapping } from '../../ingest/columns/fields.ts';
 import {
   refusePersonalColumns,

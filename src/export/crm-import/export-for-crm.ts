@@ -1,9 +1,8 @@
 import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { asUnwritable } from '../../files/unwritable.ts';
+import { asUnwritable, withDraft } from '../../files/write-whole-file.ts';
 import { makeFolder } from '../../files/make-folder.ts';
-import { withDraft } from '../../files/with-draft.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
 import { inAccountLanguage } from '../../domain/crm/crm.ts';
 import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/crm.ts';

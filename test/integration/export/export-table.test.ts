@@ -7,7 +7,7 @@ import { exportTable, type TableExport } from '../../../src/export/export-table.
 import { exportFormatNames } from '../../../src/export/export-format.ts';
 import { contactColumns, exportedTableNames, exportedTables } from '../../../src/export/export-table.ts';
 import { encodeParquet } from '../../../src/export/parquet.ts';
-import { writeS3Object } from '../../../src/files/write-s3-object.ts';
+import { writeS3Object } from '../../../src/files/s3-client.ts';
 import { countSuppressed, type ContactChoice } from '../../../src/export/contact-choice.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { asUnwritable } from '../../../src/files/unwritable.ts';
+import { asUnwritable } from '../../../src/files/write-whole-file.ts';
 
 it.each([
   ['ENOENT', 2, 'in an existing folder'],

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { Command, Option } from '../../terminal/command.ts';
 import { UsageProblem } from '../../../domain/problem.ts';
-import { asUnwritable } from '../../../files/unwritable.ts';
+import { asUnwritable } from '../../../files/write-whole-file.ts';
 import { gatherReport } from '../../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../../report/render.ts';
 import { anyRun } from '../../run/steer/run-to-steer.ts';

@@ -16,8 +16,7 @@ import {
 } from '../../../export/export-format.ts';
 import { exportTable } from '../../../export/export-table.ts';
 import { exportedTableNames, type ExportedTableName } from '../../../export/export-table.ts';
-import type { S3Settings } from '../../../files/s3-client.ts';
-import { writeS3Object } from '../../../files/write-s3-object.ts';
+import { type S3Settings, writeS3Object } from '../../../files/s3-client.ts';
 import { parseAddress } from '../../../ingest/sources/export-address.ts';
 import { hasContactsOf, requireSource } from '../../../people/contacts/contact-sources.ts';
 import { newestCursor } from '../../../people/change-feed.ts';
