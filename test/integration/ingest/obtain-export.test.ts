@@ -95,11 +95,11 @@ it.each([
 
 it('a download that ends early again and again is given up', async () => {
   let tries = 0;
-  const open = () => {
+  const openShort = () => {
     tries += 1;
     return Promise.resolve({ etag: undefined, bytes: 20, body: Readable.from([Buffer.alloc(10)]) });
   };
-  const remote = { shown: 'https://crm.example/a.csv', open };
+  const remote = { shown: 'https://crm.example/a.csv', open: openShort };
   const staging = new StagingDirectory(access.stagingDirectory);
   const limits = { ...downloadLimits, failures: 4, firstPauseMilliseconds: 1 };
   const given = staging.write(async (file) => void (await download(remote, file, undefined, limits)));
