@@ -64,8 +64,7 @@ export const runFigures = [
       from calls
     ) c`,
 
-  // A waterfall for e-mails and phones has one price, and counts for both in full. A person whom the service has given
-  // another id since is found under the former key too.
+  // A waterfall for e-mails and phones has one price, and counts for both in full.
   `create view enrichment.run_costs as
     select r.run_id, r.file_name, r.source, r.finished_at, c.settled as credits_settled, c.held as credits_held,
       f.people, f.emails, f.verified_emails, f.phones, p.email_credits, p.phone_credits,
