@@ -1,8 +1,5 @@
 import { Context } from '@temporalio/activity';
 
-/** The SDK sends every second beat (`maxHeartbeatThrottleInterval`), two within the shortest timeout of 10 s. */
-const beatMilliseconds = 2_500;
-
 /**
  * Runs work with regular heartbeats, so that Temporal notices within seconds if this worker has died. The signal tells
  * the work that the activity is cancelled or that the worker shuts down.
@@ -14,7 +11,9 @@ export async function withHeartbeat<Result>(
   details: () => unknown = () => undefined,
 ): Promise<Result> {
   const context = Context.current();
-  const beat = setInterval(() => context.heartbeat(details()), beatMilliseconds);
+  // The SDK sends every second beat (`maxHeartbeatThrottleInterval`), so that two arrive within the timeout.
+  const every = (context.info.heartbeatTimeoutMs ?? 10_000) / 4;
+  const beat = setInterval(() => context.heartbeat(details()), every);
   try {
     return await work(context.cancellationSignal);
   } finally {

@@ -1,17 +1,16 @@
-import { proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { CallActivities, PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/run-priorities.ts';
 import { callTaskQueues } from '../src/contract/temporal-names.ts';
 import { markdownTable } from '../src/domain/runs/run-start.ts';
-import { quick } from './control-activities.ts';
+import { beatingActivities, quick, useHeartbeatOf } from './control-activities.ts';
 import { endPageSignal, wakeSignal } from './messages.ts';
 import { PageWait } from './page-wait.ts';
 
-const { enrichBatches } = proxyActivities<CallActivities>({
+const calls = beatingActivities<CallActivities>({
   // Longer than several waits in the queue and several calls, which a halved batch needs.
   startToCloseTimeout: '30 minutes',
-  heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
 });
@@ -28,6 +27,7 @@ const sharingWorkers = 3;
  * for a day would reach Temporal's limit. Run again, it continues with the open people.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
+  useHeartbeatOf(input);
   return new PageInProgress(input).run();
 }
 
@@ -95,7 +95,7 @@ class PageInProgress {
     const wakesBefore = this.#wait.wakes;
     const summary =
       batches.length === 1 ? `batch ${batches[0]}` : `batches ${batches[0]} to ${batches.at(-1)}`;
-    const { left, ...result } = await enrichBatches.executeWithOptions(
+    const { left, ...result } = await calls.enrichBatches.executeWithOptions(
       {
         summary,
         taskQueue: callTaskQueues[priority],

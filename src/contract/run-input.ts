@@ -19,6 +19,8 @@ export interface RunInput {
    * syncs; the workers have their own for the polls.
    */
   readonly lateResults?: { readonly pollAfterSeconds: number };
+  /** Seconds without a heartbeat after which Temporal repeats an activity; default 10. Tests of kills have less. */
+  readonly heartbeatSeconds?: number;
   /** The state of the execution before continue-as-new. */
   readonly carried?: CarriedState;
 }
@@ -50,4 +52,6 @@ export interface PageInput {
   readonly page: number;
   readonly batchConcurrency: number;
   readonly priority: RunPriority;
+  /** As of its run. */
+  readonly heartbeatSeconds?: number;
 }

@@ -17,7 +17,7 @@ describe('a command that is killed', () => {
     const file = system.sample(people);
     const command = ['run', file, '--yes', '--json'];
     for (const point of points) {
-      const killed = await system.enrich(command, { ENRICH_KILL_AT: point });
+      const killed = await system.enrich(command, { ENRICH_KILL_AT: point, ENRICH_HEARTBEAT_SECONDS: '3' });
       expect({ point, code: killed.code }).toEqual({ point, code: null });
     }
     await system.startWorker();
@@ -35,7 +35,7 @@ describe('a command that is killed', () => {
     const rows = [...sampleExport({ people: 40, seed: 99 })].join('');
     const run = (environment: Record<string, string>) =>
       system.enrich(['run', '-', '--yes', '--json'], environment, rows);
-    expect((await run({ ENRICH_KILL_AT: 'chunk-staged' })).code).toBeNull();
+    expect((await run({ ENRICH_KILL_AT: 'chunk-staged', ENRICH_HEARTBEAT_SECONDS: '3' })).code).toBeNull();
     expect(readdirSync(staging)).toHaveLength(1);
     const again = (await run({})).facts();
     expect(again).toMatchObject({ status: 'finished', file: 'standard input', rows: 40 });

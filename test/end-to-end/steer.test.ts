@@ -19,7 +19,10 @@ const system = await TestSystem.ofFile({ latency: 30 });
 
 /** A run that was killed in the middle of its calls. */
 async function killedRun(): Promise<string> {
-  await system.enrich(['run', system.sample(80), '--yes', '--json'], { ENRICH_KILL_AT: 'answered:4' });
+  await system.enrich(['run', system.sample(80), '--yes', '--json'], {
+    ENRICH_KILL_AT: 'answered:4',
+    ENRICH_HEARTBEAT_SECONDS: '3',
+  });
   return latestRun();
 }
 
@@ -272,7 +275,7 @@ describe('pausing', () => {
 
 it('--on-unknown retry asks once more for people of a call whose answer was lost', async () => {
   const command = ['run', system.sample(80), '--yes', '--json', '--on-unknown', 'retry'];
-  await system.enrich(command, { ENRICH_KILL_AT: 'answered:4' });
+  await system.enrich(command, { ENRICH_KILL_AT: 'answered:4', ENRICH_HEARTBEAT_SECONDS: '3' });
   await system.startWorker();
   const again = await system.here(command);
   await system.stopWorker();

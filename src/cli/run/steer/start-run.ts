@@ -7,6 +7,7 @@ import { runInputOf } from '../../../runs/run-input.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
 import { knownFailure, requireKeys, sendUpdate, tellingWait } from './send-update.ts';
 import type { Session } from '../../session/session.ts';
+import { testHeartbeatSeconds } from '../../../telemetry/kill-point.ts';
 import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../../temporal/connection.ts';
 
 const waiting = 'waiting for a worker, which continues the run';
@@ -15,13 +16,15 @@ const waiting = 'waiting for a worker, which continues the run';
 async function startRunWorkflow(session: Session, run: RunRecord): Promise<WorkflowHandle> {
   const client = await session.temporal();
   const searchable = await registerSearchAttributes(client);
-  const input = runInputOf(run, {
+  const heartbeat = testHeartbeatSeconds === undefined ? {} : { heartbeatSeconds: testHeartbeatSeconds };
+  const parameters = runInputOf(run, {
     searchable,
     callConcurrency: session.config.callConcurrency,
     pollAfterSeconds: session.config.lateResults.pollAfterSeconds,
     // With embedded Temporal, this command has checked the credential. Workers of a server have their own.
     checksService: !session.stack.temporal.embedded,
   });
+  const input = { ...parameters, ...heartbeat };
   const start = {
     runId: run.runId,
     file: input.file,
