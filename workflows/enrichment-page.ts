@@ -31,6 +31,13 @@ export async function enrichmentPage(input: PageInput): Promise<PageResult> {
   return new PageInProgress(input).run();
 }
 
+const resultTexts: Readonly<Record<PageResult['kind'], string>> = {
+  done: 'every person of the page was asked for',
+  unfinished: 'ended before its last batch: its run opens the page again',
+  over_budget: 'ended before its last batch, because a budget is empty',
+  stopped: 'ended before its last batch, because its run was paused or cancelled',
+};
+
 class PageInProgress {
   readonly #input: PageInput;
   readonly #wait = new PageWait(() => this.#show());
@@ -69,7 +76,9 @@ class PageInProgress {
     this.#show();
     const activities = Math.ceil(Math.min(batchConcurrency, this.#total) / perActivity);
     await Promise.all(Array.from({ length: activities }, () => this.#enrichInTurn(perActivity)));
-    return { ...(this.#ended ?? { kind: this.#isUnfinished ? 'unfinished' : 'done' }), calls: this.#calls };
+    const result = this.#ended ?? { kind: this.#isUnfinished ? 'unfinished' : 'done' };
+    this.#show(result.kind);
+    return { ...result, calls: this.#calls };
   }
 
   #askForEnd(): void {
@@ -113,14 +122,16 @@ class PageInProgress {
     }
   }
 
-  #show(): void {
+  /** @param result of the page, whose workflow is “Completed” in Temporal also if people are left */
+  #show(result?: PageResult['kind']): void {
     const { reason } = this.#wait;
     setCurrentDetails(
       markdownTable([
         ['run', `\`${this.#input.runId}\`: its page has the figures`],
         ['people left when it was opened', this.#people],
         ['batches done since', `${this.#done} of ${this.#total}`],
-        ...(reason === '' ? [] : [['**waits for**', reason] as const]),
+        ...(reason === '' ? [] : [['**why it waits**', reason] as const]),
+        ...(result === undefined ? [] : [['**result**', resultTexts[result]] as const]),
       ]),
     );
   }

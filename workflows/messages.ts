@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { LateResultsStatus } from '../src/contract/late-results-status.ts';
+import type { Why } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFigures } from '../src/contract/run-facts.ts';
 import type { RunStatus } from '../src/contract/run-statuses.ts';
@@ -8,9 +9,9 @@ import type { RunWait } from './run-wait.ts';
 
 /** The plan's hash binds the approval to the plan that the person has read. */
 export const approveUpdate = defineUpdate<void, [planHash: string]>('approve');
-export const pauseUpdate = defineUpdate<void, [reason: string]>('pause');
+export const pauseUpdate = defineUpdate<void, [why: Why]>('pause');
 export const resumeUpdate = defineUpdate<void>('resume');
-export const cancelUpdate = defineUpdate<void, [reason: string]>('cancel');
+export const cancelUpdate = defineUpdate<void, [why: Why]>('cancel');
 
 /** Credits, as text where a float would round them; `none` lifts the limit. */
 export const raiseBudgetUpdate = defineUpdate<void, [limit: string | number]>('raiseBudget');

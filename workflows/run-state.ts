@@ -11,7 +11,7 @@ import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts, RunFigures } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
-import { isFinal, runStatuses, type RunStatus } from '../src/contract/run-statuses.ts';
+import { isFinal, runStatuses, statusText, type RunStatus } from '../src/contract/run-statuses.ts';
 import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import type { RunProgress } from './messages.ts';
@@ -170,7 +170,10 @@ export class RunState {
       ...(why && { pauseReason: why }),
       ...(by && { by }),
     };
-    const options = { summary: `run is ${status}` };
+    // The tables let a run without an approval await it instead.
+    const what =
+      status === 'running' && by === undefined ? 'running, or awaiting approval' : statusText(status);
+    const options = { summary: `set the status: ${what}` };
     return this.inTables(() => quick.setRunStatus.executeWithOptions(options, [request]));
   }
 

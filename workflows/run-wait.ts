@@ -29,7 +29,7 @@ export function waitOf(run: {
     return {
       type: 'approval',
       reason: `approval of the plan: at most ${counted(plan?.credits.worstCase ?? 0, 'credit')}`,
-      next: `enrich resume ${runId}, or enrich cancel ${runId}`,
+      next: `enrich approve ${runId}, or enrich cancel ${runId}`,
     };
   if (status !== 'running') return run.pauseReason;
   if (run.awaitsLateResults && late)

@@ -1,5 +1,5 @@
 import { CancellationScope, setHandler } from '@temporalio/workflow';
-import { cancellation, pauseByPerson } from '../src/contract/pause-reasons.ts';
+import { cancellation, pauseByPerson, type Why } from '../src/contract/pause-reasons.ts';
 import { isInProgress, statusText } from '../src/contract/run-statuses.ts';
 import { parseCredits } from '../src/domain/money/decimal.ts';
 import { namesPerson } from '../src/domain/text/names-person.ts';
@@ -24,7 +24,7 @@ export function installSteering(run: RunState): void {
   acceptPauseAndResume(run);
   setHandler(
     cancelUpdate,
-    toItsEnd((reason: string) => cancelRun(run, reason)),
+    toItsEnd((why: Why) => cancelRun(run, why ?? '')),
     {
       description: 'Send no further call and end the run; what is paid for is kept. Argument: why.',
       validator: requireNoPerson,
@@ -70,16 +70,16 @@ function acceptApproval(run: RunState): void {
 }
 
 function acceptPauseAndResume(run: RunState): void {
-  const pause = async (reason: string): Promise<void> => {
+  const pause = async (why: Why): Promise<void> => {
     // The tables keep the first reason, which has the next step, such as for a refused credential.
-    await run.setStatus('paused', pauseByPerson(run.runId, reason));
+    await run.setStatus('paused', pauseByPerson(run.runId, why ?? ''));
     await run.pageWorkflow.wake();
   };
   setHandler(pauseUpdate, toItsEnd(pause), {
     description:
       'Send no further call until the run is resumed; calls in flight are recorded first. Argument: why.',
-    validator: (reason?: string) => {
-      requireNoPerson(reason);
+    validator: (why: Why) => {
+      requireNoPerson(why);
       // A run that waits for a budget or for its pilot's late results continues automatically, so it can be paused.
       const mayCall = isInProgress(run.status) && run.ending === null;
       if (run.status !== 'paused' && !mayCall)
@@ -131,16 +131,17 @@ function stateOf(run: RunState): string {
 }
 
 /** Sends no further call; the run ends in order. */
-export async function cancelRun(run: RunState, reason: string): Promise<void> {
-  await run.setStatus('cancelling', cancellation(run.runId, reason));
+export async function cancelRun(run: RunState, why: Why): Promise<void> {
+  await run.setStatus('cancelling', cancellation(run.runId, why));
   await run.pageWorkflow.wake();
 }
 
 /** The warehouse keeps the reason, analysts read it, and an erasure does not change it. */
-function requireNoPerson(reason: unknown): void {
-  if (reason === undefined || reason === null) return;
-  if (typeof reason !== 'string') throw new Error('the reason is a text');
-  if (namesPerson(reason))
+function requireNoPerson(why: Why | null | undefined): void {
+  if (why === undefined || why === null) return;
+  const texts: unknown[] = typeof why === 'object' ? [why.by, why.reason] : [why];
+  if (!texts.every((text) => typeof text === 'string')) throw new Error('the reason is a text');
+  if (texts.some(namesPerson))
     throw new Error('the reason seems to name a person: leave out addresses, phone numbers and logins');
 }
 

@@ -106,16 +106,25 @@ export interface PauseReason extends StatusReason {
   readonly type: PauseReasonType | `service.${string}`;
 }
 
-/** The pause of a run by a person. @param reason empty: the person gave none */
-export function pauseByPerson(runId: string, reason: string): PauseReason {
-  return { type: 'run.paused', reason: reason || 'paused by hand', next: `enrich resume ${runId}` };
+/** Why the operator pauses or cancels a run: the text of an update in Temporal, or what a command knows. */
+export type Why = string | { readonly by: string; readonly reason: string };
+
+function whyText(what: string, { by, reason }: Exclude<Why, string>): string {
+  return `${what} by ${by}${reason === '' ? '' : `: ${reason}`}`;
 }
 
-/** Why a run is being cancelled. @param reason empty: the person gave none */
-export function cancellation(runId: string, reason: string): StatusReason {
+/** The pause of a run by the operator. */
+export function pauseByPerson(runId: string, why: Why): PauseReason {
+  const reason =
+    typeof why === 'string' ? `paused in Temporal${why === '' ? '' : `: ${why}`}` : whyText('paused', why);
+  return { type: 'run.paused', reason, next: `enrich resume ${runId}` };
+}
+
+/** Why a run is being cancelled. */
+export function cancellation(runId: string, why: Why): StatusReason {
   return {
     type: 'run.cancelled',
-    reason: reason || 'cancelled by hand',
+    reason: typeof why === 'string' ? why || 'cancelled in Temporal' : whyText('cancelled', why),
     next: `enrich cancel ${runId} waits until the run has ended`,
   };
 }

@@ -50,7 +50,10 @@ const failure = z
 export const outputs = {
   error: { schema: failure, commands: [] },
   notification: { schema: notification, commands: [] },
-  run: { schema: runFacts, commands: ['run', 'backfill', 'demo', 'resume', 'pause', 'cancel', 'status'] },
+  run: {
+    schema: runFacts,
+    commands: ['run', 'backfill', 'demo', 'approve', 'resume', 'pause', 'cancel', 'status'],
+  },
   'run-list': { schema: runList, commands: ['status'] },
   plan: { schema: plan, commands: ['plan', 'run', 'backfill'] },
   report: { schema: report, commands: ['report'] },

@@ -25,16 +25,13 @@ export async function readPausedRuns(database: Kysely<Tables>, runId: string): P
   return rows;
 }
 
-/** The type of the reason of an ended run whose people are left in a paused run. */
-export const peopleOfPausedRun = 'people.in-paused-run';
-
 /** What a person can do about the people who wait in paused runs. Undefined: there are none. */
 export function peopleInPausedRuns(runs: readonly PausedRun[]): StatusReason | undefined {
   const [first] = runs;
   if (first === undefined) return undefined;
   const people = runs.reduce((sum, each) => sum + each.people, 0);
   return {
-    type: peopleOfPausedRun,
+    type: 'people.in-paused-run',
     reason:
       `${countedPeople(people)} ${nounFor(people, 'waits', 'wait')} in ` +
       `${runs.length === 1 ? 'a paused run' : counted(runs.length, 'paused run')}, and no other run asks for them: ` +

@@ -57,7 +57,7 @@ export async function resolveBudgetExhaustion(
   const { awaited } = await readLateResultsStatus(warehouse, runId);
   const byItself = [
     ...(awaited > 0 ? [', when late results release enough credits'] : []),
-    ...(until === undefined ? [] : [`, and automatically at ${until.toISOString()}`]),
+    ...(until === undefined ? [] : [`, or at ${until.toISOString()}`]),
   ].join('');
   return {
     kind: 'wait',
@@ -69,8 +69,8 @@ export async function resolveBudgetExhaustion(
       type: 'budget.empty',
       reason:
         `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ` +
-        `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: the run continues when ` +
-        `the budget is raised${byItself}`,
+        `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: a worker continues the ` +
+        `run when the budget is raised${byItself}`,
       // The command says whether the run continues by itself or needs a worker.
       next: empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; '),
       budgets: empty,

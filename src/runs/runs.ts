@@ -78,12 +78,23 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
       runId === 'latest' ? 'there is no run yet' : `there is no run "${runId}"`,
       {
         where: 'enrichment.runs',
-        next:
-          runId === 'latest' ? 'enrich run FILE begins one' : 'enrich status (without a name) lists the runs',
+        next: (await isSchedule(warehouse, runId))
+          ? `${runId} is a schedule: enrich schedule show ${runId} lists its runs`
+          : runId === 'latest'
+            ? 'enrich run FILE begins one'
+            : 'enrich status (without a name) lists the runs',
       },
     );
   }
   return recordOf(row);
+}
+
+/** Whether a schedule of this name has begun a run. */
+async function isSchedule({ database }: Warehouse, name: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from runs where options ->> 'schedule' = ${name} limit 1
+  `.execute(database);
+  return rows.length > 0;
 }
 
 function recordOf(row: Selectable<Tables['runs']>): RunRecord {

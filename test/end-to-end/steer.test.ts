@@ -241,11 +241,11 @@ describe('pausing', () => {
     const calls = system.sandbox.log.bill().calls;
     const killed = await system.hereAlone(['status', runId.slice(-6)]);
     expect(killed.stdout).toContain(`run ${runId}: interrupted`);
-    expect(killed.stdout).toContain(`${runId} has no worker`);
-    expect(killed.stdout).toMatch(/\d+ calls? of \S+ had no recorded answer: the credits stay reserved/);
+    expect(killed.stdout).toContain('no worker carries out the run');
+    expect(killed.stdout).toMatch(/\d+ calls? had no recorded answer: the credits stay reserved/);
     expect(killed.stdout).toContain(`next: enrich resume ${runId}`);
     const listed = await system.hereAlone(['status', '--json']);
-    expect(listed.stderr).toContain(`${runId} has no worker`);
+    expect(listed.stderr).toContain(`${runId}: no worker carries out the run`);
     const inList = (JSON.parse(listed.stdout) as RunFacts[]).find(({ run_id: id }) => id === runId);
     const alone = await system.hereAlone(['status', runId, '--json']);
     for (const facts of [inList, alone.facts()])
@@ -260,11 +260,12 @@ describe('pausing', () => {
     const inFlight = `select count(*)::int as calls from enrichment.attempts where status = 'admitted'`;
     expect((await system.warehouse.pool.query(inFlight)).rows).toEqual([{ calls: 0 }]);
     expect(system.sandbox.log.bill().calls).toBe(calls);
-    expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason: 'enrich pause' });
+    const reason = expect.stringMatching(/^paused by \S+$/) as string;
+    expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason });
     const again = await system.hereAlone(['pause', runId, '--reason', 'another reason']);
-    expect(again.stdout).toContain('already paused, and the reason stays: enrich pause');
+    expect(again.stdout).toContain('already paused, and the reason stays: paused by');
     expect(again.code).toBe(0);
-    expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason: 'enrich pause' });
+    expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason });
 
     const resumed = await system.hereAlone(['resume', runId, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
@@ -300,7 +301,7 @@ it('an empty day budget pauses a run until a command raises it', async () => {
   expectFiguresOf(waiting, paused.facts());
   expect(waiting).toMatchObject({
     status: 'paused',
-    'waits for': paused.facts().reason,
+    'why it waits': paused.facts().reason,
     'pages done': '0 of 1',
   });
   const notEnough = await system.hereAlone(['budget', 'set', 'day', 'used']);
@@ -309,7 +310,7 @@ it('an empty day budget pauses a run until a command raises it', async () => {
   expect(raised.stdout).toContain(`enrich resume ${runId}`);
   const status = await system.hereAlone(['status', runId]);
   expect(status.stdout).toContain(
-    'paused: a budget was empty, and has credits again: the run has not continued yet\n' +
+    'a budget was empty, and has credits again: the run has not continued yet\n' +
       `  next: enrich resume ${runId}`,
   );
   expect(status.stdout).not.toContain('interrupted');
@@ -430,9 +431,7 @@ describe('with a worker of a server', () => {
     for (const words of [['status', runId], ['status']]) {
       const { stdout } = await system.here(words);
       expect(stdout).toMatch(new RegExp(`${runId}: interrupted|${runId} +interrupted`));
-      expect(stdout).toContain(
-        `  ${runId}: the workflow ended before the run did: terminated\n  next: ${next}\n`,
-      );
+      expect(stdout).toContain(`the workflow ended before the run did: terminated\n  next: ${next}\n`);
       expect(stdout).not.toContain('a worker continues the run');
     }
     expect((await system.here(['resume', runId, '--json'])).facts()).toMatchObject({ status: 'finished' });
@@ -499,7 +498,12 @@ describe('with a worker of a server', () => {
     const file = system.sample(40);
     await system.answerPrompts(['run', file]);
     const runId = await latestRun();
-    await setRunStatus(system.warehouse, runId, 'paused', pauseByPerson(runId, 'not before Monday'));
+    await setRunStatus(
+      system.warehouse,
+      runId,
+      'paused',
+      pauseByPerson(runId, { by: 'anna', reason: 'not before Monday' }),
+    );
     const { code, shown } = await system.answerPrompts(['run', file], 'y\n');
     expect(shown).not.toContain('error:');
     expect(code).toBe(0);
@@ -510,14 +514,22 @@ describe('with a worker of a server', () => {
     const file = system.sample(40);
     await system.answerPrompts(['run', file]);
     const runId = await latestRun();
-    await setRunStatus(system.warehouse, runId, 'paused', pauseByPerson(runId, 'not before Monday'));
+    await setRunStatus(
+      system.warehouse,
+      runId,
+      'paused',
+      pauseByPerson(runId, { by: 'anna', reason: 'not before Monday' }),
+    );
     const handle = (await system.temporal()).workflow.getHandle(runId);
     await handle.executeUpdate('raiseBudget', { args: ['500'] });
     expect(await handle.query<RunProgress>('progress')).toMatchObject({ status: 'paused' });
     const resumed = await system.here(['resume', runId]);
     expect(resumed).toMatchObject({ code: 3, stdout: expect.stringContaining('waits for your approval') });
     expect(await statusOf(runId)).toMatchObject({ status: 'awaiting_approval', calls: 0 });
-    expect(await system.here(['resume', runId])).toMatchObject({ code: 0 });
+    const asked = await system.here(['approve', runId]);
+    expect(asked).toMatchObject({ code: 3, stderr: expect.stringContaining('the plan was not approved') });
+    expect(await statusOf(runId)).toMatchObject({ status: 'awaiting_approval', calls: 0 });
+    expect(await system.here(['approve', runId, '--yes'])).toMatchObject({ code: 0 });
     expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
   });
 

@@ -38,7 +38,7 @@ describe('a run whose budget is empty', () => {
       expectFiguresOf(waiting, activities.facts(handle.workflowId));
       expect(waiting).toMatchObject({
         status: 'paused',
-        'waits for': pauseReason.reason,
+        'why it waits': pauseReason.reason,
         'pages done': '0 of 2',
       });
       await handle.executeUpdate('raiseBudget', { args: ['500'] });
@@ -50,7 +50,7 @@ describe('a run whose budget is empty', () => {
         'budget of the run': '500',
         'pages done': '2 of 2',
       });
-      expect(finished['waits for']).toBeUndefined();
+      expect(finished['why it waits']).toBeUndefined();
       const { typedSearchAttributes } = await handle.describe();
       const values = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
       expect(Object.fromEntries(values)).toMatchObject({

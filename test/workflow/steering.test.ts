@@ -63,7 +63,9 @@ describe('a pause during the last calls of a run', () => {
       letGo();
       await untilStatus(handle, 'paused');
       await handle.executeUpdate('pause', { args: ['again'] });
-      expect(await currentDetails(handle)).toMatchObject({ 'waits for': 'not before Monday' });
+      expect(await currentDetails(handle)).toMatchObject({
+        'why it waits': 'paused in Temporal: not before Monday',
+      });
       await handle.executeUpdate('resume');
       await handle.result();
     });
@@ -96,7 +98,7 @@ describe('an update of a paused run', () => {
     await stage.play(activities, async (handle) => {
       await untilStatus(handle, 'paused');
       await handle.executeUpdate('pause', { args: ['not before Monday'] });
-      expect(await currentDetails(handle)).toMatchObject({ 'waits for': refused.reason });
+      expect(await currentDetails(handle)).toMatchObject({ 'why it waits': refused.reason });
       await handle.executeUpdate('resume');
       await handle.result();
     });

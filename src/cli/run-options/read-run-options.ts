@@ -1,4 +1,3 @@
-import { Option, type Command } from '../terminal/command.ts';
 import { formatRowFilters } from '../../domain/runs/row-choice.ts';
 import {
   optionsSetBy,
@@ -7,7 +6,9 @@ import {
   type ScheduledOptions,
 } from '../../domain/runs/run-options.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
-import type { GivenSettings } from '../session/settings-flags.ts';
+import type { Config } from '../../config/settings.ts';
+import { settingsOf, type GivenSettings } from '../session/settings-flags.ts';
+import { Option, type Command } from '../terminal/command.ts';
 import { flagHeadings, optionFlags, type FlagOptions, type Texts } from './run-option-flags.ts';
 
 const inHelpOrder = Object.keys(optionFlags) as readonly (keyof FlagOptions)[];
@@ -16,8 +17,56 @@ const optionsOfSchedules = optionsSetBy('flag', 'flag or setting').toSorted(
   (one, other) => inHelpOrder.indexOf(one) - inHelpOrder.indexOf(other),
 );
 
+/** Flags that commands read by name. `run-option-flags.ts` reads the options of a run from the same object. */
+export interface CommandFlags {
+  readonly source?: string;
+  readonly reveal?: string;
+  readonly query?: string;
+  readonly encoding?: string;
+  readonly shortRows?: 'fill';
+  readonly plan?: string;
+  readonly writeMapping?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the argument and flags that `run`, `backfill` and `plan` share. */
+export function withCommandFlags(command: Command): Command {
+  command
+    .argument(
+      '[file]',
+      'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
+    )
+    .option('--json', 'one JSON object on the last line of standard output; progress on standard error');
+  return withOptionFlags(command)
+    .optionsGroup(flagHeadings.export)
+    .option(
+      '--query <sql>',
+      'SELECT on the warehouse instead of a file, such as "select * from crm.contacts"',
+    )
+    .option(
+      '--encoding <name>',
+      'encoding of the file, such as windows-1252 (default: UTF-8, or UTF-16 with a mark)',
+    )
+    .addOption(
+      new Option('--short-rows <how>', 'rows that lack their last cells: fill them with empty ones')
+        .choices(['fill'])
+        .helpGroup(flagHeadings.export),
+    )
+    .option('--write-mapping <file>', 'new file for the recognised or proposed mapping of columns')
+    .optionsGroup(flagHeadings.credits)
+    .option(
+      '--plan <hash>',
+      'hash of the only plan that may run, with its pilot and gates (enrich plan prints it)',
+    );
+}
+
+/** The settings of a command with the flags of `withCommandFlags`, which override the environment. */
+export function settingsOfRun(flags: CommandFlags): Config {
+  return settingsOf(flags, settingsOfOptions(flags));
+}
+
 /** Adds the flags of a run's options to a command. */
-export function withOptionFlags(command: Command): Command {
+function withOptionFlags(command: Command): Command {
   for (const name of inHelpOrder) command.addOption(commanderOption(name));
   return command;
 }
@@ -79,7 +128,7 @@ async function readOptions<Name extends keyof FlagOptions>(
   return Object.fromEntries(options) as Pick<FlagOptions, Name>;
 }
 
-export function settingsOfOptions(flags: object): GivenSettings {
+function settingsOfOptions(flags: object): GivenSettings {
   const texts = flags as Readonly<Record<string, string | undefined>>;
   return Object.fromEntries(
     inHelpOrder.flatMap((name) => {

@@ -10,23 +10,20 @@ import {
 import type { ChosenOptions, ScheduledOptions } from '../../domain/runs/run-options.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { formatPercent } from '../../domain/text/format-percent.ts';
-import { wholeNumber } from '../terminal/command.ts';
+import { extraNames, type ExtraNames } from '../../domain/late-results/delivery-kinds.ts';
+import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { parseExpectations } from '../../domain/runs/expectations.ts';
+import { describingColumn } from '../../ingest/columns/chosen-column.ts';
+import { wholeNumber, withoutPerson } from '../terminal/command.ts';
 import { readMapping } from '../run/mapping-proposal.ts';
-import {
-  ceilingOf,
-  costPerEmailOf,
-  creditsOf,
-  expectationsOf,
-  extrasOf,
-  minMatchRateOf,
-  withoutPeople,
-} from './run-option-values.ts';
 
 /** Headings of `--help` above the flags of a run. */
 export const flagHeadings = {
+  often: 'Options:',
   export: 'Export:',
   data: 'Data to ask for:',
-  credits: 'Credits:',
+  credits: 'Credits and quality gates:',
 } as const;
 
 export type FlagOptions = ChosenOptions & ScheduledOptions;
@@ -59,52 +56,35 @@ interface OptionFlag<Value> {
  * table. An option of `src/domain/runs/run-options.ts` that a flag sets needs an entry here.
  */
 export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
-  source: {
-    flag: '--source <name>',
-    group: 'export',
-    description: 'name of the CRM in the warehouse (default: recognised from the header)',
-    read: ([name]) => (name === undefined ? null : checkedSource(name)),
-  },
-  mapping: {
-    flag: '--mapping <file>',
-    group: 'export',
-    description: 'JSON or YAML file that assigns columns',
-    read: ([file]) => (file === undefined ? null : readMapping(file)),
-    show: (mapping) => JSON.stringify(mapping),
-  },
   maxCredits: {
     flag: '--max-credits <n>',
-    group: 'credits',
+    group: 'often',
     description:
       'maximum credits per run; 0 makes no call and fills contacts of known people (MAX_CREDITS_PER_RUN)',
     setting: 'MAX_CREDITS_PER_RUN',
     read: ([number]) =>
       number === undefined ? null : creditsOf('--max-credits', number, 'write a number such as 500 or 12.5'),
   },
-  onBudget: {
-    flag: '--on-budget <what>',
-    group: 'credits',
-    description:
-      'what the run does when a budget is exhausted: finish, with the remaining rows over budget, or pause until ' +
-      'the budget is raised or its next period begins (default: finish for --max-credits and in schedules; pause ' +
-      'for other budgets)',
-    choices: ['finish', 'pause'],
-    read: ([policy]) => (policy === 'finish' || policy === 'pause' ? policy : null),
+  reveal: {
+    flag: '--reveal <what>',
+    group: 'often',
+    description: 'fields to ask for beside profiles: phone, email (personal addresses), or phone,email',
+    repeatable: true,
+    read: (fields) => extrasOf('reveal', fields),
+    show: (fields) => fields.join(',') || null,
   },
-  minMatchRate: {
-    flag: '--min-match-rate <share>',
-    group: 'credits',
-    description: 'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
-    read: ([share]) => (share === undefined ? null : minMatchRateOf(share)),
-    show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
+  source: {
+    flag: '--source <name>',
+    group: 'often',
+    description: 'name of the CRM in the warehouse (default: recognised from the header)',
+    read: ([name]) => (name === undefined ? null : checkedSource(name)),
   },
-  expectations: {
-    flag: '--expect <rules>',
-    group: 'export',
-    description:
-      'rules for the export; if it breaks one, the run pauses before it spends: none, usual, or rules such as ' +
-      'rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no (default: none; usual in a schedule)',
-    read: ([rules]) => (rules === undefined ? null : expectationsOf(rules)),
+  mapping: {
+    flag: '--mapping <file>',
+    group: 'often',
+    description: 'JSON or YAML file that assigns columns',
+    read: ([file]) => (file === undefined ? null : readMapping(file)),
+    show: (mapping) => JSON.stringify(mapping),
   },
   only: {
     flag: '--only <choice>',
@@ -122,15 +102,13 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     read: ([column]) => (column === undefined ? null : parseRowOrder(column)),
     show: formatRowOrder,
   },
-  onUnknown: {
-    flag: '--on-unknown <what>',
-    group: 'credits',
+  expectations: {
+    flag: '--expect <rules>',
+    group: 'export',
     description:
-      'what happens to the people of a call whose answer is lost: hold until you decide, or retry once at the price ' +
-      'of both calls (default: hold)',
-    choices: ['hold', 'retry'],
-    read: ([what]) => (what === 'retry' ? 'retry' : 'hold'),
-    show: (what) => (what === 'retry' ? what : null),
+      'rules for the export; if it breaks one, the run pauses before it spends: none, usual, or rules such as ' +
+      'rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no (default: none; usual in a schedule)',
+    read: ([rules]) => (rules === undefined ? null : expectationsOf(rules)),
   },
   freshness: {
     flag: '--freshness <durations>',
@@ -141,14 +119,6 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     read: ([durations]) => (durations === undefined ? null : parseFreshness(durations)),
     show: formatFreshness,
   },
-  reveal: {
-    flag: '--reveal <what>',
-    group: 'data',
-    description: 'fields to ask for beside profiles: phone, email (personal addresses), or phone,email',
-    repeatable: true,
-    read: (fields) => extrasOf('reveal', fields),
-    show: (fields) => fields.join(',') || null,
-  },
   waterfall: {
     flag: '--waterfall <what>',
     group: 'data',
@@ -156,12 +126,6 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     repeatable: true,
     read: (fields) => extrasOf('waterfall', fields),
     show: (fields) => fields.join(',') || null,
-  },
-  maxCreditsPerPerson: {
-    flag: '--max-credits-per-person <n>',
-    group: 'credits',
-    description: 'maximum credits per person; required with --waterfall',
-    read: ([credits], textsOf) => ceilingOf(credits, textsOf('waterfall').length > 0),
   },
   lateDeadlineSeconds: {
     flag: '--late-deadline <duration>',
@@ -171,6 +135,12 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     read: ([duration]) => (duration === undefined ? null : parseDuration(duration, '--late-deadline')),
     show: formatDuration,
   },
+  maxCreditsPerPerson: {
+    flag: '--max-credits-per-person <n>',
+    group: 'credits',
+    description: 'maximum credits per person; required with --waterfall',
+    read: ([credits], textsOf) => ceilingOf(credits, textsOf('waterfall').length > 0),
+  },
   pilot: {
     flag: '--pilot <n>',
     group: 'credits',
@@ -178,10 +148,134 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     parse: wholeNumber(1, 100_000),
     read: ([people]) => (people === undefined ? null : Number(people)),
   },
+  minMatchRate: {
+    flag: '--min-match-rate <share>',
+    group: 'credits',
+    description: 'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
+    read: ([share]) => (share === undefined ? null : minMatchRateOf(share)),
+    show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
+  },
   maxCostPerEmail: {
     flag: '--max-cost-per-email <n>',
     group: 'credits',
     description: 'credits per email above which the run pauses after its pilot',
     read: ([credits], textsOf) => costPerEmailOf(credits, textsOf('pilot').length > 0),
   },
+  onBudget: {
+    flag: '--on-budget <what>',
+    group: 'credits',
+    description:
+      'what the run does when a budget is exhausted: finish, with the remaining rows over budget, or pause until ' +
+      'the budget is raised or its next period begins (default: finish for --max-credits and in schedules; pause ' +
+      'for other budgets)',
+    choices: ['finish', 'pause'],
+    read: ([policy]) => (policy === 'finish' || policy === 'pause' ? policy : null),
+  },
+  onUnknown: {
+    flag: '--on-unknown <what>',
+    group: 'credits',
+    description:
+      'what happens to the people of a call whose answer is lost: hold until you decide, or retry once at the price ' +
+      'of both calls (default: hold)',
+    choices: ['hold', 'retry'],
+    read: ([what]) => (what === 'retry' ? 'retry' : 'hold'),
+    show: (what) => (what === 'retry' ? what : null),
+  },
 };
+
+/** The rules of `--expect` as given. @throws Problem `setting.invalid` */
+function expectationsOf(text: string): string {
+  parseExpectations(text);
+  return text.trim();
+}
+
+/**
+ * Returns the conditions of `--only` unchanged. Temporal shows them, so they must not name a person.
+ *
+ * @throws Problem `setting.invalid`
+ */
+function withoutPeople(choices: readonly string[]): readonly string[] {
+  const refusal = { what: 'this condition', where: '--only', next: describingColumn };
+  return choices.map((text) => withoutPerson(text, refusal));
+}
+
+/** A match rate, `40%` or `0.4`, as a share from 0 to 1. @throws Problem `setting.invalid` */
+function minMatchRateOf(text: string): number {
+  const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
+  const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
+  if (share >= 0 && share <= 1) return share;
+  throw new UsageProblem('setting.invalid', `"${text}" is no share`, {
+    where: '--min-match-rate',
+    next: 'write 40% or 0.4',
+  });
+}
+
+/** Credits as decimal text; null without the flag. Needs a pilot. @throws Problem `setting.invalid` */
+function costPerEmailOf(text: string | undefined, hasPilot: boolean): string | null {
+  if (text === undefined) return null;
+  const credits = creditsOf('--max-cost-per-email', text, 'write a number such as 3 or 1.5');
+  if (hasPilot) return credits;
+  throw new UsageProblem('setting.invalid', 'this limit applies only to a pilot', {
+    where: '--max-cost-per-email',
+    next: 'add --pilot N, such as --pilot 200',
+  });
+}
+
+/** Credits as decimal text. @throws Problem `setting.invalid` */
+export function creditsOf(flag: string, text: string, next: string): string {
+  const credits = parseCredits(text);
+  if (credits !== undefined) return formatCredits(credits);
+  throw new UsageProblem('setting.invalid', `"${text}" is not a number of credits`, { where: flag, next });
+}
+
+/**
+ * The fields of `phone,email` in a fixed order, so that the same options in another order give the same run key.
+ *
+ * @param texts of the flag, which may be repeated
+ * @throws Problem `setting.invalid`
+ */
+function extrasOf<Name extends keyof typeof extraNames>(
+  option: Name,
+  texts: readonly string[],
+): ExtraNames<Name> {
+  if (texts.length === 0) return [];
+  const text = texts.join(',');
+  const given = new Set(
+    text
+      .split(',')
+      .map((name) => name.trim().toLowerCase())
+      .filter((name) => name !== ''),
+  );
+  const names: ExtraNames<Name> = extraNames[option];
+  const known = names.filter((name) => given.delete(name));
+  if (given.size === 0 && known.length > 0) return known;
+  throw new UsageProblem('setting.invalid', `"${text}" is not a list of known fields`, {
+    where: `--${option}`,
+    next: `write ${names.join(', ')}, or ${names.join(',')}`,
+  });
+}
+
+/**
+ * Reads the maximum credits per person of a waterfall; null without a waterfall. Vendors set their own prices, so the
+ * user must set a maximum.
+ *
+ * @throws Problem `credits.no-ceiling`
+ */
+function ceilingOf(text: string | undefined, waterfall: boolean): string | null {
+  const usage = (what: string, next: string): Problem =>
+    new UsageProblem('credits.no-ceiling', what, { where: '--max-credits-per-person', next });
+  if (!waterfall) {
+    if (text === undefined) return null;
+    throw usage('only a waterfall needs a maximum per person', 'remove it, or add --waterfall');
+  }
+  if (text === undefined) {
+    throw usage(
+      'a waterfall has no fixed price, and the run has no maximum per person',
+      'add --max-credits-per-person, such as 20, or remove --waterfall',
+    );
+  }
+  const credits = parseCredits(text);
+  if (credits === undefined || credits === 0n)
+    throw usage(`"${text}" is not a number of credits`, 'write a number above 0, such as 20 or 12.5');
+  return formatCredits(credits);
+}

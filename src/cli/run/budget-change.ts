@@ -16,8 +16,7 @@ import {
 import type { Warehouse } from '../../db/database.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs.ts';
-import { runToSteer } from './steer/run-to-steer.ts';
-import { hasWorker } from './describe/present-status.ts';
+import { hasWorker } from './run-status.ts';
 import { print, printJson, tell } from '../terminal/output.ts';
 import { withSession, withWarehouse } from '../session/session.ts';
 import { settingsOf, withSettings } from '../session/settings-flags.ts';
@@ -43,7 +42,7 @@ Periods are UTC. ${periodNames.map((period) => `"${period}"`).join(' and ')} wit
 Their limit ends with the period.
 A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) of its budget, whether higher or lower;
 "default" restores the limit of --from-now-on; without such a limit, the setting.
-"run:latest" is the newest run that has not ended, runs begun by hand before those of schedules.
+"run:latest" is the newest run.
 A limit below the used (settled + reserved) credits is refused: no budget is exceeded at any moment. A "default" below
 them is not refused: the limit becomes the used credits.
 
@@ -151,7 +150,7 @@ async function resolve(
   config: Config,
 ): Promise<{ budgetId: string; ownDefault: Credits | undefined }> {
   if (budget.kind === 'run') {
-    const run = await runToSteer(warehouse, budget.runId, 'unfinished');
+    const run = await getRun(warehouse, budget.runId);
     if (run.finishedAt !== null) throw ended(run.runId);
     const { maxCredits } = run.options;
     return {

@@ -1,30 +1,41 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { knowsService } from '../../config/settings.ts';
+import { describeServiceStatus, readServiceStatus } from '../../calls/service/service-status.ts';
+import { knowsService, serviceName } from '../../config/settings.ts';
+import { isQualityGate, type PauseReasonType } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
-import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
+import { statusText } from '../../contract/run-statuses.ts';
 import { holdInterruption, onFirstInterruption } from '../../dev/interruption.ts';
+import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
+import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
+import { sandbox } from '../../domain/runs/asked-service.ts';
+import { optionsThatDecide, pickOptions, type RunOptions } from '../../domain/runs/run-options.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
 import { approveWithoutPerson, withdrawUnreadApproval } from '../../runs/approve-run.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
-import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { getRun, servicesOfRuns, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { requireNamespace } from '../../temporal/connection.ts';
+import { flagsOfRun } from '../run-options/read-run-options.ts';
+import { webhookUrlOf } from '../session/servers.ts';
 import type { Session } from '../session/session.ts';
+import { refuseInventedPeople, withSessionClient } from '../session/with-service.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { tell } from '../terminal/output.ts';
-import { checkService } from './check-service.ts';
-import { describeChangedOptions } from './changed-options.ts';
-import { approvalQuestion, describePlan } from './describe/describe-plan.ts';
-import { followRun, type OnPlan, warnOfPlainText } from './follow/follow-run.ts';
-import { interruptionOf, leaveRun, waitForRun } from './follow/wait-for-run.ts';
-import { describeMapping, ingestHere } from './plan-export.ts';
-import { refuseInventedPeople } from '../session/with-service.ts';
-import { describeUiAddress } from './describe/describe-ui-address.ts';
+import { approvalQuestion, describeMapping, describePlan } from './describe-plan.ts';
+import { notApproved } from './describe-run.ts';
+import {
+  followRun,
+  interruptionOf,
+  leaveRun,
+  waitForRun,
+  warnOfPlainText,
+  type OnPlan,
+} from './follow-run.ts';
+import { ingestHere } from './plan-export.ts';
 import type { SpecifiedRun } from './run-spec.ts';
-import { resumeRun } from './steer/start-run.ts';
-import { cancelRun } from './steer/stop-run.ts';
-import { isQualityGate, type PauseReasonType } from '../../contract/pause-reasons.ts';
+import { describeUiAddress, tellOtherRuns } from './run-status.ts';
+import { cancelRun, resumeRun } from './steer-run.ts';
 
 /**
  * Enriches an export until the run ends or needs a person.
@@ -65,6 +76,7 @@ export async function enrichExport(
   const handle = await resumeRun(session, run, step === 'spend');
   const uiAddress = await describeUiAddress(session, runId);
   if (uiAddress !== undefined) tell(uiAddress);
+  await tellOtherRuns(session, runId);
   if (step === 'ask for approval') await askForApproval(session, handle);
   const onPlan = showsPlan ? planTeller(run.planHash !== null) : undefined;
   return continueIfAgreed(session, await waitForRun(session, handle, { interrupted, onPlan }), asks);
@@ -116,9 +128,32 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
 function planTeller(isOld: boolean): OnPlan {
   return (run, plan) => {
     tell(describeMapping(run));
-    if (isOld) tell('the plan was made when the run began; budgets may have changed since:');
-    tell(describePlan(plan, run.options));
+    tell(describePlan(plan, run.options, isOld ? run.createdAt : undefined));
   };
+}
+
+/**
+ * Shows the plan of a run that awaits approval, approves that plan, and waits for the run.
+ *
+ * @param asks whether the operator must approve the plan at a question
+ * @throws Problem `run.not-steerable` if no plan awaits approval; `run.not-approved` without a yes
+ */
+export async function approvePlan(session: Session, run: RunRecord, asks: boolean): Promise<RunFacts> {
+  const { runId, status, plan } = run;
+  if (status !== 'awaiting_approval' || !plan)
+    throw new UsageProblem('run.not-steerable', `no plan awaits approval: the run is ${statusText(status)}`, {
+      where: runId,
+      next: status === 'paused' ? `enrich resume ${runId}` : `enrich status ${runId}`,
+    });
+  planTeller(true)(run, plan);
+  if (asks && (await agrees(approvalQuestion(plan))) !== true) throw unapproved(runId);
+  await checkService(session, run.options);
+  const interrupted = interruptionOf(session, runId);
+  return continueIfAgreed(
+    session,
+    await waitForRun(session, await resumeRun(session, run, true), { interrupted }),
+    asks,
+  );
 }
 
 /**
@@ -139,23 +174,23 @@ async function askForApproval(session: Session, handle: WorkflowHandle): Promise
     if (session.stack.temporal.embedded) await session.work();
     const status = await followRun(session, handle, interrupted.signal);
     const run = await getRun(session.warehouse, runId);
-    if (interrupted.signal.aborted) throw notApproved(runId);
+    if (interrupted.signal.aborted) throw unapproved(runId);
     if (status !== 'awaiting_approval' || !run.plan) return;
     planTeller(false)(run, run.plan);
     const yes = await agrees(approvalQuestion(run.plan), interrupted.signal);
-    if (yes === undefined) throw notApproved(runId);
+    if (yes === undefined) throw unapproved(runId);
     // Starts the workflow again if it was lost while the person read the plan.
-    if (yes) await resumeRun(session, run);
-    else await cancelRun(session, run, 'the plan was not approved');
+    if (yes) await resumeRun(session, run, true);
+    else await cancelRun(session, run, notApproved);
   } finally {
     leave();
   }
 }
 
-function notApproved(runId: string): Problem {
-  return new Problem('run.not-approved', 'the plan was not approved; nothing was spent', {
+function unapproved(runId: string): Problem {
+  return new Problem('run.not-approved', `${notApproved}; nothing was spent`, {
     where: runId,
-    next: `run the same command again to approve; enrich cancel ${runId} ends the run`,
+    next: `enrich approve ${runId} shows the plan again; enrich cancel ${runId} ends the run`,
     exitCode: exitCodes.needsPerson,
   });
 }
@@ -187,6 +222,82 @@ async function continueIfAgreed(session: Session, facts: RunFacts, asks: boolean
     if (!asks || !waitsForPerson(run, asks)) return latest;
     tell(run.pauseReason?.reason ?? '');
     if (!(await agrees('continue with the other people?'))) return latest;
-    latest = await waitForRun(session, await resumeRun(session, run));
+    latest = await waitForRun(session, await resumeRun(session, run, false));
   }
+}
+
+/**
+ * Prints the user that the credential acts as, and what is left of the service's limits, before a run spends anything.
+ * Prints nothing if only the settings of the workers name the service: the workers check it themselves.
+ *
+ * @param asked what the run asks for
+ * @throws Problem `service.credential-refused`, `service.scope-missing`
+ */
+export async function checkService(session: Session, asked: RunOptions): Promise<void> {
+  const { config, stack, warehouse } = session;
+  if (!knowsService(config)) return;
+  if (serviceName(config) !== sandbox && (await servicesOfRuns(warehouse)).includes(sandbox))
+    tell(
+      'note: this warehouse also has runs of the sandbox: their invented contacts stay in it, and their credits ' +
+        'count in the budgets of their day and month; to begin clean, set ENRICH_DATA_DIR to a new folder, or ' +
+        'DATABASE_URL to a new database',
+    );
+  const { baseUrl } = stack.service;
+  // Workers of a server check their own receiver before the run spends anything.
+  const polls =
+    stack.temporal.embedded &&
+    lateKindsOf(asked).length > 0 &&
+    webhookUrlOf(config, baseUrl, { port: 0 }) === undefined;
+  const status = await withSessionClient(session, (dependencies) =>
+    readServiceStatus(dependencies, { polls }),
+  );
+  for (const line of describeServiceStatus(status)) tell(line);
+}
+
+/**
+ * Says what becomes of the options of a command that continues a run with other options. The gates change in the run;
+ * a quality gate that has paused the run still waits for a person.
+ *
+ * @param before the options of the run before the command
+ * @param given the options of the command
+ */
+export function describeChangedOptions(
+  run: { readonly runId: string; readonly waitsForPerson: boolean },
+  before: RunOptions,
+  given: RunOptions,
+): readonly string[] {
+  const { runId } = run;
+  const gates = differences(optionsThatDecide('gate'), before, given).map(
+    ({ flag, was, is }) => `the run has ${is ?? `no --${flag}`} from now on, before: ${was ?? 'none'}`,
+  );
+  const kept = differences(optionsThatDecide('waiting', 'start'), before, given).map(
+    ({ flag, was }) =>
+      `the run keeps ${was ?? `its options without --${flag}`}: for another value, enrich cancel ${runId} first`,
+  );
+  const paused = gates.length > 0 && run.waitsForPerson;
+  return [
+    ...gates,
+    ...(paused ? [`the run stays paused: enrich resume ${runId} continues it with these options`] : []),
+    ...kept,
+  ];
+}
+
+interface Difference {
+  readonly flag: string;
+  /** As a person types it; undefined: not set. */
+  readonly was: string | undefined;
+  readonly is: string | undefined;
+}
+
+function differences(
+  names: readonly (keyof RunOptions)[],
+  before: RunOptions,
+  given: RunOptions,
+): readonly Difference[] {
+  const [old, present] = [before, given].map((options) => flagsOfRun(pickOptions(options, names)));
+  const typed = (flag: string, value: string | undefined) =>
+    value === undefined ? undefined : `--${flag} ${value}`;
+  return Object.keys({ ...old, ...present })
+    .filter((flag) => old![flag] !== present![flag])
+    .map((flag) => ({ flag, was: typed(flag, old![flag]), is: typed(flag, present![flag]) }));
 }

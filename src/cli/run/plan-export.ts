@@ -1,11 +1,7 @@
 import { serviceName } from '../../config/settings.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { counted } from '../../domain/text/counted.ts';
-import { shownHeaders } from '../../domain/text/header-name.ts';
-import { visibleInLine } from '../../domain/text/visible.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
-import { fieldsOfHeader, recordedNames } from '../../ingest/columns/fields.ts';
-import { describedField } from '../../ingest/columns/opt-outs.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
@@ -13,13 +9,10 @@ import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { giveSpaceBack, removePlans } from '../../runs/planning/discard-plan.ts';
 import { endPlan, withPlanLock } from '../../runs/planning/plan-lock.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
-import { describePlan } from './describe/describe-plan.ts';
-import { flagsOfRun } from '../run-options/read-run-options.ts';
 import { onFirstInterruption } from '../../dev/interruption.ts';
-import { endChangingLine, print, printJson, showChangingLine, table, tell } from '../terminal/output.ts';
+import { endChangingLine, showChangingLine, tell } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
-import { budgetOfRun } from '../../domain/money/budget-name.ts';
 
 /** The parts of a session that planning needs. */
 type Planning = Pick<Session, 'config' | 'warehouse'>;
@@ -120,76 +113,4 @@ export async function ingestHere(
     next: pauseReason.next,
     where: where && withoutPersonalData(where),
   });
-}
-
-/** Prints a plan, and to standard error the mapping of its columns. */
-export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
-  if (json) {
-    printJson<'plan'>({
-      plan_hash: plan.planHash,
-      source: run.source,
-      mapping: run.mapping,
-      warnings: run.warnings,
-      rows: plan.rows,
-      rows_with_email: plan.withEmail,
-      in_paused_runs: plan.inPausedRuns,
-      dropped: plan.dropped,
-      filled: plan.filled,
-      people: plan.people,
-      people_without_phones: plan.peopleWithoutPhones,
-      calls: plan.calls,
-      credits: {
-        minimum: plan.credits.minimum,
-        expected: plan.credits.expected,
-        worst_case: plan.credits.worstCase,
-      },
-      expectation: plan.expectation,
-      unmet_expectations: plan.unmet,
-      pilot: plan.pilot,
-      asks_unknown_again: plan.asksUnknownAgain,
-      short_budget: plan.shortBudget && {
-        // The run that was planned does not begin, so no command can use its id.
-        budget: plan.shortBudget.budget === budgetOfRun(run.runId) ? 'run' : plan.shortBudget.budget,
-        available: plan.shortBudget.available,
-        on_empty: plan.shortBudget.onEmpty,
-      },
-      eta_seconds: plan.etaSeconds,
-      flags: flagsOfRun(run.options),
-    });
-    return;
-  }
-  tell(describeMapping(run));
-  print(describePlan(plan, run.options));
-}
-
-function describeSource(source: string | null, { source: flag, mapping }: RunRecord['options']): string {
-  if (flag !== null) return `read as ${source}, as --source says:`;
-  if (mapping?.['source'] !== undefined) return `read as ${source}, as the mapping file says:`;
-  return `recognised as ${source ?? 'nothing'}:`;
-}
-
-/** Lists the columns of the file with their fields, in the order of the file. */
-export function describeMapping({
-  header,
-  mapping,
-  source,
-  warnings,
-  options,
-}: Pick<RunRecord, 'header' | 'mapping' | 'source' | 'warnings' | 'options'>): string {
-  const names = recordedNames(header ?? []);
-  const fields = fieldsOfHeader(header ?? [], mapping ?? {});
-  const unused = names.filter((_, column) => fields[column] === undefined);
-  const given = options.mapping?.['columns'] as Readonly<Record<string, unknown>> | undefined;
-  return [
-    describeSource(source, options),
-    table(
-      names.flatMap((name, column) => {
-        const field = fields[column];
-        if (!field) return [];
-        return [[name, '→', describedField((header ?? [])[column]!, field, given?.[field] !== undefined)]];
-      }),
-    ),
-    ...warnings.map((warning) => `  note: ${warning}`),
-    ...(unused.length === 0 ? [] : [`  not used to find people: ${visibleInLine(shownHeaders(unused))}`]),
-  ].join('\n');
 }

@@ -20,7 +20,7 @@ import { withoutPerson } from '../terminal/command.ts';
 import { tell } from '../terminal/output.ts';
 import { openWithMapping } from './mapping-proposal.ts';
 import { chosenOptions } from '../run-options/read-run-options.ts';
-import type { CommandFlags } from '../run-options/command-flags.ts';
+import type { CommandFlags } from '../run-options/read-run-options.ts';
 import { withWarehouse } from '../session/session.ts';
 
 /** A run spec whose export has been opened. */

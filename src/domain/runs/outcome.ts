@@ -90,11 +90,6 @@ export const outcomesNotAsked: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].group === 'not asked',
 );
 
-/** Outcomes that need a person's decision: a run that has any ends with exit code 3. */
-export const outcomesThatNeedAPerson: readonly Outcome[] = outcomes.filter(
-  (name) => outcomeFacts[name].group === 'needs a person',
-);
-
 export function isOutcome(text: string): text is Outcome {
   return Object.hasOwn(outcomeFacts, text);
 }

@@ -1,8 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  describeContestedRows,
-  describeLostContacts,
-} from '../../../src/cli/run/describe/describe-row-notes.ts';
+import { describeContestedRows, describeLostContacts } from '../../../src/cli/run/describe-run.ts';
 import { readContestedRows, readLostContacts } from '../../../src/report/figures.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { renderReport } from '../../../src/report/render.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findInterrupted } from '../../../src/cli/run/describe/present-status.ts';
+import { correctedFacts } from '../../../src/cli/run/run-status.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
@@ -34,23 +34,21 @@ async function saidOf(status: RunStatus, then?: RunStatus) {
     if (then) await setRunStatus(warehouse, runId, then, undefined);
     return { status: { name: 'TERMINATED' } };
   });
-  const { reasons, lines } = await findInterrupted(session, [await readRunFacts(warehouse, runId)]);
-  return { runId, reason: reasons.get(runId), lines };
+  return { runId, ...(await correctedFacts(session, await readRunFacts(warehouse, runId))) };
 }
 
 it.each([
   ['running', 'resume'],
   ['cancelling', 'cancel'],
 ] as const)(
-  'findInterrupted() names the next step of a run that has lost its workflow: %s',
-  async (status, command) => {
-    const { runId, reason, lines } = await saidOf(status);
-    const next = `enrich ${command} ${runId}`;
-    expect(reason).toMatchObject({ reason_type: 'workflow.ended', next });
-    expect(lines).toEqual([`  ${runId}: ${reason?.reason}`, `  next: ${next}`]);
+  'correctedFacts() names the next step of a run that has lost its workflow: %s',
+  async (stored, command) => {
+    const { runId, facts, status } = await saidOf(stored);
+    expect(status).toBe('interrupted');
+    expect(facts).toMatchObject({ reason_type: 'workflow.ended', next: `enrich ${command} ${runId}` });
   },
 );
 
-it('findInterrupted() says nothing of a run that has ended together with its workflow meanwhile', async () => {
-  expect(await saidOf('running', 'finished')).toMatchObject({ reason: undefined, lines: [] });
+it('correctedFacts() says nothing of a run that has ended together with its workflow meanwhile', async () => {
+  expect(await saidOf('running', 'finished')).toMatchObject({ facts: { reason: null }, status: 'running' });
 });

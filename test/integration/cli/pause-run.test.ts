@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { pauseRun } from '../../../src/cli/run/steer/stop-run.ts';
+import { pauseRun } from '../../../src/cli/run/steer-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { Outcome } from '../../../src/domain/runs/outcome.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -67,10 +67,10 @@ describe('pauseRun() of a run without its workflow', () => {
   it('pauseRun() pauses a run without its workflow in the tables, also if no person is left to ask for', async () => {
     const run = await runOfOne('enriched');
     executeUpdate.mockRejectedValueOnce(gone);
-    await pauseRun(session(), run, 'budget review');
+    await pauseRun(session(), run, { by: 'anna', reason: 'budget review' });
     expect(await getRun(warehouse, run.runId)).toMatchObject({
       status: 'paused',
-      pauseReason: { type: 'run.paused', reason: 'budget review' },
+      pauseReason: { type: 'run.paused', reason: 'paused by anna: budget review' },
     });
   });
 

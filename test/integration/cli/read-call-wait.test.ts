@@ -1,6 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { describeCallWait } from '../../../src/cli/run/describe/present-status.ts';
-import { readCallWait } from '../../../src/cli/run/follow/read-call-wait.ts';
+import { describeWait, readRunWait } from '../../../src/cli/run/run-status.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import type { ReportedWindow } from '../../../src/domain/rates/rate-limit.ts';
@@ -43,8 +42,10 @@ async function waitOfRun(): Promise<{ waiting: string | undefined; etaMinutes: n
   const { runId } = await stagedRun(warehouse, []);
   const rateLimits = [{ calls: 20, seconds: 3_600 }];
   await planRun({ warehouse, service: 'test', rateLimits, budgets: {}, callConcurrency: 1 }, runId);
-  const { waiting, etaSeconds } = await readCallWait(session(), await getRun(warehouse, runId), 300);
-  return { waiting, etaMinutes: typeof etaSeconds === 'number' ? Math.round(etaSeconds / 60) : null };
+  const run = await getRun(warehouse, runId);
+  const running = { ...run, status: 'running', plan: { ...run.plan!, people: 300 } } as const;
+  const { reason, etaSeconds } = await readRunWait(session(), running, { people: 0, inFlight: 0 });
+  return { waiting: reason, etaMinutes: typeof etaSeconds === 'number' ? Math.round(etaSeconds / 60) : null };
 }
 
 it('the progress line names the used-up day of the service, and waits until one call asks about it', async () => {
@@ -81,8 +82,9 @@ it('the status of a run says why it makes no call now, and says nothing of a run
   const { runId } = await stagedRun(warehouse, [{ keys: ['one'], email: 'one@orbit.example' }]);
   const rateLimits = [{ calls: 20, seconds: 3_600 }];
   await planRun({ warehouse, service: 'test', rateLimits, budgets: {}, callConcurrency: 1 }, runId);
+  await warehouse.query`update runs set status = 'running' where run_id = ${runId}`;
   const said = (): Promise<string[]> =>
-    describeCallWait(session(), { run_id: runId, status: 'running' } as RunFacts);
+    describeWait(session(), { run_id: runId, status: 'running' } as RunFacts);
   expect(await said()).toEqual([]);
   await callsMade(20, 15);
   expect(await said()).toEqual([
@@ -94,9 +96,9 @@ it('the status of a run with people left and no call in flight says that it awai
   const [inFlight, answered] = [await callWithPhones(warehouse), await answeredCall(warehouse)];
   await warehouse.query`update runs set plan = '{"people": 5, "ownRateLimits": "20/hour"}' where plan is null`;
   const said = ({ runId }: { runId: string }): Promise<string[]> =>
-    describeCallWait(session(), { run_id: runId, status: 'running' } as RunFacts);
+    describeWait(session(), { run_id: runId, status: 'running' } as RunFacts);
   expect(await said(inFlight)).toEqual([]);
   expect(await said(answered)).toEqual([
-    expect.stringMatching(/^ {2}no call is in flight; late results of 1 call awaited until /),
+    expect.stringMatching(/^ {2}late results of 1 call are awaited until /),
   ]);
 });

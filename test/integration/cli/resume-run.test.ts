@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
-import { resumeRun } from '../../../src/cli/run/steer/start-run.ts';
+import { resumeRun } from '../../../src/cli/run/steer-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -43,7 +43,7 @@ async function cancellingRun(): Promise<RunRecord> {
 describe('resumeRun() of a run that a person cancels', () => {
   it('resumeRun() starts no second workflow when the workflow has accepted the cancellation', async () => {
     handle.executeUpdate.mockResolvedValueOnce();
-    expect(await resumeRun(session(), await cancellingRun())).toBe(handle);
+    expect(await resumeRun(session(), await cancellingRun(), true)).toBe(handle);
     expect(handle.executeUpdate).toHaveBeenCalledWith('cancel', { args: ['wrong file'] });
     expect(start).not.toHaveBeenCalled();
   });
@@ -54,14 +54,14 @@ describe('resumeRun() of a run that a person cancels', () => {
       await setRunStatus(warehouse, run.runId, 'cancelled', undefined);
       throw Object.assign(new Error('the workflow has completed'), { name: 'WorkflowNotFoundError' });
     });
-    expect(await resumeRun(session(), run)).toBe(handle);
+    expect(await resumeRun(session(), run, true)).toBe(handle);
     expect(start).not.toHaveBeenCalled();
   });
 
   it('resumeRun() starts the workflow of a cancelled run again if the workflow is lost', async () => {
     const lost = Object.assign(new Error('no such workflow'), { name: 'WorkflowNotFoundError' });
     handle.executeUpdate.mockRejectedValueOnce(lost);
-    await resumeRun(session(), await cancellingRun());
+    await resumeRun(session(), await cancellingRun(), true);
     expect(start).toHaveBeenCalledOnce();
   });
 });
@@ -77,7 +77,7 @@ describe('resumeRun() of a run without an approval', () => {
 
   it('resumeRun() approves the plan that the run shows', async () => {
     const run = await planned('awaiting_approval');
-    expect(await resumeRun(session(), run)).toBe(handle);
+    expect(await resumeRun(session(), run, true)).toBe(handle);
     expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith('approve', { args: ['abc'] });
     expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: true });
     expect(start).not.toHaveBeenCalled();
@@ -95,7 +95,7 @@ describe('resumeRun() of a run without an approval', () => {
 
   it('resumeRun() does not approve the plan of a run that was still planning when the command read it', async () => {
     const run = await planned('awaiting_approval');
-    await resumeRun(session(), { ...run, status: 'planning' });
+    await resumeRun(session(), { ...run, status: 'planning' }, true);
     expect(handle.executeUpdate).not.toHaveBeenCalled();
     expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: false });
   });
@@ -103,7 +103,7 @@ describe('resumeRun() of a run without an approval', () => {
   it('resumeRun() sends the approval to a workflow that may have been reset, and does not wait for it', async () => {
     const run = await planned('awaiting_approval');
     handle.executeUpdate.mockReturnValueOnce(new Promise(() => {}));
-    await resumeRun(session(), { ...run, status: 'running' });
+    await resumeRun(session(), { ...run, status: 'running' }, true);
     expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith('approve', { args: ['abc'] });
     expect(start).toHaveBeenCalledOnce();
   });

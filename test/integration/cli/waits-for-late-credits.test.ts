@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { waitsForLateCredits } from '../../../src/cli/run/follow/follow-run.ts';
+import { waitsForLateCredits } from '../../../src/cli/run/follow-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';

@@ -11,8 +11,6 @@ describe('a folder without a warehouse', () => {
     'resume latest',
     'pause latest',
     'cancel latest',
-    'skip latest --page 1',
-    'priority latest ad-hoc',
     'undo latest',
     'attempts list',
     'budget show',

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { describePreempted } from '../../../src/cli/run/describe/present-status.ts';
+import { describeWait } from '../../../src/cli/run/run-status.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
@@ -125,8 +125,8 @@ describe('for batches of a night that wait at another worker', () => {
   it('the status of a backfill says that nightly batches go first; the nightly status says nothing', async () => {
     await waiting(1, 2);
     const said = (runId: string): Promise<string[]> =>
-      describePreempted(
-        { warehouse } as unknown as Session,
+      describeWait(
+        { warehouse, config: { service: {}, rateLimits: fourAMinute } } as unknown as Session,
         { run_id: runId, status: 'running' } as RunFacts,
       );
     expect((await said(backfill))[0]).toContain(

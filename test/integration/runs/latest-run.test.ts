@@ -1,7 +1,6 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { approveRun } from '../../../src/runs/approve-run.ts';
-import { findLatestFor } from '../../../src/runs/latest-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { getRun, servicesOfRuns, setRunStatus } from '../../../src/runs/runs.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
@@ -72,39 +71,19 @@ it('the beginning and the end of a run id, as a narrow terminal shows them, name
   await expect(getRun(warehouse, 'enrich-…')).rejects.toMatchObject({ type: 'run.ambiguous' });
 });
 
-describe('the run that is meant by "latest"', () => {
-  it('"latest" is a waiting run to resume, a continuing run to pause, and otherwise the newest', async () => {
-    const paused = await begin('a.csv', 'paused', 'hand');
-    const running = await begin('b.csv', 'running', 'hand');
-    const unapproved = await begin('c.csv', 'awaiting_approval', 'hand');
-    await begin('d.csv', 'finished', 'hand');
-    expect(await findLatestFor(warehouse, 'waiting')).toBe(unapproved);
-    expect(await findLatestFor(warehouse, 'in-progress')).toBe(running);
-    expect(await findLatestFor(warehouse, 'unfinished')).toBe(unapproved);
-    await setRunStatus(warehouse, unapproved, 'cancelled', undefined);
-    expect(await findLatestFor(warehouse, 'waiting')).toBe(paused);
-  });
+it('"latest" is the newest run, whoever began it, and no plan', async () => {
+  await begin('a.csv', 'paused', 'hand');
+  const nightly = await begin('b.csv', 'finished', 'schedule');
+  await begin('c.csv', 'planned', 'plan');
+  expect((await getRun(warehouse, 'latest')).runId).toBe(nightly);
+});
 
-  it('"latest" prefers a run of a command to a newer run of a schedule', async () => {
-    const mine = await begin('a.csv', 'paused', 'hand');
-    const nightly = await begin('b.csv', 'paused', 'schedule');
-    expect(await findLatestFor(warehouse, 'waiting')).toBe(mine);
-    await setRunStatus(warehouse, mine, 'running', undefined);
-    expect(await findLatestFor(warehouse, 'waiting')).toBe(nightly);
-    expect(await findLatestFor(warehouse, 'unfinished')).toBe(mine);
-  });
-
-  it('"latest" is the continuing run if none waits, and no run if all have ended', async () => {
-    const running = await begin('a.csv', 'running', 'schedule');
-    expect(await findLatestFor(warehouse, 'waiting')).toBe(running);
-    await setRunStatus(warehouse, running, 'finished', undefined);
-    expect(await findLatestFor(warehouse, 'waiting')).toBeUndefined();
-  });
-
-  it('"latest" of a reading command is the newest run that is no plan', async () => {
-    await begin('a.csv', 'paused', 'hand');
-    const finished = await begin('b.csv', 'finished', 'schedule');
-    await begin('c.csv', 'planned', 'plan');
-    expect((await getRun(warehouse, 'latest')).runId).toBe(finished);
+it('a name that is a schedule leads to the schedule', async () => {
+  const runId = await begin('a.csv', 'finished', 'schedule');
+  await warehouse.query`
+    update enrichment.runs set options = options || '{"schedule":"nightly"}' where run_id = ${runId}`;
+  await expect(getRun(warehouse, 'nightly')).rejects.toMatchObject({
+    type: 'run.unknown',
+    next: expect.stringContaining('enrich schedule show nightly') as string,
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exitCodeOf } from '../../../src/cli/run/describe/describe-run.ts';
+import { exitCodeOf } from '../../../src/cli/run/describe-run.ts';
 import { endRun } from '../../../src/runs/end-run.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { readPausedRuns } from '../../../src/runs/people-of-paused-runs.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeChangedOptions } from '../../../src/cli/run/changed-options.ts';
+import { describeChangedOptions } from '../../../src/cli/run/enrich-export.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 const { options } = testSpec();

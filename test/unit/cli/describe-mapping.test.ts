@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
-import { describeMapping } from '../../../src/cli/run/plan-export.ts';
+import { describeMapping } from '../../../src/cli/run/describe-plan.ts';
 
 const recognised = { source: null, mapping: null } as RunOptions;
 

@@ -8,10 +8,10 @@ it('the help of a command leaves out the flags of settings, which enrich --help 
   const headings = stdout.split('\n').filter((line) => /^[A-Z][a-z ]+:$/.test(line));
   expect(headings).toEqual([
     'Arguments:',
-    'Export:',
-    'Credits:',
-    'Data to ask for:',
     'Options:',
+    'Export:',
+    'Data to ask for:',
+    'Credits and quality gates:',
     'Examples:',
   ]);
   expect(stdout).not.toContain('--database-url');

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { Progress, type ProgressFigures } from '../../../src/cli/run/follow/progress.ts';
+import { Progress, type ProgressFigures } from '../../../src/cli/run/progress.ts';
 
 const figures: ProgressFigures = {
   phase: 'enriching',

@@ -5,14 +5,14 @@ import {
   flagsOfRun,
   scheduledOptions,
   shownOptions,
-  withOptionFlags,
+  withScheduleFlags,
 } from '../../../src/cli/run-options/read-run-options.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 it('a repeated --reveal or --waterfall asks for the fields of each', async () => {
   const words = ['--reveal', 'phone', '--reveal', 'email', '--waterfall', 'phone', '--waterfall', 'email'];
-  const flags = withOptionFlags(new Command()).parse(words, { from: 'user' }).opts();
+  const flags = withScheduleFlags(new Command()).parse(words, { from: 'user' }).opts();
   expect(await chosenOptions({ ...flags, maxCreditsPerPerson: '20' })).toMatchObject({
     reveal: ['email', 'phone'],
     waterfall: ['email', 'phone'],

@@ -1,20 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { waitsForBudget } from '../../../contract/pause-reasons.ts';
-import type { PlanSummary } from '../../../contract/plan-summary.ts';
-import { statusText, type RunStatus } from '../../../contract/run-statuses.ts';
-import { deliveryReceivedSignalName } from '../../../contract/temporal-names.ts';
-import { counted } from '../../../domain/text/counted.ts';
-import { readClock } from '../../../db/expressions.ts';
-import { isDatabaseAway } from '../../../db/postgres-errors.ts';
-import { readLateResultsStatus } from '../../../late-results/late-results-status.ts';
-import { hasCreditsAgain } from '../../../runs/resolve-budget-exhaustion.ts';
-import { readOutcomes, readRunMoney, type RunMoney } from '../../../runs/read-run-facts.ts';
-import { getRun, setRunStatus, type RunRecord } from '../../../runs/runs.ts';
-import { tell, paint } from '../../terminal/output.ts';
-import { Progress, type ProgressFigures } from './progress.ts';
-import { readCallWait, readLateWait } from './read-call-wait.ts';
-import type { Session } from '../../session/session.ts';
+import { waitsForBudget, type PauseReason } from '../../contract/pause-reasons.ts';
+import type { PlanSummary } from '../../contract/plan-summary.ts';
+import type { RunFacts } from '../../contract/run-facts.ts';
+import { isInProgress, statusText, type RunStatus } from '../../contract/run-statuses.ts';
+import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
+import { readClock } from '../../db/expressions.ts';
+import { isDatabaseAway } from '../../db/postgres-errors.ts';
+import { onInterruption } from '../../dev/interruption.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
+import { readOutcomes, readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
+import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
+import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import {
   afterPlainText,
   describePlainText,
@@ -22,9 +20,12 @@ import {
   isTemporalAway,
   readWorkerPoll,
   type WorkerPoll,
-} from '../../../temporal/connection.ts';
-import { readTaskFailure, readWorkflowEnd } from '../../../temporal/failing-workflow.ts';
-import { workflowEnded, workflowFailing } from '../steer/send-update.ts';
+} from '../../temporal/connection.ts';
+import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
+import type { Session } from '../session/session.ts';
+import { paint, tell } from '../terminal/output.ts';
+import { Progress, type ProgressFigures } from './progress.ts';
+import { isWorking, readRunWait, workflowEnded, workflowFailing } from './run-status.ts';
 
 const pollMilliseconds = 250;
 /** Number of polls of the database for each check whether the workflow was terminated. */
@@ -39,7 +40,6 @@ const phases: Partial<Record<RunStatus, string>> = {
   ingesting: 'reading the file',
   planning: 'planning',
   running: 'enriching',
-  cancelling: 'cancelling',
 };
 
 /** Called once, when the run has its plan. */
@@ -73,15 +73,15 @@ export async function followRun(
     if (poll % pollsPerWorkerCheck === 0) lostWorker = await findLostWorker(session);
     // The plan and the question follow.
     if (run.status === 'awaiting_approval') return run.status;
-    const waiting = (ended ? undefined : lostWorker) ?? lateCredits;
-    progress.show(await figuresOf(session, run, money, waiting));
+    progress.show(await figuresOf(session, run, money, (ended ? undefined : lostWorker) ?? lateCredits));
     if (ended && run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
     if (ended || signal.aborted) return run.status;
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
     const end = await withAnswerDeadline(session, async () => {
       await notifyDelivery(session, handle);
-      await requireCarriedOut(session, runId);
+      const failure = await readTaskFailure(await session.temporal(), runId).catch(() => undefined);
+      if (failure !== undefined) throw workflowFailing(runId, failure);
       // Without an answer, the workers wait for Temporal, and so does this command.
       return readWorkflowEnd(handle).catch(() => undefined);
     });
@@ -110,8 +110,10 @@ async function figuresOf(
   // Others without a call became known in the meantime.
   const { over_budget: overBudget = 0 } =
     run.status === 'finished' ? await readOutcomes(session.warehouse.database, run) : {};
+  const wait = await readRunWait(session, run, money);
+  const isAllAsked = run.status === 'running' && money.people >= people && money.inFlight === 0;
   return {
-    phase: phases[run.status] ?? statusText(run.status),
+    phase: isAllAsked ? 'finishing' : (phases[run.status] ?? statusText(run.status)),
     hasEnded: isAtRest,
     done: run.status === 'finished' ? people - overBudget : money.people,
     total: isAtRest || run.status === 'running' ? people : 0,
@@ -119,9 +121,8 @@ async function figuresOf(
     calls: money.calls,
     credits: money.settled,
     reserved: money.reserved,
-    waiting: undefined,
-    ...(await waitingFor(session, run, money, people)),
-    ...(waiting !== undefined && { waiting }),
+    waiting: waiting ?? wait.reason,
+    etaSeconds: wait.etaSeconds,
   };
 }
 
@@ -202,7 +203,7 @@ async function readPoll(
 
 /**
  * Receivers wake a run after growing pauses, because Temporal Cloud bills each signal. The embedded server bills
- * nothing and a person is waiting, so the inbox is applied at once.
+ * nothing and the operator is waiting, so the inbox is applied at once.
  */
 async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise<void> {
   if (!session.stack.temporal.embedded) return;
@@ -218,19 +219,12 @@ async function withAnswerDeadline<Result>(
   return (await session.temporal()).withDeadline(Date.now() + longestAnswerMilliseconds, call);
 }
 
-/** @throws Problem `run.workflow-failing` */
-async function requireCarriedOut(session: Session, runId: string): Promise<void> {
-  const client = await session.temporal();
-  const failure = await readTaskFailure(client, runId).catch(() => undefined);
-  if (failure !== undefined) throw workflowFailing(runId, failure);
-}
-
 /** Marks a run as paused whose workflow was terminated, failed or lost before it could set the run's status. */
 async function pauseWithoutWorkflow(session: Session, runId: string, why: string): Promise<RunStatus> {
   const { status } = await getRun(session.warehouse, runId);
   if (statusesThatEndTheWait.includes(status)) return status;
   await setRunStatus(session.warehouse, runId, 'paused', workflowEnded(runId, why));
-  // A run that a person cancels stays so: `enrich cancel` ends it without its workflow.
+  // A run that the operator cancels stays so: `enrich cancel` ends it without its workflow.
   return (await getRun(session.warehouse, runId)).status;
 }
 
@@ -238,7 +232,7 @@ async function pauseWithoutWorkflow(session: Session, runId: string, why: string
  * A run that waits for a budget continues when late results release credits. With embedded Temporal the command waits
  * too, because only this command receives and polls late results.
  *
- * @returns what the run waits for; undefined: only a person or a new period can continue it
+ * @returns what the run waits for; undefined: only the operator or a new period can continue it
  */
 export async function waitsForLateCredits(
   { stack, warehouse, config }: Pick<Session, 'stack' | 'warehouse' | 'config'>,
@@ -253,21 +247,79 @@ export async function waitsForLateCredits(
   return hasCredits ? 'a budget has credits again' : undefined;
 }
 
-/** @param people of the plan; without people left or without a call in flight, the run can wait for late results */
-async function waitingFor(
+/**
+ * Lets a signal end the wait for a run. With embedded Temporal this process is also the worker: a signal lets calls in
+ * flight end and pauses the run. With a Temporal server, a signal only ends the wait.
+ *
+ * A command calls this before it starts or resumes the run. Otherwise a signal in between ends the command as if there
+ * were no run, and the run makes calls.
+ */
+export function interruptionOf(session: Session, runId: string): AbortSignal {
+  const interrupted = new AbortController();
+  // Stays until the command ends: a second signal must not stop the database while the worker still drains.
+  onInterruption((_signal, exitCode, repeated) => {
+    if (repeated) {
+      tell(`\nstopped at once; continue with: enrich resume ${runId}`);
+      process.exit(exitCode);
+    }
+    tell(whatStopDoes(session));
+    interrupted.abort();
+  });
+  return interrupted.signal;
+}
+
+function whatStopDoes({ stack, config }: Session): string {
+  if (!stack.temporal.embedded) return '\nthe run continues on the workers';
+  return [
+    `\nstopping: no further call is sent; waiting up to ${config.service.callTimeoutSeconds} s for calls in flight`,
+    '  a second Ctrl-C stops at once: the cost of these calls is then unknown and stays reserved',
+  ].join('\n');
+}
+
+interface WaitOptions {
+  readonly onPlan?: OnPlan | undefined;
+  /** As `interruptionOf` returns it; default: from now on. */
+  readonly interrupted?: AbortSignal | undefined;
+}
+
+/** Waits until a run has ended or needs the operator, as `enrich run` and `enrich resume` do. */
+export async function waitForRun(
   session: Session,
-  run: RunRecord,
-  { people: asked, inFlight }: RunMoney,
-  people: number,
-): Promise<Partial<Pick<ProgressFigures, 'phase' | 'waiting' | 'etaSeconds'>>> {
-  if (run.status !== 'running') return {};
-  const left = people - asked;
-  const wait = left > 0 ? await readCallWait(session, run, left) : undefined;
-  if (wait !== undefined && (wait.waiting !== undefined || inFlight > 0)) return wait;
-  const waiting = await readLateWait(session, run.runId);
-  if (waiting !== undefined)
-    return wait
-      ? { waiting: `late results of ${waiting}`, etaSeconds: null }
-      : { phase: 'late results', waiting };
-  return wait ?? (inFlight > 0 ? {} : { phase: 'finishing' });
+  handle: WorkflowHandle,
+  { onPlan, interrupted = interruptionOf(session, handle.workflowId) }: WaitOptions = {},
+): Promise<RunFacts> {
+  const runId = handle.workflowId;
+  const { embedded } = session.stack.temporal;
+  await warnWithoutWorker(session);
+  if (embedded) await session.work();
+  await followRun(session, handle, interrupted, onPlan);
+  if (!interrupted.aborted) return readRunFacts(session.warehouse, runId);
+  if (!embedded) return continuing(await readRunFacts(session.warehouse, runId));
+  await leaveRun(session, runId);
+  await untilCallsAreRecorded(session, runId, session.config.service.callTimeoutSeconds * 1_000);
+  return readRunFacts(session.warehouse, runId);
+}
+
+/** Distinguishes a run that continues on the workers from one that needs the operator: both commands end with 3. */
+function continuing(facts: RunFacts): RunFacts {
+  if (facts.reason_type !== null || !isWorking(facts)) return facts;
+  return {
+    ...facts,
+    reason_type: 'run.continues',
+    reason: 'a signal ended the command; the run continues on the workers',
+    next: `enrich resume ${facts.run_id} waits for the run again; enrich pause ${facts.run_id} pauses it`,
+  };
+}
+
+/**
+ * An embedded run has no worker after its command ends, so the run is paused: the worker of another command would send
+ * its calls. On a server the workers continue.
+ */
+export async function leaveRun(session: Session, runId: string): Promise<void> {
+  if (!session.stack.temporal.embedded) return;
+  const { status } = await getRun(session.warehouse, runId);
+  const next = `enrich resume ${runId}, or the same command again`;
+  const pause: PauseReason = { type: 'run.interrupted', reason: 'interrupted', next };
+  if (isInProgress(status)) await setRunStatus(session.warehouse, runId, 'paused', pause);
+  else tell(`the run was interrupted (${statusText(status)}); to continue it: ${next}`);
 }

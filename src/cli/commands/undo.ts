@@ -1,18 +1,18 @@
-import { Command, jsonOption, noteOf, type NoteFlags } from '../../terminal/command.ts';
-import { counted, nounFor } from '../../../domain/text/counted.ts';
-import { Problem, UsageProblem, exitCodes } from '../../../domain/problem.ts';
-import { countLookups, deleteLookups } from '../../../people/known/lookup-history.ts';
-import type { RunFacts } from '../../../contract/run-facts.ts';
-import { statusText } from '../../../contract/run-statuses.ts';
-import { readRunFacts } from '../../../runs/read-run-facts.ts';
-import { getRun, type RunRecord } from '../../../runs/runs.ts';
-import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../../runs/undo-run.ts';
-import { approves } from '../../terminal/confirm.ts';
-import { describeUndone } from '../../run/describe/describe-run.ts';
-import { anyRun } from '../../run/steer/run-to-steer.ts';
-import { progressReporter, print, printJson, table, tell } from '../../terminal/output.ts';
-import { withWarehouse, type Session, stopAfterBatch } from '../../session/session.ts';
-import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
+import { Command, jsonOption, noteOf, type NoteFlags } from '../terminal/command.ts';
+import { counted, nounFor } from '../../domain/text/counted.ts';
+import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
+import { countLookups, deleteLookups } from '../../people/known/lookup-history.ts';
+import type { RunFacts } from '../../contract/run-facts.ts';
+import { statusText } from '../../contract/run-statuses.ts';
+import { readRunFacts } from '../../runs/read-run-facts.ts';
+import { getRun, type RunRecord } from '../../runs/runs.ts';
+import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../runs/undo-run.ts';
+import { approves } from '../terminal/confirm.ts';
+import { describeUndone } from '../run/describe-run.ts';
+import { anyRun } from '../run/run-status.ts';
+import { progressReporter, print, printJson, table, tell } from '../terminal/output.ts';
+import { withWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
+import { settingsOfExisting } from '../session/settings-flags.ts';
 
 interface UndoFlags extends NoteFlags {
   readonly revert?: boolean;
@@ -44,7 +44,7 @@ const revertTexts: typeof undoTexts = {
 };
 
 export function undoCommand(): Command {
-  return withSettings(new Command('undo'))
+  return new Command('undo')
     .description('Undo what a run wrote: contacts are as if it had never run.')
     .argument('<run>', anyRun)
     .option('--revert', 'revert an earlier undo of the run')

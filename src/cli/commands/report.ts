@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
-import { Command, Option } from '../../terminal/command.ts';
-import { UsageProblem } from '../../../domain/problem.ts';
-import { asUnwritable } from '../../../files/write-whole-file.ts';
-import { gatherReport } from '../../../report/gather.ts';
-import { renderReport, reportFormats, type ReportFormat } from '../../../report/render.ts';
-import { anyRun } from '../../run/steer/run-to-steer.ts';
-import { print, tell, write } from '../../terminal/output.ts';
-import { withWarehouse } from '../../session/session.ts';
-import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
+import { Command, Option } from '../terminal/command.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import { asUnwritable } from '../../files/write-whole-file.ts';
+import { gatherReport } from '../../report/gather.ts';
+import { renderReport, reportFormats, type ReportFormat } from '../../report/render.ts';
+import { anyRun } from '../run/run-status.ts';
+import { print, tell, write } from '../terminal/output.ts';
+import { withWarehouse } from '../session/session.ts';
+import { settingsOfExisting } from '../session/settings-flags.ts';
 
 const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.html': 'html',
@@ -31,7 +31,7 @@ function formatOf(output: string): ReportFormat {
 }
 
 export function reportCommand(): Command {
-  return withSettings(new Command('report'))
+  return new Command('report')
     .description('Report on a run: outcomes, coverage, credits and waste, calls, late results.')
     .argument('<run>', anyRun)
     .addOption(

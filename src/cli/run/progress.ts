@@ -1,7 +1,7 @@
-import { counted } from '../../../domain/text/counted.ts';
-import { formatElapsed } from '../../../domain/text/duration.ts';
-import { formatNumber } from '../../../domain/text/format-number.ts';
-import { endChangingLine, showChangingLine, write } from '../../terminal/output.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { formatElapsed } from '../../domain/text/duration.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { endChangingLine, showChangingLine, write } from '../terminal/output.ts';
 
 export interface ProgressFigures {
   readonly phase: string;

@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client';
-import { Command, jsonArrayOption, jsonOption, type JsonFlag } from '../../terminal/command.ts';
-import { serviceName, type Config } from '../../../config/settings.ts';
-import { readClock } from '../../../db/expressions.ts';
-import { skippedTimes } from '../../../domain/text/cron.ts';
-import { isWorkerThere } from '../../../temporal/connection.ts';
-import { approves } from '../../terminal/confirm.ts';
-import { print, printFacts, printJson, tell } from '../../terminal/output.ts';
-import { withScheduleFlags } from '../../run-options/read-run-options.ts';
-import { warnOfPlainText, warnWithoutWorker } from '../../run/follow/follow-run.ts';
+import { Command, jsonArrayOption, jsonOption, type JsonFlag } from '../terminal/command.ts';
+import { serviceName, type Config } from '../../config/settings.ts';
+import { readClock } from '../../db/expressions.ts';
+import { skippedTimes } from '../../domain/text/cron.ts';
+import { isWorkerThere } from '../../temporal/connection.ts';
+import { approves } from '../terminal/confirm.ts';
+import { print, printFacts, printJson, tell } from '../terminal/output.ts';
+import { withScheduleFlags } from '../run-options/read-run-options.ts';
+import { warnOfPlainText, warnWithoutWorker } from '../run/follow-run.ts';
 import {
   changesTo,
   defineSchedule,
@@ -16,7 +16,7 @@ import {
   flagName,
   readScheduleFile,
   scheduleFields,
-} from '../../schedule/schedule-definition.ts';
+} from '../schedule/schedule-definition.ts';
 import {
   deleteSchedule,
   findSchedule,
@@ -26,15 +26,10 @@ import {
   triggerSchedule,
   type DeletedSchedule,
   type KnownSchedule,
-} from '../../schedule/schedule-server.ts';
-import {
-  describeFoundExport,
-  describeList,
-  describeSchedule,
-  factsOf,
-} from '../../schedule/schedule-view.ts';
-import { withSession, type Session } from '../../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../../session/settings-flags.ts';
+} from '../schedule/schedule-server.ts';
+import { describeFoundExport, describeList, describeSchedule, factsOf } from '../schedule/schedule-view.ts';
+import { withSession, type Session } from '../session/session.ts';
+import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
 
 const whatRunsSchedules = `\
 Temporal stores schedules, and workers (enrich worker) run them with their own settings.

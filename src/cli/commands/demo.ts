@@ -1,25 +1,24 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { Command, jsonOption, type JsonFlag, wholeNumber } from '../../terminal/command.ts';
-import { asUnusable, makeFolder } from '../../../files/make-folder.ts';
-import { writeWholeFile } from '../../../files/write-whole-file.ts';
-import type { Config } from '../../../config/settings.ts';
-import { UsageProblem } from '../../../domain/problem.ts';
-import { defaultPolicies } from '../../../domain/crm/field-policy.ts';
-import { counted } from '../../../domain/text/counted.ts';
-import { exportForCrm } from '../../../export/crm-import/export-for-crm.ts';
-import { sampleExport } from '../../../sandbox/sample-export.ts';
-import { describeService } from '../../run/describe/describe-service.ts';
-import { print, table, tell } from '../../terminal/output.ts';
-import { describeMapping, planExport } from '../../run/plan-export.ts';
-import { describePlan } from '../../run/describe/describe-plan.ts';
-import { enrichExport } from '../../run/enrich-export.ts';
-import { reportRun, readRunResult } from '../../run/report-run.ts';
-import { refuseInventedPeople } from '../../session/with-service.ts';
-import { specifyRun } from '../../run/run-spec.ts';
-import { withSession, type Session } from '../../session/session.ts';
-import { settingsOf, withSettings } from '../../session/settings-flags.ts';
+import { Command, jsonOption, type JsonFlag, wholeNumber } from '../terminal/command.ts';
+import { asUnusable, makeFolder } from '../../files/make-folder.ts';
+import { writeWholeFile } from '../../files/write-whole-file.ts';
+import type { Config } from '../../config/settings.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import { defaultPolicies } from '../../domain/crm/field-policy.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { exportForCrm } from '../../export/crm-import/export-for-crm.ts';
+import { sampleExport } from '../../sandbox/sample-export.ts';
+import { print, table, tell } from '../terminal/output.ts';
+import { planExport } from '../run/plan-export.ts';
+import { describeMapping, describePlan } from '../run/describe-plan.ts';
+import { enrichExport } from '../run/enrich-export.ts';
+import { readRunView, reportRun } from '../run/run-status.ts';
+import { describeService, refuseInventedPeople } from '../session/with-service.ts';
+import { specifyRun } from '../run/run-spec.ts';
+import { withSession, type Session } from '../session/session.ts';
+import { settingsOf } from '../session/settings-flags.ts';
 
 /** The CRM whose export the demo invents. */
 const crm = 'hubspot';
@@ -28,7 +27,7 @@ const crm = 'hubspot';
 const source = 'demo';
 
 export function demoCommand(): Command {
-  return withSettings(new Command('demo'))
+  return new Command('demo')
     .description('Enrich an invented export from the sandbox, at no cost.')
     .option('--people <n>', 'people in the export', wholeNumber(1, 1_000_000), 300)
     .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
@@ -46,7 +45,7 @@ export function demoCommand(): Command {
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);
       const spec = await specifyRun({ kind: 'file', path: file }, { reveal: 'phone', source }, config);
-      const { result, importHint } = await withSession(
+      const { view, importHint } = await withSession(
         config,
         { temporal: true, service: true },
         async (session) => {
@@ -59,13 +58,13 @@ export function demoCommand(): Command {
           const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
           tell('');
           await showContacts(session);
-          return { result: await readRunResult(session, ended), importHint: await writeImport(session) };
+          return { view: await readRunView(session, ended), importHint: await writeImport(session) };
         },
       );
-      reportRun(result, options.json === true);
+      reportRun(view, options.json === true);
       tell(
         importHint +
-          planHint(result.facts.calls, options.seed) +
+          planHint(view.facts.calls, options.seed) +
           '\nexplore with: npx enrich dev            (database, Temporal UI and sandbox until Ctrl-C)',
       );
     });

@@ -1,0 +1,116 @@
+import type { RunPriority } from '../../contract/run-priorities.ts';
+import { knowsService } from '../../config/settings.ts';
+import { exitCodes } from '../../domain/problem.ts';
+import { settingsOfRun, withCommandFlags, type CommandFlags } from '../run-options/read-run-options.ts';
+import { printPlan } from '../run/describe-plan.ts';
+import { enrichExport } from '../run/enrich-export.ts';
+import { ProposalWritten } from '../run/mapping-proposal.ts';
+import { planExport } from '../run/plan-export.ts';
+import { addressOf, specifyRun } from '../run/run-spec.ts';
+import { isCommandPresent, readRunView, reportRun } from '../run/run-status.ts';
+import { isCredentialMissing, withSession, withWarehouse } from '../session/session.ts';
+import { describeService } from '../session/with-service.ts';
+import { Command } from '../terminal/command.ts';
+import { printFacts, tell } from '../terminal/output.ts';
+
+const exitCodesOfRuns = `\
+Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs you, or not approved.
+Ctrl-C or SIGTERM pauses the run: 3 with reason_type run.interrupted. The same command continues the run.
+With TEMPORAL_ADDRESS, the run continues on the workers instead: 3 with reason_type run.continues.
+129, 130 and 143: a signal before the run began, or a second signal.`;
+
+export function runCommand(): Command {
+  return enrichingCommand('run', 'ad-hoc').description(
+    'Enrich a CRM export: read it, show the plan and its price, and after your approval ask the service.',
+  ).explain(`
+At the question about the plan, only yes spends. No (or Enter) cancels the run, Ctrl-C leaves it for enrich approve.
+Without a terminal and without --yes, the command prints the plan and spends nothing. All three end with 3.
+The same command again continues the unfinished run of the file. Other options, such as another --max-credits, begin a
+second run (docs/exports.md).
+
+Examples:
+  enrich run contacts.csv
+  enrich run contacts.csv --yes --json --max-credits 500 > run.json
+  enrich run contacts.csv --plan 3f9c2a…        only if the plan has this hash
+  enrich run contacts.csv --pilot 200 --min-match-rate 40% --max-cost-per-email 3
+  enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
+  enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
+  enrich run --query "select * from crm.contacts" --yes --max-credits 500
+
+${exitCodesOfRuns}`);
+}
+
+export function backfillCommand(): Command {
+  return enrichingCommand('backfill', 'backfill').description(
+    'Enrich a large export; calls of every other run go first.',
+  ).explain(`
+For an export that takes hours or days: the first load of a CRM, or all people again with phones. Calls of
+"enrich run" and of schedules have priority; the backfill uses the remaining slots. All runs share the rate limit and
+the period budgets: limit the backfill with --max-credits, so that the nightly run keeps the rest.
+Two runs never ask for one person at the same time.
+
+An interrupted backfill continues where it stopped: run the same command again, or enrich resume RUN. To run it on
+workers of a server, and to end the command without ending the run, set TEMPORAL_ADDRESS.
+
+Examples:
+  enrich plan everybody.csv                     price and duration; spends nothing
+  enrich backfill everybody.csv --yes --max-credits 20000
+
+${exitCodesOfRuns}`);
+}
+
+type RunFlags = CommandFlags & { readonly yes?: boolean; readonly rateLimits?: string };
+
+/** A command that enriches one export. @param priority of the run's calls */
+function enrichingCommand(name: string, priority: RunPriority): Command {
+  const command = new Command(name).option('--yes', 'approve the plan without asking');
+  return withCommandFlags(command).action(async (file: string | undefined, options: RunFlags) => {
+    const config = settingsOfRun(options);
+    const spec = await specifyRun(addressOf(file, options), options, config, priority);
+    tell(describeService(config));
+    const hasOtherWorkers = config.temporalAddress !== undefined || isCommandPresent(config);
+    if (options.rateLimits !== undefined && hasOtherWorkers)
+      tell('note: running workers keep their own RATE_LIMITS; the plan shows the limit that applies');
+    const asks = options.yes !== true;
+    if (asks && !process.stdin.isTTY) {
+      await withWarehouse(config, async (session) => {
+        printPlan(await planExport(session, spec), options.json === true);
+      });
+      tell('nothing was spent: there is no terminal to ask; repeat the command with --yes to spend');
+      process.exitCode = exitCodes.needsPerson;
+      return;
+    }
+    const needs = { temporal: true, service: knowsService(config) };
+    const view = await withSession(config, needs, async (session) =>
+      readRunView(session, await enrichExport(session, spec, { asks, showsPlan: !asks })),
+    );
+    reportRun(view, options.json === true);
+  });
+}
+
+export function planCommand(): Command {
+  return withCommandFlags(new Command('plan'))
+    .description('Show the people, price and duration of a run of this export. Spends nothing.')
+    .explain(`
+Examples:
+  enrich plan contacts.csv
+  enrich plan --query "select id, email, first_name, last_name from crm.contacts where stage = 'lead' order by id"
+  enrich run contacts.csv --plan HASH --yes      runs only the printed plan`)
+    .action(async (file: string | undefined, options: CommandFlags) => {
+      const config = settingsOfRun(options);
+      tell(describeService(config));
+      if (isCredentialMissing(config))
+        tell(
+          'note: enrich run refuses this plan: neither ENRICHMENT_API_KEY nor ENRICHMENT_ACCESS_TOKEN is set',
+        );
+      const spec = await specifyRun(addressOf(file, options), options, config).catch((error: unknown) => {
+        if (!(error instanceof ProposalWritten)) throw error;
+        const { message, mappingFile, next } = error;
+        printFacts(options.json, { mapping_file: mappingFile, next }, `${message}\nnext: ${next}`);
+      });
+      if (!spec) return;
+      await withWarehouse(config, async (session) => {
+        printPlan(await planExport(session, spec), options.json === true);
+      });
+    });
+}

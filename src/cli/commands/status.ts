@@ -1,0 +1,73 @@
+import type { Config } from '../../config/settings.ts';
+import { describeAskedService, sandbox } from '../../domain/runs/asked-service.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { readRunFacts } from '../../runs/read-run-facts.ts';
+import { listRuns } from '../../runs/runs.ts';
+import {
+  anyRun,
+  correctedFacts,
+  describeUiAddress,
+  isCommandPresent,
+  printRun,
+  readRunView,
+} from '../run/run-status.ts';
+import { withSession, type Session } from '../session/session.ts';
+import { settingsOfExisting } from '../session/settings-flags.ts';
+import { Command, wholeNumber, type JsonFlag } from '../terminal/command.ts';
+import { print, printJson, table, tell } from '../terminal/output.ts';
+
+export function statusCommand(): Command {
+  return new Command('status')
+    .description('Show the status and figures of a run, or list the newest runs.')
+    .argument('[run]', anyRun)
+    .option('--json', 'result as one JSON object; without a run, as one JSON array')
+    .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
+    .explain('\nExamples:\n  enrich status\n  enrich status latest --json')
+    .action(async (runId: string | undefined, options: JsonFlag & { limit: number }) => {
+      const config = settingsOfExisting(options);
+      // The command prints a link to a UI that runs already, and starts no server for it.
+      const needs = { temporal: runId !== undefined && hasUi(config), service: false };
+      await withSession(config, needs, async (session) => {
+        if (runId === undefined) return showRuns(session, options);
+        const view = await readRunView(session, await readRunFacts(session.warehouse, runId));
+        printRun(view, options.json === true);
+        const uiAddress = needs.temporal ? await describeUiAddress(session, view.facts.run_id) : undefined;
+        if (uiAddress !== undefined) (options.json === true ? tell : print)(`  ${uiAddress}`);
+      });
+    });
+}
+
+async function showRuns(session: Session, flags: JsonFlag & { limit: number }): Promise<void> {
+  const { warehouse } = session;
+  const views = [];
+  for (const { runId } of await listRuns(warehouse, flags.limit))
+    views.push(await correctedFacts(session, await readRunFacts(warehouse, runId)));
+  const isJson = flags.json === true;
+  if (isJson) printJson<'run-list'>(views.map(({ facts }) => facts));
+  else if (views.length === 0) print('no runs yet: enrich run FILE begins one');
+  else
+    print(
+      table([
+        ['run', 'status', 'rows', 'calls', 'credits', 'file'],
+        ...views.map(({ facts, status }) => [
+          facts.run_id,
+          facts.undone ? `${status}, undone` : status,
+          facts.rows,
+          facts.calls,
+          formatNumber(facts.credits.settled),
+          facts.file,
+        ]),
+      ]),
+    );
+  const hint = isJson ? tell : print;
+  for (const { facts, status } of views)
+    if (status !== facts.status && facts.reason !== null)
+      hint(`  ${facts.run_id}: ${facts.reason}\n  next: ${facts.next ?? ''}`);
+  const ofSandbox = views.filter(({ facts }) => facts.service === sandbox).length;
+  if (ofSandbox > 0) hint(`  ${counted(ofSandbox, 'run')} asked ${describeAskedService(sandbox)}`);
+}
+
+function hasUi(config: Config): boolean {
+  return config.temporalAddress === undefined ? isCommandPresent(config) : config.temporalUiUrl !== undefined;
+}

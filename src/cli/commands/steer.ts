@@ -1,0 +1,113 @@
+import { knowsService } from '../../config/settings.ts';
+import type { RunFacts } from '../../contract/run-facts.ts';
+import { readRunFacts } from '../../runs/read-run-facts.ts';
+import type { RunRecord } from '../../runs/runs.ts';
+import { approvePlan, checkService } from '../run/enrich-export.ts';
+import { interruptionOf, waitForRun, warnOfPlainText, warnWithoutWorker } from '../run/follow-run.ts';
+import { anyRun, namedRun, readRunView, reportRun } from '../run/run-status.ts';
+import { cancelRun, pauseRun, requireUnfinished, resumeRun, staysPaused } from '../run/steer-run.ts';
+import { withSession, type Session } from '../session/session.ts';
+import { settingsOfExisting } from '../session/settings-flags.ts';
+import { Command, Option, jsonOption, noteOf, type JsonFlag, type NoteFlags } from '../terminal/command.ts';
+import { printFacts } from '../terminal/output.ts';
+
+export function approveCommand(): Command {
+  return new Command('approve')
+    .description('Show the plan of a run that awaits approval, ask, and wait for the run.')
+    .argument('<run>', anyRun)
+    .option('--yes', 'approve the plan without asking')
+    .option(...jsonOption)
+    .explain(`
+The approval holds for the plan that the command shows, and for no other.
+
+Example:
+  enrich approve latest`)
+    .action((name: string, flags: JsonFlag & { readonly yes?: boolean }) =>
+      continueRun(name, flags, (session, run) => approvePlan(session, run, flags.yes !== true)),
+    );
+}
+
+export function resumeCommand(): Command {
+  return new Command('resume')
+    .description('Continue a paused or interrupted run, and wait for it.')
+    .argument('<run>', anyRun)
+    .option(...jsonOption)
+    .explain(`
+A run that has finished in the meantime shows its result. A cancelled run is refused: run the file again.
+A plan without your approval stays without it: enrich approve RUN.
+
+Examples:
+  enrich resume latest
+  enrich resume enrich-hubspot-day2-20261122T0007-32f8a1`)
+    .action((name: string, flags: JsonFlag) =>
+      continueRun(name, flags, async (session, run) => {
+        if (run.status === 'cancelled') requireUnfinished(run);
+        // A worker can finish a run between the hint to resume it and this command.
+        if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
+        await checkService(session, run.options);
+        const interrupted = interruptionOf(session, run.runId);
+        return waitForRun(session, await resumeRun(session, run, false), { interrupted });
+      }),
+    );
+}
+
+/** Continues a run by `work`, and reports the run as `enrich run` does. */
+async function continueRun(
+  name: string,
+  flags: JsonFlag,
+  work: (session: Session, run: RunRecord) => Promise<RunFacts>,
+): Promise<void> {
+  const config = settingsOfExisting(flags);
+  const needs = { temporal: true, service: knowsService(config) };
+  const view = await withSession(config, needs, async (session) =>
+    readRunView(session, await work(session, await namedRun(session, name))),
+  );
+  reportRun(view, flags.json === true);
+}
+
+export function pauseCommand(): Command {
+  return steerCommand('pause', 'Pause a run. Calls in flight are recorded first.', pauseRun, (before) => {
+    if (!staysPaused(before)) return `paused; continue with: enrich resume ${before.runId}`;
+    const { reason = '', next = '' } = before.pauseReason ?? {};
+    return `already paused, and the reason stays: ${reason}\nnext: ${next}`;
+  });
+}
+
+export function cancelCommand(): Command {
+  const what = 'End a run without further calls. Results are kept; the other rows become "cancelled".';
+  const done = ({ runId }: RunRecord): string => `cancelled; enrich status ${runId} shows its outcomes`;
+  // A cancellation spends and deletes nothing, so the command never asks.
+  return steerCommand('cancel', what, cancelRun, done).addOption(new Option('--yes').hideHelp());
+}
+
+/** Makes a command that sends an update to a run, with who sent it and why. */
+function steerCommand(
+  name: string,
+  description: string,
+  steer: typeof pauseRun,
+  done: (before: RunRecord) => string,
+): Command {
+  return new Command(name)
+    .description(description)
+    .argument('<run>', anyRun)
+    .keepNote('shown by enrich status, in the Temporal UI and in the report')
+    .option(...jsonOption)
+    .explain(`
+The command records its decision in the database before it waits for a worker. Ctrl-C is safe meanwhile: the
+run makes no further call.
+
+Example:\n  enrich ${name} latest --reason "budget review"`)
+    .action(async (runName: string, flags: NoteFlags & JsonFlag) => {
+      const config = settingsOfExisting(flags);
+      // Embedded Temporal may need this command's worker for the update, and a worker needs the service.
+      const needs = { temporal: true, service: config.temporalAddress === undefined };
+      await withSession(config, needs, async (session) => {
+        const run = await namedRun(session, runName);
+        await warnOfPlainText(session);
+        await warnWithoutWorker(session);
+        const { by, reason = '' } = noteOf(flags);
+        await steer(session, run, { by, reason });
+        printFacts<'run'>(flags.json, await readRunFacts(session.warehouse, run.runId), done(run));
+      });
+    });
+}

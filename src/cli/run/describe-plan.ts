@@ -1,0 +1,189 @@
+import type { PlanSummary } from '../../contract/plan-summary.ts';
+import { budgetOfRun, isBudgetOfRun } from '../../domain/money/budget-name.ts';
+import { inOrderOfOutcomes } from '../../domain/runs/outcome.ts';
+import type { RunOptions } from '../../domain/runs/run-options.ts';
+import { counted, countedPeople } from '../../domain/text/counted.ts';
+import { formatElapsed } from '../../domain/text/duration.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { shownHeaders } from '../../domain/text/header-name.ts';
+import { minuteOf } from '../../domain/text/minute-of.ts';
+import { visibleInLine } from '../../domain/text/visible.ts';
+import { fieldsOfHeader, recordedNames } from '../../ingest/columns/fields.ts';
+import { describedField } from '../../ingest/columns/opt-outs.ts';
+import type { RunRecord } from '../../runs/runs.ts';
+import { flagsOfRun, typedFlags } from '../run-options/read-run-options.ts';
+import { print, printJson, table, tell } from '../terminal/output.ts';
+import type { PlannedExport } from './plan-export.ts';
+
+/** Of an export without rows. */
+export const noRows = '  the file has a header and no rows: there are no people to ask for';
+
+/**
+ * Formats a plan for the operator who approves it. The minimum and the worst case are exact; expected credits are an
+ * estimate.
+ *
+ * @param options of the planned run
+ * @param plannedAt when an earlier command made the plan: what was left of the budgets then is left out
+ */
+export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?: Date): string {
+  const lines = [
+    `plan ${plan.planHash}${plannedAt ? `, made on ${minuteOf(plannedAt.toISOString())} UTC` : ''}`,
+    table([
+      ['rows in the file', plan.rows],
+      plan.withEmail !== null && ['  with an e-mail address', plan.withEmail],
+      ...Object.entries(inOrderOfOutcomes(plan.dropped)).map(([outcome, rows]): [string, number] => [
+        // Only --only cancels rows before there is a run.
+        `  not asked for: ${outcome === 'cancelled' ? 'left out by --only' : outcome}`,
+        rows,
+      ]),
+      plan.filled > 0 && ['contacts filled without a call, at most', plan.filled],
+      ['people to ask for', plan.people],
+      plan.peopleWithoutPhones > 0 && ['  opted out of calls: no phone', plan.peopleWithoutPhones],
+      ['calls, up to ten people each', plan.calls],
+      ['credits, at least', formatNumber(plan.credits.minimum)],
+      ['credits, expected', formatNumber(plan.credits.expected)],
+      ['credits, worst case', formatNumber(plan.credits.worstCase)],
+    ]),
+    ...(plan.people > 0 ? [describeExpectation(plan)] : []),
+    table([
+      ['time', `about ${formatElapsed(plan.etaSeconds)}, within ${plan.rateLimits}`],
+      ...typedFlags(options).map((flag, index): [string, string] => [index === 0 ? 'options' : '', flag]),
+    ]),
+  ];
+  if (plan.rows === 0) lines.push(noRows);
+  if (plan.filled > 0)
+    lines.push(
+      '  contacts filled without a call get the data of a person who is already paid for, at no cost',
+    );
+  if (plan.inPausedRuns) lines.push(`  ${plan.inPausedRuns.reason}`, `  next: ${plan.inPausedRuns.next}`);
+  lines.push(...plan.unmet.map((unmet) => `  not as expected: ${unmet}`));
+  if (plan.pilot)
+    lines.push(
+      plan.pilot.people === plan.people
+        ? '  the pilot has all people of the plan'
+        : `  a pilot of ${countedPeople(plan.pilot.people)} comes first; its results decide about the others`,
+    );
+  if (plan.asksUnknownAgain)
+    lines.push(
+      '  a call whose answer is lost is made once more (--on-unknown retry): the worst case counts everybody twice,',
+      '  and there may be twice as many calls',
+    );
+  if (plan.foundBefore > 0 && options.reveal.length + options.waterfall.length > 0)
+    lines.push(
+      `  paid for by an earlier run, and paid for again: ${countedPeople(plan.foundBefore)}, because the record is`,
+      '  no longer fresh, or because phones or addresses come only together with the record',
+    );
+  if (plan.shortBudget && plannedAt === undefined) lines.push(describeShortBudget(plan, plan.shortBudget));
+  return lines.join('\n');
+}
+
+/** The question with which the operator approves a plan. */
+export function approvalQuestion({ credits, shortBudget }: PlanSummary): string {
+  // A run that pauses can spend more once the budget is raised.
+  const most = shortBudget?.onEmpty === 'finish' ? shortBudget.available : credits.worstCase;
+  if (Number(most) <= 0) return 'run this plan? It makes no call and costs nothing';
+  return `spend up to ${counted(most, 'credit')}?`;
+}
+
+/** Rounds expected credits: an estimate is not exact to a tenth of a credit. */
+export function whole(credits: string): string {
+  return formatNumber(Number(credits) < 100 ? credits : Math.round(Number(credits)));
+}
+
+function describeExpectation({ credits, expectation }: PlanSummary): string {
+  const { low, high, calls, source, assumption } = expectation;
+  const basis = assumption ?? `as the latest ${counted(calls, 'call')} of ${source ?? 'all sources'} cost`;
+  return `  expected ${whole(credits.expected)}, between ${whole(low)} and ${whole(high)}: ${basis}`;
+}
+
+/** How far the tightest budget goes, and what the run does then. */
+function describeShortBudget(
+  { credits, people }: PlanSummary,
+  { budget, available, onEmpty }: NonNullable<PlanSummary['shortBudget']>,
+): string {
+  // `enrich plan` begins no run whose budget could be named.
+  const isOfRun = isBudgetOfRun(budget);
+  const name = isOfRun ? 'the limit of the run (--max-credits)' : `budget ${budget}`;
+  const [left, expected] = [Number(available), Number(credits.expected)];
+  const enough = formatNumber(Math.floor((people * left) / expected));
+  const reach =
+    expected > left ? `, for about ${enough} of ${countedPeople(people)}` : ', less than the worst case';
+  const next = isOfRun ? '' : ' or its next period begins (--on-budget finish: it ends)';
+  const then =
+    onEmpty === 'finish'
+      ? 'people beyond it become over_budget, and a later run asks for them'
+      : `when it is empty, the run pauses until it is raised${next}`;
+  return `  ${name} has ${left <= 0 ? 'no credits left' : `${formatNumber(available)} left${reach}`}: ${then}`;
+}
+
+/** Prints a plan, and to standard error the mapping of its columns. */
+export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
+  if (!json) {
+    tell(describeMapping(run));
+    print(describePlan(plan, run.options));
+    return;
+  }
+  printJson<'plan'>({
+    plan_hash: plan.planHash,
+    source: run.source,
+    mapping: run.mapping,
+    warnings: run.warnings,
+    rows: plan.rows,
+    rows_with_email: plan.withEmail,
+    in_paused_runs: plan.inPausedRuns,
+    dropped: plan.dropped,
+    filled: plan.filled,
+    people: plan.people,
+    people_without_phones: plan.peopleWithoutPhones,
+    calls: plan.calls,
+    credits: {
+      minimum: plan.credits.minimum,
+      expected: plan.credits.expected,
+      worst_case: plan.credits.worstCase,
+    },
+    expectation: plan.expectation,
+    unmet_expectations: plan.unmet,
+    pilot: plan.pilot,
+    asks_unknown_again: plan.asksUnknownAgain,
+    short_budget: plan.shortBudget && {
+      // The run that was planned does not begin, so no command can use its id.
+      budget: plan.shortBudget.budget === budgetOfRun(run.runId) ? 'run' : plan.shortBudget.budget,
+      available: plan.shortBudget.available,
+      on_empty: plan.shortBudget.onEmpty,
+    },
+    eta_seconds: plan.etaSeconds,
+    flags: flagsOfRun(run.options),
+  });
+}
+
+/** Lists the columns of the file with their fields, in the order of the file. */
+export function describeMapping({
+  header,
+  mapping,
+  source,
+  warnings,
+  options,
+}: Pick<RunRecord, 'header' | 'mapping' | 'source' | 'warnings' | 'options'>): string {
+  const names = recordedNames(header ?? []);
+  const fields = fieldsOfHeader(header ?? [], mapping ?? {});
+  const given = options.mapping?.['columns'] as Readonly<Record<string, unknown>> | undefined;
+  const unused = names.filter((_, column) => fields[column] === undefined);
+  return [
+    describeSource(source, options),
+    table(
+      names.flatMap((name, column) => {
+        const field = fields[column];
+        if (!field) return [];
+        return [[name, '→', describedField((header ?? [])[column]!, field, given?.[field] !== undefined)]];
+      }),
+    ),
+    ...warnings.map((warning) => `  note: ${warning}`),
+    ...(unused.length === 0 ? [] : [`  not used to find people: ${visibleInLine(shownHeaders(unused))}`]),
+  ].join('\n');
+}
+
+function describeSource(source: string | null, { source: flag, mapping }: RunOptions): string {
+  if (flag !== null) return `read as ${source}, as --source says:`;
+  if (mapping?.['source'] !== undefined) return `read as ${source}, as the mapping file says:`;
+  return `recognised as ${source ?? 'nothing'}:`;
+}

@@ -1,0 +1,160 @@
+import { figureRows } from '../../contract/figure-rows.ts';
+import type { Cancelled, RunFacts, Undone } from '../../contract/run-facts.ts';
+import { exitCodes } from '../../domain/problem.ts';
+import { describeInRange } from '../../domain/money/credit-rules.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { minuteOf } from '../../domain/text/minute-of.ts';
+import { contestedRecords, neededDecisions } from '../../runs/needed-decisions.ts';
+import { table } from '../terminal/output.ts';
+import { noRows, whole } from './describe-plan.ts';
+
+/** The reason of a run whose plan the operator has not approved at the question of `enrich run`. */
+export const notApproved = 'the plan was not approved';
+
+/**
+ * Formats the outcomes and figures of a run.
+ *
+ * @param status shown in place of the stored one, such as `interrupted`
+ */
+export function describeRun({
+  facts,
+  status,
+}: {
+  readonly facts: RunFacts;
+  readonly status: string;
+}): string {
+  return [
+    `run ${facts.run_id}: ${status} (${facts.source === null ? '' : `${facts.source}, `}${facts.file})`,
+    table(figureRows(facts)),
+    ...notesOf(facts),
+    ...notesOnLateResults(facts),
+    ...nextSteps(facts),
+  ].join('\n');
+}
+
+function notesOf(facts: RunFacts): string[] {
+  const notes: string[] = [];
+  // A plan without calls has no price to compare.
+  if (facts.expected_credits && Number(facts.expected_credits.high) > 0)
+    notes.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
+  const explained = outcomesWithReason.filter((outcome) => facts.outcomes[outcome] !== undefined);
+  if (explained.length > 0)
+    notes.push(
+      `  reasons of rows that are ${explained.join(' or ')}: ${statementOfReasons(facts.run_id, explained)}`,
+    );
+  if (facts.cancelled && facts.status === 'cancelled') notes.push(`  ${describeCancelled(facts.cancelled)}`);
+  if (facts.undone) notes.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
+  if (facts.status === 'finished' && facts.rows === 0) notes.push(noRows);
+  return notes;
+}
+
+function compareWithPlan(
+  { status, credits, outcomes }: RunFacts,
+  { expected, low, high }: NonNullable<RunFacts['expected_credits']>,
+): string {
+  const isFinal = status === 'finished' && credits.reserved === '0' && credits.unknown === '0';
+  // The range is the price of all people of the plan.
+  const isWhole = (outcomes.over_budget ?? 0) === 0;
+  return (
+    `the plan expected ${counted(whole(expected), 'credit')}, between ${whole(low)} and ${whole(high)}` +
+    (isFinal && isWhole ? `: the settled credits are ${describeInRange(credits.settled, { low, high })}` : '')
+  );
+}
+
+/** What the operator can or must do next. */
+function nextSteps(facts: RunFacts): string[] {
+  const { run_id: runId, status, outcomes, credits, reason_type: type } = facts;
+  if (status === 'awaiting_approval')
+    return [
+      `  the plan ${facts.plan_hash ?? ''} waits for your approval; nothing is spent yet`,
+      `  next: enrich approve ${runId}; or enrich cancel ${runId}`,
+    ];
+  const hasEnded = status === 'finished' || status === 'cancelled';
+  const decisions =
+    hasEnded && type === null ? [] : neededDecisions({ runId, outcomes, unknownCredits: credits.unknown });
+  const own =
+    facts.reason === null || decisions.some((decision) => decision.type === type)
+      ? []
+      : [{ reason: facts.reason, next: facts.next ?? '' }];
+  const steps = [...own, ...decisions].flatMap(({ reason, next }) => [`  ${reason}`, `  next: ${next}`]);
+  if (steps.length > 0 || status !== 'finished' || facts.undone || (outcomes.enriched ?? 0) === 0)
+    return steps;
+  return [`  next: enrich report ${runId}; enrich export --run ${runId} --output contacts.csv`];
+}
+
+function notesOnLateResults({ late_results: late, credits }: RunFacts): string[] {
+  const notes: string[] = [];
+  if (late.next_poll_at !== null)
+    notes.push(`  the next poll for late results is due at ${minuteOf(late.next_poll_at)} UTC`);
+  if (late.arrived > 0 && late.polled === late.arrived)
+    notes.push('  late results came only by poll: for webhooks, the workers need WEBHOOK_PUBLIC_URL');
+  if (late.missing !== null) {
+    notes.push(`  ${late.missing}`);
+    if (credits.reserved !== '0') notes.push('  workers apply them when they come, and poll for them');
+  }
+  return notes;
+}
+
+/** A row with such an outcome gets no person, and its reason can show that the columns are wrong. */
+const outcomesWithReason = ['identity_mismatch', 'malformed', 'rejected'] as const;
+
+function statementOfReasons(runId: string, outcomes: readonly string[]): string {
+  const chosen = `outcome in (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})`;
+  return `enrich sql -c "select row_number, outcome, reason from run_rows where run_id = '${runId}' and ${chosen}"`;
+}
+
+/** `cancelled on 2026-11-21 09:30 UTC: the wrong file` */
+function describeCancelled({ at, reason }: Cancelled): string {
+  return `cancelled on ${minuteOf(at)} UTC: ${reason}`;
+}
+
+/** `undone on 2026-11-21 09:30 UTC by anna (the wrong file)` */
+export function describeUndone({ at, by, reason }: Undone): string {
+  return `undone on ${minuteOf(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
+}
+
+/** Says that rows of a run have a record id that names different people; no lines if no row has. */
+export function describeContestedRows({ run_id: runId }: Pick<RunFacts, 'run_id'>, rows: number): string[] {
+  if (rows === 0) return [];
+  const { what, next } = contestedRecords(rows);
+  const chosen = `run_id = '${runId}' and is_contested`;
+  return [
+    `  ${what}`,
+    `  next: ${next}`,
+    `  the rows: enrich sql -c "select row_number, contact_id, reason from run_rows where ${chosen}"`,
+  ];
+}
+
+/** Says which contacts of a run lost the person whom a row gave them: the outcomes of the rows do not change. */
+export function describeLostContacts(
+  { run_id: runId }: Pick<RunFacts, 'run_id'>,
+  lost: readonly { readonly reason: string; readonly rows: number }[],
+): string[] {
+  if (lost.length === 0) return [];
+  const columns = 'row_number, contact_id, reason';
+  const query = `select ${columns} from row_results where run_id = '${runId}' and lost_at is not null`;
+  return [
+    ...lost.map(
+      ({ reason, rows }) => `  ${counted(rows, 'row')}: the contact has lost its person since: ${reason}`,
+    ),
+    '  next: give these contacts an address or a profile in the CRM, and run the export again;',
+    `  the rows: enrich sql -c "${query}"`,
+  ];
+}
+
+/** Reasons of a failed run that a repetition can overcome. Any other run needs another export or other options. */
+const passingReasons: readonly string[] = [
+  'export.changed',
+  'export.unreachable',
+  'export.too-slow',
+  'export.unreadable',
+];
+
+/** The exit code of a command that reports a run. */
+export function exitCodeOf({ status, reason_type: type, cancelled }: RunFacts): number {
+  if (status === 'failed')
+    return type === null || passingReasons.includes(type) ? exitCodes.failed : exitCodes.usage;
+  const hasEnded = status === 'finished' || status === 'cancelled';
+  if (!hasEnded || type !== null || cancelled?.reason === notApproved) return exitCodes.needsPerson;
+  return exitCodes.done;
+}

@@ -1,0 +1,283 @@
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
+import { cancellation, needsResume, pauseByPerson, type Why } from '../../contract/pause-reasons.ts';
+import { taskPriorities } from '../../contract/run-priorities.ts';
+import { isInProgress, statusText } from '../../contract/run-statuses.ts';
+import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
+import { describeStart, startAttributes } from '../../domain/runs/run-start.ts';
+import { approveRun } from '../../runs/approve-run.ts';
+import { endAbandonedRun } from '../../runs/finish-run.ts';
+import { firstOpenPage } from '../../runs/pages/pages.ts';
+import { runInputOf } from '../../runs/run-input.ts';
+import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
+import { isWorkflowTaskFailing } from '../../temporal/failing-workflow.ts';
+import { testHeartbeatSeconds } from '../../telemetry/kill-point.ts';
+import type { Session } from '../session/session.ts';
+import { tell } from '../terminal/output.ts';
+import { untilCallsAreRecorded } from './follow-run.ts';
+import { workflowFailing } from './run-status.ts';
+
+/**
+ * Continues a run: clears a pause, and starts the workflow again where it was lost.
+ *
+ * @param approves also approves the plan of `run`, which the operator has read; false: a run without an approval awaits
+ *   it again
+ */
+export async function resumeRun(
+  session: Session,
+  run: RunRecord,
+  approves: boolean,
+): Promise<WorkflowHandle> {
+  await requireKeys(session, run.runId);
+  // An update waits for a worker, and embedded Temporal has only this command's.
+  if (session.stack.temporal.embedded) await session.work();
+  const client = await session.temporal();
+  // The operator has seen neither the plan of a run that was paused before it was planned, nor one newer than `run`.
+  if (approves && run.status === 'awaiting_approval') await approveRun(session.warehouse, run.runId);
+  const handle = client.workflow.getHandle(run.runId);
+  return (await continueWorkflow(session, run, handle, approves)) ? handle : startRunWorkflow(session, run);
+}
+
+/** @returns false if the run needs a new workflow: the server's data were lost, or the run was never started */
+async function continueWorkflow(
+  session: Session,
+  run: RunRecord,
+  handle: WorkflowHandle,
+  approves: boolean,
+): Promise<boolean> {
+  const { runId, status, plan } = run;
+  if (status === 'cancelling') {
+    // `enrich cancel` was interrupted, perhaps before its update arrived.
+    const isSent = await sendUpdate(session, runId, 'cancel', run.pauseReason?.reason ?? '');
+    return isSent || hasEnded(session, runId);
+  }
+  const isPaused = status === 'paused';
+  const update = (): Promise<void> =>
+    isPaused ? handle.executeUpdate('resume') : handle.executeUpdate('approve', { args: [plan?.planHash] });
+  // A reset can take a workflow back before its approval. Every other workflow ignores the update.
+  if (status === 'running') update().catch(() => {});
+  if (!isPaused && !(approves && status === 'awaiting_approval')) return false;
+  try {
+    await tellingWait(session, 'waiting for a worker, which continues the run', update);
+    return true;
+  } catch (error) {
+    const isRefused = isUpdateRefused(error);
+    if (!isRefused && !isWorkflowGone(error)) throw knownFailure(error, runId) ?? error;
+    // A workflow that refuses is not there yet, or has no call left: only the tables wait for the operator.
+    const continued = plan ? 'running' : 'ingesting';
+    await setRunStatus(session.warehouse, runId, continued, undefined, { byPerson: isPaused });
+    // Another command's worker may have ended the run in the meantime.
+    return isRefused || hasEnded(session, runId);
+  }
+}
+
+/** Starts the workflow of a run, or finds it running. The workflow's id is the run's id, so a run never has two. */
+async function startRunWorkflow(session: Session, run: RunRecord): Promise<WorkflowHandle> {
+  const { config, stack } = session;
+  const client = await session.temporal();
+  const searchable = await registerSearchAttributes(client);
+  const heartbeat = testHeartbeatSeconds === undefined ? {} : { heartbeatSeconds: testHeartbeatSeconds };
+  const parameters = runInputOf(run, {
+    searchable,
+    callConcurrency: config.callConcurrency,
+    pollAfterSeconds: config.lateResults.pollAfterSeconds,
+    // With embedded Temporal, this command has checked the credential. Workers of a server have their own.
+    checksService: !stack.temporal.embedded,
+  });
+  const input = { ...parameters, ...heartbeat };
+  const start = {
+    runId: run.runId,
+    file: input.file,
+    source: run.source ?? run.options.source,
+    schedule: null,
+    asOf: run.createdAt,
+  };
+  return client.workflow.start(workflowTypes.run, {
+    taskQueue: controlTaskQueue,
+    workflowId: run.runId,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    args: [input],
+    priority: { priorityKey: taskPriorities[run.options.priority] },
+    ...describeStart(start),
+    ...(searchable && { typedSearchAttributes: [...startAttributes(start)] }),
+  });
+}
+
+async function hasEnded({ warehouse }: Session, runId: string): Promise<boolean> {
+  return (await getRun(warehouse, runId)).finishedAt !== null;
+}
+
+/**
+ * Whether a run is paused until the operator resumes it. Another pause would only replace its reason, and with it a
+ * quality gate. A run that waits for a budget continues automatically, so it can be paused.
+ */
+export function staysPaused({ status, pauseReason }: RunRecord): boolean {
+  return status === 'paused' && needsResume(pauseReason);
+}
+
+const recorded =
+  'recorded: the run makes no further call. Waiting for a worker, which carries it out; Ctrl-C is safe';
+
+/**
+ * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails or the
+ * command is interrupted. Does nothing for a run that stays paused anyway.
+ *
+ * The status of a run without people left is not written first: its workflow can refuse the pause, and a command that
+ * waits for the run would end meanwhile and report a paused run.
+ */
+export async function pauseRun(session: Session, run: RunRecord, why: Why): Promise<void> {
+  requireUnfinished(run);
+  if (staysPaused(run)) return;
+  await requireKeys(session, run.runId);
+  const { warehouse, stack } = session;
+  const mayCall = isInProgress(run.status) || run.status === 'paused';
+  const isRecorded = mayCall && (await hasPeopleLeft(warehouse, run));
+  const pauseReason = pauseByPerson(run.runId, why);
+  if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
+  try {
+    if (stack.temporal.embedded) await session.work();
+    const isSent = await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
+      sendUpdate(session, run.runId, 'pause', why),
+    );
+    if (!isSent) {
+      requireUnfinished(await getRun(warehouse, run.runId));
+      if (!mayCall) throw notPausable(run);
+      if (!isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
+    }
+    // No later command might record the calls of a killed one: the worker of this command makes them unknown.
+    if (stack.temporal.embedded)
+      await untilCallsAreRecorded(session, run.runId, session.config.service.callTimeoutSeconds * 1_000);
+  } catch (error) {
+    // The workflow refuses to pause a run without calls left to make, or without an approval to make calls.
+    if (isRecorded && error instanceof Problem && isUpdateRefused(error.cause))
+      await setRunStatus(warehouse, run.runId, 'running', undefined, { byPerson: true });
+    throw error;
+  }
+}
+
+/** Says what the workflow of the run would say: the run has none any more. */
+function notPausable({ runId, status }: RunRecord): UsageProblem {
+  const what = `the run is ${statusText(status)}: only a run that is about to make calls can be paused`;
+  return new UsageProblem('run.not-steerable', what, {
+    where: runId,
+    next: `see the status of the run: enrich status ${runId}`,
+  });
+}
+
+/** Whether a run can still make calls. */
+async function hasPeopleLeft(warehouse: Warehouse, { runId, planHash }: RunRecord): Promise<boolean> {
+  return planHash === null || (await firstOpenPage(warehouse, runId)) !== undefined;
+}
+
+/**
+ * Cancels a run and waits until the run has ended. Calls in flight end, paid results stay, and people without a call
+ * become `cancelled`. Without a workflow, ends the run in the tables. Writes the status to the database first, as
+ * `pauseRun` does.
+ */
+export async function cancelRun(session: Session, run: RunRecord, why: Why): Promise<void> {
+  requireUnfinished(run);
+  await requireKeys(session, run.runId);
+  const { warehouse } = session;
+  await setRunStatus(warehouse, run.runId, 'cancelling', cancellation(run.runId, why));
+  if (session.stack.temporal.embedded) await session.work();
+  const update = (): Promise<boolean> => sendUpdate(session, run.runId, 'cancel', why);
+  if (await tellingWait(session, recorded, update)) {
+    const handle = (await session.temporal()).workflow.getHandle(run.runId);
+    await handle.result().catch(() => {});
+  }
+  if (!(await hasEnded(session, run.runId))) await endAbandonedRun(warehouse, run.runId);
+}
+
+/** @throws Problem `run.ended` */
+export function requireUnfinished(run: RunRecord): void {
+  if (run.finishedAt === null) return;
+  throw new UsageProblem('run.ended', `run ${run.runId} has ended: it is ${run.status}`, {
+    where: run.runId,
+    next: 'nothing is left to do; the same file can be run again',
+  });
+}
+
+/**
+ * Sends an update to the workflow of a run.
+ *
+ * @returns false where the run has no workflow (any more)
+ * @throws Problem `run.not-steerable` where the workflow refuses it
+ */
+async function sendUpdate(
+  session: Session,
+  runId: string,
+  update: 'pause' | 'cancel',
+  why: Why,
+): Promise<boolean> {
+  const client = await session.temporal();
+  try {
+    await client.workflow.getHandle(runId).executeUpdate(update, { args: [why] });
+    return true;
+  } catch (error) {
+    if (isWorkflowGone(error)) return false;
+    const known = knownFailure(error, runId);
+    if (known) throw known;
+    const cause = (error as { cause?: Error }).cause;
+    throw new Problem('run.not-steerable', cause?.message ?? (error as Error).message, {
+      where: runId,
+      next: `see the status of the run: enrich status ${runId}`,
+      // The run is in a state without this step: repeating the command does not help.
+      exitCode: isUpdateRefused(error) ? exitCodes.usage : exitCodes.failed,
+      cause: error,
+    });
+  }
+}
+
+/** A worker answers within this time. */
+const toldAfterMilliseconds = 3_000;
+
+/** Says on a server that an update waits for a worker: a lost worker looks alive to Temporal for a minute. */
+async function tellingWait<Result>(
+  session: Session,
+  text: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (session.stack.temporal.embedded) return work();
+  const timer = setTimeout(() => tell(text), toldAfterMilliseconds);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const keyCheckMilliseconds = 5_000;
+
+/**
+ * Refuses before anything changes if this command cannot decrypt the payloads of a run: an update would change the run,
+ * and its answer could not be read.
+ *
+ * @throws Problem `codec.*`
+ */
+async function requireKeys(session: Session, runId: string): Promise<void> {
+  try {
+    const client = await session.temporal();
+    const { staticSummary } = await client.withDeadline(Date.now() + keyCheckMilliseconds, () =>
+      client.workflow.getHandle(runId).describe(),
+    );
+    await staticSummary();
+  } catch (error) {
+    // The command itself finds out whether Temporal is away or the workflow is gone.
+    if (isCodecProblem(error)) throw error;
+  }
+}
+
+/** What is known about a failure of an update that is no decision of the workflow. */
+function knownFailure(error: unknown, runId: string): Problem | undefined {
+  const { cause } = error as { cause?: unknown };
+  const codecProblem = [error, cause].find(isCodecProblem);
+  if (codecProblem) return codecProblem;
+  return isWorkflowTaskFailing(error) ? workflowFailing(runId, undefined, error) : undefined;
+}
+
+function isCodecProblem(error: unknown): error is Problem {
+  return error instanceof Problem && error.type.startsWith('codec.');
+}
