@@ -1,7 +1,7 @@
 import { CommanderError, Help, type Command, type Option } from 'commander';
 import { Command as EnrichCommand } from './terminal/command.ts';
 import { loaders } from './command-loaders.ts';
-import { describeMisspelt, misspeltSettings } from '../config/misspelt-settings.ts';
+import { unknownSettings } from '../config/settings-schema.ts';
 import { beginCommand } from '../dev/interruption.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { addSettingsFlags, settingsHelp } from './session/settings-flags.ts';
@@ -133,7 +133,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     })
     .version(version)
     .hook('preAction', (_, command) => {
-      for (const misspelt of misspeltSettings(process.env)) tell(`warning: ${describeMisspelt(misspelt)}`);
+      for (const name of unknownSettings(process.env)) tell(`warning: ${name} is no setting (.env.example)`);
       refuseMissingValues(command);
     })
     .exitOverride();

@@ -137,3 +137,30 @@ export const settingNames = fields.keyof().options;
 
 /** The values of all settings after validation. */
 export type SettingValues = z.output<typeof fields>;
+
+/** The part of the set-up that a setting belongs to, as `enrich doctor` names it. */
+export function partOf(setting: Setting): string {
+  const parts = {
+    ENRICHMENT_: 'service',
+    DATABASE_: 'database',
+    TEMPORAL_: 'temporal',
+    WEBHOOK_: 'receiver',
+    RATE_LIMITS: 'rate limits',
+    MAX_CREDITS_: 'budgets',
+    FRESHNESS: 'freshness',
+    NOTIFY_: 'notifications',
+  };
+  return Object.entries(parts).find(([prefix]) => setting.startsWith(prefix))?.[1] ?? 'settings';
+}
+
+/** Beginnings that only settings of this product have. ENRICH_KILL_AT is for tests. */
+const ownPrefix =
+  /^(?:ENRICHMENT|ENRICH_(?!KILL_AT$)|RATE_LIMI?T|MAX_CREDIT|BUDGET_ALARM|FRESHNESS|LATE_RESULT)/;
+
+/** Variables of the environment with a value that look like settings and are none: probably misspelt. */
+export function unknownSettings(environment: NodeJS.ProcessEnv): string[] {
+  const settings: ReadonlySet<string> = new Set(settingNames);
+  return Object.entries(environment).flatMap(([name, value]) =>
+    ownPrefix.test(name) && !settings.has(name) && value?.trim() !== '' ? [name] : [],
+  );
+}

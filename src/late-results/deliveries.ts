@@ -173,30 +173,6 @@ export async function getDelivery(warehouse: Warehouse, named: string): Promise<
   );
 }
 
-/** The stored bytes of the body. @throws Problem `delivery.pruned` */
-export async function readDeliveryBody(warehouse: Warehouse, deliveryId: string): Promise<Buffer> {
-  const row = await warehouse.database
-    .selectFrom('webhook_deliveries')
-    .select(['body', 'status'])
-    .where('delivery_id', '=', deliveryId)
-    .executeTakeFirstOrThrow();
-  if (row.body) return row.body;
-  throw bodyPruned(deliveryId, isIneffective(row.status));
-}
-
-function bodyPruned(deliveryId: string, ineffective: boolean): Problem {
-  return new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
-    where: 'enrichment.webhook_deliveries',
-    next:
-      `no action is needed: ${ineffective ? 'it changed no contact' : 'it took effect before'}; ` +
-      'RETENTION says how long bodies are kept',
-  });
-}
-
-function isIneffective(status: DeliveryStatus): boolean {
-  return ineffectiveStatuses.includes(status);
-}
-
 /** Quarantines a delivery that cannot be applied, so that it does not block other deliveries. */
 export async function quarantineDelivery(
   warehouse: Warehouse,
@@ -261,7 +237,11 @@ export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): 
   `.execute(warehouse.database);
   if (Number(reopened.numAffectedRows) > 0) return;
   const { status } = await getDelivery(warehouse, deliveryId);
-  if (isIneffective(status)) throw bodyPruned(deliveryId, true);
+  if (ineffectiveStatuses.includes(status))
+    throw new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
+      where: 'enrichment.webhook_deliveries',
+      next: 'no action is needed: the delivery changed no contact; RETENTION says how long bodies are kept',
+    });
   throw new UsageProblem('delivery.not-replayable', `delivery ${deliveryId} is ${status}`, {
     where: 'enrichment.webhook_deliveries',
     next: 'replay only quarantined and orphaned deliveries; enrich inbox list --status quarantined lists them',

@@ -60,20 +60,6 @@ export async function takeDuePolls(
   return due.rows;
 }
 
-/**
- * Makes all polls of ended runs due now that go to a service.
- *
- * @returns number of polls
- */
-export async function makePollsDue(warehouse: Warehouse, service: string): Promise<number> {
-  const hastened = await sql`
-    update attempts a set next_poll_at = clock_timestamp()
-    where a.status = 'awaiting' and a.next_poll_at is not null
-      and ${isInScope('unattended', sql`a.run_id`, sql`a.next_poll_at`)} and ${isCallTo(service)}
-  `.execute(warehouse.database);
-  return Number(hastened.numAffectedRows ?? 0n);
-}
-
 /** Schedules the next poll. One poll is made at the deadline, so that no available result expires. */
 export async function postponePoll(warehouse: Warehouse, attemptId: string, seconds: number): Promise<void> {
   await sql`

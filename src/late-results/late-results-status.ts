@@ -184,18 +184,6 @@ export async function readLateResultsStatus(
   };
 }
 
-/** Calls of ended runs whose late results have not come. */
-export async function countAwaitedAfterRuns(
-  warehouse: Warehouse,
-): Promise<{ readonly awaited: number; readonly overdue: number }> {
-  const { rows } = await sql<{ awaited: number; overdue: number }>`
-    select count(*)::int as awaited, (count(*) filter (where a.awaited_until <= clock_timestamp()))::int as overdue
-    from attempts a
-    where a.status = 'awaiting' and ${isInScope('unattended', sql`a.run_id`, sql`a.awaited_until`)}
-  `.execute(warehouse.database);
-  return rows[0]!;
-}
-
 /**
  * Whose late results are synced: those of one run, or those of runs that have ended or lost their workflow.
  */

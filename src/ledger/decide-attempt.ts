@@ -81,14 +81,13 @@ export async function getAttempt(warehouse: Warehouse, named: string): Promise<A
     attempt ? `${named} names two attempts or more` : `there is no attempt ${named}`,
     {
       where: 'enrichment.attempts',
-      next: `${attempt ? 'write more of the id; ' : ''}enrich attempts list --all shows all of them`,
+      next: `${attempt ? 'write more of the id; ' : ''}enrich attempts list --status all shows all`,
     },
   );
 }
 
 interface Decision extends Partial<Note> {
   readonly credits: string;
-  readonly mayExceedHeld?: boolean;
 }
 
 /**
@@ -99,14 +98,13 @@ interface Decision extends Partial<Note> {
  * A later run may ask for the people of the attempt, because no answer has said anything about them.
  *
  * @param decision.credits what the service billed, as a decimal; `0` if it did not bill
- * @param decision.mayExceedHeld the operator has confirmed a price above the credits that are held for the attempt
  * @param decision.by who decided; kept in the reason of the attempt, with the credits and the reason of the decision
  * @throws Problem `attempt.closed` without a decision to make or to correct; `attempt.more-than-held`
  */
 export async function decideAttempt(
   warehouse: Warehouse,
   attemptId: string,
-  { credits, mayExceedHeld = false, by = 'the operator', reason }: Decision,
+  { credits, by = 'the operator', reason }: Decision,
 ): Promise<void> {
   const decision = `${by}: ${credits} ${nounFor(credits, 'credit')}${reason ? ` (${reason})` : ''}`;
   await warehouse.database.transaction().execute(async (transaction) => {
@@ -124,7 +122,7 @@ export async function decideAttempt(
     const attempt = found.rows[0];
     if (!attempt) throw attemptClosed(attemptId);
     const held = storedCredits(attempt.reserved);
-    if (storedCredits(credits) > held && !mayExceedHeld) throw moreThanHeld(attemptId, credits, held);
+    if (storedCredits(credits) > held) throw moreThanHeld(attemptId, credits, held);
     const { rows } = await sql<{ settled: string }>`
       update attempts
       set status = 'settled',
@@ -162,7 +160,7 @@ function moreThanHeld(attemptId: string, credits: string, held: Credits): Proble
     `${credits} credits are more than the ${formatCredits(held)} that are held for attempt ${attemptId}`,
     {
       where: '--credits',
-      next: 'check the number; if the service did bill more than the call could cost, add --yes',
+      next: `write at most ${formatCredits(held)}; enrich usage --reconcile shows a higher bill as unexplained`,
     },
   );
 }

@@ -200,7 +200,7 @@ export async function pauseOverbilled(
     type: 'service.overbilled',
     reason: `the service billed more for attempt ${attemptId} than was reserved for it`,
     next:
-      `compare the attempt (enrich attempts show ${attemptId}) with the invoice of the service; ` +
+      `compare the attempt (enrich attempts list ${attemptId}) with the invoice of the service; ` +
       `then: enrich resume ${runId}`,
   });
 }

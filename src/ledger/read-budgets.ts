@@ -62,19 +62,14 @@ export async function readDefaultBudgets(
     .execute();
 }
 
-/** Reads changes of limits, the newest first. @param budgetIds undefined: of all budgets */
-export async function readBudgetHistory(
-  database: Kysely<Tables>,
-  budgetIds: readonly string[] | undefined,
-  limit: number,
-): Promise<BudgetChange[]> {
+/** Reads changes of limits, the newest first. */
+export async function readBudgetHistory(database: Kysely<Tables>, limit: number): Promise<BudgetChange[]> {
   const result = await sql<BudgetChange>`
     select changed_at, budget_id as budget,
       trim_scale(old_limit)::text as old_limit,
       trim_scale(new_limit)::text as new_limit,
       changed_by, reason
     from budget_changes
-    where ${budgetIds ?? null}::text[] is null or budget_id = any(${budgetIds ?? null})
     order by change_id desc
     limit ${limit}
   `.execute(database);

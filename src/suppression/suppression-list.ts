@@ -152,21 +152,34 @@ export async function readListedRows(
   return new Set(rows.map((row) => row.row_number));
 }
 
-/** Returns for each key, in order, whether it is suppressed. */
-export async function areSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean[]> {
+const entryColumns = sql`
+  left(encode(e.entry_id, 'hex'), 12) as entry, e.kind, e.domain, e.reason, e.added_by, e.added_at
+`;
+
+/** Returns for each key, in order, the entries of the list that hold. */
+export async function findSuppressions(
+  database: Kysely<Tables>,
+  keys: readonly string[],
+): Promise<SuppressionEntry[][]> {
   const given = sql`
     select *
     from unnest(${keys.map((_, index) => index)}::int[], ${keys}::text[]) as g (row_number, identity_key)
   `;
-  const listed = await readListedRows(database, given);
-  return keys.map((_, index) => listed.has(index));
+  const { rows } = await sql<SuppressionEntry & { row_number: number }>`
+    select listed.row_number, ${entryColumns}
+    from (${listedEntries(given)}) listed
+    join suppression_entries e using (entry_id)
+    order by e.added_at, e.entry_id
+  `.execute(database);
+  return keys.map((_, index) =>
+    rows.flatMap(({ row_number: number, ...entry }) => (number === index ? [entry] : [])),
+  );
 }
 
 /** Lists entries, the newest first. @param limit maximum number of entries */
 export async function listSuppressions(warehouse: Warehouse, limit: number): Promise<SuppressionEntry[]> {
   const { rows } = await sql<SuppressionEntry>`
-    select left(encode(entry_id, 'hex'), 12) as entry, kind, domain, reason, added_by, added_at
-    from suppression_entries order by added_at desc, kind, entry_id limit ${limit}
+    select ${entryColumns} from suppression_entries e order by added_at desc, kind, entry_id limit ${limit}
   `.execute(warehouse.database);
   return rows;
 }

@@ -35,14 +35,18 @@ it('a call without an answer in time is unknown, and neither a mistyped id nor C
   const runId = ended.facts().run_id;
   const { stdout } = await system.here(['attempts', 'list', runId, '--json']);
   const [call] = JSON.parse(stdout) as { attempt_id: string }[];
-  const shown = await system.here(['attempts', 'show', call!.attempt_id]);
-  expect(shown.stderr).toContain(
-    `next: enrich attempts release ${call!.attempt_id} if the service did not bill`,
-  );
+  const shown = await system.here(['attempts', 'list', call!.attempt_id]);
+  expect(shown.stderr).toContain('next: enrich attempts settle ATTEMPT --credits N if the service billed');
   const released = await system.here(['attempts', 'release', call!.attempt_id, 'no-such-attempt']);
   expect(released).toMatchObject({ code: 2, stdout: '' });
   // The first call needs no decision, which ends the command after its warning.
-  const billed = await system.here(['attempts', 'release', ...(await closedCallOf(runId)), call!.attempt_id]);
+  const billed = await system.here([
+    'attempts',
+    'release',
+    '--yes',
+    ...(await closedCallOf(runId)),
+    call!.attempt_id,
+  ]);
   expect(billed).toMatchObject({ code: 2, stdout: '' });
   expect(billed.stderr).toMatch(
     /^warning: without 2 released calls, the service has billed \d+ credits more/m,
@@ -53,7 +57,7 @@ it('a call without an answer in time is unknown, and neither a mistyped id nor C
     ['\u0003', 3],
   ] as const) {
     const refused = await system.answerPrompts(release, answer);
-    expect(refused.shown).toContain('nothing was released');
+    expect(refused.shown).toContain('nothing was decided');
     expect(refused.code).toBe(code);
   }
   expect((await attemptsOf(runId))['unknown']).toBe(1);
@@ -282,15 +286,20 @@ describe('with one call at a time', () => {
 });
 
 // Last, because the sandbox has not billed this cost.
-it('attempts release says that a call is settled if a delivery has stated its cost', async () => {
+it('a call whose deliveries state a cost is settled from that cost to its held credits, and not released', async () => {
   const rows = await system.warehouse.query<{ attempt_id: string }>`
     update enrichment.attempts set credits_stated = 3 where status = 'unknown' returning attempt_id`;
-  const note = ['--reason', 'ticket 17', '--by', 'lea'];
-  const released = await system.here(['attempts', 'release', rows[0]!.attempt_id, ...note]);
-  expect(released.stdout).toBe(
-    `${rows[0]!.attempt_id}: settled with 3 credits and not 0, because its answer or its deliveries ` +
-      'state this cost\n',
-  );
-  const shown = await system.here(['attempts', 'show', rows[0]!.attempt_id]);
-  expect(shown.stdout).toContain('decided by lea: 0 credits (ticket 17)');
+  const id = rows[0]!.attempt_id;
+  const decide = (...words: string[]) => system.here(['attempts', ...words, '--yes', '--by', 'lea']);
+  for (const refused of [
+    await decide('release', id),
+    await decide('settle', id, '--credits', '2'),
+    await decide('settle', id, '--credits', '999'),
+  ])
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect((await system.here(['attempts', 'settle', id])).code).toBe(3);
+  const settled = await decide('settle', id, '--credits', '4', '--reason', 'ticket 17');
+  expect(settled).toMatchObject({ code: 0, stdout: `${id}: settled with 4 credits\n` });
+  const shown = await system.here(['attempts', 'list', id]);
+  expect(shown.stdout).toContain('decided by lea: 4 credits (ticket 17)');
 });

@@ -66,10 +66,10 @@ it("enrich erase shows a person's data, removes it after approval, and no export
 });
 
 it.each([
-  ['info@orbit.example', 'several people may read this address'],
+  ['info@orbit.example', 'several people may read this email'],
   ['@orbit.example', 'a domain is not one person'],
   ['Ada Novak', 'this identifies no person'],
-  ['hubspot/4711', 'or --contact hubspot/4711 for a record of the CRM'],
+  ['hubspot/4711', 'or --contact hubspot/4711'],
 ])('enrich erase refuses %s', async (who, why) => {
   const ended = await system.here(['erase', who, '--yes']);
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
@@ -121,9 +121,9 @@ it.each([
   ['--select', 'emale', 'there is no column "emale"'],
   ['--select', 'email,phone,email', 'the column "email" is named twice'],
   ['--json', '--table=people', 'the rows themselves go to standard output'],
-  ['--output', 'contacts.xlsx', 'enrich export writes no spreadsheet workbooks'],
-  ['--output', 'contacts.csv.gz', 'enrich export compresses no files'],
-  ['--output', 'contacts.json', 'enrich export writes JSON Lines'],
+  ['--output', 'contacts.xlsx', 'enrich export writes no .xlsx files'],
+  ['--output', 'contacts.csv.gz', 'enrich export writes no .gz files'],
+  ['--output', 'contacts.json', 'enrich export writes no .json files'],
   ['--since', 'yesterday', '"yesterday" is no cursor'],
   ['--since', '2026-11-20T02:00:00', '"2026-11-20T02:00:00" is no cursor'],
   ['--since', 'banana', 'the cursor that enrich export --json printed'],
@@ -141,7 +141,8 @@ describe('enrich suppress', () => {
       '2 added to the list',
     );
     expect((await check('ada@orbit.example')).code).toBe(3);
-    expect((await check('bo@eu.acme.example')).code).toBe(3);
+    const held = await check('bo@eu.acme.example');
+    expect(held).toMatchObject({ code: 3, stdout: expect.stringMatching(/on the list .* @acme\.example /) });
     const file = join(system.directory, 'listed.csv');
     writeFileSync(file, 'Email\nada@orbit.example\nbo@acme.example\n');
     expect((await system.here(['run', file, '--yes', '--json'])).facts()).toMatchObject({
@@ -150,7 +151,7 @@ describe('enrich suppress', () => {
     });
     const matched = await system.here(['match', '--email', 'ada@orbit.example', '--yes', '--json']);
     expect(matched).toMatchObject({ code: 2, stderr: expect.stringContaining('on the suppression list') });
-    await system.here(['suppress', 'remove', 'ada@orbit.example', '@acme.example']);
+    await system.here(['suppress', 'remove', 'ada@orbit.example', '@acme.example', '--yes']);
     expect((await check('ada@orbit.example')).code).toBe(0);
   });
 
@@ -158,7 +159,7 @@ describe('enrich suppress', () => {
     await system.here(['suppress', 'add', 'eve@orbit.example']);
     const who = ['eve@orbit.example', 'Eve@Orbit.example', 'fay@orbit.example', 'eve@orbit.example'];
     const { stdout } = await system.here(['suppress', 'check', ...who, '--json']);
-    expect(JSON.parse(stdout)).toEqual({ listed: [true, true, false, true] });
+    expect(JSON.parse(stdout)).toMatchObject({ listed: [true, true, false, true] });
   });
 
   it('enrich export states how many contacts of a run it leaves out because they are suppressed', async () => {

@@ -34,14 +34,14 @@ it('enrich review lists a contact without its data, and decisions give and take 
     code: 3,
     facts: { recorded: false, person_before: null, person_now: person },
   });
-  expect(await review('show', 'support', '4711')).toMatchObject({
+  expect(await review('list', '--contact', 'support/4711')).toMatchObject({
     code: 0,
     facts: { person_id: null, evidence: null, candidates: [withheld], decisions: [] },
   });
   expect(
     await review('confirm', 'support', '4711', person, '--yes', '--reason', 'ticket 17', '--by', 'ops'),
   ).toMatchObject({ code: 0, facts: { recorded: true, person_now: person, open_run: null } });
-  expect(await review('show', 'support', '4711')).toMatchObject({
+  expect(await review('list', '--contact', 'support/4711')).toMatchObject({
     facts: {
       person_id: person,
       evidence: 'confirmed',
@@ -61,14 +61,14 @@ it('enrich review lists a contact without its data, and decisions give and take 
     facts: { recorded: true, person_before: null, person_now: null },
   });
   expect(await review('list')).toMatchObject({ facts: [{ contact_id: '4711' }] });
-  const { stdout } = await system.here(['review', 'show', 'support', '4711']);
+  const { stdout } = await system.here(['review', 'list', '--contact', 'support/4711']);
   expect(stdout).toMatch(/^support 4711: no person\n[^]*withdrawn[^]*rejected[^]*confirmed/);
   await expectPromisesKept(system);
 });
 
 it.each([
   [['list', '--source', 'nowhere'], 'the warehouse has no source "nowhere"'],
-  [['show', 'support', '4712'], 'the warehouse does not know this record'],
+  [['list', '--contact', 'support/4712'], 'the warehouse does not know this record'],
   [['confirm', 'support', '4711', 'p-unknown', '--yes'], 'no answer has named a person with this id'],
   [['withdraw', 'support', '4711', 'p-unknown', '--yes'], 'there is no decision about this contact'],
   [['reject', 'support', '4711', 'p-1', '--reason', 'ada@orbit.example'], 'seems to name a person'],

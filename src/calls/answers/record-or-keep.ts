@@ -47,7 +47,7 @@ export async function recordOrKeep(
     const reason = `the answer cannot be recorded (${databaseErrorCode(error) ?? (error as Error).name})`;
     return writeAboutPeople(warehouse.database, async (transaction) => {
       const isKept = !(await asksForSuppressed(transaction, { attemptId, runId: run.runId }));
-      const settles = `settle or release the attempt (enrich attempts show ${attemptId})`;
+      const settles = `settle or release the attempt (enrich attempts list ${attemptId})`;
       const pauseReason: PauseReason = {
         type: 'answer.not-recorded',
         reason: `${reason}: attempt ${attemptId} is unknown, and its body is ${isKept ? 'kept' : 'not kept'}`,

@@ -78,7 +78,7 @@ export function withScheduleFlags(command: Command): Command {
 }
 
 /** Collects the values of a repeatable flag. */
-export const collect = (text: string, before: Texts | undefined): Texts => [...(before ?? []), text];
+const collect = (text: string, before: Texts | undefined): Texts => [...(before ?? []), text];
 
 function commanderOption(name: keyof FlagOptions): Option {
   const { flag, group, description, choices, repeatable, parse } = optionFlags[name];

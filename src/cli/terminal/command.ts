@@ -99,6 +99,16 @@ export function withoutPerson(
   throw new UsageProblem('setting.invalid', `${what} seems to name a person`, { where, next });
 }
 
+/** Reads a record of a CRM, such as `hubspot/4711`. @throws UsageProblem `person.unclear` */
+export function contactOf(text: string): { readonly source: string; readonly contactId: string } {
+  const [, source, contactId] = /^([^/]+)\/(.+)$/.exec(text) ?? [];
+  if (source !== undefined && contactId !== undefined) return { source, contactId };
+  throw new UsageProblem('person.unclear', 'the record is not in the form SOURCE/ID', {
+    where: '--contact',
+    next: 'write the source, a slash and the id of the CRM, such as hubspot/4711',
+  });
+}
+
 /**
  * Reads a file of YAML, or of JSON.
  *

@@ -44,17 +44,18 @@ async function discardTyped(): Promise<void> {
 }
 
 /**
- * Asks before something is changed, unless the output is JSON. Without a yes, says that nothing was changed. Without an
- * answer, the exit code says that the command needs a person.
+ * Asks before something is deleted or spent, unless the output is JSON. `--yes` is the answer without a question.
+ * Without a yes, says that nothing was changed. Without an answer, the exit code says that the command needs a person.
  *
  * @param texts.unchanged such as `nothing was removed`
  * @param texts.yes what the flag `--yes` does
  */
 export async function approves(
   question: string,
-  { json }: JsonFlag,
+  { json, yes }: JsonFlag & { readonly yes?: boolean },
   texts: { readonly unchanged: string; readonly yes: string },
 ): Promise<boolean> {
+  if (yes === true) return true;
   const answer = json === true ? undefined : await agrees(question);
   if (answer === true) return true;
   const why = answer === undefined && !process.stdin.isTTY ? ': there is no terminal to ask' : '';

@@ -164,7 +164,7 @@ export type FieldPolicies = Readonly<Record<ImportField, FieldPolicy>>;
  * @param where the file or flag, for the error
  * @throws Problem `policy.invalid`
  */
-export function readPolicies(
+function readPolicies(
   chosen: unknown,
   where: string,
   defaults: FieldPolicies = defaultPolicies,

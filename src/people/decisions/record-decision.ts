@@ -107,13 +107,13 @@ async function append(
     if (!decisions?.some((each) => each.personKey === personKey))
       throw new UsageProblem('decision.unknown', 'there is no decision about this contact and this person', {
         where: personId,
-        next: `enrich review show ${source} ${contactId} lists the decisions`,
+        next: `enrich review list --contact ${source}/${contactId} lists the decisions`,
       });
   } else {
     if (!isKnown)
       throw new UsageProblem('person.unknown', 'no answer has named a person with this id', {
         where: personId,
-        next: 'write the id of a person that enrich review show or enriched_contacts has',
+        next: 'write the id of a person that enrich review list or enriched_contacts has',
       });
     if (state.isSuppressed)
       throw new UsageProblem(

@@ -11,10 +11,6 @@ import {
 import type { Outcome } from '../../domain/runs/outcome.ts';
 import type { ContactFields } from '../../domain/warehouse/contact-fields.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { rowCount } from '../../db/expressions.ts';
-import { keysOfRows } from '../../suppression/compared-keys.ts';
-import { listedRows } from '../../suppression/suppression-list.ts';
-import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** Where an observation has the delivered values. */
@@ -158,41 +154,6 @@ export async function recordRejected(
     select record_lookup(${asked.service}, ${runId}, clock_timestamp(), ${JSON.stringify(answered)}::jsonb, '[]',
       ${askedFieldGroups(asked)}::text[])
   `.execute(transaction);
-}
-
-/**
- * Records a lookup at a given time for each person in a staged export, without a call: for calls that the ledger has
- * lost. The answers are unknown, so new people count as `not_found`. People with a lookup get the later time.
- *
- * @returns number of rows with an identity
- */
-export async function importLookups(
-  warehouse: Warehouse,
-  runId: string,
-  askedAt: Date,
-  asked: AskedExtras & { readonly service: string },
-): Promise<number> {
-  // No run asks for suppressed people, and an erased person must not come back.
-  const listed = listedRows(keysOfRows(runId, sql`select row_number from run_rows where run_id = ${runId}`));
-  return writeAboutPeople(warehouse.database, async (transaction) => {
-    await sql`
-      insert into lookup_history as m (key_hash, field_group, found, asked_at, lookup_run)
-      select distinct key_hash(key, ${asked.service}), field_group, false, ${askedAt}::timestamptz,
-        (select number_lookup_run(${runId}, ${asked.service}))
-      from run_rows, unnest(keys) as key, unnest(${askedFieldGroups(asked)}::text[]) as field_group
-      where run_id = ${runId} and row_number not in (select row_number from (${listed}) listed) order by 1, 2
-      on conflict (key_hash, field_group) do update
-        set asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
-        where m.asked_at < excluded.asked_at
-    `.execute(transaction);
-    const named = await transaction
-      .selectFrom('run_rows')
-      .select(rowCount.as('rows'))
-      .where('run_id', '=', runId)
-      .where('keys', '<>', sql<string[]>`'{}'`)
-      .executeTakeFirstOrThrow();
-    return named.rows;
-  });
 }
 
 /** Number of identity keys whose last lookup is of this run. */

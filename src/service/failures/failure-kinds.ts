@@ -114,7 +114,7 @@ export const failureKinds = {
   ),
   refused: paused(
     'the service refused the call',
-    'find the code in the documentation of the service; enrich usage and enrich whoami show the account',
+    'find the code in the documentation of the service; enrich usage and enrich doctor show the account',
   ),
   'not-found': paused(
     'the service has no such operation or record at this address',

@@ -1,6 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
 import { syncLateResults, syncRunResults } from '../../../src/late-results/sync-late-results.ts';
-import { makePollsDue } from '../../../src/late-results/late-polls.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
 import { pollOperation } from '../../../src/service/endpoints.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
@@ -119,13 +118,6 @@ it('a run at a worker of another service does not sync again at once', async () 
   const dependent = { ...dependencies(), service: 'another' };
   const status = await syncRunResults(dependent, runId, AbortSignal.timeout(120_000));
   expect(Date.parse(status.nextSyncAt!) - Date.parse(status.readAt)).toBeGreaterThan(60_000);
-});
-
-it('the polls of another service are not hastened by enrich inbox sweep', async () => {
-  const { runId } = await backlogOfPolls(warehouse, 3);
-  await warehouse.query`update runs set finished_at = clock_timestamp() where run_id = ${runId}`;
-  expect(await makePollsDue(warehouse, 'another')).toBe(0);
-  expect(await makePollsDue(warehouse, 'test')).toBe(3);
 });
 
 it('the sweep ends the waiting of a run whose workflow was terminated', async () => {

@@ -93,7 +93,6 @@ describe('a change of status', () => {
         reason: pauseReason.reason,
         next: pauseReason.next,
         calls: 0,
-        figures_at: expect.any(String) as string,
       },
     ]);
   });
@@ -110,6 +109,17 @@ describe('a change of status', () => {
         next: expect.stringContaining('raise the budget'),
       },
     ]);
+  });
+
+  it('a notification names the time of its figures, which may be newer than the event', async () => {
+    const runId = await runningRun(warehouse);
+    await setRunStatus(warehouse, runId, 'paused', pauseReason);
+    await warehouse.query`update notifications set occurred_at = now() - interval '1 hour'`;
+    const before = Date.now();
+    await notifier([urlChannel(url(), undefined)]).sendDue();
+    const [post] = posts();
+    expect(Date.parse(String(post!['occurred_at']))).toBeLessThan(before - 3_590_000);
+    expect(Date.parse(String(post!['figures_at']))).toBeGreaterThanOrEqual(before);
   });
 
   it('a changed status is notified by one of several processes', async () => {
@@ -211,6 +221,12 @@ describe('a time of a schedule', () => {
       { event: 'failed', reason: '1 file cannot be read, such as a.csv: the file cannot be read (EACCES)' },
     ]);
   });
+
+  it('a time of a schedule sends no notification when it succeeds, or when Temporal tries it again', async () => {
+    await begin(() => Promise.resolve({ runs: [], refused: [], left: 0 }));
+    await expect(begin(() => Promise.reject(new Error('connection lost')))).rejects.toThrow();
+    expect(await rows()).toEqual([]);
+  });
 });
 
 describe('an address', () => {
@@ -228,8 +244,8 @@ describe('an address', () => {
     expect(posted.map(({ headers }) => headers.authorization)).toEqual([basic('ada', 's@fe')]);
   });
 
-  it('a notification to an address that redirects is tried ten times, with a pause before each try', async () => {
-    status = 302;
+  it('a notification to a failing address is tried ten times, with a pause before each try', async () => {
+    status = 500;
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
     for (let tries = 0; tries < 12; tries += 1) {
       const sender = notifier([urlChannel(url('/hooks/s3cret'), undefined)]);
@@ -238,7 +254,14 @@ describe('an address', () => {
       await makeDue();
     }
     expect(posted).toHaveLength(10);
-    expect(await rows()).toEqual([{ failure: 'url: HTTP 302', closed: true, told: [], tries: 10 }]);
+    expect(await rows()).toEqual([{ failure: 'url: HTTP 500', closed: true, told: [], tries: 10 }]);
+  });
+
+  it('a notification to an address that redirects is not delivered', async () => {
+    status = 302;
+    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
+    await notifier([urlChannel(url(), undefined)]).sendDue();
+    expect(await rows()).toMatchObject([{ failure: 'url: HTTP 302', closed: false }]);
   });
 });
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { insertLookup } from '../../helpers/warehouse/lookups.ts';
-import { importLookups } from '../../../src/people/known/lookup-history.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
@@ -10,9 +9,8 @@ const warehouse = await warehouseOfFile();
 it('a person stays fresh at a service after a later lookup at another service', async () => {
   const row = { keys: ['email:ada@orbit.example'], email: 'ada@orbit.example', contactId: 'a' };
   await insertLookup(warehouse.pool, { key: row.keys[0]!, secondsAgo: 60 });
-  const other = await stagedRun(warehouse, [row]);
   const service = 'https://other.example/api/v1';
-  await importLookups(warehouse, other.runId, new Date(), { reveal: [], waterfall: [], service });
+  await insertLookup(warehouse.pool, { key: row.keys[0]!, service });
   for (const asking of ['test', service]) {
     const { runId } = await stagedRun(warehouse, [row]);
     await planRows(warehouse, runId, { ...asked, service: asking });

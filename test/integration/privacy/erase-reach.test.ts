@@ -11,7 +11,6 @@ import { endRun } from '../../../src/runs/end-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { importLookups } from '../../../src/people/known/lookup-history.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
@@ -285,19 +284,6 @@ describe('an erased person', () => {
       select status, body from webhook_deliveries where attempt_id = ${call.attemptId}`;
     expect(rows).toEqual([{ status: 'orphaned', body: null }]);
     expect(await everything(warehouse)).not.toContain(`new-${call.ids[0]}`);
-  });
-
-  it('an erased person is not added to the lookup history when an export is imported into it', async () => {
-    await erase(warehouse, ['email:lost@orbit.example'], note);
-    const run = await stagedRun(warehouse, [
-      { keys: ['email:lost@orbit.example'] },
-      { keys: ['email:other@orbit.example'] },
-    ]);
-    await importLookups(warehouse, run.runId, new Date(), { reveal: [], waterfall: [], service: 'test' });
-    const rows = await warehouse.query`
-      select key from unnest(array['email:lost@orbit.example', 'email:other@orbit.example']) as key
-      join lookup_history on key_hash = key_hash(key, 'test')`;
-    expect(rows).toEqual([{ key: 'email:other@orbit.example' }]);
   });
 
   it('an erased person has no claim if a page is opened at the same moment', async () => {

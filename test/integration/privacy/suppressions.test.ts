@@ -4,7 +4,7 @@ import { refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { openPage } from '../../../src/runs/pages/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import {
-  areSuppressed,
+  findSuppressions,
   listSuppressions,
   suppress,
   suppressStaged,
@@ -234,13 +234,15 @@ describe('the list', () => {
     ]);
   });
 
-  it('the suppression list reports for each key whether it is listed', async () => {
+  it('the suppression list names for each key the entries that hold, also of the domain', async () => {
     const email = address();
-    await put(`email:${email}`);
-    expect(await areSuppressed(warehouse.database, ['person:1', `email:${email}`, 'person:2'])).toEqual([
-      false,
-      true,
-      false,
+    await put(`email:${email}`, 'domain:held.example');
+    const keys = ['person:1', `email:${email}`, 'email:bo@eu.held.example', 'person:2'];
+    expect(await findSuppressions(warehouse.database, keys)).toEqual([
+      [],
+      [expect.objectContaining({ kind: 'email', domain: null })],
+      [expect.objectContaining({ kind: 'domain', domain: 'held.example' })],
+      [],
     ]);
   });
 });

@@ -170,6 +170,11 @@ await insertCall(other.runId, { id: 'b-2', second: 35 });
 const report = await gatherReport(warehouse, runId, { rateLimits, now });
 
 describe('the report of a run', () => {
+  it('the report of a run states its duration and its service', () => {
+    expect(report.run.seconds).toBe(1_800);
+    expect(report.run.service).toBe('https://service.example/api/v1');
+  });
+
   it('the report of a run counts every row once, in the order of the outcomes', () => {
     expect(Object.entries(report.outcomes)).toEqual([
       ['enriched', 3],

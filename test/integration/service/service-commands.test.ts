@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { afterAll, beforeEach, afterEach, describe, expect, it, vi } from 'vitest';
-import { matchCommand } from '../../../src/cli/commands/service/match.ts';
-import { usageCommand } from '../../../src/cli/commands/service/usage.ts';
-import { whoamiCommand } from '../../../src/cli/commands/service/whoami.ts';
-import type { Problem } from '../../../src/domain/problem.ts';
+import { matchCommand } from '../../../src/cli/commands/match.ts';
+import { usageCommand } from '../../../src/cli/commands/usage.ts';
+import { addSettingsFlags } from '../../../src/cli/session/settings-flags.ts';
 import { Population } from '../../../src/sandbox/population.ts';
 import { defaultApiKey, startSandbox } from '../../../src/sandbox/server.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
@@ -41,7 +40,12 @@ afterEach(() => {
 });
 
 async function run(command: Command, ...options: string[]): Promise<void> {
-  await command.parseAsync(['--base-url', sandbox.baseUrl, ...options], { from: 'user' });
+  await runAt(sandbox.baseUrl, command, ...options);
+}
+
+async function runAt(baseUrl: string, command: Command, ...options: string[]): Promise<unknown> {
+  addSettingsFlags(command);
+  return command.parseAsync(['--base-url', baseUrl, ...options], { from: 'user' });
 }
 
 /** Of the day and the month. */
@@ -68,8 +72,7 @@ describe('enrich match', () => {
     const written = 'http://www.linkedin.com/in/Ada-Novak/';
     const server = await startScriptedServer((socket) => socket.write(httpAnswer(200, '{"person":null}')));
     try {
-      const options = ['--base-url', server.baseUrl, '--profile-url', written, '--yes'];
-      await matchCommand().parseAsync(options, { from: 'user' });
+      await runAt(server.baseUrl, matchCommand(), '--profile-url', written, '--yes');
     } finally {
       await server.close();
     }
@@ -134,8 +137,7 @@ describe('enrich match', () => {
       socket.write(httpAnswer(status, JSON.stringify(body)));
     });
     try {
-      const options = ['--base-url', server.baseUrl, '--id', 'p-1', '--yes'];
-      return await matchCommand().parseAsync(options, { from: 'user' });
+      return await runAt(server.baseUrl, matchCommand(), '--id', 'p-1', '--yes');
     } finally {
       await server.close();
     }
@@ -169,27 +171,6 @@ describe('enrich match', () => {
   });
 });
 
-it('enrich whoami names the acting user and the kind of credential, and not the credential', async () => {
-  await run(whoamiCommand(), '--json');
-  expect(JSON.parse(printed)).toMatchObject({
-    user_id: expect.any(String),
-    credential: 'api-key',
-    sandbox: false,
-  });
-  expect(printed).not.toContain(defaultApiKey);
-});
-
-it('enrich whoami says what to do about a refused key as a usage error, and what the service says', async () => {
-  vi.stubEnv('ENRICHMENT_API_KEY', 'wrong');
-  const refused = await run(whoamiCommand()).catch((error: unknown) => error);
-  expect(refused).toMatchObject({
-    type: 'unauthorized',
-    exitCode: 2,
-    next: expect.stringContaining('ENRICHMENT_API_KEY'),
-  });
-  expect((refused as Problem).explain()).toContain('the service says: Check the key (header x-api-key)');
-});
-
 it('enrich usage prints windows and credits as a table', async () => {
   const server = await startScriptedServer((socket, request) => {
     const body = request.includes('api_usage_stats')
@@ -199,7 +180,7 @@ it('enrich usage prints windows and credits as a table', async () => {
         '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}';
     socket.write(httpAnswer(200, body));
   });
-  await usageCommand().parseAsync(['--base-url', server.baseUrl], { from: 'user' });
+  await runAt(server.baseUrl, usageCommand());
   await server.close();
   const lines = printed.split('\n').map((line) => line.trim().split(/ {2,}/).join(' | '));
   expect(lines).toContain('api/v1/people bulk_match | minute | 20 | 3 | 17');
@@ -215,11 +196,11 @@ it.each([
   const server = await startScriptedServer((socket, request) => {
     socket.write(httpAnswer(request.includes(`/${given}`) ? 200 : 403, body));
   });
-  await usageCommand().parseAsync(['--base-url', server.baseUrl, '--json'], { from: 'user' });
+  await runAt(server.baseUrl, usageCommand(), '--json');
   await server.close();
   expect(told).toContain(`the service does not state the ${missing}: `);
   expect(JSON.parse(printed)).toMatchObject(
-    missing === 'credits' ? { operations: [], credits: null } : { operations: null, credits: { kinds: [] } },
+    missing === 'credits' ? { windows: [], credits: null } : { windows: null, credits: { kinds: [] } },
   );
   expect(process.exitCode).toBe(3);
 });
@@ -229,8 +210,7 @@ it('enrich usage --reconcile says that the service gave no statement, and shows 
   const server = await startScriptedServer((socket) => {
     socket.write(answers.shift()!);
   });
-  const reconcile = () =>
-    usageCommand().parseAsync(['--base-url', server.baseUrl, '--reconcile', '--json'], { from: 'user' });
+  const reconcile = () => runAt(server.baseUrl, usageCommand(), '--reconcile', '--json');
   await reconcile();
   await reconcile();
   expect(told).not.toContain('gave no statement');
@@ -251,7 +231,7 @@ it('enrich usage --reconcile says that a figure of the statement cannot be read'
   const server = await startScriptedServer((socket) => {
     socket.write(httpAnswer(200, statement('"many"')));
   });
-  await usageCommand().parseAsync(['--base-url', server.baseUrl, '--reconcile'], { from: 'user' });
+  await runAt(server.baseUrl, usageCommand(), '--reconcile');
   await server.close();
   expect(told).toContain('a figure of the statement cannot be read');
 });

@@ -20,7 +20,7 @@ const cycle = {
 
 it('a reconciliation says how many of the held credits the service has billed, and what to do', () => {
   expect(describeReconciliation(cycle)).toMatch(
-    /Unexplained: 0\. So it has billed at most 67 of the held credits: .*enrich attempts retry ATTEMPT --credits N$/,
+    /Unexplained: 0\. So it has billed at most 67 of the held credits: .*enrich attempts settle ATTEMPT --credits N$/,
   );
 });
 

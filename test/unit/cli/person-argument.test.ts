@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { subjectOf } from '../../../src/cli/terminal/person-argument.ts';
+import { subjectOf } from '../../../src/cli/commands/privacy.ts';
 
 describe('the argument that identifies a person or a domain', () => {
   it.each(['@gmail.com', ' @GMail.com', '@mail.yahoo.co.uk'])(
@@ -10,7 +10,7 @@ describe('the argument that identifies a person or a domain', () => {
           type: 'person.unclear',
           message: 'a free-mail provider cannot be suppressed as a domain',
           where: 'argument 2',
-          next: 'write the address of each person instead',
+          next: 'write the email address of each person',
         }) as Error,
       );
     },

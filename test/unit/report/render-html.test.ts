@@ -64,6 +64,11 @@ describe('the HTML report', () => {
     expect(named(tags, 'title').length).toBeGreaterThan(0);
   });
 
+  it('the HTML report has one of each landmark and one h1', () => {
+    const counts = ['header', 'main', 'footer', 'h1'].map((name) => named(tags, name).length);
+    expect(counts).toEqual([1, 1, 1, 1]);
+  });
+
   it('the HTML report has unique ids and refers only to existing ones', () => {
     const ids = tags.flatMap((tag) => attribute(tag, 'id') ?? []);
     const referred = tags.flatMap((tag) => attribute(tag, 'aria-labelledby')?.split(' ') ?? []);
@@ -89,6 +94,18 @@ describe('the HTML report', () => {
     const styles = tags.flatMap((tag) => attribute(tag, 'style') ?? []);
     expect(styles.filter((style) => !/^width:[\d.]+%$/.test(style))).toEqual([]);
     expect(page).not.toMatch(/https?:|@import|url\(/);
+  });
+
+  it('the HTML report has dark and light colours and prints light ones', () => {
+    expect(page).toContain('@media screen and (prefers-color-scheme: dark)');
+    expect(page).toContain('@media print');
+  });
+
+  it('the HTML report skips no heading level', () => {
+    const levels = tags.flatMap(({ name }) => (/^h[1-6]$/.test(name) ? [Number(name[1])] : []));
+    expect(levels[0]).toBe(1);
+    for (const [index, level] of levels.entries())
+      expect(level).toBeLessThanOrEqual((levels[index - 1] ?? 0) + 1);
   });
 
   it('the HTML report puts every table into a region that scrolls by keyboard and has a label', () => {

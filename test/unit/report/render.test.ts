@@ -12,11 +12,17 @@ it('the JSON report is the report object, with credits as exact decimals', () =>
 describe('the report for a terminal', () => {
   const text = renderReport(reportWith(), 'terminal');
 
-  it('the terminal report has actions, exact decimals, rounded prices, and a dash for a price that no one has', () => {
+  it('the terminal report names what needs a person, with the next command', () => {
     expect(text).toContain('The cost of 1 call is not known.\n    next: enrich attempts list');
+  });
+
+  it('the terminal report groups figures, keeps decimals exact and rounds prices', () => {
+    expect(text).toContain('1,840.5');
     expect(text).toMatch(/contact\s+1,000\s+1,840\.5\s+1\.84/);
+  });
+
+  it('the terminal report shows a dash as the price of a field that no row has', () => {
     expect(text).toMatch(/verified email\s+0\s+1,040\.5\s+–/);
-    expect(text).toMatch(/another contact could be this person as well\s+3\n/);
   });
 
   it('the terminal report writes the expected credits as the plan does', () => {
@@ -30,6 +36,10 @@ describe('the report for a terminal', () => {
     const costs = [{ field: 'verified_email' as const, count: 46, credits: '0', each: null }];
     const unsettled = renderReport(reportWith({ costs }), 'terminal');
     expect(unsettled).toMatch(/Per verified email +– +nothing settled yet, for 46 emails\n/);
+  });
+
+  it('the terminal report says how many contacts have lost their person, and why', () => {
+    expect(text).toMatch(/another contact could be this person as well\s+3\n/);
   });
 
   it('the terminal report says below the late results that held credits wait for results past their deadline', () => {

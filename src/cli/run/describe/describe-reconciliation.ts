@@ -105,6 +105,6 @@ function conclusionOf(cycle: Reconciliation): string {
     );
   return (
     `So it has billed at most ${formatCredits(unsettled)} of the held credits` +
-    (decides ? ': settle each billed call with enrich attempts retry ATTEMPT --credits N' : '.')
+    (decides ? ': settle each billed call with enrich attempts settle ATTEMPT --credits N' : '.')
   );
 }

@@ -5,7 +5,7 @@ import {
   importers,
   type ImporterName,
 } from '../../domain/crm/crm.ts';
-import { readPolicies, readPolicyPairs, type FieldPolicies } from '../../domain/crm/field-policy.ts';
+import { defaultPolicies, readPolicyPairs } from '../../domain/crm/field-policy.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/counted.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -13,14 +13,12 @@ import { exportForCrm, type ImportManifest } from '../../export/crm-import/expor
 import { contactSources, readSources } from '../../people/contacts/contact-sources.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
-import { readYamlFile } from '../terminal/command.ts';
 
 export interface CrmImportFlags {
   readonly for: string;
   readonly output?: string;
   readonly source?: string;
   readonly since?: string;
-  readonly policies?: string;
   readonly policy?: string;
   readonly json?: boolean;
 }
@@ -44,7 +42,7 @@ export async function writeCrmImport(
   const { source, since } = flags;
   if (source === undefined) await requireContacts(warehouse, importer, run);
   else requireOwnSource(importer, source);
-  const policies = await policiesOf(flags);
+  const policies = flags.policy === undefined ? defaultPolicies : readPolicyPairs(flags.policy);
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
@@ -106,6 +104,7 @@ function ownerOf(source: string): ImporterName | undefined {
 
 function describe(manifest: ImportManifest, folder: string): void {
   const { contacts, parts, decisions, without_record_id: withoutRecordId } = manifest;
+  const { title, modifiedHeaders } = importers[manifest.importer];
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   const sorted = Object.entries(decisions).sort(([, one], [, other]) => other - one);
   const decided = sorted.reduce((sum, [, count]) => sum + count, 0);
@@ -113,33 +112,30 @@ function describe(manifest: ImportManifest, folder: string): void {
   tell(
     `${counted(rows, 'update')} of ${counted(contacts, 'contact')} in ${counted(parts.length, 'file')}: ${folder}`,
   );
-  if (withoutRecordId > 0)
-    tell(
-      `${counted(withoutRecordId, 'contact')} left out: the contact id is no record id of ` +
-        importers[manifest.importer].title,
-    );
-  if (manifest.suppressed > 0) tell(describeSuppressed(manifest.suppressed));
-  if (manifest.opted_out > 0)
-    tell(`${counted(manifest.opted_out, 'contact')} left out: opted out in the newest export`);
-  if (manifest.without_cells > 0)
-    tell(
-      `${counted(manifest.without_cells, 'contact')} without updates, because the cells of the newest export were ` +
-        'removed (RETENTION, or a suppression): export them from the CRM and run the file',
-    );
+  const leftOut = (count: number, why: string): void => {
+    if (count > 0) tell(`${counted(count, 'contact')} left out: ${why}`);
+  };
+  leftOut(withoutRecordId, `the contact id is no record id of ${title}`);
+  leftOut(manifest.suppressed, 'on the suppression list');
+  leftOut(manifest.opted_out, 'opted out in the newest export');
+  leftOut(
+    manifest.without_cells,
+    'the cells of the newest export were removed (RETENTION, or a suppression): run a new export of them',
+  );
   if (manifest.without_modified_time > 0)
     tell(
       `overwrite-older acts as fill for ${counted(manifest.without_modified_time, 'contact')}, because the newest ` +
         'export has no modified time of them that can be read: export the column ' +
-        `"${importers[manifest.importer].modifiedHeaders[0]}" too, with times such as 2026-11-21 08:42`,
+        `"${modifiedHeaders[0]}" too, with times such as 2026-11-21 08:42`,
     );
   if (decisions['kept blank'])
     tell(
       `${counted(decisions['kept blank'], 'blank field')} not written, because the policy is never ` +
-        '(the default for addresses): --policy email=fill writes blank addresses',
+        '(the default for emails): --policy email=fill writes blank emails',
     );
   if (manifest.missing_columns.length > 0)
     tell(
-      `never written, because the newest export has no column of ${importers[manifest.importer].title} for: ` +
+      `never written, because the newest export has no column of ${title} for: ` +
         fieldsWithHeaders(manifest.missing_columns).join(', '),
     );
   if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
@@ -168,18 +164,5 @@ function importerOf(name: string): ImporterName {
   throw new UsageProblem('setting.invalid', `there is no importer "${name}"`, {
     where: '--for',
     next: `write one of ${importerNames.join(', ')}`,
-  });
-}
-
-/** Policies of the flag replace those of the file, field by field. */
-async function policiesOf({ policies: file, policy }: CrmImportFlags): Promise<FieldPolicies> {
-  const fromFile = readPolicies(file === undefined ? {} : await readPolicyFile(file), file ?? '--policies');
-  return policy === undefined ? fromFile : readPolicyPairs(policy, fromFile);
-}
-
-function readPolicyFile(file: string): Promise<unknown> {
-  return readYamlFile(file, 'the policy file', (what, cause) => {
-    const next = 'write a YAML file of fields and policies, such as "title: overwrite-older"';
-    return new UsageProblem('policy.invalid', what, { where: file, next, cause });
   });
 }

@@ -1,31 +1,32 @@
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Command, Option } from '../../terminal/command.ts';
-import { counted } from '../../../domain/text/counted.ts';
-import { importerNames } from '../../../domain/crm/crm.ts';
-import { sandbox } from '../../../domain/runs/asked-service.ts';
-import { onFirstInterruption } from '../../../dev/interruption.ts';
-import { Problem, UsageProblem } from '../../../domain/problem.ts';
-import { countSuppressed } from '../../../export/contact-choice.ts';
+import { onFirstInterruption } from '../../dev/interruption.ts';
+import { importerNames } from '../../domain/crm/crm.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
+import { sandbox } from '../../domain/runs/asked-service.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { minuteOf } from '../../domain/text/minute-of.ts';
+import { countSuppressed } from '../../export/contact-choice.ts';
 import {
   exportFormatNames,
   exportFormats,
   formatOfEnding,
   type ExportFormatName,
-} from '../../../export/export-format.ts';
-import { exportTable } from '../../../export/export-table.ts';
-import { exportedTableNames, type ExportedTableName } from '../../../export/export-table.ts';
-import { type S3Settings, writeS3Object } from '../../../files/s3-client.ts';
-import { parseAddress } from '../../../ingest/sources/export-address.ts';
-import { hasContactsOf, requireSource } from '../../../people/contacts/contact-sources.ts';
-import { newestCursor } from '../../../people/change-feed.ts';
-import { getRun } from '../../../runs/runs.ts';
-import { describeSuppressed, writeCrmImport, type CrmImportFlags } from '../../export/write-crm-import.ts';
-import { writeWholeFile } from '../../../files/write-whole-file.ts';
-import { printJson, tell, writeBytes } from '../../terminal/output.ts';
-import { withWarehouse, type Session } from '../../session/session.ts';
-import { settingsOfExisting, withSettings } from '../../session/settings-flags.ts';
+} from '../../export/export-format.ts';
+import { exportedTableNames, exportTable, type ExportedTableName } from '../../export/export-table.ts';
+import { writeS3Object, type S3Settings } from '../../files/s3-client.ts';
+import { asUnwritable, writeWholeFile } from '../../files/write-whole-file.ts';
+import { parseAddress } from '../../ingest/sources/export-address.ts';
+import type { OutputOf } from '../../outputs/outputs.ts';
+import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
+import { hasContactsOf, requireSource } from '../../people/contacts/contact-sources.ts';
+import { getRun } from '../../runs/runs.ts';
+import { withWarehouse, type Session } from '../session/session.ts';
+import { settingsOfExisting } from '../session/settings-flags.ts';
+import { Command, Option, wholeNumber, type JsonFlag } from '../terminal/command.ts';
+import { print, printJson, table as formatTable, tell, writeBytes } from '../terminal/output.ts';
+import { describeSuppressed, writeCrmImport, type CrmImportFlags } from './crm-import.ts';
 
 interface ExportFlags extends Partial<CrmImportFlags> {
   readonly run?: string;
@@ -34,9 +35,28 @@ interface ExportFlags extends Partial<CrmImportFlags> {
   readonly format?: ExportFormatName;
 }
 
+/** `enrich export`: files of the warehouse. */
 export function exportCommand(): Command {
-  return withSettings(new Command('export'))
+  return new Command('export')
     .description('Write enriched contacts as CSV, JSON Lines or Parquet, or as files that a CRM imports.')
+    .option(
+      '--output <path>',
+      'file or s3://bucket/key, or with --for a folder; an earlier one is replaced (default: standard output)',
+    )
+    .option(
+      '--run <run>',
+      'contacts that have their person from this run, with their values of today; "latest" is the newest run',
+    )
+    .option('--source <name>', 'contacts of this CRM')
+    .option('--since <cursor>', 'contacts that changed after this cursor, which --json prints')
+    .addOption(
+      new Option('--for <crm>', `files for the importer of ${importerNames.join(', ')}`).conflicts([
+        'format',
+        'select',
+        'table',
+      ]),
+    )
+    .option('--policy <pairs>', 'policies of fields for --for, such as title=overwrite-older,email=fill')
     .addOption(
       new Option('--table <name>', 'what a row is')
         .choices(exportedTableNames)
@@ -53,25 +73,6 @@ export function exportCommand(): Command {
         'form of the file (default: by the ending of --output, otherwise csv)',
       ).choices(exportFormatNames),
     )
-    .option(
-      '--run <run>',
-      'contacts that have their person from this run, with their values of today; "latest" is the newest run',
-    )
-    .option('--source <name>', 'contacts of this CRM')
-    .option('--since <cursor>', 'contacts that changed after this cursor, which --json prints')
-    .option(
-      '--output <path>',
-      'file or s3://bucket/key, or with --for a folder; an earlier one is replaced (default: standard output)',
-    )
-    .addOption(
-      new Option('--for <crm>', `files for the importer of ${importerNames.join(', ')}`).conflicts([
-        'format',
-        'select',
-        'table',
-      ]),
-    )
-    .option('--policies <file>', 'YAML file of fields and policies for --for')
-    .option('--policy <pairs>', 'policies over those of the file, such as title=overwrite-older,email=fill')
     .option('--json', 'with --output: what was written as one JSON object; with --for the manifest')
     .explain(`
 --output replaces a file or an object when the new one is complete, so a nightly job can write the same name. A folder
@@ -94,7 +95,11 @@ Examples:
   enrich export --for hubspot --run latest --output hubspot-import`)
     .action(async (options: ExportFlags) => {
       const config = settingsOfExisting(options);
-      refusePoliciesWithoutImporter(options);
+      if (options.policy !== undefined && options.for === undefined)
+        throw new UsageProblem('setting.invalid', 'policies apply only to files for an importer', {
+          where: '--policy',
+          next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --policy out`,
+        });
       await withWarehouse(config, async ({ warehouse }) => {
         if (options.source !== undefined) await requireSource(warehouse.database, options.source);
         const run = options.run === undefined ? undefined : await getRun(warehouse, options.run);
@@ -105,15 +110,6 @@ Examples:
           tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');
       });
     });
-}
-
-function refusePoliciesWithoutImporter(options: ExportFlags): void {
-  const flag = (['policies', 'policy'] as const).find((name) => options[name] !== undefined);
-  if (flag === undefined || options.for !== undefined) return;
-  throw new UsageProblem('setting.invalid', 'policies apply only to files for an importer', {
-    where: `--${flag}`,
-    next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --${flag} out`,
-  });
 }
 
 async function writeTable(
@@ -130,7 +126,7 @@ async function writeTable(
   // Read before the rows: the next export then includes changes made during this one.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
   const chosen = { table, format, select, choice: { source, runId, since } };
-  const replaces = output !== undefined && statSync(output, { throwIfNoEntry: false })?.isFile() === true;
+  const replaces = output !== undefined && isFile(output);
   const rows = await exportTable(warehouse, chosen, (bytes) => writeTo(output, bytes, s3));
   if (rows === undefined) return;
   const suppressed = await countSuppressed(warehouse, chosen.choice);
@@ -144,6 +140,15 @@ async function writeTable(
     tell(`no contact has its person from ${runId}; without --run all contacts are exported`);
   if (output !== undefined && options.json === true)
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
+}
+
+/** @throws Problem `output.unwritable` if the folder of the file may not be read */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch (error) {
+    throw asUnwritable(error, 'the file', path);
+  }
 }
 
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {
@@ -172,34 +177,18 @@ async function writeToS3(
 }
 
 /** Endings of files that no format writes. A program would read CSV under such a name as something else. */
-const refusedEndings = [
-  {
-    endings: ['xlsx', 'xls', 'ods'],
-    message: 'enrich export writes no spreadsheet workbooks',
-    next: 'name a file that ends in .csv; spreadsheets open it',
-  },
-  {
-    endings: ['gz', 'zst', 'bz2', 'xz', 'zip'],
-    message: 'enrich export compresses no files',
-    next: 'name a file that ends in .csv, .jsonl or .parquet; or compress standard output: enrich export | gzip',
-  },
-  {
-    endings: ['json'],
-    message: 'enrich export writes JSON Lines, an object in each line, and no JSON array',
-    next: 'name a file that ends in .jsonl',
-  },
-];
+const refusedEndings = /^\.(?:xlsx|xls|ods|gz|zst|bz2|xz|zip|json)$/i;
 
 function formatOf(output: string | undefined): ExportFormatName {
-  const ending = extname(output ?? '')
-    .slice(1)
-    .toLowerCase();
-  const refused = refusedEndings.find(({ endings }) => endings.includes(ending));
-  if (refused) {
-    const { message, next } = refused;
-    throw new UsageProblem('setting.invalid', message, { where: `--output ${output}`, next });
-  }
-  return formatOfEnding(ending) ?? 'csv';
+  const ending = extname(output ?? '');
+  if (refusedEndings.test(ending))
+    throw new UsageProblem('setting.invalid', `enrich export writes no ${ending} files`, {
+      where: `--output ${output}`,
+      next:
+        'name a file that ends in .csv (spreadsheets open it), .jsonl or .parquet; to compress it: ' +
+        'enrich export | gzip',
+    });
+  return formatOfEnding(ending.slice(1).toLowerCase()) ?? 'csv';
 }
 
 function refuseStandardOutput({ json }: ExportFlags, format: ExportFormatName): void {
@@ -210,8 +199,39 @@ function refuseStandardOutput({ json }: ExportFlags, format: ExportFormatName): 
         ? ['--format', `a terminal cannot show ${exportFormats[format].title}`]
         : undefined;
   if (refused === undefined) return;
-  throw new UsageProblem('setting.invalid', refused[1]!, {
-    where: refused[0]!,
-    next: 'name a file: --output FILE',
-  });
+  const [where, what] = refused as [string, string];
+  throw new UsageProblem('setting.invalid', what, { where, next: 'name a file: --output FILE' });
+}
+
+/** `enrich changes`: the change feed. */
+export function changesCommand(): Command {
+  return new Command('changes')
+    .description('Print contacts that changed or were deleted, in order.')
+    .option('--since <cursor>', 'cursor of the last change that was read (default: from the first change)')
+    .option('--limit <n>', 'maximum number of changes (default: all)', wholeNumber(1))
+    .option('--json', 'one JSON object per line')
+    .explain(`
+Each line of --json has cursor, operation (upsert or delete), source, contact_id, groups (changed fields, named after
+their first column) and changed_at. Continue with the cursor of the last line. Changes of open transactions follow
+later, in order: no change is skipped. If RETENTION has removed changes after the cursor, or the first changes, the
+command fails: write all contacts with enrich export --output FILE --json, and continue with the cursor that it prints.
+
+Examples:
+  enrich changes --json --limit 1000
+  enrich changes --json --since CURSOR`)
+    .action(async (options: JsonFlag & { readonly since?: string; readonly limit?: number }) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+        const changes = readChanges(warehouse.database, { since: options.since, limit: options.limit });
+        if (options.json === true) return writeBytes(asJsonLines(changes));
+        const rows = [['cursor', 'operation', 'source', 'contact_id', 'groups', 'changed at (UTC)']];
+        for await (const { cursor, operation, source, contact_id, groups, changed_at } of changes)
+          rows.push([cursor, operation, source, contact_id, groups.join(' '), minuteOf(changed_at)]);
+        print(rows.length === 1 ? 'no changes' : formatTable(rows));
+      });
+    });
+}
+
+async function* asJsonLines(changes: AsyncIterable<FeedEntry>): AsyncIterable<Uint8Array> {
+  for await (const change of changes)
+    yield Buffer.from(`${JSON.stringify(change satisfies OutputOf<'change'>)}\n`);
 }

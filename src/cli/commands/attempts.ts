@@ -1,0 +1,321 @@
+import { serviceName, type Config } from '../../config/settings.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { deliveryStatuses } from '../../domain/late-results/delivery-status.ts';
+import { holdingStatuses } from '../../domain/money/attempt-status.ts';
+import { formatCredits, storedCredits } from '../../domain/money/decimal.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { minuteOf } from '../../domain/text/minute-of.ts';
+import { getDelivery, listDeliveries, reopenDelivery } from '../../late-results/deliveries.ts';
+import { drainInbox } from '../../late-results/sync-late-results.ts';
+import { reconcileCredits, unexplainedByRelease } from '../../ledger/credit-statements.ts';
+import { decideAttempt, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
+import { getRun } from '../../runs/runs.ts';
+import { describeBill } from '../run/describe/describe-reconciliation.ts';
+import { creditsOf } from '../run-options/run-option-values.ts';
+import { withWarehouse } from '../session/session.ts';
+import { settingsOfExisting } from '../session/settings-flags.ts';
+import {
+  Command,
+  jsonArrayOption,
+  jsonOption,
+  noteOf,
+  Option,
+  wholeNumber,
+  type JsonFlag,
+  type NoteFlags,
+} from '../terminal/command.ts';
+import { approves } from '../terminal/confirm.ts';
+import { describeFields, print, printFacts, printJson, table, tell } from '../terminal/output.ts';
+
+/** `enrich attempts`: calls whose cost is unknown. */
+export function attemptsCommand(): Command {
+  return new Command('attempts')
+    .description('Resolve calls whose cost is unknown. Runs repeat such calls only with --on-unknown retry.')
+    .addCommand(listAttemptsCommand())
+    .addCommand(releaseCommand())
+    .addCommand(settleCommand())
+    .explain('\nExamples:\n  enrich attempts list\n  enrich attempts settle 0b54… --credits 7');
+}
+
+type AttemptStatus = 'unknown' | 'overdue' | 'all';
+
+function listAttemptsCommand(): Command {
+  return new Command('list')
+    .description('List calls that wait for a decision, or show one call.')
+    .argument('[which]', 'a run ("latest" is the newest), or a call by its id or the beginning of the id')
+    .addOption(
+      new Option('--status <status>', 'calls of this status; overdue: late results missed their deadline')
+        .choices(['unknown', 'overdue', 'all'])
+        .default('unknown'),
+    )
+    .option('--limit <n>', 'maximum number of calls, the newest (default: all)', wholeNumber(1))
+    .option(...jsonArrayOption)
+    .explain(`
+Examples:
+  enrich attempts list
+  enrich attempts list latest --status all
+  enrich attempts list 0b54…                     all about one call, with the numbers of its rows`)
+    .action(
+      async (
+        which: string | undefined,
+        options: JsonFlag & { readonly status: AttemptStatus; readonly limit?: number },
+      ) => {
+        const config = settingsOfExisting(options);
+        await withWarehouse(config, async ({ warehouse }) => {
+          const isCall = which !== undefined && /^[0-9a-f]{4}/.test(which);
+          const { status } = options;
+          const attempts = isCall
+            ? [await getAttempt(warehouse, which)]
+            : await listAttempts(warehouse, {
+                runId: which === undefined ? undefined : (await getRun(warehouse, which)).runId,
+                status: status === 'all' ? undefined : status,
+                limit: options.limit,
+              });
+          if (options.json === true) return printJson<'attempt-list'>(attempts);
+          if (attempts.length === 0) return print(`no calls of the status ${status}`);
+          print(isCall ? describeFields(attempts[0]!) : describeAttempts(attempts));
+          if (attempts.length === options.limit)
+            tell('there may be more, older calls: a higher --limit shows them');
+          await tellNext(warehouse, config, attempts, status);
+        });
+      },
+    );
+}
+
+/** What to do about calls that wait for a decision, and what the service's statements say about them. */
+async function tellNext(
+  { database }: Warehouse,
+  config: Config,
+  attempts: readonly AttemptFacts[],
+  status: AttemptStatus,
+): Promise<void> {
+  const unknown = attempts.filter((attempt) => attempt.status === 'unknown');
+  if (unknown.length > 0 || status === 'overdue')
+    tell(
+      'next: enrich attempts settle ATTEMPT --credits N if the service billed the call, enrich attempts release ' +
+        'ATTEMPT if it did not',
+    );
+  for (const line of describeBill(await reconcileCredits(database, serviceName(config)), unknown)) tell(line);
+}
+
+/** Prints each reason once, below the table: the ids leave no room for a column of reasons. */
+function describeAttempts(attempts: readonly AttemptFacts[]): string {
+  const calls = new Map<string, number>();
+  for (const { reason } of attempts) if (reason !== null) calls.set(reason, (calls.get(reason) ?? 0) + 1);
+  return [
+    table([
+      ['attempt', 'status', 'held', 'stated', 'settled', 'people', 'admitted (UTC)', 'run'],
+      ...attempts.map((attempt) => [
+        attempt.attempt_id,
+        attempt.status,
+        holdingStatuses.includes(attempt.status) ? attempt.credits_reserved : '-',
+        attempt.credits_stated ?? '-',
+        attempt.credits_settled ?? '-',
+        attempt.people,
+        minuteOf(attempt.admitted_at),
+        attempt.run_id,
+      ]),
+    ]),
+    ...[...calls].map(([reason, count]) => `  ${counted(count, 'call')}: ${reason}`),
+  ].join('\n');
+}
+
+interface DecisionFlags extends JsonFlag, NoteFlags {
+  readonly credits?: string;
+  readonly yes?: boolean;
+}
+
+function releaseCommand(): Command {
+  return decisionCommand('release')
+    .description('Release the credits of calls that the service did not bill.')
+    .action(async (named: readonly string[], options: DecisionFlags) => {
+      const config = settingsOfExisting(options);
+      await withWarehouse(config, async ({ warehouse }) => {
+        const attempts = await attemptsOf(warehouse, named);
+        for (const attempt of attempts) refuseLessThanStated(attempt, '0');
+        await warnOfBill(warehouse, serviceName(config), attempts);
+        await decide(warehouse, attempts, options, () => '0');
+      });
+    });
+}
+
+function settleCommand(): Command {
+  return decisionCommand('settle')
+    .description('Settle calls at the credits that the service billed. Makes no call.')
+    .option('--credits <n>', 'credits that the service billed for the call (default: all held credits)')
+    .action(async (named: readonly string[], options: DecisionFlags) => {
+      const given =
+        options.credits === undefined
+          ? undefined
+          : creditsOf('--credits', options.credits, 'write a number such as 7 or 2.5');
+      if (given !== undefined && named.length > 1) {
+        throw new UsageProblem('setting.invalid', '--credits is for one call, and several are named', {
+          where: '--credits',
+          next: 'give --credits with one call at a time',
+        });
+      }
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+        const attempts = await attemptsOf(warehouse, named);
+        if (given !== undefined) refuseLessThanStated(attempts[0]!, given);
+        await decide(warehouse, attempts, options, ({ credits_reserved: held }) => given ?? held);
+      });
+    });
+}
+
+function decisionCommand(name: string): Command {
+  return new Command(name)
+    .argument('<attempts...>', 'ids of calls that wait for a decision, or their beginnings')
+    .option('--yes', 'decide without asking')
+    .keepNote('kept with the call; no names')
+    .option(...jsonOption).explain(`
+The next run of the file asks for the people of a decided call again, and pays again.
+
+Examples:
+  enrich attempts ${name} 0b54… --reason "invoice of November"
+  enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`);
+}
+
+/** Reads all calls before the first decision, each once: a mistyped name decides about no call. */
+async function attemptsOf(warehouse: Warehouse, names: readonly string[]): Promise<AttemptFacts[]> {
+  const attempts = new Map<string, AttemptFacts>();
+  for (const name of names) {
+    const attempt = await getAttempt(warehouse, name);
+    attempts.set(attempt.attempt_id, attempt);
+  }
+  return [...attempts.values()];
+}
+
+/** A call whose answer or deliveries state a cost was billed. @throws UsageProblem `attempt.billed` */
+function refuseLessThanStated(
+  { attempt_id: id, status, credits_stated: stated, credits_reserved: held }: AttemptFacts,
+  credits: string,
+): void {
+  if (status !== 'unknown' || stated === null || storedCredits(credits) >= storedCredits(stated)) return;
+  throw new UsageProblem(
+    'attempt.billed',
+    `the answer or the deliveries of the call state ${stated} credits`,
+    {
+      where: `attempt ${id}`,
+      next: `settle what was billed, ${stated} to ${held} credits: enrich attempts settle ${id} --credits N`,
+    },
+  );
+}
+
+/** Asks, then decides about each call. */
+async function decide(
+  warehouse: Warehouse,
+  attempts: readonly AttemptFacts[],
+  options: DecisionFlags,
+  creditsFor: (attempt: AttemptFacts) => string,
+): Promise<void> {
+  for (const attempt of attempts)
+    if (options.json !== true)
+      tell(
+        `${attempt.attempt_id}: ${counted(attempt.people, 'person', 'people')}, ` +
+          `${attempt.credits_reserved} credits held; would settle ${creditsFor(attempt)}`,
+      );
+  const texts = { unchanged: 'nothing was decided', yes: 'decides' };
+  const isDecided = await approves(`decide about ${counted(attempts.length, 'call')}?`, options, texts);
+  if (isDecided)
+    for (const attempt of attempts)
+      await decideAttempt(warehouse, attempt.attempt_id, {
+        credits: creditsFor(attempt),
+        ...noteOf(options),
+      });
+  const after = await Promise.all(attempts.map(({ attempt_id: id }) => getAttempt(warehouse, id)));
+  if (options.json === true) return printJson({ decided: isDecided, attempts: after });
+  if (!isDecided) return;
+  for (const { attempt_id: id, credits_settled: settled, http_status: answer } of after)
+    print(
+      `${id}: settled with ${settled ?? '0'} credits` +
+        (answer !== null && answer < 300 ? '; its answer stays, and late results that come are applied' : ''),
+    );
+}
+
+/** Released calls must be free of charge: warns if the service has billed more than would be settled and held. */
+async function warnOfBill(
+  { database }: Warehouse,
+  service: string,
+  attempts: readonly AttemptFacts[],
+): Promise<void> {
+  const released = attempts.map(({ attempt_id: id }) => id);
+  const unexplained = await unexplainedByRelease(database, service, released);
+  if (unexplained === 0n) return;
+  tell(
+    `warning: without ${counted(released.length, 'released call')}, the service has billed ` +
+      `${formatCredits(unexplained)} credits more than are settled and held, so a released call was probably billed: ` +
+      'enrich attempts settle ATTEMPT --credits N settles it',
+  );
+}
+
+/** `enrich inbox`: deliveries from webhooks and from polls. */
+export function inboxCommand(): Command {
+  return new Command('inbox')
+    .description('List deliveries from webhooks and polls, and apply a quarantined one.')
+    .addCommand(listDeliveriesCommand())
+    .addCommand(replayCommand())
+    .explain('\nExamples:\n  enrich inbox list --status quarantined\n  enrich inbox replay 0b54…');
+}
+
+function listDeliveriesCommand(): Command {
+  return new Command('list')
+    .description('List the newest deliveries.')
+    .argument('[run]', 'deliveries of this run; "latest" is the newest run')
+    .addOption(new Option('--status <status>', 'deliveries of this status').choices(deliveryStatuses))
+    .option('--limit <n>', 'maximum number of deliveries', wholeNumber(1), 50)
+    .option(...jsonArrayOption)
+    .explain('\nExample:\n  enrich inbox list --status quarantined')
+    .action(
+      async (
+        runId: string | undefined,
+        options: JsonFlag & { readonly status?: string; readonly limit: number },
+      ) => {
+        const deliveries = await withWarehouse(settingsOfExisting(options), async ({ warehouse }) =>
+          listDeliveries(warehouse, {
+            runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
+            status: options.status,
+            limit: options.limit,
+          }),
+        );
+        const rows = deliveries.map((delivery) => [
+          delivery.delivery_id,
+          delivery.run_id ?? '',
+          delivery.origin,
+          delivery.late ? `${delivery.status}, late` : delivery.status,
+          delivery.people,
+          delivery.credits ?? '',
+          minuteOf(delivery.received_at),
+          delivery.reason ?? '',
+        ]);
+        const heading = ['delivery', 'run', 'by', 'status', 'people', 'credits', 'received (UTC)', 'why'];
+        printFacts(
+          options.json,
+          deliveries,
+          rows.length === 0 ? 'no such deliveries' : table([heading, ...rows]),
+        );
+      },
+    );
+}
+
+function replayCommand(): Command {
+  return new Command('replay')
+    .description('Apply a quarantined or orphaned delivery again.')
+    .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
+    .option(...jsonOption)
+    .explain('\nExample:\n  enrich inbox replay 0b54…')
+    .action(async (named: string, options: JsonFlag) => {
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+        const before = await getDelivery(warehouse, named);
+        const { delivery_id: deliveryId } = before;
+        await reopenDelivery(warehouse, deliveryId);
+        await drainInbox(warehouse, { attemptId: before.attempt_id ?? '' }, new AbortController().signal);
+        const { status, reason } = await getDelivery(warehouse, deliveryId);
+        printFacts(
+          options.json,
+          { delivery_id: deliveryId, status, reason },
+          reason === null ? status : `${status}: ${reason}`,
+        );
+      });
+    });
+}

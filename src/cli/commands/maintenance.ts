@@ -1,0 +1,229 @@
+import { readAnswersAgain } from '../../calls/answers/read-answers-again.ts';
+import { allowAnalyst, migrate } from '../../db/migrate.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { acquireStack } from '../../dev/stack.ts';
+import { exitCodes, Problem, UsageProblem } from '../../domain/problem.ts';
+import { retained, type Retained } from '../../domain/runs/retention.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { formatDuration } from '../../domain/text/duration.ts';
+import { rebuild } from '../../people/rebuild.ts';
+import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
+import { readUnfinishedUndo } from '../../runs/undo-run.ts';
+import { stopAfterBatch, withWarehouse } from '../session/session.ts';
+import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
+import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
+import { approves } from '../terminal/confirm.ts';
+import { print, printFacts, printJson, progressReporter, table, tell } from '../terminal/output.ts';
+
+/** `enrich migrate`: tables of this release. */
+export function migrateCommand(): Command {
+  return new Command('migrate')
+    .description('Bring the warehouse tables up to this release. Every command does so at its start.')
+    .option('--analyst-role <role>', 'existing role that may read contacts, outcomes, calls and credits')
+    .option(...jsonOption)
+    .explain(`
+Migrations only add, so they can run beside workers of this release and the previous one. They wait up to a minute for
+users of the tables. An analyst role cannot read bodies, rows of exports and tokens, and cannot write; later
+migrations update its rights.
+
+Examples:
+  DATABASE_URL=postgres://… enrich migrate
+  DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`)
+    .action(async ({ analystRole: role, ...options }: { analystRole?: string } & JsonFlag) => {
+      const stack = await acquireStack(settingsOf(options), { postgres: true }, tell);
+      try {
+        const { done, newer } = await migrate(stack.databaseUrl);
+        if (newer.length > 0) tell(`the warehouse is of a newer release: ${newer.join(', ')}`);
+        if (role !== undefined) await allowAnalyst(stack.databaseUrl, role);
+        const applied = done.length === 0 ? 'the warehouse is up to date' : `applied: ${done.join(', ')}`;
+        const allowed = `\n${role} may read what an analyst needs (docs/warehouse.md)`;
+        printFacts(
+          options.json,
+          { migrations: done, newer, analyst_role: role ?? null },
+          role === undefined ? applied : applied + allowed,
+        );
+      } finally {
+        await stack.release();
+      }
+    });
+}
+
+/** `enrich rebuild`: computed tables from the facts. */
+export function rebuildCommand(): Command {
+  return new Command('rebuild')
+    .description('Compute people, companies and contacts anew from the stored answers.')
+    .option('--check', 'only compare; exit code 1 where something differs, 3 beside an unfinished undo')
+    .option(
+      '--from-answers',
+      'first read the stored answers and deliveries again, after a release that reads more fields',
+    )
+    .option(...jsonOption)
+    .explain(`
+--from-answers changes observations that this release reads differently. Observations without a stored body stay.
+It runs beside workers, makes no call and costs nothing. Stop it at any time and run it again.
+
+Examples:
+  enrich rebuild --check
+  enrich rebuild
+  enrich rebuild --from-answers`)
+    .action(async (options: JsonFlag & { check?: boolean; fromAnswers?: boolean }) => {
+      const { check = false, fromAnswers = false } = options;
+      if (check && fromAnswers)
+        throw new UsageProblem(
+          'option.conflict',
+          '--check only compares, but --from-answers changes observations',
+          { where: 'enrich rebuild', next: 'use one of the two' },
+        );
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+        const signal = stopAfterBatch();
+        if (check) await requireFinishedUndos(warehouse);
+        const read = fromAnswers ? await readAnswersAgain(warehouse, signal) : undefined;
+        const figures = await rebuild(warehouse, {
+          check,
+          signal,
+          progress: progressReporter('people and contacts'),
+        });
+        const { people, contacts, differing, differences, complete } = figures;
+        const isDifferent = check && differences > 0;
+        if (isDifferent) await requireFinishedUndos(warehouse);
+        const bodies = read && { bodies: read.bodies, observations_changed: read.changed };
+        const lines = [
+          ...(read
+            ? [`${countedBodies(read.bodies)} read: ${counted(read.changed, 'observation')} changed`]
+            : []),
+          `${counted(people, 'person', 'people')} and ${counted(contacts, 'contact')}: ` +
+            counted(differences, 'difference') +
+            (check || differences === 0 ? '' : ', corrected'),
+          ...differing.map((key) => `  ${key}`),
+        ];
+        printFacts(options.json, { check, ...bodies, ...figures }, lines.join('\n'));
+        if (!complete)
+          throw new Problem('rebuild.interrupted', 'stopped before everything was computed', {
+            where: 'enrich rebuild',
+            next: 'run the same command again',
+            exitCode: exitCodes.needsPerson,
+          });
+        if (isDifferent) process.exitCode = exitCodes.failed;
+      });
+    });
+}
+
+/** People whom an unfinished undo has not reached yet differ from the log. @throws Problem `undo.unfinished` */
+async function requireFinishedUndos(warehouse: Warehouse): Promise<void> {
+  const unfinished = await readUnfinishedUndo(warehouse);
+  if (unfinished === undefined) return;
+  const { runId, reverts } = unfinished;
+  throw new Problem(
+    'undo.unfinished',
+    `the ${reverts ? 'revert of the undo' : 'undo'} of run ${runId} is not finished: people whom it has not reached ` +
+      'differ from the log',
+    {
+      where: 'enrich rebuild --check',
+      next:
+        `enrich undo ${runId}${reverts ? ' --revert' : ''} --yes completes it, or waits until the command in ` +
+        'progress ends; then check again',
+      exitCode: exitCodes.needsPerson,
+    },
+  );
+}
+
+/** `enrich prune`: data older than RETENTION. */
+export function pruneCommand(): Command {
+  return new Command('prune')
+    .description(
+      'Remove bodies of answers and deliveries, rows, replaced observations and changes older than RETENTION.',
+    )
+    .option('--retention <times>', 'time to keep each (RETENTION), such as answers=90d,staging=30d')
+    .option('--yes', 'remove without asking')
+    .option(...jsonOption)
+    .explain(`
+answers: bodies of the service's answers.
+deliveries: bodies of webhooks and polls with effect.
+quarantine: bodies of orphaned and quarantined deliveries, which can be replayed until then; at least 30d.
+staging: personal data in the rows of ended runs.
+rows: rows of ended runs with all that staging removes; at least 30d. The run keeps its number of rows by outcome.
+observations: replaced observations; the newest of each value stays.
+changes: entries of the change feed; a reader with an older cursor must read all contacts again.
+Calls, credits, the number of rows by outcome, contacts and the lookup history are never removed. Data that an open
+call or delivery needs stays. The command runs beside workers and can be stopped at any time.
+With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
+
+Example:
+  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d --yes`)
+    .action(async (options: JsonFlag & { readonly retention?: string; readonly yes?: boolean }) => {
+      const config = settingsOfExisting(options, {
+        RETENTION: { flag: '--retention', text: options.retention },
+      });
+      const { retention } = config;
+      if (Object.keys(retention).length === 0) {
+        throw new UsageProblem('setting.missing', 'no retention is set', {
+          where: 'RETENTION or --retention',
+          next:
+            'write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d; what is not named ' +
+            'is kept forever',
+        });
+      }
+      await withWarehouse(config, async ({ warehouse }) => {
+        const show = (removed: boolean, figures: PruneFigures): void => {
+          if (options.json === true) return printJson({ removed, retention, ...figures });
+          const rows = retained.map((kind) => {
+            const seconds = retention[kind];
+            return seconds === undefined
+              ? [kind, 'forever', '', '']
+              : [kind, formatDuration(seconds), ...amountsOf[kind](figures)];
+          });
+          print(
+            table([['what', 'kept for', removed ? 'removed' : 'would be removed', 'still needed'], ...rows]),
+          );
+          for (const run of figures.held.slice(0, shownRuns)) tell(describeHeld(run));
+          const more = figures.held.length - shownRuns;
+          if (more > 0) tell(`and ${counted(more, 'more run')}: --json has all`);
+        };
+        if (options.yes !== true) {
+          show(false, await measurePrune(warehouse, retention));
+          const texts = { unchanged: 'nothing was removed', yes: 'removes' };
+          if (!(await approves('remove them?', options, texts))) return;
+        }
+        show(true, await prune(warehouse, retention, stopAfterBatch()));
+        tell('the database reuses the space; its files shrink only after VACUUM FULL');
+      });
+    });
+}
+
+const shownRuns = 10;
+
+/** Why the data of a run is still needed, and the command that shows more. */
+function describeHeld(run: PruneFigures['held'][number]): string {
+  const { run_id: id, unknown_calls: unknown, awaiting_calls: awaiting, unread_deliveries: unread } = run;
+  const reasons = [
+    !run.has_ended && 'it has not ended (enrich status)',
+    unknown > 0 && `${counted(unknown, 'call')} of unknown cost (enrich attempts list ${id})`,
+    awaiting > 0 && `${counted(awaiting, 'call')} with late results to come`,
+    unread > 0 && `${counted(unread, 'unread delivery', 'unread deliveries')} (enrich inbox list ${id})`,
+    run.waits_for !== null && `its rows outdate cells of run ${run.waits_for}`,
+  ];
+  return `still needed of run ${id}: ${reasons.filter(Boolean).join('; ')}`;
+}
+
+/** What is older than its retention, and what of it is still needed. */
+const amountsOf: Readonly<Record<Retained, (figures: PruneFigures) => [older: string, needed: string]>> = {
+  answers: ({ answers, kept }) => [sizeOf(answers), countedBodies(kept.answers)],
+  deliveries: ({ deliveries, kept }) => [sizeOf(deliveries), countedBodies(kept.deliveries)],
+  quarantine: ({ quarantine, kept }) => [sizeOf(quarantine), countedBodies(kept.quarantine)],
+  staging: ({ staging, kept }) => [countedRows(staging), counted(kept.runs, 'run')],
+  rows: ({ rows, kept }) => [countedRows(rows), counted(kept.rows, 'run')],
+  observations: ({ observations }) => [counted(observations.count, 'observation'), ''],
+  changes: ({ changes }) => [counted(changes.count, 'change'), ''],
+};
+
+function sizeOf({ count, bytes }: PruneFigures['answers']): string {
+  return `${countedBodies(count)}, ${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function countedBodies(count: number): string {
+  return counted(count, 'body', 'bodies');
+}
+
+function countedRows({ rows, runs }: PruneFigures['rows']): string {
+  return `${counted(rows, 'row')} of ${counted(runs, 'run')}`;
+}

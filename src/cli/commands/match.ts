@@ -1,0 +1,135 @@
+import { matchPerson } from '../../calls/match-person.ts';
+import { isStub } from '../../domain/identity/identity-evidence.ts';
+import { identityKeys } from '../../domain/identity/identity-keys.ts';
+import type { Identity } from '../../domain/identity/identity.ts';
+import { parseDomain } from '../../domain/identity/values/domain-name.ts';
+import { parseEmail, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
+import { parseFullName, parseName, parseOrganizationName } from '../../domain/identity/values/normalise.ts';
+import { findWrittenProfileUrl, parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
+import { periodNames } from '../../domain/money/budget-periods.ts';
+import { worstCaseCredits } from '../../domain/money/credit-rules.ts';
+import { formatCredits } from '../../domain/money/decimal.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import type { MatchAnswer } from '../../service/client.ts';
+import { toDetail } from '../../service/request-details.ts';
+import { describeService } from '../run/describe/describe-service.ts';
+import { withSession } from '../session/session.ts';
+import { settingsOf } from '../session/settings-flags.ts';
+import { withSessionClient } from '../session/with-service.ts';
+import { Command, Option, type JsonFlag } from '../terminal/command.ts';
+import { approves } from '../terminal/confirm.ts';
+import { labelled, print, printJson, table, tell, write } from '../terminal/output.ts';
+
+interface IdentityFlag {
+  readonly identity: keyof Identity;
+  readonly parse: (text: string) => string | undefined;
+  readonly what: string;
+}
+
+/** The flags that identify a person. Each is parsed like the same column of an export. */
+const identityFlags: Readonly<Record<string, IdentityFlag>> = {
+  email: { identity: 'email', parse: parseEmail, what: 'email address' },
+  'first-name': { identity: 'firstName', parse: parseName, what: 'first name' },
+  'last-name': { identity: 'lastName', parse: parseName, what: 'last name' },
+  name: { identity: 'name', parse: parseFullName, what: 'full name' },
+  organization: { identity: 'organizationName', parse: parseOrganizationName, what: 'employer' },
+  domain: { identity: 'domain', parse: parseDomain, what: 'domain of the employer' },
+  'profile-url': { identity: 'profileUrl', parse: parseProfileUrl, what: 'profile URL' },
+  id: { identity: 'personId', parse: (text) => text, what: 'the service’s own id of the person' },
+  'hashed-email': { identity: 'hashedEmail', parse: parseHashedEmail, what: 'MD5 or SHA-256 of the email' },
+};
+
+/** `enrich match`: asks for one person, outside of a run. */
+export function matchCommand(): Command {
+  const command = new Command('match');
+  for (const [name, { what }] of Object.entries(identityFlags)) command.option(`--${name} <text>`, what);
+  return command
+    .description('Ask the service for one person, after showing the request and its price.')
+    .addOption(new Option('--reveal <what>', 'also ask for personal email addresses').choices(['email']))
+    .option('--yes', 'spend the price without asking')
+    .option('--json', 'the answer as the service gave it; without --yes, the request')
+    .explain(`
+Without a terminal and without --yes nothing is sent. The call belongs to no run. The rate limits and the period
+budgets (${periodNames.join(', ')}) apply to it. Its answer is not stored.
+
+Example:
+  enrich match --email mira@nordlys.example --last-name Lindqvist --yes`)
+    .action(async (options: JsonFlag & { readonly yes?: boolean; readonly reveal?: 'email' }) => {
+      const config = settingsOf(options);
+      const given = command.opts<Readonly<Record<string, string | undefined>>>();
+      const person = readIdentity(given);
+      const sent = asWritten(person, given['profileUrl']);
+      const reveal = options.reveal === undefined ? [] : [options.reveal];
+      // The command itself calls the service, also beside a Temporal server.
+      tell(describeService({ service: config.service, temporalAddress: undefined }));
+      const request = toDetail(sent);
+      const price = formatCredits(worstCaseCredits({ reveal }));
+      tell(`would send:\n${table(Object.entries(request))}\nprice in credits: at most ${price}`);
+      const texts = { unchanged: 'nothing was sent', yes: 'spends' };
+      if (!(await approves('send it?', options, texts))) {
+        if (options.json === true)
+          printJson({ sent: false, request: { ...request }, maximum_credits: price });
+        return;
+      }
+      await withSession(config, { temporal: false, service: true }, async (session) => {
+        const answer = await withSessionClient(session, (dependencies) =>
+          matchPerson({ ...dependencies, budgets: config.budgets.perPeriod }, { person, reveal }, sent),
+        );
+        if (options.json === true) printRaw(answer);
+        else printAnswer(answer);
+      });
+    });
+}
+
+/** @throws Problem `match.unusable`; `match.no-person` where a row of an export with these cells is `no_identifier` */
+function readIdentity(texts: Readonly<Record<string, string | undefined>>): Identity {
+  const given = Object.entries(identityFlags).flatMap(([name, { identity, parse, what }]) => {
+    const text = texts[new Option(`--${name}`).attributeName()];
+    if (text === undefined) return [];
+    const value = parse(text);
+    if (value !== undefined) return [[identity, value]];
+    throw new UsageProblem('match.unusable', `the value of --${name} cannot be read as ${what}`, {
+      where: `--${name}`,
+      next: 'correct the value; enrich match --help has an example',
+    });
+  });
+  const person = Object.fromEntries(given) as Identity;
+  if (identityKeys(person).length > 0) return person;
+  throw new UsageProblem('match.no-person', 'the options identify no person', {
+    where: 'enrich match',
+    next:
+      'give --email, --hashed-email, --profile-url or --id; or a name (--first-name and --last-name, or --name) with ' +
+      '--organization or --domain',
+  });
+}
+
+/** A call sends a profile URL as it is written; keys compare its normalised form. */
+function asWritten(person: Identity, written: string | undefined): Identity {
+  const profileUrl = person.profileUrl && written && findWrittenProfileUrl([written], person.profileUrl);
+  return profileUrl ? { ...person, profileUrl } : person;
+}
+
+/** Within JSON strings, line ends are escaped, so those that are left are formatting: the output is one line. */
+function printRaw({ raw }: MatchAnswer): void {
+  const lines = raw
+    .toString()
+    .trim()
+    .split(/[\r\n]+/);
+  write(process.stdout, `${lines.map((line) => line.trim()).join(' ')}\n`);
+}
+
+function printAnswer({ person, requestId }: MatchAnswer): void {
+  if (person === undefined || isStub(person)) return print('the service did not find this person');
+  const facts = {
+    name: person.name,
+    title: person.title,
+    organization: person.organization?.name,
+    domain: person.organization?.primary_domain,
+    email: person.email,
+    'email status': person.email_status,
+    profile: person.proflink_url,
+    'person id': person.id,
+    'request id': requestId,
+  };
+  print(labelled(Object.entries(facts).map(([name, value]) => [name, value ?? '-'])));
+}

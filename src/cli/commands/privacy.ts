@@ -1,0 +1,356 @@
+import type { Warehouse } from '../../db/database.ts';
+import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/identity/suppression.ts';
+import { namesFreeMail } from '../../domain/identity/values/domain-name.ts';
+import { isRoleAddress } from '../../domain/identity/values/email-address.ts';
+import { exitCodes, UsageProblem } from '../../domain/problem.ts';
+import { counted, nounFor } from '../../domain/text/counted.ts';
+import { minuteOf } from '../../domain/text/minute-of.ts';
+import { erase, measureErasure, type ErasureFigures } from '../../privacy/erase.ts';
+import { findNamesakes, keysOfRecord } from '../../privacy/person-traces.ts';
+import {
+  countSuppressions,
+  findSuppressions,
+  listSuppressions,
+  suppress,
+  suppressStaged,
+  unsuppress,
+  type SuppressionEntry,
+} from '../../suppression/suppression-list.ts';
+import type { CommandFlags } from '../run-options/command-flags.ts';
+import { withStagedExport } from '../run/plan-export.ts';
+import { addressOf, specifyRun } from '../run/run-spec.ts';
+import { withWarehouse } from '../session/session.ts';
+import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
+import {
+  Command,
+  contactOf,
+  jsonOption,
+  noteOf,
+  wholeNumber,
+  type JsonFlag,
+  type NoteFlags,
+} from '../terminal/command.ts';
+import { approves } from '../terminal/confirm.ts';
+import { print, printFacts, printJson, table, tell } from '../terminal/output.ts';
+
+const waysToNamePerson =
+  "WHO is an email address, the URL of a profile, person:ID with the service's id, or an MD5 or SHA-256 of an email.";
+
+interface YesFlag {
+  readonly yes?: boolean;
+}
+
+/** `enrich suppress`: the list of people who are never asked for. */
+export function suppressCommand(): Command {
+  return new Command('suppress')
+    .description('Manage the suppression list: people on it are never asked for, paid for or written.')
+    .addCommand(addCommand())
+    .addCommand(importCommand())
+    .addCommand(removeCommand())
+    .addCommand(checkCommand())
+    .addCommand(listCommand()).explain(`
+The list stores hashes of identifiers, and domains as text. Rows of listed people become "suppressed".
+Runs keep no data from these rows. enrich erase removes data that the warehouse has already (docs/privacy.md).
+
+Examples:
+  enrich suppress add ada@orbit.example --reason "ticket 17"
+  enrich suppress import opt-outs.csv
+  enrich suppress check ada@orbit.example`);
+}
+
+function addCommand(): Command {
+  return new Command('add')
+    .description('Add people to the list.')
+    .argument('<who...>', 'people, or @acme.example for a domain and its subdomains')
+    .keepNote('kept with the entry; no names')
+    .option(...jsonOption)
+    .explain(`
+${waysToNamePerson}
+@eu.acme.example lists all of acme.example.
+Runs leave out every row that shares an identifier with a listed person, directly or by way of other rows.
+Add every identifier that you know.
+
+Examples:
+  enrich suppress add ada@orbit.example https://www.linkedin.com/in/ada-novak
+  enrich suppress add @acme.example --reason "customer, not to be enriched"`)
+    .action(async (who: string[], options: NoteFlags & JsonFlag) => {
+      const keys = keysOf(who);
+      const added = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
+        database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
+      );
+      const present = keys.length - added;
+      printFacts(options.json, { added, present }, `${added} added to the list, ${present} on it already`);
+    });
+}
+
+function importCommand(): Command {
+  return new Command('import')
+    .description('Add all people of an export to the list.')
+    .argument('<file>', 'a file with a header, or s3://… or https://…, as for enrich run')
+    .option('--source <name>', 'as for enrich run')
+    .option('--mapping <file>', 'as for enrich run')
+    .keepNote('kept with the entries; no names')
+    .option(...jsonOption)
+    .explain(`
+Exit code 3: a row has no identifier, so its person is not on the list.
+
+Example:
+  enrich suppress import opt-outs.csv --reason "newsletter"`)
+    .action(async (file: string, options: CommandFlags & NoteFlags & JsonFlag) => {
+      const config = settingsOf(options);
+      const spec = await specifyRun(addressOf(file, options), options, config);
+      const { added, namelessRows, firstNameless } = await withWarehouse(config, (session) =>
+        withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
+      );
+      printFacts(
+        options.json,
+        { added, nameless_rows: namelessRows },
+        `${added} added to the list: emails, profiles and ids of the people in the file`,
+      );
+      if (namelessRows === 0) return;
+      const [have, people] = namelessRows === 1 ? ['has', 'its person is'] : ['have', 'their people are'];
+      const more = namelessRows > firstNameless.length ? ' …' : '';
+      tell(
+        `${counted(namelessRows, 'row')} ${have} no identifier, and ${people} not on the list: ` +
+          `${nounFor(namelessRows, 'row')} ${firstNameless.join(', ')}${more}; correct the file, and import it again`,
+      );
+      process.exitCode = exitCodes.needsPerson;
+    });
+}
+
+function removeCommand(): Command {
+  return new Command('remove')
+    .description('Remove people from the list; runs may ask for them again.')
+    .argument('<who...>', 'people or @domain, named as when they were added')
+    .option('--yes', 'remove without asking')
+    .option(...jsonOption)
+    .explain(`\n${waysToNamePerson}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
+    .action(async (who: string[], options: JsonFlag & YesFlag) => {
+      const keys = keysOf(who);
+      const texts = { unchanged: 'nothing was removed', yes: 'removes' };
+      const question = `let runs ask for ${counted(keys.length, 'listed person', 'listed people')} again?`;
+      const isRemoved = await approves(question, options, texts);
+      const removed = isRemoved
+        ? await withWarehouse(settingsOfExisting(options), ({ warehouse }) => unsuppress(warehouse, keys))
+        : 0;
+      const absent = isRemoved ? keys.length - removed : 0;
+      if (options.json === true) printJson({ removed, absent });
+      else if (isRemoved) print(`${removed} removed from the list, ${absent} not on it`);
+    });
+}
+
+function checkCommand(): Command {
+  return new Command('check')
+    .description('Check whether people are on the list. Exit code 0: none is, 3: at least one is.')
+    .argument('<who...>', 'people or @domain')
+    .option(...jsonOption)
+    .explain(`\n${waysToNamePerson}\n\nExample:\n  enrich suppress check ada@orbit.example`)
+    .action(async (who: string[], options: JsonFlag) => {
+      const keys = who.map(keyOf);
+      const found = await withWarehouse(settingsOfExisting(options), ({ warehouse: { database } }) =>
+        findSuppressions(database, keys),
+      );
+      printFacts(
+        options.json,
+        { listed: found.map(({ length }) => length > 0), entries: found },
+        table(
+          who.flatMap((text, index) => {
+            const entries = found[index]!;
+            if (entries.length === 0) return [[text, 'not on the list', '', '', '', '']];
+            return entries.map((entry) => [text, 'on the list', ...cellsOf(entry)]);
+          }),
+        ),
+      );
+      if (found.some(({ length }) => length > 0)) process.exitCode = exitCodes.needsPerson;
+    });
+}
+
+function cellsOf(entry: SuppressionEntry): string[] {
+  return [
+    entry.entry,
+    entry.domain === null ? entry.kind : `@${entry.domain}`,
+    minuteOf(entry.added_at),
+    entry.added_by,
+    entry.reason ?? '',
+  ];
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .description('Show the newest entries of the list, without names.')
+    .option('--limit <n>', 'maximum number of entries', wholeNumber(1), 50)
+    .option(...jsonOption)
+    .explain('\nExample:\n  enrich suppress list')
+    .action(async (options: { limit: number; json?: boolean }) => {
+      const { entries, counts } = await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => ({
+        entries: await listSuppressions(warehouse, options.limit),
+        counts: await countSuppressions(warehouse),
+      }));
+      if (options.json === true) return printJson({ counts, entries });
+      if (entries.length === 0) return print('the list is empty');
+      print(table([['entry', 'kind', 'added (UTC)', 'by', 'why'], ...entries.map(cellsOf)]));
+      tell(
+        Object.entries(counts)
+          .map(([kind, count]) => `${kind} ${count}`)
+          .join(', '),
+      );
+    });
+}
+
+function keysOf(who: readonly string[]): string[] {
+  return [...new Set(who.map(keyOf))];
+}
+
+function keyOf(text: string, index: number): string {
+  return subjectOf(text, index + 1).key;
+}
+
+/**
+ * Parses an argument that identifies a person or a domain.
+ *
+ * @param forms the forms that the command takes
+ * @throws Problem `person.unclear`, without the text of the argument, which is personal data
+ */
+export function subjectOf(
+  text: string,
+  place: number,
+  forms = 'an email address, the URL of a profile, person:ID, a hashed email, or @domain',
+): SuppressionSubject {
+  const subject = parseSuppressionSubject(text);
+  if (subject) return subject;
+  const [what, next] = namesFreeMail(text)
+    ? ['a free-mail provider cannot be suppressed as a domain', 'write the email address of each person']
+    : ['this identifies no person', `write ${forms}`];
+  throw new UsageProblem('person.unclear', what, { where: `argument ${place}`, next });
+}
+
+/** `enrich erase`: removes a person. */
+export function eraseCommand(): Command {
+  return new Command('erase')
+    .description('Remove a person from the warehouse, and never ask for them again.')
+    .argument('[who]', 'one person, named in one of the forms below')
+    .option('--contact <source/id>', 'CRM record of the person in place of WHO, such as hubspot/4711')
+    .option('--yes', 'erase without asking')
+    .keepNote('kept; no names')
+    .option(...jsonOption)
+    .explain(`
+${waysToNamePerson}
+The person is found by every identifier in the warehouse: rows and contacts that share one are one person.
+So are rows of one CRM record with the same name, also with another email.
+Contacts, phones, data in rows of exports, bodies of answers and deliveries, and the lookup history are removed.
+Numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that no
+export and no late delivery restores the data. A call in flight is paid for, and its answer is dropped.
+An identifier that the warehouse does not have goes on the list as well: the command says so and exits with 0.
+Exports that you keep, the CRM, and backups are not changed (docs/privacy.md).
+
+Examples:
+  enrich erase ada@orbit.example --reason "ticket 17"
+  enrich erase --contact hubspot/4711 --yes`)
+    .action(
+      async (who: string | undefined, options: NoteFlags & JsonFlag & YesFlag & { contact?: string }) => {
+        const find = personOf(who, options.contact);
+        await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+          const keys = await find(warehouse);
+          const sameName = await findNamesakes(warehouse, keys);
+          if (options.yes !== true) {
+            const found = await measureErasure(warehouse, keys);
+            const isKnown = isAnything(found);
+            if (options.json === true)
+              printJson<'erase'>({ erased: false, found: isKnown, ...found, same_name: sameName });
+            else {
+              print(isKnown ? describe(found, 'found') : 'the warehouse has nothing of this person');
+              sayWhoStays(sameName);
+            }
+            const question = isKnown ? 'erase this person?' : 'put the person on the suppression list?';
+            const texts = { unchanged: 'nothing was removed', yes: 'erases' };
+            if (!(await approves(question, options, texts))) return;
+          }
+          const removed = await erase(warehouse, keys, noteOf(options));
+          const isKnown = isAnything(removed);
+          if (options.json === true)
+            return printJson<'erase'>({ erased: true, found: isKnown, ...removed, same_name: sameName });
+          print(
+            isKnown
+              ? describe(removed, 'removed')
+              : 'nothing was removed: the warehouse has nothing of this person; check the spelling',
+          );
+          tell(
+            'the person is on the suppression list: no run asks for them (enrich suppress remove takes them off); ' +
+              'exports that you keep, the CRM and backups are not changed',
+          );
+          sayWhoStays(sameName);
+        });
+      },
+    );
+}
+
+/** @throws Problem `person.unclear` if the arguments name no person or several people */
+function personOf(
+  who: string | undefined,
+  contact: string | undefined,
+): (warehouse: Warehouse) => Promise<string[]> {
+  const unclear = (what: string, where: string, next: string): UsageProblem =>
+    new UsageProblem('person.unclear', what, { where, next });
+  if (contact !== undefined && who === undefined) {
+    const record = contactOf(contact);
+    return (warehouse) => keysOfContact(warehouse, record);
+  }
+  if (who === undefined || contact !== undefined) {
+    const next = 'name one person, or one record of the CRM with --contact';
+    throw unclear('the command needs exactly one person', 'enrich erase', next);
+  }
+  const forms =
+    'an email address, the URL of a profile, person:ID or a hashed email; or --contact hubspot/4711';
+  const { kind, key } = subjectOf(who, 1, forms);
+  if (kind === 'domain') {
+    const next =
+      'erase its people one by one; enrich suppress add @domain keeps all of them from being asked for';
+    throw unclear('a domain is not one person', 'argument 1', next);
+  }
+  if (kind === 'email' && isRoleAddress(key.slice('email:'.length))) {
+    const next = 'name the person by another email, a profile, person:ID, or --contact';
+    throw unclear('several people may read this email', 'argument 1', next);
+  }
+  return () => Promise.resolve([key]);
+}
+
+/** @throws Problem `person.unclear` for a record of several people; `contact.unknown` for an unknown record */
+async function keysOfContact(
+  warehouse: Warehouse,
+  record: { readonly source: string; readonly contactId: string },
+): Promise<string[]> {
+  const keys = await keysOfRecord(warehouse.database, record);
+  if (keys !== undefined && keys.length > 0) return keys;
+  const [type, what, next] =
+    keys === undefined
+      ? ['person.unclear', 'this record has been about more than one person', 'name the person by an email']
+      : ['contact.unknown', 'the warehouse does not know this record', 'check the source and the id'];
+  throw new UsageProblem(type, what, { where: '--contact', next: `${next}, a profile, or person:ID` });
+}
+
+/** The service may have answered with another record of the same human. */
+function sayWhoStays(people: readonly string[]): void {
+  if (people.length === 0) return;
+  tell(
+    `${counted(people.length, 'other person', 'other people')} of this name in answers to the same calls ` +
+      `${nounFor(people.length, 'stays', 'stay')}: ${people.join(', ')}; ` +
+      `if it is the same human: enrich erase ${people[0]!}`,
+  );
+}
+
+function isAnything(figures: ErasureFigures): boolean {
+  return Object.values(figures).some((figure) => figure > 0);
+}
+
+function describe(figures: ErasureFigures, heading: string): string {
+  return table([
+    ['what', heading],
+    ['enriched contacts', figures.contacts],
+    ['phones', figures.phones],
+    ['observations', figures.observations],
+    ['rows of exports', figures.rows],
+    ['bodies of answers', figures.answers],
+    ['bodies of deliveries', figures.deliveries],
+    ['keys of the lookup history', figures.lookup_keys],
+  ]);
+}

@@ -1,0 +1,157 @@
+import { httpAddress, serviceName } from '../../config/settings.ts';
+import { addressWithoutPassword } from '../../db/postgres-errors.ts';
+import { portTaken } from '../../domain/port-taken.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
+import { shellWord } from '../../domain/text/shell-word.ts';
+import { isCommandPresent } from '../run/describe/present-status.ts';
+import { untilStopped, withSession, type Session } from '../session/session.ts';
+import { settingsOf } from '../session/settings-flags.ts';
+import { refuseInventedPeople } from '../session/with-service.ts';
+import { Command } from '../terminal/command.ts';
+import { print, table, tell } from '../terminal/output.ts';
+
+/** `enrich dev`: all components on this machine. */
+export function devCommand(): Command {
+  return new Command('dev')
+    .description('Run database, Temporal with its UI, sandbox and a worker in the foreground.')
+    .explain(`
+Other commands in the same folder use these servers meanwhile, also another enrich dev. The last command stops them.
+Their data stays for the next start.
+
+Example:
+  enrich dev`)
+    .action(async (options: object) => {
+      const config = settingsOf(options);
+      const isShared = config.temporalAddress === undefined && isCommandPresent(config);
+      await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
+        await session.work();
+        print(describeStack(session));
+        if (isShared)
+          tell(
+            '\nother commands use these servers already: the commands share them, and the last one stops them',
+          );
+        tell('\nstop it with Ctrl-C');
+        await untilStopped();
+        tell('stopping: waiting for calls in flight');
+      });
+    });
+}
+
+function describeStack({ config, stack, receiver }: Session): string {
+  const database = addressWithoutPassword(stack.databaseUrl);
+  const own = receiver();
+  const here = own ? httpAddress(own) : 'in another command';
+  const { publicUrl } = config.webhook;
+  const passwordFile = shellWord(`${config.embedded.directories.postgres}/password`);
+  return table([
+    ['Temporal UI', stack.temporal.uiUrl ?? 'see TEMPORAL_ADDRESS'],
+    ['Temporal', `${stack.temporal.address}, namespace ${stack.temporal.namespace}`],
+    ['database', database],
+    [stack.embedded.sandbox ? 'sandbox' : 'service', addressWithoutPassword(stack.service.baseUrl ?? '')],
+    ['receiver', publicUrl === undefined ? here : `${here}, reached as ${addressWithoutPassword(publicUrl)}`],
+    stack.embedded.postgres && ['psql', `PGPASSWORD=$(cat ${passwordFile}) psql ${database}`],
+  ]);
+}
+
+/** `enrich worker`: a worker of a Temporal server. */
+export function workerCommand(): Command {
+  return new Command('worker')
+    .description('Run a worker of a Temporal server in the foreground.')
+    .explain(`
+Any number of workers may run, on any number of machines: they share rate limits and budgets through the database.
+SIGTERM drains: the worker begins no call and waits for calls in flight, for at most CALL_TIMEOUT + 30 s. If the
+database is away, it waits for the database, for at most CALL_TIMEOUT + 60 s.
+
+Example:
+  TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… ENRICHMENT_BASE_URL=https://…/api/v1 enrich worker`)
+    .action(async (options: object) => {
+      const config = settingsOf(options);
+      await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
+        await refuseInventedPeople(session);
+        await session.work();
+        tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
+        // Workers of one deployment must agree on both. Their logs show one that was not restarted after a change.
+        tell(`service: ${serviceName(config)}; rate limits: ${formatRateLimits(config.rateLimits)}`);
+        await untilStopped();
+        tell('draining: no further call begins; waiting for calls in flight');
+      });
+    });
+}
+
+/** `enrich receiver`: stores webhook deliveries. */
+export function receiverCommand(): Command {
+  return new Command('receiver')
+    .description('Receive webhook deliveries in the foreground.')
+    .option('--listen <host:port>', 'address to listen on (WEBHOOK_LISTEN, default 127.0.0.1:8080)')
+    .explain(`
+Put a reverse proxy with a certificate in front of the receiver; it forwards /webhooks/ and /healthz. The workers need
+the proxy's address as WEBHOOK_PUBLIC_URL, because their calls tell the service where to deliver. Without this setting,
+late results come only by poll. GET /healthz says that the receiver is alive, and GET /readyz that it can store
+deliveries. SIGTERM drains it. A delivery answered with 2xx is stored; runs apply it from the inbox (enrich inbox).
+
+Examples:
+  WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver
+  WEBHOOK_PUBLIC_URL=https://enrich.example.com enrich worker    each worker needs this address`)
+    .action(async (options: { listen?: string }) => {
+      const { defaultListen, runReceiver } = await import('../session/servers.ts');
+      const config = settingsOf(options, { WEBHOOK_LISTEN: { flag: '--listen', text: options.listen } });
+      await withSession(config, { temporal: true, service: false, isServer: true }, async (session) => {
+        const metrics = await session.metrics();
+        const receiver = await runReceiver(config.webhook.listen ?? defaultListen, {
+          databaseUrl: session.stack.databaseUrl,
+          temporal: () => session.temporal(),
+          metrics: metrics?.process,
+          log: session.log,
+        });
+        tell(`receiver on ${httpAddress(receiver)}; stop it with Ctrl-C or SIGTERM`);
+        await untilStopped();
+        tell('stopping: deliveries that have arrived are stored');
+        await receiver.close();
+      });
+    });
+}
+
+/** `enrich codec-server`: decrypts for the Temporal UI. */
+export function codecServerCommand(): Command {
+  return new Command('codec-server')
+    .description('Decrypt payloads for the Temporal UI, in the foreground.')
+    .option('--listen <host:port>', 'address to listen on (CODEC_SERVER_LISTEN, default 127.0.0.1:8081)')
+    .explain(`
+In the Temporal UI, set the server's address as the codec server (the glasses at the upper right), and here the URL of
+the UI as CODEC_SERVER_UI_ORIGINS (default: that of the dev server). For the temporal command, use --codec-endpoint.
+The server decrypts every request, so it listens only on this machine by default. For other machines, put a proxy with
+TLS and a login in front of it, or set CODEC_SERVER_TOKEN, the clients' bearer token.
+
+Examples:
+  CODEC_SERVER_UI_ORIGINS=https://temporal.example.com enrich codec-server
+  temporal workflow show --workflow-id RUN --codec-endpoint http://127.0.0.1:8081`)
+    .action(async (options: { listen?: string }) => {
+      const { temporalCodec, codecServer } = settingsOf(options, {
+        CODEC_SERVER_LISTEN: { flag: '--listen', text: options.listen },
+      });
+      if (temporalCodec === undefined) {
+        throw new UsageProblem('setting.missing', 'no keys are set: payloads are not encrypted', {
+          where: 'TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE',
+          next: 'set the keys that the workers have',
+        });
+      }
+      const [{ startCodecEndpoint }, { payloadCodec }] = await Promise.all([
+        import('../../temporal/codec-endpoint.ts'),
+        import('../../temporal/payload-codec.ts'),
+      ]);
+      const listen = codecServer.listen ?? { host: '127.0.0.1', port: 8081 };
+      const endpoint = await startCodecEndpoint({
+        codec: payloadCodec(temporalCodec),
+        listen,
+        origins: codecServer.uiOrigins,
+        token: codecServer.token,
+      }).catch((error: unknown) => {
+        if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
+        throw portTaken(listen.port, 'the codec server', 'CODEC_SERVER_LISTEN', 'set another port', error);
+      });
+      tell(`codec server on ${httpAddress(endpoint)}; stop it with Ctrl-C or SIGTERM`);
+      await untilStopped();
+      await endpoint.close();
+    });
+}

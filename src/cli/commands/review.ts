@@ -1,0 +1,168 @@
+import { requireSource } from '../../people/contacts/contact-sources.ts';
+import { findWithheld, readReview, type Review } from '../../people/decisions/find-withheld.ts';
+import {
+  previewDecision,
+  recordDecision,
+  type DecidedContact,
+} from '../../people/decisions/record-decision.ts';
+import { minuteOf } from '../../domain/text/minute-of.ts';
+import { withWarehouse } from '../session/session.ts';
+import { settingsOfExisting } from '../session/settings-flags.ts';
+import {
+  Command,
+  contactOf,
+  jsonOption,
+  noteOf,
+  wholeNumber,
+  type JsonFlag,
+  type NoteFlags,
+} from '../terminal/command.ts';
+import { approves } from '../terminal/confirm.ts';
+import { print, printFacts, printJson, table, tell } from '../terminal/output.ts';
+
+/** `enrich review`: decisions about who a contact is. */
+export function reviewCommand(): Command {
+  return new Command('review')
+    .description('Decide which known person a contact is, where the identity rule withholds data.')
+    .addCommand(listCommand())
+    .addCommand(decisionCommand('confirm'))
+    .addCommand(decisionCommand('reject'))
+    .addCommand(decisionCommand('withdraw')).explain(`
+A decision comes before all evidence, costs no credits, and holds until the record in the CRM gets another name or other
+identifiers (docs/identity.md). The commands print only ids. To see a person:
+  enrich sql -c "select * from enrichment.people where person_id = 'PERSON'"
+
+Examples:
+  enrich review list --source hubspot
+  enrich review confirm hubspot 4711 p-83f1 --reason "ticket 17"
+  enrich review reject hubspot 4711 p-83f1`);
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .description('List contacts without data that could be a known person; or show one with its decisions.')
+    .option('--source <name>', 'only contacts of this source')
+    .option('--contact <source/id>', 'all about this contact')
+    .option('--limit <n>', 'maximum number of contacts and people', wholeNumber(1), 50)
+    .option(...jsonOption)
+    .explain(
+      '\nExamples:\n  enrich review list --source hubspot --limit 10\n  enrich review list --contact hubspot/4711',
+    )
+    .action(async (options: JsonFlag & { source?: string; contact?: string; limit: number }) => {
+      const { source, contact, limit } = options;
+      await withWarehouse(settingsOfExisting(options), async ({ warehouse: { database } }) => {
+        if (contact !== undefined) {
+          const review = await readReview(database, contactOf(contact));
+          return printFacts(options.json, review, describe(review));
+        }
+        if (source !== undefined) await requireSource(database, source);
+        const withheld = await findWithheld(database, { source, limit });
+        if (options.json === true) return printJson(withheld);
+        if (withheld.length === 0) return print('no contact without data could be a known person');
+        print(
+          table([
+            ['source', 'contact', 'person', 'why the contact does not get the data'],
+            ...withheld.map((each) => [each.source, each.contact_id, each.person_id, each.reason]),
+          ]),
+        );
+        if (withheld.length === limit) tell(`there may be more: --limit ${limit * 10} shows more`);
+      });
+    });
+}
+
+function describe({ source, contact_id: contactId, ...review }: Review): string {
+  const has = review.person_id ?? (review.evidence === null ? 'no person' : 'a person without an id');
+  const evidence = review.evidence === null ? '' : `, by ${review.evidence}`;
+  const candidates = review.candidates.map((each) => [each.person_id, each.reason]);
+  const decided = review.decisions.map((each) => [
+    minuteOf(each.decided_at),
+    each.person_id,
+    each.verdict,
+    each.holds ? 'yes' : 'no',
+    each.decided_by,
+    each.reason ?? '',
+  ]);
+  return [
+    `${source} ${contactId}: ${has}${evidence}`,
+    ...(candidates.length === 0
+      ? []
+      : [table([['could be', 'why the contact does not get the data'], ...candidates])]),
+    ...(decided.length === 0
+      ? []
+      : [table([['decided (UTC)', 'person', 'verdict', 'holds', 'by', 'why'], ...decided])]),
+  ].join('\n');
+}
+
+const decisions = {
+  confirm: {
+    verdict: 'confirmed',
+    description: 'Decide that a contact is a known person, whose data it gets.',
+    help: 'The confirmation of another person for the contact is withdrawn.',
+  },
+  reject: {
+    verdict: 'rejected',
+    description: 'Decide that a contact is not a known person. It loses the data of the person.',
+    help: 'The contact can still get another person.',
+  },
+  withdraw: {
+    verdict: 'withdrawn',
+    description: 'Withdraw a decision: the evidence decides again.',
+    help: 'The decision stays in the history of the contact.',
+  },
+} as const;
+
+function decisionCommand(name: keyof typeof decisions): Command {
+  const { verdict, description, help } = decisions[name];
+  return new Command(name)
+    .description(description)
+    .argument('<source>', 'source of the contact, as list shows it')
+    .argument('<contact>', 'record id of the contact')
+    .argument('<person>', 'id of the person at the service')
+    .option('--yes', 'record the decision without asking')
+    .keepNote('kept with the decision; no names')
+    .option(...jsonOption)
+    .explain(`\n${help}\n\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
+    .action(
+      async (
+        source: string,
+        contactId: string,
+        personId: string,
+        options: NoteFlags & JsonFlag & { readonly yes?: boolean },
+      ) => {
+        const decision = { source, contactId, personId, verdict };
+        const show = (recorded: boolean, decided: DecidedContact): void => {
+          const facts = {
+            recorded,
+            source,
+            contact_id: contactId,
+            person_id: personId,
+            verdict,
+            person_before: decided.personBefore,
+            person_now: decided.personNow,
+            open_run: decided.openRun ?? null,
+          };
+          printFacts(options.json, facts, describeEffect(decided, !recorded));
+        };
+        await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+          if (options.yes !== true) {
+            show(false, await previewDecision(warehouse, decision, noteOf(options)));
+            const texts = { unchanged: 'nothing was recorded', yes: 'records the decision' };
+            if (!(await approves('record the decision?', options, texts))) return;
+          }
+          show(true, await recordDecision(warehouse, decision, noteOf(options)));
+        });
+      },
+    );
+}
+
+function describeEffect(
+  { isNew, personBefore, personNow, openRun }: DecidedContact,
+  isPreview: boolean,
+): string {
+  const [had, has] = [personBefore ?? 'no person', personNow ?? 'no person'];
+  const before = isNew ? '' : 'this was decided before; ';
+  if (openRun !== undefined)
+    return `${before}the contact has ${has} until run ${openRun} ends, which applies the decision`;
+  if (had === has) return `${before}the contact ${isPreview ? 'keeps' : 'still has'} ${has}`;
+  return `${before}the contact ${isPreview ? 'would have' : 'now has'} ${has}, in place of ${had}`;
+}

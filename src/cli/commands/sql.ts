@@ -1,0 +1,161 @@
+import pg from 'pg';
+import { addressWithoutPassword } from '../../db/postgres-errors.ts';
+import { schemaName } from '../../db/session-settings.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { shellWord } from '../../domain/text/shell-word.ts';
+import { withWarehouse, type Session } from '../session/session.ts';
+import { settingsOfExisting } from '../session/settings-flags.ts';
+import { Command, Option, type JsonFlag } from '../terminal/command.ts';
+import { print, printJson, recordTable, write, writeBytes } from '../terminal/output.ts';
+
+interface SqlFlags extends JsonFlag {
+  readonly command?: string;
+  readonly csv?: true;
+}
+
+/** `enrich sql`: rows of a statement. */
+export function sqlCommand(): Command {
+  return new Command('sql')
+    .description('Print the rows of a statement that only reads; or the line that opens psql.')
+    .option('-c, --command <sql>', 'the statement; needs no psql')
+    .addOption(new Option('--csv', 'with --command: the rows as CSV with a header').conflicts('json'))
+    .option(
+      '--json',
+      'with --command: the rows as one JSON array of objects; otherwise the address of the warehouse',
+    )
+    .explain(`
+Tables are found without the prefix enrichment. docs/warehouse.md has questions with their SQL.
+
+Examples:
+  enrich sql --command 'select source, count(*) from enriched_contacts group by 1'
+  enrich sql --command 'select * from run_costs' --csv > costs.csv
+  enrich sql --command 'select * from run_costs' --json | jq '.[0]'
+  enrich sql                                     prints the line that opens psql`)
+    .action(async (options: SqlFlags) => {
+      await withWarehouse(settingsOfExisting(options), async (session) => {
+        if (options.command === undefined) return printAddress(session, options);
+        const { fields, rows, rowCount, command } = await read(session, options.command);
+        const names = fields.map(({ name }) => name);
+        if (options.json === true) return printJson(objectsOf(names, fields, rows));
+        if (options.csv === true) return writeBytes([Buffer.from([names, ...rows].map(csvLine).join(''))]);
+        // PostgreSQL counts no rows of SHOW and EXPLAIN.
+        const count = counted(rowCount ?? rows.length, 'row');
+        const records = rows.map((row) => row.map((value) => value ?? ''));
+        const table = fields.length === 0 ? command : recordTable(names, records);
+        write(process.stdout, `${table}\n${count}\n`);
+      });
+    });
+}
+
+type Row = readonly (string | null)[];
+
+/**
+ * Runs one statement that only reads. A statement with a name goes through the extended protocol, in which PostgreSQL
+ * accepts no text that ends the transaction and then writes. The `select` before it makes the transaction read-only for
+ * good.
+ *
+ * @returns values in PostgreSQL's text form
+ * @throws UsageProblem `sql.refused`
+ */
+async function read({ warehouse }: Session, text: string): Promise<pg.QueryArrayResult<(string | null)[]>> {
+  const client = await warehouse.pool.connect();
+  try {
+    await client.query('begin isolation level repeatable read, read only; select');
+    const answer = await client.query<(string | null)[]>({
+      text,
+      name: 'statement',
+      rowMode: 'array',
+      types: { getTypeParser: () => (value: string) => value },
+    });
+    // pg has no command where there was no statement, such as in a comment.
+    if ((answer.command as string | null) !== null) return answer;
+    throw new UsageProblem('sql.refused', 'there is no statement', {
+      where: '--command',
+      next: "write a statement, such as 'select * from run_costs'",
+    });
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    const isWrite =
+      error.code === '25006' ||
+      error.code === '25001' ||
+      /^\s*(?:insert|update|delete|merge|truncate)\b/i.test(text);
+    const next = isWrite
+      ? 'this command only reads; enrich undo, erase and suppress remove data'
+      : (error.hint ?? 'docs/warehouse.md has the tables and questions with their SQL');
+    const place = error.position === undefined ? '' : `, character ${error.position}`;
+    throw new UsageProblem('sql.refused', error.message, { where: `--command${place}`, next });
+  } finally {
+    client.release(true);
+  }
+}
+
+/** @throws UsageProblem `sql.refused` where two columns have one name: an object holds only one of them */
+function objectsOf(
+  names: readonly string[],
+  fields: readonly pg.FieldDef[],
+  rows: readonly Row[],
+): Record<string, unknown>[] {
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) {
+    throw new UsageProblem(
+      'sql.refused',
+      `two columns are named "${repeated}", and an object has a name once`,
+      { where: '--command', next: 'give each column a name of its own: … as NAME' },
+    );
+  }
+  return rows.map((row) =>
+    Object.fromEntries(
+      fields.map(({ name, dataTypeID }, index) => {
+        const text = row[index] ?? null;
+        const reader = readers.get(dataTypeID);
+        return [name, text === null || reader === undefined ? text : reader(text)];
+      }),
+    ),
+  );
+}
+
+const { builtins } = pg.types;
+/** PostgreSQL's number of the type text[]. */
+const textArray: number = 1009;
+
+const wholeNumber = (text: string): unknown => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
+const anyNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
+const json = (text: string): unknown => JSON.parse(text) as unknown;
+const time = (text: string): unknown => {
+  const moment = new Date(text);
+  return Number.isNaN(moment.getTime()) ? text : moment.toISOString();
+};
+
+/** How values of types become JSON, as in the other outputs. Values of other types, such as decimals, stay text. */
+const readers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [builtins.BOOL, (text) => text === 't'],
+  [builtins.INT2, wholeNumber],
+  [builtins.INT4, wholeNumber],
+  [builtins.INT8, wholeNumber],
+  [builtins.FLOAT4, anyNumber],
+  [builtins.FLOAT8, anyNumber],
+  [builtins.JSON, json],
+  [builtins.JSONB, json],
+  [builtins.TIMESTAMPTZ, time],
+  [textArray, pg.types.getTypeParser(textArray)],
+]);
+
+/** A line of CSV as PostgreSQL writes it: null is an empty cell, an empty text is quoted. */
+function csvLine(cells: Row): string {
+  const written = cells.map((cell) => {
+    if (cell === null) return '';
+    return cell === '' || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  });
+  return `${written.join(',')}\n`;
+}
+
+/** The line that opens psql. An embedded server runs while another command runs, such as `enrich dev`. */
+function printAddress({ stack, config }: Session, options: SqlFlags): void {
+  const address = addressWithoutPassword(stack.databaseUrl);
+  if (options.json === true) return printJson({ address, schema: schemaName });
+  const search = `PGOPTIONS='-c search_path=${schemaName},public'`;
+  if (!stack.embedded.postgres) return print(`${search} psql "$DATABASE_URL"`);
+  const password = `PGPASSWORD=$(cat ${shellWord(`${config.embedded.directories.postgres}/password`)})`;
+  print(`while enrich dev runs:\n${password} ${search} psql ${shellWord(address)}`);
+}
