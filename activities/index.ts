@@ -9,13 +9,13 @@ import {
   type LateDependencies,
 } from '../src/late-results/sync-late-results.ts';
 import { keepCreditStatement } from '../src/calls/service/keep-credit-statement.ts';
-import { reconcileContacts } from '../src/runs/reconciliation/reconcile-contacts.ts';
+import { reconcileContacts } from '../src/runs/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
 import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
-import { judgePilot } from '../src/runs/quality-gate/judge-pilot.ts';
+import { judgePilot } from '../src/runs/quality-gate/pilot.ts';
 import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
 import { planRun, type PlanDependencies } from '../src/runs/planning/plan-run.ts';
-import { discardUnstartedRuns } from '../src/runs/discard-unstarted-runs.ts';
+import { discardUnstartedRuns } from '../src/runs/planning/plan-lock.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/begin-scheduled-runs.ts';
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
@@ -23,12 +23,11 @@ import type { Lineage } from '../src/monitoring/lineage.ts';
 import { notifyingOfFailure } from '../src/monitoring/notifications.ts';
 import { killPoint } from '../src/telemetry/kill-point.ts';
 import { prune } from '../src/privacy/prune.ts';
-import { askedBy, openPage } from '../src/runs/pages/pages.ts';
+import { askedBy, openPage } from '../src/runs/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
-import { shownName } from '../src/runs/run-input.ts';
-import { adoptService } from '../src/runs/adopt-service.ts';
+import { shownName, getRun, setRunStatus } from '../src/runs/runs.ts';
+import { adoptService } from '../src/runs/claims.ts';
 import { approveRun } from '../src/runs/approve-run.ts';
-import { getRun, setRunStatus } from '../src/runs/runs.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
 

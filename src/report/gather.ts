@@ -8,8 +8,8 @@ import {
   afterOverBudget,
   afterUnknownCalls,
   contestedRecords,
-} from '../runs/needed-decisions.ts';
-import { readRunFacts } from '../runs/read-run-facts.ts';
+  readRunFacts,
+} from '../runs/read-run-facts.ts';
 import { getRun, sourceOf, type RunRecord } from '../runs/runs.ts';
 import { compareWithTruth } from './compare-truth.ts';
 import { readCoverage } from './coverage.ts';

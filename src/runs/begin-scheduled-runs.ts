@@ -8,14 +8,13 @@ import { findExports, type FoundExport } from '../ingest/sources/find-export.ts'
 import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import { approveRun } from './approve-run.ts';
-import { recallContent, recordContent } from './fetched-exports.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
 import { optionsOfSchedule, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
 import { forgetContent, stageRun, type IngestDependencies } from './ingest-run.ts';
-import { runInputOf, shownName } from './run-input.ts';
-import type { RunRecord } from './runs.ts';
-import { discardUnstartedRuns } from './discard-unstarted-runs.ts';
+import { runInputOf, shownName, type RunRecord } from './runs.ts';
+import { discardUnstartedRuns } from './planning/plan-lock.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
+import type { Warehouse } from '../db/database.ts';
 
 export interface ScheduleDependencies extends IngestDependencies {
   readonly callConcurrency: number;
@@ -222,4 +221,36 @@ function noBudget(schedule: string): Problem {
     where: `schedule ${schedule}`,
     next: 'give the schedule --max-credits or --no-budget, or the worker MAX_CREDITS_PER_RUN or a period budget',
   });
+}
+
+/**
+ * The content hash of an export, if this version of it was fetched from the address before.
+ *
+ * @param address without secrets
+ */
+async function recallContent(
+  warehouse: Warehouse,
+  address: string,
+  etag: string,
+): Promise<string | undefined> {
+  const fetched = await warehouse.database
+    .selectFrom('fetched_exports')
+    .select('sha256')
+    .where('address', '=', address)
+    .where('etag', '=', etag)
+    .executeTakeFirst();
+  return fetched?.sha256;
+}
+
+/** Records the content hash of a version that was fetched from an address. */
+export async function recordContent(
+  warehouse: Warehouse,
+  address: string,
+  version: { readonly etag: string; readonly sha256: string },
+): Promise<void> {
+  await warehouse.database
+    .insertInto('fetched_exports')
+    .values({ address, ...version })
+    .onConflict((conflict) => conflict.column('address').doUpdateSet(version))
+    .execute();
 }

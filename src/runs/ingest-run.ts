@@ -25,7 +25,7 @@ export interface IngestDependencies {
   readonly onIngested?: ((rows: number) => void) | undefined;
 }
 
-export interface IngestOptions {
+interface IngestOptions {
   /** Path of the export that this process has fetched for the run; removed after staging. */
   readonly fetched?: string | undefined;
   readonly signal: AbortSignal;
@@ -33,7 +33,7 @@ export interface IngestOptions {
 }
 
 /** What staging comes to. Without `problem`, an activity returns it to the workflow. */
-export type StagedRun =
+type StagedRun =
   | Extract<IngestOutcome, { kind: 'ingested' }>
   | (Extract<IngestOutcome, { kind: 'refused' }> & {
       /** The error of the export, for a command. */

@@ -17,8 +17,7 @@ import {
 import type { Warehouse } from '../db/database.ts';
 import { readClock } from '../db/expressions.ts';
 import { readLateResultsStatus } from '../late-results/late-results-status.ts';
-import { recordUpdate } from './applied-updates.ts';
-import { getRun, type RunRecord } from './runs.ts';
+import { recordUpdate, getRun, type RunRecord } from './runs.ts';
 
 interface BudgetDependencies {
   readonly warehouse: Warehouse;

@@ -1,4 +1,4 @@
-import { sql, type Selectable, type Transaction } from 'kysely';
+import { sql, type Selectable, type Transaction, type RawBuilder } from 'kysely';
 import { callPausePrefixes, waitsForBudget, type StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Cancelled, Undone } from '../contract/run-facts.ts';
@@ -10,7 +10,9 @@ import { rowCount } from '../db/expressions.ts';
 import { isShownId } from '../db/named-id.ts';
 import { isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
-import { isNewUpdate, withUpdate, type UpdateId } from './applied-updates.ts';
+import type { RunInput } from '../contract/run-input.ts';
+import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
 export interface RunRecord {
   readonly runId: string;
@@ -292,4 +294,61 @@ export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSu
     .set({ plan: JSON.stringify(plan) })
     .where('run_id', '=', runId)
     .execute();
+}
+
+/** Id of an update of a run's workflow; undefined: a command or the workflow itself acts. */
+type UpdateId = string | undefined;
+
+/** SQL condition on `runs`: the update has had no effect yet. Temporal sends it again after a reset. */
+function isNewUpdate(updateId: UpdateId): RawBuilder<boolean> {
+  return sql`not coalesce(${updateId ?? null}::text = any(applied_updates), false)`;
+}
+
+/** Value of `applied_updates` after the update. */
+function withUpdate(updateId: UpdateId): RawBuilder<string[]> {
+  return sql`applied_updates || array_remove(array[${updateId ?? null}::text], null)`;
+}
+
+/** Records that an update takes effect. @returns false: it took effect earlier, and must have no other */
+export async function recordUpdate(
+  transaction: Transaction<Tables>,
+  runId: string,
+  updateId: UpdateId,
+): Promise<boolean> {
+  const recorded = await sql`
+    update runs set applied_updates = ${withUpdate(updateId)} where run_id = ${runId} and ${isNewUpdate(updateId)}
+  `.execute(transaction);
+  return recorded.numAffectedRows === 1n;
+}
+
+/** Concurrent batches per call that one worker keeps in flight: a second worker finds batches to take. */
+const batchesPerCall = 3;
+
+/** The input of a run's workflow. */
+export function runInputOf(
+  run: RunRecord,
+  settings: {
+    readonly searchable: boolean;
+    readonly callConcurrency: number;
+    readonly pollAfterSeconds: number;
+    readonly checksService: boolean;
+  },
+): RunInput {
+  return {
+    runId: run.runId,
+    file: shownName(run),
+    maxCredits: run.options.maxCredits,
+    batchConcurrency: batchesPerCall * settings.callConcurrency,
+    priority: run.options.priority,
+    searchable: settings.searchable,
+    checksService: settings.checksService,
+    ...(lateKindsOf(run.options).length > 0 && {
+      lateResults: { pollAfterSeconds: settings.pollAfterSeconds },
+    }),
+  };
+}
+
+/** Temporal stores file names, and some files are named after people. */
+export function shownName(run: Pick<RunRecord, 'fileName'>): string {
+  return withoutPersonalData(run.fileName);
 }

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Note } from '../domain/note.ts';
 import type { Warehouse } from '../db/database.ts';
-import { reconcileAfterUndo } from './reconciliation/reconcile-contacts.ts';
+import { reconcileAfterUndo } from './reconcile-contacts.ts';
 import { lockLog, project } from '../people/rebuild.ts';
 import { lockSuppressionsExclusive } from '../suppression/suppression-list.ts';
 import { writeAboutPeople } from '../suppression/write-about-people.ts';

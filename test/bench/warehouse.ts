@@ -9,9 +9,8 @@
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { matchKeysOfPerson } from '../../src/domain/identity/match-keys.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
-import { countFillable } from '../../src/runs/reconciliation/count-fillable.ts';
+import { countFillable, reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';
-import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
 import { openBenchDatabase } from './bench-database.ts';
 import { benchOptions } from './command-line.ts';
 import { peakMegabytes } from './own-process.ts';

@@ -4,7 +4,7 @@ import { afterAll, expect, it } from 'vitest';
 import type { Retention } from '../../src/domain/runs/retention.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { prune } from '../../src/privacy/prune.ts';
-import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
+import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
 import { undoRun } from '../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../helpers/database/database.ts';
 import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';

@@ -9,8 +9,8 @@ import {
   type ComparedIdentity,
 } from '../../src/domain/identity/identity-evidence.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
-import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun } from '../../src/runs/end-run.ts';
+import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
+import { endRun } from '../../src/runs/finish-run.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
 import { openTestWarehouse } from '../helpers/database/database.ts';
 import type { TestWarehouse } from '../helpers/database/test-warehouse.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readChanges } from '../../src/people/change-feed.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { measurePrune, prune } from '../../src/privacy/prune.ts';
-import { reconcileContacts } from '../../src/runs/reconciliation/reconcile-contacts.ts';
+import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../helpers/database/database.ts';
 import { everything } from '../helpers/database/everything.ts';

@@ -1,10 +1,10 @@
 import { withoutFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { markUnknown } from '../../ledger/close-attempt.ts';
 import { registerBatches, refreshOpenPeople, rowsOfBatches, type OpenPerson } from './open-people.ts';
-import { askedBy } from '../../runs/pages/pages.ts';
-import type { Asked } from '../../runs/planning/earlier-lookups.ts';
+import { askedBy } from '../../runs/pages.ts';
+import type { Asked } from '../../runs/planning/drop-rows.ts';
 import { reopenUnknown } from '../../ledger/reopen-unknown-attempts.ts';
-import { adoptService } from '../../runs/adopt-service.ts';
+import { adoptService } from '../../runs/claims.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import type { AttemptDependencies } from '../attempt-call.ts';
 

@@ -8,9 +8,8 @@ import { registration, type BatchesOfRun } from '../../ledger/waiting-batches.ts
 import { dropSuppressed } from '../../suppression/drop-suppressed.ts';
 import { contactOf } from '../../keys/contact-key.ts';
 import { addressesOfHash } from '../../keys/key-lookups.ts';
-import { droppingFresh } from '../../runs/pages/pages.ts';
-import { peopleOfBatches, peopleOfBatchesWithRows } from '../../runs/pages/people-with-rows.ts';
-import type { Asked } from '../../runs/planning/earlier-lookups.ts';
+import { droppingFresh, peopleOfBatches, peopleOfBatchesWithRows } from '../../runs/pages.ts';
+import type { Asked } from '../../runs/planning/drop-rows.ts';
 
 /** A row of the export without an outcome. */
 export interface OpenPerson {

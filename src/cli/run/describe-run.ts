@@ -4,7 +4,7 @@ import { exitCodes } from '../../domain/problem.ts';
 import { describeInRange } from '../../domain/money/credit-rules.ts';
 import { counted } from '../../domain/text/counted.ts';
 import { minuteOf } from '../../domain/text/minute-of.ts';
-import { contestedRecords, neededDecisions } from '../../runs/needed-decisions.ts';
+import { contestedRecords, neededDecisions } from '../../runs/read-run-facts.ts';
 import { table } from '../terminal/output.ts';
 import { noRows, whole } from './describe-plan.ts';
 

@@ -2,23 +2,25 @@ import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { lateFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
-import { formatRowFilters, type RowOrder } from '../../domain/runs/row-choice.ts';
+import { formatRowFilters, fitsFilters, sortKey, type RowOrder } from '../../domain/runs/row-choice.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { rowsWorthAnalyzing } from '../../db/rows-worth-analyzing.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/key-lookups.ts';
-import { addConfirmedPeople } from './add-confirmed-people.ts';
-import { applyRowChoice } from './apply-row-choice.ts';
-import type { Asked } from './earlier-lookups.ts';
-import { dropRows, writeOutcomes } from './drop-rows.ts';
-import { countRows, type PlannedRows } from './planned-rows.ts';
-import { findRepeatedRecords } from './repeated-records.ts';
-import { warnOfMissingIds } from './missing-ids.ts';
-import { findSamePeople } from './same-people.ts';
+import { dropRows, writeOutcomes, type Asked } from './drop-rows.ts';
+import { countRows, type PlannedRows } from './price-of.ts';
+import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { addWarning } from '../runs.ts';
 import { positionPilot } from '../quality-gate/pilot.ts';
-import type { ReadColumns } from '../../ingest/columns/chosen-column.ts';
+import { columnReader, type ReadColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
+import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import type { ContactDecision } from '../../domain/identity/verdicts.ts';
+import { identityCells, rowCount } from '../../db/expressions.ts';
+import { confirmedKeys, decisionsOf, verdictsOf } from '../../people/decisions/contact-decisions.ts';
+import { importers, type Importer } from '../../domain/crm/crm.ts';
+import { counted } from '../../domain/text/counted.ts';
+import { fieldsOfHeader } from '../../ingest/columns/fields.ts';
 
 /**
  * Who began the run and its priority are no part of the plan: `enrich backfill` applies the plan that `enrich plan` has
@@ -180,4 +182,130 @@ async function assignPositions(
 
 function hashOf(...parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
+}
+
+type DecidedRow = IdentityColumns & {
+  readonly row_number: number;
+  readonly decisions: readonly ContactDecision[] | null;
+};
+
+/**
+ * Adds to `plan_keys` the person of each row whose contact has a decision (`enrich review`): the row is fresh if the
+ * person is, and rows with one person are duplicates.
+ */
+async function addConfirmedPeople(
+  transaction: Transaction<Tables>,
+  { runId, service }: { readonly runId: string; readonly service: string },
+): Promise<void> {
+  const { rows } = await sql<DecidedRow>`
+    select r.row_number, ${identityCells('r')},
+      ${decisionsOf(sql`${service}`, sql`d.source`, sql`d.contact_id`)} as decisions
+    from (
+      select distinct source, contact_id from contact_decisions
+      where service = ${service}
+        and verdict = 'confirmed'
+        and source = (select source from runs where run_id = ${runId})
+    ) d
+    join plan_rows p on p.contact_id = d.contact_id
+    join run_rows r on r.run_id = ${runId} and r.row_number = p.row_number
+  `.execute(transaction);
+  const added = rows.flatMap(({ row_number: rowNumber, decisions, ...cells }) =>
+    confirmedKeys(verdictsOf(decisions, { identity: identityOfColumns(cells) })).map((key) => ({
+      rowNumber,
+      key,
+    })),
+  );
+  if (added.length === 0) return;
+  await sql`
+    insert into plan_keys (identity_key, row_number)
+    select * from unnest(${added.map(({ key }) => key)}::text[], ${added.map(({ rowNumber }) => rowNumber)}::int[])
+    except
+    select identity_key, row_number from plan_keys
+  `.execute(transaction);
+}
+
+const rowsPerFetch = 10_000;
+
+/**
+ * Fills `plan_choice` with the rows that `--only` leaves out, and with what `--order-by` sorts rows by. Reads the cells
+ * only where one of the two is given.
+ *
+ * @returns whether `--only` leaves out every row
+ */
+async function applyRowChoice(
+  transaction: Transaction<Tables>,
+  runId: string,
+  columns: ReadColumns,
+  { only, orderBy }: RowChoice,
+): Promise<boolean> {
+  await sql`
+    create temporary table plan_choice
+      (row_number integer primary key, is_excluded boolean not null, number double precision, text text)
+    on commit drop
+  `.execute(transaction);
+  if (only.length === 0 && orderBy === null) return false;
+  const readers = new Map(only.map(({ column }) => [column, columnReader(columns, column)]));
+  const fits = fitsFilters(only);
+  const ordered = orderBy && columnReader(columns, orderBy.column);
+  let [read, excluded] = [0, 0];
+  for (let last = 0, isOver = false; !isOver;) {
+    const rows = await transaction
+      .selectFrom('run_rows')
+      .select(['row_number', 'raw'])
+      .where('run_id', '=', runId)
+      .where('row_number', '>', last)
+      .where('outcome', 'is', null)
+      .orderBy('row_number')
+      .limit(rowsPerFetch)
+      .execute();
+    const choices = rows.map(({ row_number: row, raw }) => {
+      const cells = JSON.parse(raw) as string[];
+      const isExcluded = !fits((column) => readers.get(column)!(cells));
+      const key = ordered === null ? undefined : sortKey(ordered(cells));
+      return { row, isExcluded, number: key?.number ?? null, text: key?.text?.replaceAll('\0', '') ?? null };
+    });
+    await sql`
+      insert into plan_choice
+      select * from unnest(${choices.map(({ row }) => row)}::integer[],
+        ${choices.map(({ isExcluded }) => isExcluded)}::boolean[],
+        ${choices.map(({ number }) => number)}::double precision[], ${choices.map(({ text }) => text)}::text[])
+    `.execute(transaction);
+    read += choices.length;
+    excluded += choices.filter(({ isExcluded }) => isExcluded).length;
+    last = rows.at(-1)?.row_number ?? last;
+    isOver = rows.length < rowsPerFetch;
+  }
+  await sql`analyze plan_choice`.execute(transaction);
+  return read > 0 && excluded === read;
+}
+
+/**
+ * Warns of contacts that files for an importer leave out: those without a record id of a contact of their CRM, and, in
+ * a file of no known CRM that has a column of record ids, those without an id. Counts the rows of `plan_rows`.
+ */
+async function warnOfMissingIds(
+  transaction: Transaction<Tables>,
+  runId: string,
+  { source, header, mapping }: ReadColumns & { readonly source: string | null },
+): Promise<void> {
+  const importer = Object.values(importers).find((each) => each.source === source);
+  if (importer === undefined && !fieldsOfHeader(header, mapping).includes('contact_id')) return;
+  const { rows: found } = await sql<{ rows: number }>`
+    select ${rowCount} as rows from plan_rows where ${lacksId(importer)}
+  `.execute(transaction);
+  const rows = found[0]?.rows ?? 0;
+  if (rows === 0) return;
+  const ofCrm = importer === undefined ? '' : ` of a ${importer.title} contact`;
+  await addWarning(
+    transaction,
+    runId,
+    `${counted(rows, 'row')} without a record id${ofCrm}: files for the CRM's importer leave ` +
+      `${rows === 1 ? 'this contact' : 'these contacts'} out, and a later export with the id makes a second contact`,
+  );
+}
+
+function lacksId(importer: Importer | undefined): RawBuilder<boolean> {
+  return importer === undefined
+    ? sql<boolean>`(starts_with(contact_id, 'key:') or starts_with(contact_id, 'row:'))`
+    : sql<boolean>`contact_id !~ ${importer.idPattern.source}`;
 }

@@ -13,16 +13,14 @@ import { deleteExpiredBatches } from '../../ledger/waiting-batches.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
-import { askedBy, firstOpenPage } from '../pages/pages.ts';
-import { countFillable } from '../reconciliation/count-fillable.ts';
+import { askedBy, firstOpenPage } from '../pages.ts';
+import { countFillable } from '../reconcile-contacts.ts';
 import { pagesOf } from '../quality-gate/pilot.ts';
 import { planRows } from './plan-rows.ts';
-import type { PlannedRows } from './planned-rows.ts';
-import { priceOf } from './price-of.ts';
-import { adoptService } from '../adopt-service.ts';
-import { peopleInPausedRuns, readPausedRuns } from '../people-of-paused-runs.ts';
+import { priceOf, type PlannedRows } from './price-of.ts';
+import { adoptService, peopleInPausedRuns, readPausedRuns } from '../claims.ts';
 import { getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../runs.ts';
-import { refuseUnnamedSource } from '../unnamed-source.ts';
+import { refuseUnnamedSource } from '../begin-run.ts';
 import { expectationUnmet, profileExport, refusedChoice } from './export-profile.ts';
 
 export interface PlanDependencies extends AdmissionLimits {
@@ -31,7 +29,7 @@ export interface PlanDependencies extends AdmissionLimits {
 }
 
 /** What planning comes to. Without `problem`, an activity returns it to the workflow. */
-export type PlannedRun =
+type PlannedRun =
   | Extract<PlanOutcome, { kind: 'planned' }>
   | (Extract<PlanOutcome, { kind: 'refused' }> & {
       /** Why the run cannot be planned, for a command. */

@@ -6,7 +6,7 @@ import { formatPercent } from '../../domain/text/format-percent.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { databaseTime } from '../../db/expressions.ts';
 import { anyOf } from '../../db/one-of.ts';
-import { peopleWithRows } from '../pages/people-with-rows.ts';
+import { peopleWithRows } from '../pages.ts';
 
 /** About 500 people: the confidence interval then has about seven percentage points to either side. */
 const callsWatched = 50;

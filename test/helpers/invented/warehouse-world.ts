@@ -15,7 +15,7 @@ import { keyOfId } from '../../../src/people/log/observation.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { dropSuppressed } from '../../../src/suppression/drop-suppressed.ts';
 import { suppress } from '../../../src/suppression/suppression-list.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import type { Answer, Late, Row, Step } from './warehouse-steps.ts';

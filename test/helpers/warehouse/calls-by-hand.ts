@@ -3,7 +3,7 @@ import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts
 import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
-import { openPage } from '../../../src/runs/pages/pages.ts';
+import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { admit } from './admit.ts';

@@ -1,4 +1,4 @@
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { answeredCall, deliverTo, phonesBody, type PhonesCall } from './late-calls.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 

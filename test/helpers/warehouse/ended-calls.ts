@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { answeredCall, type LateExtras, type PhonesCall } from './late-calls.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 

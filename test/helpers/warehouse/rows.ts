@@ -5,7 +5,7 @@ import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../../src/domai
 import { approveRun } from '../../../src/runs/approve-run.ts';
 import { findOrBeginRun, type RunSpec } from '../../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
-import type { Asked } from '../../../src/runs/planning/earlier-lookups.ts';
+import type { Asked } from '../../../src/runs/planning/drop-rows.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
 import { unsetOptions } from './unset-options.ts';

@@ -3,7 +3,7 @@ import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { refreshOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import type { Freshness } from '../../../src/domain/runs/freshness.ts';
-import { askedBy } from '../../../src/runs/pages/pages.ts';
+import { askedBy } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus, sourceOf } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';

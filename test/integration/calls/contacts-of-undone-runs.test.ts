@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';

@@ -10,7 +10,7 @@ import type { Logger } from '../../../src/telemetry/log.ts';
 import { hashToken } from '../../../src/ledger/webhook-token.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 import { toDetail } from '../../../src/service/request-details.ts';
-import { askedBy } from '../../../src/runs/pages/pages.ts';
+import { askedBy } from '../../../src/runs/pages.ts';
 import { watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';

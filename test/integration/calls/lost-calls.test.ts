@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { enrichBatch } from '../../../src/calls/batches/enrich-batch.ts';
 import { openBatches } from '../../../src/calls/batches/open-batches.ts';
 import { finishRun } from '../../../src/runs/finish-run.ts';
-import { askedBy } from '../../../src/runs/pages/pages.ts';
+import { askedBy } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

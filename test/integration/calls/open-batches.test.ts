@@ -5,7 +5,7 @@ import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/batches/op
 import { openBatches } from '../../../src/calls/batches/open-batches.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
+import { askedBy, openPage } from '../../../src/runs/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';

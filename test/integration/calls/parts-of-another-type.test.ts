@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/endpoints.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

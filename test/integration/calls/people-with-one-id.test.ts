@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { keyOfId } from '../../../src/people/log/observation.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answer-with.ts';

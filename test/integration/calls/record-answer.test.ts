@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/endpoints.ts';

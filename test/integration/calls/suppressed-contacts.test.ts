@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { askedBy, openPage } from '../../../src/runs/pages/pages.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { askedBy, openPage } from '../../../src/runs/pages.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

@@ -4,7 +4,7 @@ import { readContestedRows, readLostContacts } from '../../../src/report/figures
 import { gatherReport } from '../../../src/report/gather.ts';
 import { renderReport } from '../../../src/report/render.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';

@@ -22,7 +22,7 @@ import {
 } from '../../../src/ledger/waiting-batches.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
-import { openPage } from '../../../src/runs/pages/pages.ts';
+import { openPage } from '../../../src/runs/pages.ts';
 import { setPriority } from '../../helpers/warehouse/set-priority.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked as askedFields, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { afterAll, expect, it, vi } from 'vitest';
 import { startLineage } from '../../../src/monitoring/lineage.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

@@ -9,7 +9,7 @@ import {
   type FeedEntry,
 } from '../../../src/people/change-feed.ts';
 import { erase } from '../../../src/privacy/erase.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

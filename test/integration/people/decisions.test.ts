@@ -7,8 +7,8 @@ import { recordDecision } from '../../../src/people/decisions/record-decision.ts
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';

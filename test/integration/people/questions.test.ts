@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   answeredCall,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { removeReplaced } from '../../../src/people/log/replaced-observations.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
 import { say, titled } from '../../helpers/warehouse/log-entries.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
-import { openPage } from '../../../src/runs/pages/pages.ts';
+import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {

@@ -4,8 +4,8 @@ import { recordDecision } from '../../../src/people/decisions/record-decision.ts
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { prune } from '../../../src/privacy/prune.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { everything } from '../../helpers/database/everything.ts';

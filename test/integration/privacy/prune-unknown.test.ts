@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callWithPhones, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';

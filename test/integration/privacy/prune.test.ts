@@ -8,7 +8,7 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { unsuppress } from '../../../src/suppression/suppression-list.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
-import { openPage } from '../../../src/runs/pages/pages.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
+import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { everything } from '../../helpers/database/everything.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
-import { openPage } from '../../../src/runs/pages/pages.ts';
+import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import {
   findSuppressions,

@@ -11,7 +11,7 @@ import type {
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/begin-scheduled-runs.ts';
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
-import { endRun } from '../../../src/runs/end-run.ts';
-import { openPage } from '../../../src/runs/pages/pages.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
+import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

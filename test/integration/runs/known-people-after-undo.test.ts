@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';

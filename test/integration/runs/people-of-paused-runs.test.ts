@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { exitCodeOf } from '../../../src/cli/run/describe-run.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
-import { openPage } from '../../../src/runs/pages/pages.ts';
-import { readPausedRuns } from '../../../src/runs/people-of-paused-runs.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
+import { openPage } from '../../../src/runs/pages.ts';
+import { readPausedRuns } from '../../../src/runs/claims.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

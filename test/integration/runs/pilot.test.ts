@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { pauseByPerson } from '../../../src/contract/pause-reasons.ts';
-import { judgePilot } from '../../../src/runs/quality-gate/judge-pilot.ts';
+import { judgePilot } from '../../../src/runs/quality-gate/pilot.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { openPage } from '../../../src/runs/pages/pages.ts';
+import { openPage } from '../../../src/runs/pages.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

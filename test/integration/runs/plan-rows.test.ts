@@ -3,7 +3,7 @@ import { peoplePerPage } from '../../../src/contract/batch-sizes.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { matchKeysWithHashes } from '../../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../../src/domain/identity/values/email-hashes.ts';
-import { openPage } from '../../../src/runs/pages/pages.ts';
+import { openPage } from '../../../src/runs/pages.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setPriority } from '../../helpers/warehouse/set-priority.ts';

@@ -3,12 +3,12 @@ import { matchKeysOfPerson } from '../../../src/domain/identity/match-keys.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import {
   reconcileContacts,
+  countFillable,
   type ReconciledContacts,
-} from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
+} from '../../../src/runs/reconcile-contacts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { prune } from '../../../src/privacy/prune.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

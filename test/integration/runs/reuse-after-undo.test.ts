@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { askedBy } from '../../../src/runs/pages/pages.ts';
+import { askedBy } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { keyOfId } from '../../../src/people/log/observation.ts';
 import { reuseForLeftOut } from '../../../src/people/log/reuse-observations.ts';
 import { lockLog } from '../../../src/people/rebuild.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';

@@ -3,7 +3,7 @@ import type { PauseReason, StatusReason } from '../../../src/contract/pause-reas
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
 import { approveRun } from '../../../src/runs/approve-run.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

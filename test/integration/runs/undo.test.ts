@@ -3,9 +3,9 @@ import { countLookups, deleteLookups } from '../../../src/people/known/lookup-hi
 import { erase } from '../../../src/privacy/erase.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { appendToLog } from '../../../src/people/log/append-to-log.ts';

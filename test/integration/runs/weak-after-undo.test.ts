@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
-import { endRun } from '../../../src/runs/end-run.ts';
-import { countFillable } from '../../../src/runs/reconciliation/count-fillable.ts';
-import { reconcileContacts } from '../../../src/runs/reconciliation/reconcile-contacts.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
+import { countFillable, reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';

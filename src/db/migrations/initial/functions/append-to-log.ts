@@ -1,4 +1,5 @@
 import { identityColumns } from '../../../../domain/identity/identity-columns.ts';
+import { keptPlans } from '../kept-plans.ts';
 
 /**
  * Appends to the log in one statement: locks the people and contacts, appends, and projects them. Of two rows with one
@@ -68,3 +69,82 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
     perform enrichment.project(of_service, observed_people, of_sources, of_contacts);
   end
 $$`;
+
+/** Which people a change of the log affects, and the locks of those who extend the log. */
+export const lockLog = [
+  // Locks contacts before people and people before companies, each in the order of their keys, so that two writers
+  // cannot deadlock. Also locks the person whom a contact was before, so that the change feed has changes in order.
+  // By a plan from a small warehouse, a session that goes on for weeks read all contacts for each person.
+  `create function enrichment.lock_log(of_service text, of_people text[], of_sources text[], of_contacts text[])
+    returns void language plpgsql
+    ${keptPlans}
+    as $$
+    begin
+      perform pg_advisory_xact_lock(1, key) from (
+        select distinct hashtext(source || ' ' || contact_id) as key
+        from unnest(of_sources, of_contacts) as g (source, contact_id) order by key
+      ) keys;
+      perform pg_advisory_xact_lock(2, key) from (
+        select hashtext(of_service || ' ' || person_key) as key
+        from unnest(of_people) as person_key
+        union
+        select hashtext(c.service || ' ' || c.person_key)
+        from unnest(of_sources, of_contacts) as g (source, contact_id)
+        join enrichment.contacts c on c.source = g.source and c.contact_id = g.contact_id
+        order by key
+      ) keys;
+    end
+  $$`,
+];
+
+const queued = `on conflict (observation_id) do update set queued_by = excluded.queued_by`;
+
+/**
+ * The observations that newer ones may have replaced. Retention compares only these with people and companies: each
+ * time, it would otherwise read every old observation, although most people have one, which stays.
+ */
+export const pruneCandidates = [
+  `create table enrichment.prune_candidates (
+    observation_id bigint primary key,
+    recorded_at timestamptz not null,
+    queued_by xid8 not null default pg_current_xact_id()
+  )`,
+  `create index prune_candidates_by_age on enrichment.prune_candidates (recorded_at, observation_id)`,
+
+  // What is said about a person changes only with the person's observations.
+  `create function enrichment.queue_for_prune(of_service text, of_people text[]) returns void language plpgsql as $$
+    begin
+      insert into enrichment.prune_candidates (observation_id, recorded_at)
+      select observation_id, recorded_at
+      from (
+        select o.observation_id, o.recorded_at, count(*) over (partition by o.person_key) as observations
+        from (select distinct unnest(of_people) as person_key) p
+        cross join lateral (
+          select * from enrichment.observations where service = of_service and person_key = p.person_key offset 0
+        ) o
+      ) said
+      where observations > 1
+      order by observation_id
+      ${queued};
+    end
+  $$`,
+
+  // The company's values come from another person's observation now. The caller has locked the company.
+  `create function enrichment.queue_former_source() returns trigger language plpgsql as $$
+    begin
+      insert into enrichment.prune_candidates (observation_id, recorded_at)
+      select o.observation_id, o.recorded_at
+      from enrichment.observations o
+      where o.observation_id = old.observation_id
+        and exists (
+          select from enrichment.observations n
+          where n.service = o.service and n.person_key = o.person_key and n.observation_id <> o.observation_id)
+      ${queued};
+      return null;
+    end
+  $$`,
+  `create trigger company_has_another_source
+    after update of observation_id on enrichment.organization_values
+    for each row when (old.observation_id <> new.observation_id)
+    execute function enrichment.queue_former_source()`,
+];

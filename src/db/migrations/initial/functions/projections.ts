@@ -1,6 +1,5 @@
-import { appendToLog } from './append-to-log.ts';
+import { appendToLog, lockLog } from './append-to-log.ts';
 import { computeProjections } from './compute-projections.ts';
-import { lockLog } from './lock-log.ts';
 import { peopleAt } from './people-at.ts';
 import { projectContacts } from './project-contacts.ts';
 import { projectOrganizations } from './project-organizations.ts';

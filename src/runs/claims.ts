@@ -1,12 +1,17 @@
-import { sql, type RawBuilder, type Transaction } from 'kysely';
-import type { Tables } from '../../db/schema.ts';
-import { withNote } from '../../db/run-states.ts';
-import { isValid } from '../../db/valid-entries.ts';
-import { samePersonReason } from '../../domain/runs/outcome.ts';
-import { identifiesAlone } from '../../keys/key-lookups.ts';
+import { sql, type RawBuilder, type Transaction, type Kysely } from 'kysely';
+import type { Tables } from '../db/schema.ts';
+import { withNote } from '../db/run-states.ts';
+import { isValid } from '../db/valid-entries.ts';
+import { samePersonReason } from '../domain/runs/outcome.ts';
+import { identifiesAlone } from '../keys/key-lookups.ts';
+import type { StatusReason } from '../contract/pause-reasons.ts';
+import { counted, countedPeople, nounFor } from '../domain/text/counted.ts';
+import { anyOf } from '../db/one-of.ts';
+import type { Warehouse } from '../db/database.ts';
+import { freeStatuses } from '../domain/money/attempt-status.ts';
 
 /** Condition on `claimed`, the row of a claimed person: an operator decides about the call. */
-export const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;
+const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;
 
 /**
  * Query of the rows whose people another run has claimed at a service: `row_number`, `claimed_by_run_id`,
@@ -37,7 +42,7 @@ export function claimedElsewhere(
  *
  * @param keys a relation of `identity_key` and `row_number`; rows with an outcome are left alone
  */
-export async function claimPeople(
+async function claimPeople(
   transaction: Transaction<Tables>,
   { runId, service }: { readonly runId: string; readonly service: string },
   keys: RawBuilder<unknown>,
@@ -124,4 +129,79 @@ export async function claimKnownPeople(
     )
     delete from claims c using dropped d where c.run_id = ${run.runId} and c.row_number = d.row_number
   `.execute(transaction);
+}
+
+/** A paused run that has begun to ask for people, and the number of rows of another run that are these people. */
+interface PausedRun {
+  readonly runId: string;
+  readonly people: number;
+}
+
+/** Finds the runs that are paused now and keep people of a run `in_flight`; the run with the most people first. */
+export async function readPausedRuns(database: Kysely<Tables>, runId: string): Promise<readonly PausedRun[]> {
+  const { rows } = await sql<PausedRun>`
+    select paused.run_id as "runId", count(*)::int as people
+    from run_rows r
+    join runs paused on paused.run_id = r.claimed_by_run_id and paused.status = 'paused'
+    left join run_rows claimed on claimed.run_id = r.claimed_by_run_id
+      and claimed.row_number = r.claimed_by_row_number
+    where r.run_id = ${runId} and r.outcome = 'in_flight' and not ${isCallUnknown}
+    group by paused.run_id
+    order by people desc, paused.run_id
+  `.execute(database);
+  return rows;
+}
+
+/** What a person can do about the people who wait in paused runs. Undefined: there are none. */
+export function peopleInPausedRuns(runs: readonly PausedRun[]): StatusReason | undefined {
+  const [first] = runs;
+  if (first === undefined) return undefined;
+  const people = runs.reduce((sum, each) => sum + each.people, 0);
+  return {
+    type: 'people.in-paused-run',
+    reason:
+      `${countedPeople(people)} ${nounFor(people, 'waits', 'wait')} in ` +
+      `${runs.length === 1 ? 'a paused run' : counted(runs.length, 'paused run')}, and no other run asks for them: ` +
+      runs.map(({ runId }) => runId).join(', '),
+    next:
+      `enrich resume ${first.runId} continues with the options of that run; or enrich cancel ${first.runId} ends it, ` +
+      'then repeat the command',
+  };
+}
+
+/**
+ * Assigns a run to the service of its workers, if the command that began the run named no service. Possible until a
+ * service may have answered one of its calls. The claims of the run move along; people whom another run asks the new
+ * service for get the outcome `in_flight`.
+ *
+ * @param service of this worker, as in `RunOptions`
+ * @returns whether the run is now for that service
+ */
+export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
+  return warehouse.database.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ former: string }>`
+      select options ->> 'service' as former from runs
+      where run_id = ${runId} and (options ->> 'service' = ${service} or options ->> 'serviceOf' = 'workers'
+        and not exists (
+          select 1 from attempts a where a.run_id = runs.run_id and a.status not in (${anyOf(freeStatuses)})
+        ))
+      for update
+    `.execute(transaction);
+    const former = rows[0]?.former;
+    if (former === undefined || former === service) return former === service;
+    await sql`
+      update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text)) where run_id = ${runId}
+    `.execute(transaction);
+    await sql`
+      create temporary table moved_claims on commit drop as
+      select identity_key, row_number from claims where run_id = ${runId} and service = ${former}
+    `.execute(transaction);
+    await transaction
+      .deleteFrom('claims')
+      .where('run_id', '=', runId)
+      .where('service', '=', former)
+      .execute();
+    await claimPeople(transaction, { runId, service }, sql`moved_claims`);
+    return true;
+  });
 }

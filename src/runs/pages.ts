@@ -1,18 +1,17 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
-import { askedFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
-import { placesOfRows } from '../../db/rows-of-run.ts';
-import { withNote } from '../../db/run-states.ts';
+import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
+import { askedFieldGroups } from '../domain/late-results/delivery-kinds.ts';
+import { placesOfRows } from '../db/rows-of-run.ts';
+import { withNote } from '../db/run-states.ts';
 import { claimKnownPeople } from './claims.ts';
-import { addKnownAddresses } from '../../keys/key-lookups.ts';
-import { isOnPage, peopleWithRows } from './people-with-rows.ts';
-import type { Warehouse } from '../../db/database.ts';
-import { earlierLookups, type Asked } from '../planning/earlier-lookups.ts';
-import { registerWaitingBatches } from '../../ledger/waiting-batches.ts';
-import { dropSuppressed } from '../../suppression/drop-suppressed.ts';
-import { writeAboutPeople } from '../../suppression/write-about-people.ts';
-import type { RunOptions } from '../../domain/runs/run-options.ts';
-import type { Tables } from '../../db/schema.ts';
+import { addKnownAddresses } from '../keys/key-lookups.ts';
+import type { Warehouse } from '../db/database.ts';
+import { earlierLookups, type Asked } from './planning/drop-rows.ts';
+import { registerWaitingBatches, type BatchesOfRun } from '../ledger/waiting-batches.ts';
+import { dropSuppressed } from '../suppression/drop-suppressed.ts';
+import { writeAboutPeople } from '../suppression/write-about-people.ts';
+import type { RunOptions } from '../domain/runs/run-options.ts';
+import type { Tables } from '../db/schema.ts';
 
 /** `Asked` of a run's options. */
 export function askedBy(options: RunOptions): Asked {
@@ -124,4 +123,38 @@ export async function firstOpenPage(warehouse: Warehouse, runId: string): Promis
   `.execute(warehouse.database);
   const position = first.rows[0]?.position;
   return position === undefined ? undefined : Math.floor(position / peoplePerPage) + 1;
+}
+
+/**
+ * The row `r` of each person `p`. Each row is read by its key: PostgreSQL knows little of a run that has just been
+ * staged, and in a join read every row of the run for each person.
+ */
+const theirRow = sql`
+  cross join lateral (
+    select * from run_rows r where r.run_id = p.run_id and r.row_number = p.row_number offset 0
+  ) r`;
+
+/** The people `p` of runs with their rows `r`, for conditions on `p`. */
+export const peopleWithRows = sql`run_people p ${theirRow}`;
+
+/**
+ * The people `p` of batches. Each batch is a range of positions: for a list of positions, PostgreSQL 15 and 16 read all
+ * people of the run, twelve times a call.
+ */
+export const peopleOfBatches = ({ runId, batches }: BatchesOfRun): RawBuilder<unknown> => sql`
+  unnest(${batches}::integer[]) as b (batch)
+  cross join lateral (
+    select * from run_people
+    where run_id = ${runId}
+      and position >= (b.batch - 1) * ${peoplePerCall} and position < b.batch * ${peoplePerCall}
+    offset 0
+  ) p`;
+
+/** The people `p` of batches with their rows `r`. */
+export const peopleOfBatchesWithRows = (batches: BatchesOfRun): RawBuilder<unknown> =>
+  sql`${peopleOfBatches(batches)} ${theirRow}`;
+
+/** Condition: a person `p` of a run is on a page. @param page from 1 */
+function isOnPage(page: number): RawBuilder<boolean> {
+  return sql`p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}`;
 }
