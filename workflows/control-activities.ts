@@ -9,7 +9,10 @@ export function useHeartbeatOf({ heartbeatSeconds }: { readonly heartbeatSeconds
   if (heartbeatSeconds !== undefined) heartbeatTimeout = heartbeatSeconds * 1_000;
 }
 
-/** Activities whose heartbeat, if the options have none, is the workflow's. It distinguishes a busy worker from a dead one. */
+/**
+ * Activities whose heartbeat, if the options have none, is the workflow's. The heartbeat distinguishes a busy worker from
+ * a dead one.
+ */
 export function beatingActivities<Activities extends object>(
   options: ActivityOptions,
 ): ActivityInterfaceFor<Activities> {

@@ -89,8 +89,8 @@ const localeArguments = [
 ];
 
 /**
- * Starts the embedded PostgreSQL of a folder, or finds the running one. It continues after this process. For one folder,
- * only one caller at a time is allowed.
+ * Starts the embedded PostgreSQL of a folder, or finds the running one. It continues after this process.
+ * For one folder, only one caller at a time is allowed.
  *
  * @throws Problem `port.taken`, `disk.full`, `postgres.data-directory`, `postgres.no-binaries`, `postgres.root`,
  *   `postgres.permissions`, `postgres.start`

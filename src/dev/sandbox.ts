@@ -23,7 +23,8 @@ export interface EmbeddedSandboxOptions {
 const callsPerToken = 20;
 
 /**
- * Starts the sandbox of a folder, or finds the running one. It continues after this process, as a service does. For one folder, only one caller at a time is allowed.
+ * Starts the sandbox of a folder, or finds the running one. It continues after this process.
+ * For one folder, only one caller at a time is allowed.
  *
  * @returns how to call the sandbox
  * @throws Problem `port.taken`, `sandbox.start`

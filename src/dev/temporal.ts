@@ -34,8 +34,8 @@ const namespace = 'default';
 const retentionDays = 30;
 
 /**
- * Starts the Temporal dev server of a folder, or finds the running one. It continues after this process. For one folder,
- * only one caller at a time is allowed.
+ * Starts the Temporal dev server of a folder, or finds the running one. It continues after this process.
+ * For one folder, only one caller at a time is allowed.
  *
  * @throws Problem `temporal.cli`, `port.taken`, `disk.full`, `temporal.data-directory`, `temporal.start`
  */

@@ -81,7 +81,8 @@ export function keysOfPeople(people: readonly PersonKeys[]): RawBuilder<unknown>
 }
 
 /**
- * Query of the known people who share an identifier with a row: `row_number`, `service` and `person_key`. A hash of an address in the row finds the people with this address.
+ * Query of the known people who share an identifier with a row: `row_number`, `service` and `person_key`.
+ * A hash of an address in the row finds the people with this address.
  *
  * Answers of all services count: a suppressed person is the same person at each of them.
  *

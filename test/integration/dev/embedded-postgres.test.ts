@@ -69,7 +69,7 @@ it('the embedded PostgreSQL has one database, whose owner is no superuser and ha
   await expect(asSuperuser).rejects.toThrow('password');
 });
 
-it('the embedded PostgreSQL keeps its data and its port over a stop and over a kill, and flushes to the disk', async () => {
+it('the embedded PostgreSQL keeps its data and its port over a stop and a kill, and flushes to the disk', async () => {
   const first = await startInitialised({ durable: true });
   await query(first.databaseUrl, 'create table kept as select 42 as answer');
   expect(await start()).toEqual(first);

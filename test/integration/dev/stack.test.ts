@@ -89,7 +89,7 @@ it('the embedded stack is started once by simultaneous commands, and stopped by 
   expect(runningPostgres()).toBeUndefined();
 });
 
-it('the servers of a killed command are replaced by the next command, which keeps the data and stops them', async () => {
+it('the next command replaces the servers of a killed command, keeps the data and stops the servers', async () => {
   initialise();
   const killed = await holdStack();
   await execute(killed.databaseUrl, 'create table kept as select 42 as answer');
