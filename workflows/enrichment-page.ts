@@ -3,7 +3,7 @@ import type { CallActivities, PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/run-priorities.ts';
 import { callTaskQueues } from '../src/contract/temporal-names.ts';
-import { markdownTable } from '../src/domain/runs/run-start.ts';
+import { markdownTable } from '../src/domain/runs/run-options.ts';
 import { beatingActivities, quick, useHeartbeatOf } from './control-activities.ts';
 import { endPageSignal, wakeSignal } from './messages.ts';
 import { PageWait } from './page-wait.ts';

@@ -1,6 +1,6 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { LateResultsStatus } from '../src/contract/late-results-status.ts';
-import { counted } from '../src/domain/text/counted.ts';
+import { counted } from '../src/domain/text/format.ts';
 
 /**
  * Syncs the late results of a run. A sync applies the inbox and makes the polls that are due. It happens when the

@@ -1,8 +1,7 @@
 import { figureRows } from '../src/contract/figure-rows.ts';
-import { markdownTable } from '../src/domain/runs/run-start.ts';
+import { markdownTable } from '../src/domain/runs/run-options.ts';
 import { statusText } from '../src/contract/run-statuses.ts';
-import { counted } from '../src/domain/text/counted.ts';
-import { secondOf } from '../src/domain/text/minute-of.ts';
+import { counted, secondOf } from '../src/domain/text/format.ts';
 import type { RunProgress } from './messages.ts';
 import { describeAwaited } from './run-wait.ts';
 

@@ -2,8 +2,7 @@ import type { LateResultsStatus } from '../src/contract/late-results-status.ts';
 import type { StatusReason } from '../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunStatus } from '../src/contract/run-statuses.ts';
-import { counted } from '../src/domain/text/counted.ts';
-import { secondOf } from '../src/domain/text/minute-of.ts';
+import { counted, secondOf } from '../src/domain/text/format.ts';
 
 /** What a run waits for. */
 export interface RunWait {

@@ -20,8 +20,8 @@ import {
   longestSummary,
   markdownTable,
   startAttributes,
-} from '../src/domain/runs/run-start.ts';
-import { counted, nounFor } from '../src/domain/text/counted.ts';
+} from '../src/domain/runs/run-options.ts';
+import { counted, nounFor } from '../src/domain/text/format.ts';
 import { controlActivities } from './control-activities.ts';
 import { enrichmentRun } from './enrichment-run.ts';
 

@@ -1,12 +1,12 @@
 import { periodNames, settingOfPeriod } from '../domain/money/budget-periods.ts';
 import { randomUUID } from 'node:crypto';
-import { counted } from '../domain/text/counted.ts';
+import { counted } from '../domain/text/format.ts';
 import { mostCrediblePerPerson, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import { Problem, UsageProblem, exitCodes } from '../domain/problem.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
-import { keysOfPerson } from '../domain/identity/keys-of-person.ts';
+import { keysOfPerson } from '../domain/identity/match-keys.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
 import { applyBudgetLimits, budgetsOf, reserve } from '../ledger/credit-ledger.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';

@@ -5,7 +5,7 @@ import { periodNames, settingOfPeriod, type PeriodSetting } from '../domain/mone
 import { parseRateLimits } from '../domain/rates/rate-limit.ts';
 import { parseFreshness } from '../domain/runs/freshness.ts';
 import { parseRetention } from '../domain/runs/retention.ts';
-import { isLoopback } from '../domain/text/loopback.ts';
+import { isLoopback } from '../domain/text/url-parts.ts';
 import {
   count,
   credits,

@@ -2,8 +2,7 @@ import { join, resolve } from 'node:path';
 import { periodNames, settingOfPeriod, type PeriodLimits } from '../domain/money/budget-periods.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { UsageProblem } from '../domain/problem.ts';
-import { sandbox } from '../domain/runs/asked-service.ts';
-import type { RunDefaults } from '../domain/runs/run-options.ts';
+import { sandbox, type RunDefaults } from '../domain/runs/run-options.ts';
 import { settingsSchema, type Setting, type SettingValues } from './settings-schema.ts';
 
 export { httpAddress, type ListenAddress } from './setting-values.ts';

@@ -1,5 +1,5 @@
-import { describeAskedService } from '../domain/runs/asked-service.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+import { describeAskedService } from '../domain/runs/run-options.ts';
+import { formatNumber } from '../domain/text/format.ts';
 import type { RunFacts } from './run-facts.ts';
 
 /** A figure of a run as the terminal and the Temporal UI show it. */

@@ -1,5 +1,5 @@
 import { sql, type Expression, type Kysely, type RawBuilder } from 'kysely';
-import { identityColumns } from '../domain/identity/identity-columns.ts';
+import { identityColumns } from '../domain/identity/identity.ts';
 import type { Tables } from './schema.ts';
 import type { Decimal } from './schema/column-types.ts';
 

@@ -1,5 +1,4 @@
-import { describeCode } from '../domain/error-code.ts';
-import { Problem, UsageProblem } from '../domain/problem.ts';
+import { describeCode, Problem, UsageProblem } from '../domain/problem.ts';
 
 /** SQLSTATE and socket codes of a database that is unreachable, as opposed to a refused statement. */
 const awayCodes = new Set([

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { DeliveryStatus } from '../domain/late-results/delivery-status.ts';
+import type { DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';

@@ -14,8 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { makeFolder } from '../files/make-folder.ts';
-import { portTaken } from '../domain/port-taken.ts';
-import { Problem } from '../domain/problem.ts';
+import { portTaken, Problem } from '../domain/problem.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './presence.ts';
 
 /** The ports of a server on 127.0.0.1. */

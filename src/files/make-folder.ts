@@ -1,7 +1,6 @@
-import { describeCode } from '../domain/error-code.ts';
+import { describeCode, UsageProblem } from '../domain/problem.ts';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { UsageProblem } from '../domain/problem.ts';
 
 /**
  * Makes a folder and its missing parent folders, readable only by this user. An existing folder stays unchanged.

@@ -1,6 +1,5 @@
-import { describeCode } from '../domain/error-code.ts';
+import { describeCode, Problem, UsageProblem } from '../domain/problem.ts';
 import type * as AmazonS3 from '@aws-sdk/client-s3';
-import { Problem, UsageProblem } from '../domain/problem.ts';
 
 export interface S3Settings {
   /** Address of a store that is compatible with S3; undefined: Amazon S3. */

@@ -3,8 +3,7 @@ import { createWriteStream, rmSync } from 'node:fs';
 import { rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { describeCode } from '../domain/error-code.ts';
-import { Problem, exitCodes } from '../domain/problem.ts';
+import { describeCode, Problem, exitCodes } from '../domain/problem.ts';
 
 /**
  * Writes a file under another name and renames it, so that a reader finds the old file or the complete new one. Only

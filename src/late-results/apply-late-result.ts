@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { ofAnotherCall, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
-import { countedPeople, nounFor } from '../domain/text/counted.ts';
+import {
+  ofAnotherCall,
+  deliveryKindOf,
+  type DeliveryStatus,
+  type DeliveryKind,
+} from '../domain/late-results/delivery-kinds.ts';
+import { countedPeople, nounFor } from '../domain/text/format.ts';
 import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import { deliveryKindOf, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import {
   coveredKinds,
   deliveredPart,

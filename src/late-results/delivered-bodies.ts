@@ -6,6 +6,7 @@ import {
   deliveryKinds,
   lateKinds,
   lateKindsBy,
+  creditedStatuses,
   type DeliveryKind,
   type LateKind,
 } from '../domain/late-results/delivery-kinds.ts';
@@ -17,7 +18,6 @@ import type { SuppressedPeople } from './suppressed-of-delivery.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyOf } from '../db/one-of.ts';
 import { countUncovered } from '../domain/late-results/delivered-part.ts';
-import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
 import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
 import { contentOf } from './deliveries.ts';
 import {

@@ -1,20 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import { anyOf } from '../db/one-of.ts';
-import { keptByServiceSeconds } from '../domain/late-results/delivery-kinds.ts';
+import {
+  keptByServiceSeconds,
+  creditedStatuses,
+  effectiveStatuses,
+  ineffectiveStatuses,
+  ofAnotherCall,
+  type DeliveryStatus,
+} from '../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { databaseTime } from '../db/expressions.ts';
 import { isNamedId } from '../db/named-id.ts';
 import type { Tables } from '../db/schema.ts';
 import { isInScope, type LateScope } from './late-results-status.ts';
-import {
-  creditedStatuses,
-  effectiveStatuses,
-  ineffectiveStatuses,
-  ofAnotherCall,
-  type DeliveryStatus,
-} from '../domain/late-results/delivery-status.ts';
 import { readLateResult, type LateResult } from '../service/answers/late-result.ts';
 import { decompress } from '../service/transport.ts';
 

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { anyOf } from '../db/one-of.ts';
-import { creditedStatuses } from '../domain/late-results/delivery-status.ts';
+import { creditedStatuses } from '../domain/late-results/delivery-kinds.ts';
 import { assignDelivered } from '../domain/late-results/late-assignment.ts';
 import { recordLateLookups, type LateLookups } from '../people/known/lookup-history.ts';
 import { recordLateResults } from '../people/log/append-to-log.ts';

@@ -1,10 +1,11 @@
 import { sql, type Transaction, type RawBuilder } from 'kysely';
 import { anyOf } from '../db/one-of.ts';
-import { creditedStatuses, type DeliveryStatus } from '../domain/late-results/delivery-status.ts';
 import {
+  creditedStatuses,
   deliveryKinds,
   lateKinds,
   lateKindsOf,
+  type DeliveryStatus,
   type LateKind,
 } from '../domain/late-results/delivery-kinds.ts';
 import { countUncovered, haveWholePrice, type CallPeople } from '../domain/late-results/delivered-part.ts';

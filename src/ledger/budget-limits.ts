@@ -1,8 +1,7 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import type { Note } from '../domain/note.ts';
-import { counted, nounFor } from '../domain/text/counted.ts';
+import { UsageProblem, type Note, type Problem } from '../domain/problem.ts';
+import { counted, nounFor } from '../domain/text/format.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
-import { UsageProblem, type Problem } from '../domain/problem.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import { decimalText } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';

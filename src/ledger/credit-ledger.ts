@@ -1,8 +1,12 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { periodNames, type BudgetPeriod, type PeriodLimits } from '../domain/money/budget-periods.ts';
+import {
+  periodNames,
+  budgetOfRun,
+  type BudgetPeriod,
+  type PeriodLimits,
+} from '../domain/money/budget-periods.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
-import { budgetOfRun } from '../domain/money/budget-name.ts';
 
 /** The limits of a process's settings. Undefined: no limit; the budget still counts what is spent. */
 export interface BudgetLimits extends PeriodLimits {

@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
-import { UsageProblem, type Problem } from '../domain/problem.ts';
-import { nounFor } from '../domain/text/counted.ts';
+import { UsageProblem, type Problem, type Note } from '../domain/problem.ts';
+import { nounFor } from '../domain/text/format.ts';
 import { settle } from './close-attempt.ts';
 import { releaseClaims } from './release-claims.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isNamedId } from '../db/named-id.ts';
-import type { Note } from '../domain/note.ts';
 
 /** One bulk call as `enrich attempts` shows it. Credits are decimals as text. */
 export interface AttemptFacts {

@@ -1,6 +1,6 @@
 import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
-import { loginInHeader } from '../domain/text/basic-login.ts';
+import { loginInHeader } from '../domain/text/url-parts.ts';
 import { getRun } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { lineageEvent, type LineageSource, type LineageType } from './lineage-event.ts';

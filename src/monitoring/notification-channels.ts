@@ -1,8 +1,8 @@
-import { describeCode, errorCode } from '../domain/error-code.ts';
+import { describeCode, errorCode } from '../domain/problem.ts';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { commandEnvironment } from '../config/command-environment.ts';
-import { loginInHeader } from '../domain/text/basic-login.ts';
+import { loginInHeader } from '../domain/text/url-parts.ts';
 
 /** A receiver of notifications. A failed delivery rejects with a reason without address and secret. */
 export interface Channel {

@@ -5,7 +5,7 @@ import type { Printed } from '../contract/schema-fields.ts';
 import type { Warehouse } from '../db/database.ts';
 import { Problem } from '../domain/problem.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
-import { counted } from '../domain/text/counted.ts';
+import { counted } from '../domain/text/format.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { notification as notificationSchema } from '../outputs/notification-outputs.ts';
 import { readRunFacts } from '../runs/read-run-facts.ts';

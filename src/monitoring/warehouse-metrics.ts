@@ -7,7 +7,7 @@ import type { Warehouse } from '../db/database.ts';
 import { anyOf } from '../db/one-of.ts';
 import { allStatuses, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
-import { ineffectiveStatuses } from '../domain/late-results/delivery-status.ts';
+import { ineffectiveStatuses } from '../domain/late-results/delivery-kinds.ts';
 import { askedStatuses, holdingStatuses } from '../domain/money/attempt-status.ts';
 import { formatDuration } from '../domain/text/duration.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction, type RawBuilder } from 'kysely';
-import type { Note } from '../domain/note.ts';
+import { Problem, type Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyValue, identityCells } from '../db/expressions.ts';
 import { anyOf } from '../db/one-of.ts';
-import { Problem } from '../domain/problem.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { forgetUpserts } from '../people/change-feed.ts';
 import { readKeysOfPeople } from '../people/contacts/contacts-by-match-key.ts';
@@ -23,7 +22,7 @@ import {
 } from '../suppression/suppression-list.ts';
 import type { Tables } from '../db/schema.ts';
 import { project, projectCompanies } from '../people/rebuild.ts';
-import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity-columns.ts';
+import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { recordHash } from '../people/decisions/contact-decisions.ts';
 
 /** What the warehouse holds about a person, before the erasure. */

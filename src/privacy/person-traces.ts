@@ -1,9 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { isRoleAddress } from '../domain/identity/values/email-address.ts';
+import { isRoleAddress, emailHashes } from '../domain/identity/values/email-address.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
 import { isOverruled } from '../people/decisions/contact-decisions.ts';
-import { emailHashes } from '../domain/identity/values/email-hashes.ts';
 import { hashKeysOf, eachOf, sharesMatchKey } from '../keys/key-lookups.ts';
 import {
   distinctPeople,

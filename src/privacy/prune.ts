@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { anyOf } from '../db/one-of.ts';
-import { effectiveStatuses, ineffectiveStatuses } from '../domain/late-results/delivery-status.ts';
+import { effectiveStatuses, ineffectiveStatuses } from '../domain/late-results/delivery-kinds.ts';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/change-feed.ts';

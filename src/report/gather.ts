@@ -1,7 +1,7 @@
 import type { Warehouse } from '../db/database.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
-import { counted, nounFor } from '../domain/text/counted.ts';
+import { counted, nounFor } from '../domain/text/format.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import {
   afterLostAnswers,

@@ -1,4 +1,4 @@
-import { longest } from '../domain/text/longest.ts';
+import { longest } from '../domain/text/format.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import type { ReportDocument, Table } from './document.ts';
 import { renderHtml } from './render-html.ts';

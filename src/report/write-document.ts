@@ -1,18 +1,19 @@
-import { formatCredits, storedCredits } from '../domain/money/decimal.ts';
+import { formatCredits, storedCredits, formatLimit, formatPrice } from '../domain/money/decimal.ts';
 import { describeInRange } from '../domain/money/credit-rules.ts';
-import { formatLimit } from '../domain/money/format-limit.ts';
-import { formatPrice } from '../domain/money/format-price.ts';
 import { deliveryKindNames, deliveryKinds } from '../domain/late-results/delivery-kinds.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
-import { describeAskedService, sandbox } from '../domain/runs/asked-service.ts';
+import { describeAskedService, sandbox } from '../domain/runs/run-options.ts';
 import { describeRate } from '../domain/runs/match-rate.ts';
 import { answeredOutcomes, isOutcome, outcomeFacts, type Outcome } from '../domain/runs/outcome.ts';
-import { counted, countedPeople } from '../domain/text/counted.ts';
+import {
+  counted,
+  countedPeople,
+  formatNumber,
+  formatPercent,
+  secondOf,
+  visibleInLine,
+} from '../domain/text/format.ts';
 import { formatElapsed } from '../domain/text/duration.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
-import { formatPercent } from '../domain/text/format-percent.ts';
-import { secondOf } from '../domain/text/minute-of.ts';
-import { visibleInLine } from '../domain/text/visible.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import {
   barOf,

@@ -9,7 +9,7 @@ import { optionsThatDecide, pickOptions, type RunOptions } from '../domain/runs/
 import { nameCells } from '../db/expressions.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { UsageProblem, type Problem } from '../domain/problem.ts';
-import { counted } from '../domain/text/counted.ts';
+import { counted } from '../domain/text/format.ts';
 
 export interface RunSpec {
   readonly filePath: string;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { PauseReason, PauseReasonType } from '../contract/pause-reasons.ts';
 import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
-import { counted, nounFor } from '../domain/text/counted.ts';
+import { counted, nounFor } from '../domain/text/format.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
 import { pauseCalls } from '../ledger/pause-calls.ts';
 import { readRunFacts } from './read-run-facts.ts';

@@ -4,7 +4,7 @@ import { askedStatuses } from '../domain/money/attempt-status.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { RunFacts } from '../contract/run-facts.ts';
 import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
-import { counted } from '../domain/text/counted.ts';
+import { counted } from '../domain/text/format.ts';
 import type { Warehouse } from '../db/database.ts';
 import { decimalText } from '../db/expressions.ts';
 import { outcomesOfRows } from '../db/run-states.ts';
@@ -12,7 +12,7 @@ import type { Tables } from '../db/schema.ts';
 import { readLateResultsStatus } from '../late-results/late-results-status.ts';
 import { peopleInPausedRuns, readPausedRuns } from './claims.ts';
 import { getRun, type RunRecord } from './runs.ts';
-import { budgetOfRun } from '../domain/money/budget-name.ts';
+import { budgetOfRun } from '../domain/money/budget-periods.ts';
 
 /** Credits are decimals as text. */
 export interface RunMoney {

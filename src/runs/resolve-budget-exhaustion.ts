@@ -1,8 +1,7 @@
 import type { BudgetResolution, UpdateRequest } from '../contract/activities.ts';
 import { needsResume, waitsForBudget } from '../contract/pause-reasons.ts';
-import { budgetOfRun, endOfPeriod } from '../domain/money/budget-name.ts';
-import { policyOf } from '../domain/money/budget-policy.ts';
-import { counted } from '../domain/text/counted.ts';
+import { budgetOfRun, endOfPeriod, policyOf } from '../domain/money/budget-periods.ts';
+import { counted } from '../domain/text/format.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits, parseCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { UsageProblem } from '../domain/problem.ts';

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { Note } from '../domain/note.ts';
+import type { Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { reconcileAfterUndo } from './reconcile-contacts.ts';
 import { lockLog, project } from '../people/rebuild.ts';

@@ -1,10 +1,9 @@
-import { describeCode } from '../domain/error-code.ts';
+import { describeCode, Problem } from '../domain/problem.ts';
 import { exec } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { commandEnvironment } from '../config/command-environment.ts';
 import type { TokenOrigin } from '../config/settings.ts';
-import { Problem } from '../domain/problem.ts';
 
 /** A request to a token endpoint takes less; a command that takes longer waits for input. */
 const commandMilliseconds = 10_000;

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Agent, type Dispatcher } from 'undici';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/problem.ts';
 
 /** Header values by lower-case name. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;

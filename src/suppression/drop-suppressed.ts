@@ -17,7 +17,7 @@ import {
   rowsWithRun,
 } from './compared-keys.ts';
 import { hasSuppressions, listedRows, readListedRows } from './suppression-list.ts';
-import { identityColumns } from '../domain/identity/identity-columns.ts';
+import { identityColumns } from '../domain/identity/identity.ts';
 
 /** Suppresses the rows among `first` to `last` for which the run does not ask, as `dropSuppressed` does for others. */
 export async function suppressNotAsked(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import type { Note } from '../domain/note.ts';
+import type { Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyValue, rowCount } from '../db/expressions.ts';
 import { suppressionsLock } from '../db/suppressions-lock.ts';

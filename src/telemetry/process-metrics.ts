@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { ListenAddress } from '../config/settings.ts';
-import { portTaken } from '../domain/port-taken.ts';
+import { portTaken } from '../domain/problem.ts';
 import type { Logger } from './log.ts';
 
 /** The result of a call to the service: answered, or the disposition of its failure. */

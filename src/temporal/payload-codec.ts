@@ -1,10 +1,9 @@
-import { describeCode } from '../domain/error-code.ts';
+import { describeCode, UsageProblem, type Problem } from '../domain/problem.ts';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { CodecKeysOrigin } from '../config/settings.ts';
-import { UsageProblem, type Problem } from '../domain/problem.ts';
 
 /** AES of Node with a random nonce of 96 bits for each payload and an authentication tag. */
 const cipher = 'aes-256-gcm';

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 import { weigh } from '../../domain/identity/identity-evidence.ts';
-import { isPossible } from '../../domain/identity/rivals.ts';
+import { isPossible } from '../../domain/identity/decide-person.ts';
 import type { ContactState } from '../../people/contacts/contact-states.ts';
 import { readDoubtfulContacts } from '../../people/contacts/contacts-by-match-key.ts';
 import { anotherFits, findChanges } from '../../people/contacts/find-changes.ts';

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
-import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
+import { keysOfPerson } from '../../domain/identity/match-keys.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { contactFields } from '../../domain/warehouse/contact-fields.ts';
 import type { ClosedAttempt } from '../../ledger/close-attempt.ts';

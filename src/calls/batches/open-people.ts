@@ -1,6 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
-import type { Identity } from '../../domain/identity/identity.ts';
+import { identityOfColumns, type IdentityColumns, type Identity } from '../../domain/identity/identity.ts';
 import { identityCells } from '../../db/expressions.ts';
 import { findWrittenProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import type { Tables } from '../../db/schema.ts';

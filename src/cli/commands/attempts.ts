@@ -1,11 +1,10 @@
 import { serviceName, type Config } from '../../config/settings.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { deliveryStatuses } from '../../domain/late-results/delivery-status.ts';
+import { deliveryStatuses } from '../../domain/late-results/delivery-kinds.ts';
 import { holdingStatuses } from '../../domain/money/attempt-status.ts';
 import { formatCredits, storedCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/counted.ts';
-import { minuteOf } from '../../domain/text/minute-of.ts';
+import { counted, minuteOf } from '../../domain/text/format.ts';
 import { getDelivery, listDeliveries, reopenDelivery } from '../../late-results/deliveries.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { reconcileCredits, unexplainedByRelease } from '../../ledger/credit-statements.ts';

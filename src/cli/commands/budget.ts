@@ -1,6 +1,5 @@
-import { formatLimit } from '../../domain/money/format-limit.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
-import { minuteOf } from '../../domain/text/minute-of.ts';
+import { formatLimit } from '../../domain/money/decimal.ts';
+import { formatNumber, minuteOf } from '../../domain/text/format.ts';
 import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../ledger/read-budgets.ts';
 import { setBudgetCommand } from '../run/budget-change.ts';
 import { withWarehouse } from '../session/session.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../domain/crm/crm.ts';
 import { defaultPolicies, readPolicyPairs } from '../../domain/crm/field-policy.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/counted.ts';
+import { counted } from '../../domain/text/format.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportForCrm, type ImportManifest } from '../../export/crm-import/export-for-crm.ts';
 import { contactSources, readSources } from '../../people/contacts/contact-sources.ts';

@@ -7,7 +7,7 @@ import { writeWholeFile } from '../../files/write-whole-file.ts';
 import type { Config } from '../../config/settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { defaultPolicies } from '../../domain/crm/field-policy.ts';
-import { counted } from '../../domain/text/counted.ts';
+import { counted } from '../../domain/text/format.ts';
 import { exportForCrm } from '../../export/crm-import/export-for-crm.ts';
 import { sampleExport } from '../../sandbox/sample-export.ts';
 import { print, table, tell } from '../terminal/output.ts';

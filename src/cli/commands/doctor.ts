@@ -13,15 +13,13 @@ import { embeddedPostgresVersion, runningPostgres } from '../../dev/postgres.ts'
 import { runningRecord } from '../../dev/server.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
-import { describeCode } from '../../domain/error-code.ts';
+import { describeCode, exitCodes, Problem } from '../../domain/problem.ts';
 import { periodNames, settingOfPeriod } from '../../domain/money/budget-periods.ts';
 import { formatCredits } from '../../domain/money/decimal.ts';
-import { exitCodes, Problem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
-import { loginInHeader } from '../../domain/text/basic-login.ts';
-import { counted } from '../../domain/text/counted.ts';
+import { loginInHeader, isLoopback } from '../../domain/text/url-parts.ts';
+import { counted } from '../../domain/text/format.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
-import { isLoopback } from '../../domain/text/loopback.ts';
 import { readPeriodBudgets, type PeriodBudget } from '../../ledger/credit-ledger.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import type { ServiceClient } from '../../service/client.ts';

@@ -4,9 +4,8 @@ import type { Readable } from 'node:stream';
 import { onFirstInterruption } from '../../dev/interruption.ts';
 import { importerNames } from '../../domain/crm/crm.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { sandbox } from '../../domain/runs/asked-service.ts';
-import { counted } from '../../domain/text/counted.ts';
-import { minuteOf } from '../../domain/text/minute-of.ts';
+import { sandbox } from '../../domain/runs/run-options.ts';
+import { counted, minuteOf } from '../../domain/text/format.ts';
 import { countSuppressed } from '../../export/contact-choice.ts';
 import {
   exportFormatNames,

@@ -4,7 +4,7 @@ import type { Warehouse } from '../../db/database.ts';
 import { acquireStack } from '../../dev/stack.ts';
 import { exitCodes, Problem, UsageProblem } from '../../domain/problem.ts';
 import { retained, type Retained } from '../../domain/runs/retention.ts';
-import { counted } from '../../domain/text/counted.ts';
+import { counted } from '../../domain/text/format.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';

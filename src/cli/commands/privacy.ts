@@ -1,10 +1,8 @@
 import type { Warehouse } from '../../db/database.ts';
 import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/identity/suppression.ts';
-import { namesFreeMail } from '../../domain/identity/values/domain-name.ts';
-import { isRoleAddress } from '../../domain/identity/values/email-address.ts';
+import { namesFreeMail, isRoleAddress } from '../../domain/identity/values/email-address.ts';
 import { exitCodes, UsageProblem } from '../../domain/problem.ts';
-import { counted, nounFor } from '../../domain/text/counted.ts';
-import { minuteOf } from '../../domain/text/minute-of.ts';
+import { counted, nounFor, minuteOf } from '../../domain/text/format.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../privacy/erase.ts';
 import { findNamesakes, keysOfRecord } from '../../privacy/person-traces.ts';
 import {

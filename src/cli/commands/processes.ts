@@ -1,9 +1,8 @@
 import { httpAddress, serviceName } from '../../config/settings.ts';
 import { addressWithoutPassword } from '../../db/postgres-errors.ts';
-import { portTaken } from '../../domain/port-taken.ts';
-import { UsageProblem } from '../../domain/problem.ts';
+import { portTaken, UsageProblem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
-import { shellWord } from '../../domain/text/shell-word.ts';
+import { shellWord } from '../../domain/text/format.ts';
 import { isCommandPresent } from '../run/describe/present-status.ts';
 import { untilStopped, withSession, type Session } from '../session/session.ts';
 import { settingsOf } from '../session/settings-flags.ts';

@@ -5,7 +5,7 @@ import {
   recordDecision,
   type DecidedContact,
 } from '../../people/decisions/record-decision.ts';
-import { minuteOf } from '../../domain/text/minute-of.ts';
+import { minuteOf } from '../../domain/text/format.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOfExisting } from '../session/settings-flags.ts';
 import {

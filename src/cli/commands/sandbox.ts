@@ -1,10 +1,8 @@
-import { describeCode } from '../../domain/error-code.ts';
+import { describeCode, portTaken, UsageProblem } from '../../domain/problem.ts';
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { Command, Option, share, wholeNumber, readYamlFile } from '../terminal/command.ts';
 import { z } from 'zod';
-import { portTaken } from '../../domain/port-taken.ts';
-import { UsageProblem } from '../../domain/problem.ts';
 import { describeFaults, scenarioSchema, type Scenario } from '../../sandbox/faults.ts';
 import { parseWindowLimits } from '../../sandbox/rate-windows.ts';
 import { defaultApiKey, startSandbox, type SandboxOptions } from '../../sandbox/server.ts';

@@ -1,7 +1,6 @@
 import type { Config } from '../../config/settings.ts';
-import { describeAskedService, sandbox } from '../../domain/runs/asked-service.ts';
-import { counted } from '../../domain/text/counted.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { describeAskedService, sandbox } from '../../domain/runs/run-options.ts';
+import { counted, formatNumber } from '../../domain/text/format.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { listRuns } from '../../runs/runs.ts';
 import {

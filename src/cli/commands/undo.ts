@@ -1,5 +1,5 @@
 import { Command, jsonOption, noteOf, type NoteFlags } from '../terminal/command.ts';
-import { counted, nounFor } from '../../domain/text/counted.ts';
+import { counted, nounFor } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { countLookups, deleteLookups } from '../../people/known/lookup-history.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';

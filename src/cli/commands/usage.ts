@@ -3,7 +3,7 @@ import { serviceName } from '../../config/settings.ts';
 import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
 import { exitCodes, Problem } from '../../domain/problem.ts';
 import { callsLeft } from '../../domain/rates/rate-limit.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatNumber } from '../../domain/text/format.ts';
 import { reconcileCredits } from '../../ledger/credit-statements.ts';
 import type { CreditUsage, OperationUsage } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';

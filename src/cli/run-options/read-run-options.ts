@@ -5,7 +5,7 @@ import {
   type RunOptions,
   type ScheduledOptions,
 } from '../../domain/runs/run-options.ts';
-import { shellWord } from '../../domain/text/shell-word.ts';
+import { shellWord } from '../../domain/text/format.ts';
 import type { Config } from '../../config/settings.ts';
 import { settingsOf, type GivenSettings } from '../session/settings-flags.ts';
 import { Option, type Command } from '../terminal/command.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../domain/runs/row-choice.ts';
 import type { ChosenOptions, ScheduledOptions } from '../../domain/runs/run-options.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
-import { formatPercent } from '../../domain/text/format-percent.ts';
+import { formatPercent } from '../../domain/text/format.ts';
 import { extraNames, type ExtraNames } from '../../domain/late-results/delivery-kinds.ts';
 import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';

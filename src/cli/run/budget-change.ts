@@ -1,10 +1,15 @@
 import { Command, jsonOption, type JsonFlag, noteOf, type NoteFlags } from '../terminal/command.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
-import { budgetNameForms, defaultBudgetNames, periodNames } from '../../domain/money/budget-periods.ts';
-import { budgetOfRun, parseBudgetName, type BudgetName } from '../../domain/money/budget-name.ts';
-import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
-import { formatLimit } from '../../domain/money/format-limit.ts';
+import {
+  budgetNameForms,
+  defaultBudgetNames,
+  periodNames,
+  budgetOfRun,
+  parseBudgetName,
+  type BudgetName,
+} from '../../domain/money/budget-periods.ts';
+import { parseCredits, formatLimit, type Credits } from '../../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import {
   presentBudget,

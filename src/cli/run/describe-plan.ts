@@ -1,13 +1,10 @@
 import type { PlanSummary } from '../../contract/plan-summary.ts';
-import { budgetOfRun, isBudgetOfRun } from '../../domain/money/budget-name.ts';
+import { budgetOfRun, isBudgetOfRun } from '../../domain/money/budget-periods.ts';
 import { inOrderOfOutcomes } from '../../domain/runs/outcome.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
-import { counted, countedPeople } from '../../domain/text/counted.ts';
+import { counted, countedPeople, formatNumber, minuteOf, visibleInLine } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
 import { shownHeaders } from '../../domain/text/header-name.ts';
-import { minuteOf } from '../../domain/text/minute-of.ts';
-import { visibleInLine } from '../../domain/text/visible.ts';
 import { fieldsOfHeader, recordedNames } from '../../ingest/columns/fields.ts';
 import { describedField } from '../../ingest/columns/opt-outs.ts';
 import type { RunRecord } from '../../runs/runs.ts';

@@ -8,7 +8,7 @@ import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { readClock } from '../../db/expressions.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { onInterruption } from '../../dev/interruption.ts';
-import { counted } from '../../domain/text/counted.ts';
+import { counted } from '../../domain/text/format.ts';
 import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
 import { readOutcomes, readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';

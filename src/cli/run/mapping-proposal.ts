@@ -11,7 +11,7 @@ import {
 } from '../../ingest/columns/chosen-column.ts';
 import { optOutOf } from '../../ingest/columns/opt-outs.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
-import { shellWord } from '../../domain/text/shell-word.ts';
+import { shellWord } from '../../domain/text/format.ts';
 import type { Field, FirstRows } from '../../ingest/columns/fields.ts';
 import { checkedMapping } from '../../ingest/columns/mapping-file.ts';
 import { proposeColumns } from '../../ingest/columns/propose-columns.ts';

@@ -1,6 +1,6 @@
 import { serviceName } from '../../config/settings.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
-import { counted } from '../../domain/text/counted.ts';
+import { counted } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';

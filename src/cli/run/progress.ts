@@ -1,6 +1,5 @@
-import { counted } from '../../domain/text/counted.ts';
+import { counted, formatNumber } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
 import { endChangingLine, showChangingLine, write } from '../terminal/output.ts';
 
 export interface ProgressFigures {

@@ -1,7 +1,7 @@
 import { runDefaults, type Config } from '../../config/settings.ts';
 import type { RunPriority } from '../../contract/run-priorities.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { shellWord } from '../../domain/text/shell-word.ts';
+import { shellWord } from '../../domain/text/format.ts';
 import {
   addressName,
   addressText,

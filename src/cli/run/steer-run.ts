@@ -5,7 +5,7 @@ import { isInProgress, statusText } from '../../contract/run-statuses.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
-import { describeStart, startAttributes } from '../../domain/runs/run-start.ts';
+import { describeStart, startAttributes } from '../../domain/runs/run-options.ts';
 import { approveRun } from '../../runs/approve-run.ts';
 import { endAbandonedRun } from '../../runs/finish-run.ts';
 import { firstOpenPage } from '../../runs/pages.ts';

@@ -5,9 +5,8 @@ import { httpAddress, serviceName, type Config, type ListenAddress } from '../..
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { openWarehouse } from '../../db/database.ts';
 import { freePort } from '../../dev/server.ts';
-import { portTaken } from '../../domain/port-taken.ts';
-import { Problem } from '../../domain/problem.ts';
-import { isLoopback } from '../../domain/text/loopback.ts';
+import { portTaken, Problem } from '../../domain/problem.ts';
+import { isLoopback } from '../../domain/text/url-parts.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import { version } from '../../files/project-file.ts';
 import { startReceiver, WakeUps, type RunningReceiver } from '../../late-results/receiver.ts';

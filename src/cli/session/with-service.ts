@@ -1,5 +1,5 @@
 import { UsageProblem } from '../../domain/problem.ts';
-import { sandbox } from '../../domain/runs/asked-service.ts';
+import { sandbox } from '../../domain/runs/run-options.ts';
 import { servicesOfRuns } from '../../runs/runs.ts';
 import { serviceName, type Config, type Credential, type ServiceSettings } from '../../config/settings.ts';
 import { acquireStack } from '../../dev/stack.ts';

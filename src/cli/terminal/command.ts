@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { Command as CommanderCommand, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
-import { describeCode } from '../../domain/error-code.ts';
-import type { Note } from '../../domain/note.ts';
-import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { namesPerson } from '../../domain/text/names-person.ts';
+import { describeCode, UsageProblem, type Note, type Problem } from '../../domain/problem.ts';
+import { namesPerson } from '../../domain/text/without-personal-data.ts';
 
 export { Option } from 'commander';
 

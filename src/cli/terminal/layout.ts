@@ -1,6 +1,5 @@
 import stringWidth from 'string-width';
-import { formatNumber } from '../../domain/text/format-number.ts';
-import { visible, visibleInLine } from '../../domain/text/visible.ts';
+import { formatNumber, visible, visibleInLine } from '../../domain/text/format.ts';
 
 /**
  * Styled text has a Unicode noncharacter for each style until the text is written. By then `visible` has escaped the

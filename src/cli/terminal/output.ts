@@ -1,9 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { describeCode } from '../../domain/error-code.ts';
-import { Problem } from '../../domain/problem.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
-import { visible, visibleInLine } from '../../domain/text/visible.ts';
+import { describeCode, Problem } from '../../domain/problem.ts';
+import { formatNumber, visible, visibleInLine } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 import { paint, rendered, terminalWidth, wrapLines } from './layout.ts';

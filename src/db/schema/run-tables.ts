@@ -1,4 +1,4 @@
-import type { IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import type { IdentityColumns } from '../../domain/identity/identity.ts';
 import type { Generated } from 'kysely';
 import type { StatusReason } from '../../contract/pause-reasons.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';

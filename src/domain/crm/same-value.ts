@@ -1,7 +1,7 @@
 import { parseEmail } from '../identity/values/email-address.ts';
 import { comparisonForm, organizationForm } from '../identity/values/normalise.ts';
 import { parseProfileUrl } from '../identity/values/profile-url.ts';
-import { listed } from '../text/listed.ts';
+import { listed } from '../text/format.ts';
 import type { ImportField } from './crm.ts';
 
 /** Whether two values of a field are equal except for their spelling. */

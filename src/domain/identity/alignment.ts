@@ -1,5 +1,5 @@
 import type { Identity } from './identity.ts';
-import { decidePerson, type Candidate, type PersonDecision } from './decide-person.ts';
+import { decidePerson, contestedReason, type Candidate, type PersonDecision } from './decide-person.ts';
 import {
   isOnePerson,
   isStub,
@@ -13,7 +13,6 @@ import {
 } from './identity-evidence.ts';
 import type { AnsweredOutcome } from '../runs/outcome.ts';
 import type { Person } from './person.ts';
-import { contestedReason } from './rivals.ts';
 import { rejectedFit, verdictOn, type Verdicts } from './verdicts.ts';
 
 /** Reason of `identity_mismatch` for a row whose person is known from another answer. */

@@ -1,13 +1,17 @@
 import {
   isOnePerson,
   weigh,
+  readyIdentity,
+  readyPerson,
   type ComparedIdentity,
   type ComparedPerson,
   type Evidence,
   type Fit,
 } from './identity-evidence.ts';
-import { contestedReason, isContested, isPossible } from './rivals.ts';
 import { noVerdicts, rejectedFit, verdictOn, type Verdict, type Verdicts } from './verdicts.ts';
+import type { Identity } from './identity.ts';
+import { compareNames } from './names/name-agreement.ts';
+import type { Person } from './person.ts';
 
 /** A person who may be the person of a row, from the answer for the row or from another answer. */
 export interface Candidate {
@@ -148,4 +152,55 @@ export function verdictsOn(
   verdicts: Verdicts,
 ): readonly (Verdict | undefined)[] {
   return candidates.map(({ person }) => verdictOn(verdicts, person));
+}
+
+/** Why weak evidence is refused or withdrawn. */
+export const contestedReason = 'another contact could be this person as well';
+
+/**
+ * Whether a row could be a person, which makes other weak evidence of either doubtful: the row fits, or has the
+ * person's name and employer, even if something else contradicts.
+ */
+export function isPossible(fit: Fit): boolean {
+  return fit.strength !== 'none' || fit.namesake;
+}
+
+/** Whether two rows are one contact entered twice. */
+function shareKey(row: ComparedIdentity, other: ComparedIdentity): boolean {
+  return row.keys.some((key) => other.keys.includes(key));
+}
+
+/** Whether another contact could be the person of a row as well. @param others rows of other contacts, for a person */
+export function isContested(
+  row: ComparedIdentity,
+  person: ComparedPerson,
+  others: (person: ComparedPerson) => readonly ComparedIdentity[],
+): boolean {
+  return others(person).some((other) => isPossible(weigh(other, person)) && !shareKey(row, other));
+}
+
+/**
+ * Returns why the newest cells of a contact contradict its person; undefined if they do not.
+ *
+ * A contact with the person's name stays that person when its address or employer changes. A contact with another name,
+ * or without a name and with none of the person's identifiers, is another person.
+ */
+export function contradictionOf(cells: Identity, person: Person): string | undefined {
+  const row = readyIdentity(cells);
+  const candidate = readyPerson(person);
+  const fit = weigh(row, candidate);
+  if (fit.strength !== 'none') return undefined;
+  switch (compareNames(row.name, candidate.name)) {
+    case 'agree':
+      return cells.personId !== undefined &&
+        candidate.personId !== undefined &&
+        cells.personId !== candidate.personId
+        ? fit.reason
+        : undefined;
+    case 'partly':
+    case 'unknown':
+    case 'other_first_name':
+    case 'differ':
+      return fit.reason;
+  }
 }

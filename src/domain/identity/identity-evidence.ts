@@ -1,6 +1,5 @@
 import { contactFields } from '../warehouse/contact-fields.ts';
-import { emailDomain, isRoleAddress, parseEmail } from './values/email-address.ts';
-import { emailHashes } from './values/email-hashes.ts';
+import { emailDomain, isRoleAddress, parseEmail, emailHashes } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
 import { identityKeys } from './identity-keys.ts';
 import { compareNames, compareReady, isMadeOfName, type ComparedName } from './names/name-agreement.ts';

@@ -1,5 +1,4 @@
-import { isRoleAddress } from './values/email-address.ts';
-import { emailHashes } from './values/email-hashes.ts';
+import { isRoleAddress, emailHashes } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
 import { readyPerson } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
@@ -11,6 +10,7 @@ import {
   type ComparedName,
 } from './names/name-agreement.ts';
 import type { Person } from './person.ts';
+import { contactFields } from '../warehouse/contact-fields.ts';
 
 /**
  * Keys that find the rows that a person could fit. A row that fits a person or is a namesake, by `weigh`, shares a key
@@ -122,4 +122,22 @@ function fnv1a(key: string): number {
   for (let index = 0; index < key.length; index += 1)
     hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
   return hash | 0;
+}
+
+/**
+ * All keys by which the suppression list could have a person: the id, the profile, every address of the answer, and the
+ * domain of the employer (`domain:acme.example`).
+ */
+export function keysOfPerson(person: Person): string[] {
+  const { personId, profileUrl, emails } = readyPerson(person);
+  const { organization_domain: domain } = contactFields(person);
+  const keys = identityKeys({
+    ...(personId !== undefined && { personId }),
+    ...(profileUrl !== undefined && { profileUrl }),
+    otherEmails: [...emails],
+    ...(person.first_name && { firstName: person.first_name }),
+    ...(person.last_name && { lastName: person.last_name }),
+    ...(person.name && { name: person.name }),
+  }).map((key) => key.replaceAll('\0', '').toWellFormed());
+  return domain === null ? keys : [...keys, `domain:${domain}`];
 }

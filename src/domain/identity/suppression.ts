@@ -1,5 +1,4 @@
-import { parseDomain } from './values/domain-name.ts';
-import { parseEmail, parseHashedEmail } from './values/email-address.ts';
+import { parseDomain, parseEmail, parseHashedEmail } from './values/email-address.ts';
 import { identityKeys } from './identity-keys.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 

@@ -1,4 +1,4 @@
-import { isDate } from '../text/moment.ts';
+import { isDate } from '../text/format.ts';
 import type { Credits } from './decimal.ts';
 
 interface Period {
@@ -59,7 +59,68 @@ export const budgetNameForms = [
  *
  * @returns midnight of its first day in UTC; undefined if the period has no such name
  */
-export function startOfPeriod(period: BudgetPeriod, name: string): Date | undefined {
+function startOfPeriod(period: BudgetPeriod, name: string): Date | undefined {
   const day = budgetPeriods[period].firstDay(name);
   return isDate(day) ? new Date(`${day}T00:00:00Z`) : undefined;
+}
+
+/** The budget of a run or of a period. */
+export type BudgetName =
+  | { readonly kind: 'run'; readonly runId: string }
+  /** `name` is `2026-11-21` for a day; undefined: the current period. */
+  | { readonly kind: 'period'; readonly period: BudgetPeriod; readonly name: string | undefined };
+
+/**
+ * Reads the name of a budget: `run:ID`, `day`, `month`, `day:2026-11-21`, `month:2026-11`.
+ *
+ * @returns undefined for any other text
+ */
+export function parseBudgetName(text: string): BudgetName | undefined {
+  const [, kind, name] = /^(\w+)(?::(.+))?$/.exec(text) ?? [];
+  if (kind === 'run') return name === undefined ? undefined : { kind, runId: name };
+  const period = periodNames.find((each) => each === kind);
+  if (period === undefined) return undefined;
+  if (name !== undefined && startOfPeriod(period, name) === undefined) return undefined;
+  return { kind: 'period', period, name };
+}
+
+/** The id of a run's own budget, as in the table `budgets`. */
+export function budgetOfRun(runId: string): string {
+  return `run:${runId}`;
+}
+
+export function isBudgetOfRun(budgetId: string): boolean {
+  return parseBudgetName(budgetId)?.kind === 'run';
+}
+
+/**
+ * The end of a budget's period, when the next period begins.
+ *
+ * @param budgetId as in the table `budgets`
+ * @returns undefined for a run's budget, which has no period
+ */
+export function endOfPeriod(budgetId: string): Date | undefined {
+  const budget = parseBudgetName(budgetId);
+  if (budget?.kind !== 'period' || budget.name === undefined) return undefined;
+  const start = startOfPeriod(budget.period, budget.name);
+  return start && budgetPeriods[budget.period].next(start);
+}
+
+/**
+ * What a run does when a budget is exhausted: finish with the remaining rows as `over_budget`, or pause until
+ * credits are available.
+ */
+export type BudgetPolicy = 'finish' | 'pause';
+
+/**
+ * The policy of a run for an exhausted budget.
+ *
+ * Without a choice of the user, a run's own budget finishes the run, because it limits the whole run. The
+ * budget of a period limits the pace of all runs and refills, so it pauses the run.
+ *
+ * @param budgetId as in the table `budgets`
+ * @param policy the user's choice for every budget; null: none
+ */
+export function policyOf(budgetId: string, policy: BudgetPolicy | null): BudgetPolicy {
+  return policy ?? (isBudgetOfRun(budgetId) ? 'finish' : 'pause');
 }

@@ -1,3 +1,5 @@
+import { formatNumber } from '../text/format.ts';
+
 /**
  * Credits as exact decimals: a whole number of millionths of a credit. The service's `credits_consumed` can
  * be fractional; PostgreSQL stores numeric(20, 6).
@@ -53,4 +55,23 @@ export function formatCredits(value: Credits): string {
   const magnitude = value < 0n ? -value : value;
   const fraction = (magnitude % scale).toString().padStart(6, '0').replace(/0+$/, '');
   return `${sign}${magnitude / scale}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/**
+ * Formats a budget's limit for a person, with grouped digits: `1,480`.
+ *
+ * @param limit credits as text; null: no limit
+ * @param none text for null
+ */
+export function formatLimit(limit: string | null, none = 'no limit'): string {
+  return limit === null ? none : formatNumber(limit);
+}
+
+/** A price of one item, rounded to hundredths, `4.20`. Unrounded if it would round to 0. */
+export function formatPrice(decimal: string): string {
+  const hundredth = storedCredits('0.01');
+  const exact = storedCredits(decimal);
+  const hundredths = (exact + hundredth / 2n) / hundredth;
+  if (hundredths === 0n && exact > 0n) return formatNumber(decimal);
+  return formatNumber(`${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`);
 }

@@ -1,10 +1,8 @@
 import { UsageProblem } from '../problem.ts';
-import { counted } from '../text/counted.ts';
-import { formatNumber } from '../text/format-number.ts';
-import { formatPercent } from '../text/format-percent.ts';
+import { counted, formatNumber, formatPercent } from '../text/format.ts';
 
 /** What an export should be like before its run spends credits. Shares are from 0; null: not checked. */
-export interface Expectations {
+interface Expectations {
   /** Rows as a share of the median of earlier runs. */
   readonly rows: { readonly least: number; readonly most: number | null } | null;
   /** The filled share of each column, as a share of its median in earlier runs. */

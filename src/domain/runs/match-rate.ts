@@ -1,4 +1,4 @@
-import { formatPercent } from '../text/format-percent.ts';
+import { formatPercent } from '../text/format.ts';
 
 export interface Matches {
   readonly found: number;

@@ -1,5 +1,4 @@
-import { counted } from './counted.ts';
-import { minuteOf } from './minute-of.ts';
+import { counted, minuteOf } from './format.ts';
 import { clockGaps } from './time-zone.ts';
 
 /** The five fields of each shorthand. */

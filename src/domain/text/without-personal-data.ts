@@ -1,3 +1,5 @@
+import { parseProfileUrl } from '../identity/values/profile-url.ts';
+
 /** Replaces e-mail addresses, profile URLs, phone numbers and passwords in addresses. URLs encode `@` and `+`. */
 export function withoutPersonalData(text: string): string {
   return text
@@ -14,4 +16,19 @@ function withoutAddress(word: string): string {
   const host = sign.index + sign[0].length + 1;
   const label = [...word.matchAll(/\.(?:xn--[a-z\d-]+|\p{L}{2,})/giu)].at(-1);
   return label && label.index >= host ? `[email]${word.slice(label.index + label[0].length)}` : word;
+}
+
+/** A pattern of SQL for all addresses of a domain, such as `%@acme.example`, names no person. */
+const anyAddress = /(?<![^\s'"])%@/g;
+
+/**
+ * Whether a text has an e-mail address, a profile URL, a phone number or a login. An erasure does not change texts that
+ * the warehouse keeps or Temporal shows, so they must not name a person.
+ */
+export function namesPerson(text: string): boolean {
+  const named = text.replace(anyAddress, '');
+  return (
+    withoutPersonalData(named) !== named ||
+    named.split(/[\s'"<>(),;=]+/).some((word) => parseProfileUrl(word) !== undefined)
+  );
 }

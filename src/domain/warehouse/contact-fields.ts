@@ -1,5 +1,4 @@
-import { parseDomain } from '../identity/values/domain-name.ts';
-import { parseEmail } from '../identity/values/email-address.ts';
+import { parseDomain, parseEmail } from '../identity/values/email-address.ts';
 import { displayForm } from '../identity/values/normalise.ts';
 import { oncePerObject } from '../once-per-object.ts';
 import { personColumns, type ContactColumns, type CopiedColumns } from './person-columns.ts';

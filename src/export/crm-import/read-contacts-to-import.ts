@@ -1,11 +1,7 @@
 import { sql } from 'kysely';
 import { importFields, type ImportField } from '../../domain/crm/crm.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import {
-  identityColumns,
-  identityOfColumns,
-  type IdentityColumns,
-} from '../../domain/identity/identity-columns.ts';
+import { identityColumns, identityOfColumns, type IdentityColumns } from '../../domain/identity/identity.ts';
 import { namesNewEmployer } from '../../domain/identity/names/organization-agreement.ts';
 import { isChecked, isDoNotCall, isInvalid, isMobile } from '../../domain/identity/values/phone.ts';
 import type { Warehouse } from '../../db/database.ts';

@@ -1,7 +1,7 @@
 import { hasUnreadAddress, isRoleAddress, parseEmails } from '../../domain/identity/values/email-address.ts';
 import { hasLostLetters } from '../../domain/identity/values/lost-letters.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/counted.ts';
+import { counted } from '../../domain/text/format.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import { usualDelimiters } from '../reading/record-parser.ts';
 import type { Columns } from './columns.ts';

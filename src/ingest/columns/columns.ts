@@ -2,7 +2,7 @@ import { parseName } from '../../domain/identity/values/normalise.ts';
 import { parseEmails } from '../../domain/identity/values/email-address.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/counted.ts';
+import { counted } from '../../domain/text/format.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { filledCells, isNameOfPerson, type Field, type FirstRows } from './fields.ts';
 import { isKnownName } from './known-headers.ts';

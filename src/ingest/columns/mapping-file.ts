@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { parseDomain } from '../../domain/identity/values/domain-name.ts';
-import { parseEmails, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
+import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
 import { parseName } from '../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import { UsageProblem } from '../../domain/problem.ts';

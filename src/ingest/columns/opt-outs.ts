@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { checkedData, type CrmExport } from '../../domain/crm/crm.ts';
 import { comparisonForm, displayForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted, nounFor } from '../../domain/text/counted.ts';
+import { counted, nounFor } from '../../domain/text/format.ts';
 import { shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import type { Columns } from './columns.ts';
 import { fieldOfScope, filledCells, type FirstRows, type OptOutScope } from './fields.ts';

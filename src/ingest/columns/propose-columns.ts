@@ -1,5 +1,4 @@
-import { parseDomain } from '../../domain/identity/values/domain-name.ts';
-import { parseEmails, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
+import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import { headerKey } from '../../domain/text/header-name.ts';

@@ -1,11 +1,11 @@
-import { parseDomain } from '../../domain/identity/values/domain-name.ts';
 import {
+  parseDomain,
   emailDomain,
   isRoleAddress,
   parseEmails,
   parseHashedEmail,
+  isFreeMail,
 } from '../../domain/identity/values/email-address.ts';
-import { isFreeMail } from '../../domain/identity/values/free-mail.ts';
 import { identityKeys, longestId } from '../../domain/identity/identity-keys.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
 import { matchKeysOfIdentity } from '../../domain/identity/match-keys.ts';

@@ -1,11 +1,10 @@
-import { describeCode } from '../../domain/error-code.ts';
+import { describeCode, Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 
 /** Bytes of one read from the disk. */
 const readBytesAtOnce = 1024 * 1024;

@@ -1,5 +1,4 @@
-import { formatNumber } from '../../domain/text/format-number.ts';
-import { counted, nounFor } from '../../domain/text/counted.ts';
+import { formatNumber, counted, nounFor } from '../../domain/text/format.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { isKnownName } from '../columns/known-headers.ts';

@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { formatNumber } from '../../domain/text/format-number.ts';
+import { formatNumber } from '../../domain/text/format.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { countCharacter } from './export-text.ts';
 

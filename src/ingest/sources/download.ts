@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeCode, errorCode, isUntrusted, trustStep } from '../../domain/error-code.ts';
-import { Problem, UsageProblem } from '../../domain/problem.ts';
+import {
+  describeCode,
+  errorCode,
+  isUntrusted,
+  trustStep,
+  Problem,
+  UsageProblem,
+} from '../../domain/problem.ts';
 import type { StagingFile } from './staging-directory.ts';
 
 /** An answer with the bytes of a remote export. */

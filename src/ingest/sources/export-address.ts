@@ -1,6 +1,6 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { isLoopback } from '../../domain/text/loopback.ts';
+import { isLoopback } from '../../domain/text/url-parts.ts';
 
 export type ExportAddress =
   | { readonly kind: 'file'; readonly path: string }

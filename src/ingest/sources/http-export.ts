@@ -1,7 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import { UsageProblem } from '../../domain/problem.ts';
-import { basic, withoutLogin } from '../../domain/text/basic-login.ts';
-import { decodePercent } from '../../domain/text/decode-percent.ts';
+import { basic, withoutLogin, decodePercent } from '../../domain/text/url-parts.ts';
 import type { RemoteContent, RemoteExport } from './download.ts';
 import { refusePlainHttp, type ExportAddress } from './export-address.ts';
 

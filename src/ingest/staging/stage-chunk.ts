@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { isFinal, type RunStatus } from '../../contract/run-statuses.ts';
-import { fieldOfColumn, identityColumns } from '../../domain/identity/identity-columns.ts';
+import { fieldOfColumn, identityColumns } from '../../domain/identity/identity.ts';
 import { Problem } from '../../domain/problem.ts';
 import type { StagedRow } from '../columns/read-row.ts';
 

@@ -7,7 +7,7 @@ import { createRowReader, type StagedRow } from '../columns/read-row.ts';
 import { Chunk, finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
 import { rowsWorthAnalyzing } from '../../db/rows-worth-analyzing.ts';
 import { changedExport, refuseChange } from '../reading/export-bytes.ts';
-import { counted, nounFor } from '../../domain/text/counted.ts';
+import { counted, nounFor } from '../../domain/text/format.ts';
 
 export interface StagingOptions extends ReadingOptions {
   readonly pool: Pool;

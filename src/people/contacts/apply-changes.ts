@@ -1,8 +1,7 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { identityColumns } from '../../domain/identity/identity-columns.ts';
+import { identityColumns } from '../../domain/identity/identity.ts';
 import { keepsMatchKeys } from '../../domain/identity/identity-evidence.ts';
-import { keysOfPerson } from '../../domain/identity/keys-of-person.ts';
-import { matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
+import { keysOfPerson, matchKeysOfMatch } from '../../domain/identity/match-keys.ts';
 import { keysInLog, keysOfPeople, keysOfRows } from '../../suppression/compared-keys.ts';
 import { readListedRows } from '../../suppression/suppression-list.ts';
 import type { Tables } from '../../db/schema.ts';

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity.ts';
 import {
   isWeak,
   readyIdentity,

@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type Kysely } from 'kysely';
-import { contradictionOf } from '../../domain/identity/contact-validity.ts';
-import { decidePerson } from '../../domain/identity/decide-person.ts';
+import { contradictionOf, decidePerson, contestedReason } from '../../domain/identity/decide-person.ts';
 import { isOnePerson, isWeak, type Evidence } from '../../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
-import { contestedReason } from '../../domain/identity/rivals.ts';
 import { rejectedReason } from '../../domain/identity/verdicts.ts';
 import type { Tables } from '../../db/schema.ts';
 import { contactKey } from '../../keys/contact-key.ts';
@@ -12,7 +10,7 @@ import { confirmedKeys } from '../decisions/contact-decisions.ts';
 import { ByMatchKey, readUndonePeople, type KnownPerson } from '../known/known-people.ts';
 import type { ContactState } from './contact-states.ts';
 import { letTimersRun, readNeighbourhood, type Neighbourhood } from './neighbourhood.ts';
-import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity.ts';
 
 /** A contact gets a person. */
 export interface ContactFill {

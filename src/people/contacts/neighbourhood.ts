@@ -3,6 +3,7 @@ import { scheduler } from 'node:timers/promises';
 import {
   decidePerson,
   verdictsOn,
+  isContested,
   type Candidate,
   type PersonDecision,
 } from '../../domain/identity/decide-person.ts';
@@ -13,7 +14,6 @@ import {
   type ComparedPerson,
 } from '../../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
-import { isContested } from '../../domain/identity/rivals.ts';
 import { verdictOn } from '../../domain/identity/verdicts.ts';
 import type { Tables } from '../../db/schema.ts';
 import {

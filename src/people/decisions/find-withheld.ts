@@ -1,9 +1,8 @@
 import { sql, type Kysely } from 'kysely';
-import { verdictsOn, weakReason } from '../../domain/identity/decide-person.ts';
+import { verdictsOn, weakReason, contestedReason, isPossible } from '../../domain/identity/decide-person.ts';
 import { weigh } from '../../domain/identity/identity-evidence.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
 import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
-import { contestedReason, isPossible } from '../../domain/identity/rivals.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
 import { readRows, type ContactState } from '../contacts/contact-states.ts';

@@ -1,8 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { matchKeysOfIdentity } from '../../domain/identity/match-keys.ts';
 import type { RecordedVerdict } from '../../domain/identity/verdicts.ts';
-import type { Note } from '../../domain/note.ts';
-import { UsageProblem } from '../../domain/problem.ts';
+import { UsageProblem, type Note } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { rolledBack } from '../../db/rolled-back.ts';
 import type { Tables } from '../../db/schema.ts';

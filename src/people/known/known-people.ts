@@ -17,7 +17,7 @@ import { isValidMatch, exportOrder, isExport, recordOrder } from '../../db/valid
 import type { Tables } from '../../db/schema.ts';
 import { eachOf, entriesByMatchKey } from '../../keys/key-lookups.ts';
 import type { Verdicts, ContactDecision } from '../../domain/identity/verdicts.ts';
-import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity.ts';
 import { identityCells } from '../../db/expressions.ts';
 import { decisionsOf, verdictsOf } from '../decisions/contact-decisions.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
-import { identityColumns } from '../../domain/identity/identity-columns.ts';
+import { identityColumns } from '../../domain/identity/identity.ts';
 import { parseExpectations, unmetExpectations } from '../../domain/runs/expectations.ts';
 import type { ExportProfile, ReadExport } from '../../domain/runs/expectations.ts';
 import { Problem } from '../../domain/problem.ts';

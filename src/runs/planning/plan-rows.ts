@@ -14,12 +14,12 @@ import { positionPilot } from '../quality-gate/pilot.ts';
 import { columnReader, type ReadColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';
-import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity-columns.ts';
+import { identityOfColumns, type IdentityColumns } from '../../domain/identity/identity.ts';
 import type { ContactDecision } from '../../domain/identity/verdicts.ts';
 import { identityCells, rowCount } from '../../db/expressions.ts';
 import { confirmedKeys, decisionsOf, verdictsOf } from '../../people/decisions/contact-decisions.ts';
 import { importers, type Importer } from '../../domain/crm/crm.ts';
-import { counted } from '../../domain/text/counted.ts';
+import { counted } from '../../domain/text/format.ts';
 import { fieldsOfHeader } from '../../ingest/columns/fields.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { PlanOutcome } from '../../contract/activities.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
-import { policyOf } from '../../domain/money/budget-policy.ts';
+import { policyOf } from '../../domain/money/budget-periods.ts';
 import { formatCredits } from '../../domain/money/decimal.ts';
 import { estimateSeconds } from '../../domain/rates/eta.ts';
 import { formatRateLimits, lowestLimits } from '../../domain/rates/rate-limit.ts';

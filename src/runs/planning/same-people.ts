@@ -6,7 +6,7 @@ import {
   type NameCells,
   type NameVerdict,
 } from '../../domain/identity/names/name-agreement.ts';
-import { counted } from '../../domain/text/counted.ts';
+import { counted } from '../../domain/text/format.ts';
 import { identifiesAlone } from '../../keys/key-lookups.ts';
 import { addWarning } from '../runs.ts';
 

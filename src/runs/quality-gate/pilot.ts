@@ -3,7 +3,7 @@ import { anyOf } from '../../db/one-of.ts';
 import { answeredOutcomes } from '../../domain/runs/outcome.ts';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { needsResume, type PauseReason, type StatusReason } from '../../contract/pause-reasons.ts';
-import { isFreeMail } from '../../domain/identity/values/free-mail.ts';
+import { isFreeMail } from '../../domain/identity/values/email-address.ts';
 import { describeRate, matchRate, type Matches } from '../../domain/runs/match-rate.ts';
 import { chooseSample } from '../../domain/runs/sample.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -12,10 +12,8 @@ import type { Tables } from '../../db/schema.ts';
 import type { PilotFigures } from '../../db/schema/run-tables.ts';
 import type { PilotJudgement } from '../../contract/activities.ts';
 import { lateKinds, lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
-import { counted, countedPeople } from '../../domain/text/counted.ts';
-import { formatCredits, storedCredits, type Credits } from '../../domain/money/decimal.ts';
-import { formatPrice } from '../../domain/money/format-price.ts';
-import { formatPercent } from '../../domain/text/format-percent.ts';
+import { counted, countedPeople, formatPercent } from '../../domain/text/format.ts';
+import { formatCredits, storedCredits, formatPrice, type Credits } from '../../domain/money/decimal.ts';
 import { getRun, type RunRecord } from '../runs.ts';
 
 /**

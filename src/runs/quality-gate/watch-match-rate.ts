@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
 import { describeRate, hasFallenBelow, matchRate, type Matches } from '../../domain/runs/match-rate.ts';
 import { answeredOutcomes } from '../../domain/runs/outcome.ts';
-import { formatPercent } from '../../domain/text/format-percent.ts';
+import { formatPercent } from '../../domain/text/format.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { databaseTime } from '../../db/expressions.ts';
 import { anyOf } from '../../db/one-of.ts';

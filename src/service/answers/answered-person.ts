@@ -1,6 +1,6 @@
 import type { Organization, Person } from '../../domain/identity/person.ts';
 import { boundedId } from '../../domain/identity/identity-keys.ts';
-import { listed } from '../../domain/text/listed.ts';
+import { listed } from '../../domain/text/format.ts';
 import { isObject, valueOf, type JsonObject } from './exact-json.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { counted } from '../../domain/text/counted.ts';
+import { counted } from '../../domain/text/format.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { nameCredits, nameMiss, namePersonMiss, type ErrorCodes } from './error-codes.ts';
 import { memberOf, readJson } from '../answers/exact-json.ts';

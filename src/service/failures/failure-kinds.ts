@@ -1,5 +1,4 @@
-import { trustStep } from '../../domain/error-code.ts';
-import { exitCodes } from '../../domain/problem.ts';
+import { trustStep, exitCodes } from '../../domain/problem.ts';
 
 /**
  * What the caller does after a failure.

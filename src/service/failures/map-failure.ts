@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isUntrusted } from '../../domain/error-code.ts';
+import { isUntrusted } from '../../domain/problem.ts';
 import { seconds, suggestion } from './advice.ts';
 import { codeNaming, nameCredits, type ErrorCodes } from './error-codes.ts';
 import { readJson, readRequestId } from '../answers/exact-json.ts';

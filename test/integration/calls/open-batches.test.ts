@@ -11,7 +11,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { emailHashes } from '../../../src/domain/identity/values/email-hashes.ts';
+import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
-import { basic } from '../../../src/domain/text/basic-login.ts';
+import { basic } from '../../../src/domain/text/url-parts.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import {
   commandChannel,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { peoplePerPage } from '../../../src/contract/batch-sizes.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { matchKeysWithHashes } from '../../../src/domain/identity/match-keys.ts';
-import { emailHashes } from '../../../src/domain/identity/values/email-hashes.ts';
+import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';

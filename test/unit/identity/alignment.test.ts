@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Alignment } from '../../../src/domain/identity/alignment.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
-import { emailHashes } from '../../../src/domain/identity/values/email-hashes.ts';
+import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { alignCall } from '../../helpers/invented/align-call.ts';
 

@@ -4,8 +4,8 @@ import {
   parseEmail,
   parseEmails,
   parseHashedEmail,
+  isFreeMail,
 } from '../../../src/domain/identity/values/email-address.ts';
-import { isFreeMail } from '../../../src/domain/identity/values/free-mail.ts';
 
 describe('an address', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emailHashes } from '../../../src/domain/identity/values/email-hashes.ts';
+import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { alignCall } from '../../helpers/invented/align-call.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDomain } from '../../../src/domain/identity/values/domain-name.ts';
+import { parseDomain } from '../../../src/domain/identity/values/email-address.ts';
 import { findWrittenProfileUrl, parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 
 describe('a profile URL', () => {

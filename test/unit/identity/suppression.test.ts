@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keysOfPerson } from '../../../src/domain/identity/keys-of-person.ts';
+import { keysOfPerson } from '../../../src/domain/identity/match-keys.ts';
 import { parseSuppressionSubject } from '../../../src/domain/identity/suppression.ts';
 
 describe('whom a person means who is to be suppressed', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOfPeriod, parseBudgetName } from '../../../src/domain/money/budget-name.ts';
+import { endOfPeriod, parseBudgetName } from '../../../src/domain/money/budget-periods.ts';
 
 describe('the name of a budget', () => {
   it.each([

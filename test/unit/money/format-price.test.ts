@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatPrice } from '../../../src/domain/money/format-price.ts';
+import { formatPrice } from '../../../src/domain/money/decimal.ts';
 
 it.each([
   ['1.8405', '1.84'],

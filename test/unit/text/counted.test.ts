@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { counted, countedPeople } from '../../../src/domain/text/counted.ts';
+import { counted, countedPeople } from '../../../src/domain/text/format.ts';
 
 it.each([
   [counted(1, 'call'), '1 call'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatNumber } from '../../../src/domain/text/format-number.ts';
+import { formatNumber } from '../../../src/domain/text/format.ts';
 
 it.each([
   [0, '0'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatPercent } from '../../../src/domain/text/format-percent.ts';
+import { formatPercent } from '../../../src/domain/text/format.ts';
 
 it.each([
   [1, 3, '33.3 %'],

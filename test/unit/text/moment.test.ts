@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDate, parseMoment } from '../../../src/domain/text/moment.ts';
+import { isDate, parseMoment } from '../../../src/domain/text/format.ts';
 
 describe('a moment', () => {
   it.each([

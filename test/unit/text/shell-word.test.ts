@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shellWord } from '../../../src/domain/text/shell-word.ts';
+import { shellWord } from '../../../src/domain/text/format.ts';
 
 it.each([
   ['/exports/contacts.csv', '/exports/contacts.csv'],

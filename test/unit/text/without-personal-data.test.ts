@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { namesPerson } from '../../../src/domain/text/names-person.ts';
-import { withoutPersonalData } from '../../../src/domain/text/without-personal-data.ts';
+import { namesPerson, withoutPersonalData } from '../../../src/domain/text/without-personal-data.ts';
 
 it.each([
   ['ada@orbit.example.csv', '[email]'],

@@ -1,6 +1,6 @@
 import { formatCredits, storedCredits } from '../../../domain/money/decimal.ts';
 import type { Reconciliation } from '../../../ledger/credit-statements.ts';
-import { counted } from '../../../domain/text/counted.ts';
+import { counted } from '../../../domain/text/format.ts';
 import { table } from '../../terminal/output.ts';
 
 /** A table of the service's statements and the credits in the warehouse, one row a credit cycle. */

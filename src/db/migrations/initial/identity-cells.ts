@@ -1,4 +1,4 @@
-import { identityColumns } from '../../../domain/identity/identity-columns.ts';
+import { identityColumns } from '../../../domain/identity/identity.ts';
 
 /** The columns of a table with the identifying cells of contacts. */
 export const identityCellColumns = identityColumns

@@ -1,5 +1,5 @@
-import { areFormsOfOneName } from './nicknames.ts';
 import { comparisonForm } from '../values/normalise.ts';
+import content from './nicknames.json' with { type: 'json' };
 
 /** A name as words in comparison form. */
 export interface ComparedName {
@@ -175,4 +175,20 @@ export function localPartsOf(name: ComparedName): string[] {
   const last = name.last.join('');
   if (first === '' || last.length < 2) return [];
   return [first + last, last + first, first[0]! + last, last + first[0]!];
+}
+
+/**
+ * First names that one person can have: each list is a name with its short forms and other spellings. A name can be in
+ * several lists: Alex is Alexander or Alexandra, who are different names.
+ */
+const groups = content.map((names) => new Set(names));
+
+/**
+ * Whether two first names can be the same person's. This keeps an agreeing address valid, but is no evidence alone,
+ * because different people also have such names.
+ *
+ * @param one in comparison form, as `other`
+ */
+function areFormsOfOneName(one: string, other: string): boolean {
+  return groups.some((group) => group.has(one) && group.has(other));
 }

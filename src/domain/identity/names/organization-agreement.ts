@@ -1,6 +1,4 @@
-import { parseDomain } from '../values/domain-name.ts';
-import { emailDomain, parseEmail } from '../values/email-address.ts';
-import { isFreeMail } from '../values/free-mail.ts';
+import { parseDomain, emailDomain, parseEmail, isFreeMail } from '../values/email-address.ts';
 import type { Identity } from '../identity.ts';
 import { organizationForm } from '../values/normalise.ts';
 import type { Person } from '../person.ts';
@@ -13,7 +11,7 @@ export interface Employers {
   readonly pastNames: ReadonlySet<string>;
 }
 
-export type EmployerVerdict = 'agree' | 'differ' | 'unknown';
+type EmployerVerdict = 'agree' | 'differ' | 'unknown';
 
 /** The employer of a row: by name, by domain, or by the domain of an address, except free mail. */
 export function employersOfIdentity(identity: Identity): Employers {
@@ -57,7 +55,7 @@ export function mayBeOneEmployer(one: Employers, other: Employers): boolean {
 }
 
 /** An employer as an answer states it. */
-export interface StatedEmployer {
+interface StatedEmployer {
   readonly name: string | null;
   readonly domain: string | null;
 }

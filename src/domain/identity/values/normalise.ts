@@ -1,6 +1,6 @@
 import { decodeHTMLStrict } from 'entities/decode';
-import { decomposeLetters } from '../../text/fold-letters.ts';
-import { listed } from '../../text/listed.ts';
+import { decomposeLetters } from '../../text/header-name.ts';
+import { listed } from '../../text/format.ts';
 
 /**
  * Two forms of every text. The display form is the tidied original, which is sent and shown. The comparison form

@@ -1,4 +1,4 @@
-import { decodePercent } from '../../text/decode-percent.ts';
+import { decodePercent } from '../../text/url-parts.ts';
 import { displayForm } from './normalise.ts';
 
 /**

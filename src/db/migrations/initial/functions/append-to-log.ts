@@ -1,4 +1,4 @@
-import { identityColumns } from '../../../../domain/identity/identity-columns.ts';
+import { identityColumns } from '../../../../domain/identity/identity.ts';
 import { keptPlans } from '../kept-plans.ts';
 
 /**

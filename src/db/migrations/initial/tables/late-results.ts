@@ -3,7 +3,7 @@ import {
   deliveryStatuses,
   effectiveStatuses,
   ineffectiveStatuses,
-} from '../../../../domain/late-results/delivery-status.ts';
+} from '../../../../domain/late-results/delivery-kinds.ts';
 /** The inbox of webhook deliveries and polls; `column-comments` explains the columns. */
 export const lateResultTables = [
   `create table enrichment.webhook_deliveries (

@@ -1,5 +1,4 @@
-import { deliveryKindNames } from '../../../../domain/late-results/delivery-kinds.ts';
-import { creditedStatuses } from '../../../../domain/late-results/delivery-status.ts';
+import { deliveryKindNames, creditedStatuses } from '../../../../domain/late-results/delivery-kinds.ts';
 import { switchboard } from '../../../../domain/identity/values/phone.ts';
 import { holdingStatuses } from '../../../../domain/money/attempt-status.ts';
 import { oneOf } from '../../../one-of.ts';

@@ -1,5 +1,3 @@
-import { decodePercent } from './decode-percent.ts';
-
 /** The value of an Authorization header. */
 export function basic(login: string, password: string): string {
   return `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`;
@@ -26,4 +24,24 @@ export function loginInHeader(address: string): {
   const hasLogin = username + password !== '';
   const authorization = basic(decodePercent(username), decodePercent(password));
   return { url: withoutLogin(url).href, headers: hasLogin ? { authorization } : {} };
+}
+
+/** Decodes `%C3%A9` in a part of an address. Keeps what is no code, such as the sign in `100%sure`. */
+export function decodePercent(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (codes) => {
+    try {
+      return decodeURIComponent(codes);
+    } catch {
+      return codes;
+    }
+  });
+}
+
+/**
+ * Whether a host is this machine.
+ *
+ * @param hostname as in `URL`
+ */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }

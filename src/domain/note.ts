@@ -1,5 +1,0 @@
-/** Who decided, and why. */
-export interface Note {
-  readonly by: string;
-  readonly reason: string | undefined;
-}

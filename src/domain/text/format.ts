@@ -1,0 +1,118 @@
+/** The noun for a number: `call` for 1, `calls` for any other number. */
+export function nounFor(value: number | string, one: string, many = `${one}s`): string {
+  return String(value) === '1' ? one : many;
+}
+
+/**
+ * A number with its noun: `1 call`, `1,200 calls`, `1 person`, `0.5 credits`.
+ *
+ * @param value a whole number, or a decimal as text
+ */
+export function counted(value: number | string, one: string, many?: string): string {
+  return `${formatNumber(value)} ${nounFor(value, one, many)}`;
+}
+
+/** `1 person`, `2 people`. */
+export function countedPeople(value: number): string {
+  return counted(value, 'person', 'people');
+}
+
+/** The entries of a text, with a comma and a space or line break between them. */
+export function listed(text: string): string[] {
+  return text.trim().split(/,\s+/);
+}
+
+/**
+ * The length of the longest text; 0 without texts. Not by `Math.max(...)`: a function takes some 100,000 arguments, and
+ * a table can have more rows.
+ */
+export function longest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, text.length), 0);
+}
+
+/**
+ * Formats a count or a decimal for a person, with grouped digits: `12,345`, `1,150.25`.
+ *
+ * @param value a whole number, or a decimal as text
+ */
+export function formatNumber(value: number | string): string {
+  const [whole = '', fraction] = String(value).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/**
+ * Formats a share for a person: `92.7 %`. Rounds half up to one decimal, also where shares then add up to 99.9 % or
+ * 100.1 %: equal counts have equal shares. `–` if the whole is 0.
+ *
+ * @param part from 0 to `whole`
+ */
+export function formatPercent(part: number, whole = 1): string {
+  if (whole === 0) return '–';
+  const tenths = Math.floor((part * 1_000) / whole + 0.5 + tolerance);
+  return `${(tenths / 10).toFixed(1)} %`;
+}
+
+/** Corrects floating point: 0.0005 × 1,000 need not be 0.5, and rounding down would lose a tenth. */
+const tolerance = 1e-9;
+
+/** A time as `2026-11-21 08:42`, in UTC. @param time also as ISO 8601 */
+export function minuteOf(time: Date | string): string {
+  return (typeof time === 'string' ? time : time.toISOString()).slice(0, 16).replace('T', ' ');
+}
+
+/** A time as `2026-11-21 08:42:52 UTC`, from ISO 8601. */
+export function secondOf(time: string): string {
+  return `${time.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** Whether a text is a calendar date such as `2026-11-21`. */
+export function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  // Date.parse would read 2026-02-30 as 2 March.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+/**
+ * Reads a time with its zone, such as `2026-11-21T02:00:00Z`. Without a zone its meaning would depend on the
+ * machine.
+ *
+ * @returns undefined if the text is no such time
+ */
+export function parseMoment(text: string): Date | undefined {
+  const [, date = '', zone] = /^(\d{4}-\d{2}-\d{2})[T ].+(z|[+-]\d{2}:?\d{2})$/i.exec(text) ?? [];
+  const time = zone !== undefined && isDate(date) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : new Date(time);
+}
+
+/** A word as a shell reads it. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * Characters that control a terminal or change the order of text: control characters of ASCII and Latin-1
+ * except tab and line feed, direction marks, line and paragraph separators, and noncharacters.
+ */
+const controlling =
+  // oxlint-disable-next-line no-control-regex -- the pattern finds control characters
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufff9-\ufffb]/g;
+
+/**
+ * Escapes control characters: ESC becomes `\u001b`. Line feeds and tabs stay.
+ *
+ * The escapes are those of JSON, so that a JSON text keeps its meaning.
+ */
+export function visible(text: string): string {
+  return text.replace(controlling, escaped);
+}
+
+/** As `visible`, for a single line: line feeds and tabs are escaped too. */
+export function visibleInLine(text: string): string {
+  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

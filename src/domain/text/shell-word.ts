@@ -1,4 +1,0 @@
-/** A word as a shell reads it. */
-export function shellWord(text: string): string {
-  return /^[\w./:@%+,-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
