@@ -1,6 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
 import { startTcpProxy } from '../helpers/servers/tcp-proxy.ts';
@@ -119,56 +117,6 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
 describe('with one call at a time', () => {
   beforeAll(() => system.startWorker({ CALL_CONCURRENCY: '1' }));
 
-  it('a call that is answered with nothing or without a list is unknown, and no person gets data', async () => {
-    system.sandbox.faults.set({
-      rules: [
-        { path: '/people/bulk_match', from: 2, to: 2, answer: 'empty' },
-        { path: '/people/bulk_match', from: 3, to: 3, matches: 'not-a-list' },
-      ],
-    });
-    const facts = (await system.here(['run', system.sample(40), '--yes', '--json'])).facts();
-    expect((await attemptsOf(facts.run_id))['unknown']).toBe(2);
-    expect(sum(facts.outcomes)).toBe(40);
-    expect(system.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(system);
-  });
-
-  describe('an answer that the database refuses', () => {
-    // The other batch of the run must not call before the database has the pause.
-    beforeAll(async () => {
-      await system.warehouse.query`
-        create function take_long() returns trigger language plpgsql as $$
-          begin perform pg_sleep(0.3); return new; end $$;
-        create trigger take_long before update on runs
-          for each row when (new.status = 'paused') execute function take_long()`;
-    });
-
-    afterAll(() => system.warehouse.pool.query('drop function take_long() cascade'));
-
-    it('an answer that the database refuses is kept, its call is unknown, and the run pauses', async () => {
-      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', credits: 'huge' }] });
-      const paused = await system.here(['run', system.sample(20), '--yes', '--json']);
-      expect(paused.code).toBe(3);
-      const { run_id: runId, status, calls } = paused.facts();
-      expect({ status, calls }).toEqual({ status: 'paused', calls: 1 });
-      const rows = await system.warehouse.query`
-        select status, reason is not null as explained, length(body_gzip) > 500 as kept
-        from enrichment.attempts left join enrichment.raw_answers using (attempt_id) where run_id = ${runId}`;
-      expect(rows).toEqual([{ status: 'unknown', explained: true, kept: true }]);
-      await system.here(['cancel', runId]);
-      await expectPromisesKept(system);
-    });
-  });
-
-  it('answers with ids that no index can hold give the rows their data', async () => {
-    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', matches: 'long-ids' }] });
-    const ended = await system.here(['run', system.sample(20), '--yes', '--json']);
-    expect(ended.code).toBe(0);
-    const { outcomes, credits } = ended.facts();
-    expect(outcomes['enriched']).toBe(Number(credits.settled));
-    await expectPromisesKept(system);
-  });
-
   it('an account without credits pauses the run, fails no row, and continues with new credits', async () => {
     let command = ['run', system.sample(60), '--yes', '--json'];
     for (const status of [200, 402, 403] as const) {
@@ -191,19 +139,6 @@ describe('with one call at a time', () => {
   });
 
   describe('a price that the service did not announce', () => {
-    it('an unannounced price of fractions of a credit is settled exactly', async () => {
-      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', price: 0.07 }] });
-      const before = Number(system.sandbox.log.bill().credits);
-      const { credits } = (await system.here(['run', system.sample(40), '--yes', '--json'])).facts();
-      expect(credits).toEqual({
-        settled: expect.stringContaining('.'),
-        reserved: '0',
-        unknown: '0',
-      });
-      expect(Number(credits.settled)).toBeCloseTo(Number(system.sandbox.log.bill().credits) - before, 6);
-      await expectPromisesKept(system);
-    });
-
     it('a price above the reservation is recorded, and no call follows until an operator resumes', async () => {
       system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 3, price: 30 }] });
       const paused = await system.here(['run', system.sample(60), '--yes', '--json']);
@@ -252,54 +187,5 @@ describe('with one call at a time', () => {
         status: 'finished',
       });
     });
-
-    it('a run whose command names no service pays once for each person at that of the workers', async () => {
-      await system.startWorker(elsewhere());
-      const file = unseen('nova');
-      const first = await system.here(['run', file, '--yes', '--json'], ofWorkers);
-      const again = await system.here(['run', file, '--yes', '--json'], elsewhere());
-      expect(first.facts()).toMatchObject({ status: 'finished', calls: 2 });
-      expect(again.facts()).toMatchObject({ status: 'finished', calls: 0 });
-    });
-
-    it('workers of another service send nothing of a run whose command names its service', async () => {
-      await system.startWorker(elsewhere());
-      const before = system.sandbox.log.bill().calls;
-      const paused = (await system.here(['run', unseen('vega'), '--yes', '--json'])).facts();
-      expect(paused).toMatchObject({ status: 'paused', reason_type: 'service.other' });
-      expect(system.sandbox.log.bill().calls).toBe(before);
-      await system.startWorker();
-      expect((await system.here(['resume', paused.run_id, '--json'])).facts()).toMatchObject({
-        status: 'finished',
-        calls: 2,
-      });
-    });
-
-    /** People whom no other test has asked a service for. */
-    function unseen(name: string): string {
-      const file = join(system.directory, `${name}.csv`);
-      const addresses = Array.from({ length: 12 }, (_, n) => `${name}${n}@unseen.example`);
-      writeFileSync(file, ['Email', ...addresses].join('\n'));
-      return file;
-    }
   });
-});
-
-// Last, because the sandbox has not billed this cost.
-it('a call whose deliveries state a cost is settled from that cost to its held credits, and not released', async () => {
-  const rows = await system.warehouse.query<{ attempt_id: string }>`
-    update enrichment.attempts set credits_stated = 3 where status = 'unknown' returning attempt_id`;
-  const id = rows[0]!.attempt_id;
-  const decide = (...words: string[]) => system.here(['attempts', ...words, '--yes', '--by', 'lea']);
-  for (const refused of [
-    await decide('release', id),
-    await decide('settle', id, '--credits', '2'),
-    await decide('settle', id, '--credits', '999'),
-  ])
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect((await system.here(['attempts', 'settle', id])).code).toBe(3);
-  const settled = await decide('settle', id, '--credits', '4', '--reason', 'ticket 17');
-  expect(settled).toMatchObject({ code: 0, stdout: `${id}: settled with 4 credits\n` });
-  const shown = await system.here(['attempts', 'list', id]);
-  expect(shown.stdout).toContain('decided by lea: 4 credits (ticket 17)');
 });

@@ -56,14 +56,3 @@ it('enrich run and doctor warn if the workers encrypt and the command does not',
   expect(withKey.stdout).toContain('encrypts with key "of-the-command"');
   await expectPromisesKept(system);
 });
-
-it('enrich resume reports a paused run whose codec key a new worker lacks', async () => {
-  await system.startWorker(key);
-  const begin = ['run', system.sample(10), '--yes', '--json', '--max-credits', '1', '--on-budget', 'pause'];
-  const { run_id: runId } = (await system.here(begin, key)).facts();
-  await system.startWorker();
-  const ended = await system.here(['resume', runId], key);
-  expect(ended.stderr).toContain('error: the workers cannot read or carry out the workflow of this run');
-  expect(ended.code).toBe(1);
-  await expectPromisesKept(system);
-});

@@ -108,43 +108,6 @@ describe('a contact that is shown to be a known person', () => {
     expect(await contactsOf('crm-j')).toHaveLength(3);
     await expectPromisesKept(system);
   });
-
-  it('a contact of a known person is not filled when its name contradicts, and its row says why', async () => {
-    await run(peopleFrom(20, 1, 'd'), 'crm-d');
-    const [row] = peopleFrom(20, 1, 'e');
-    const facts = await run([{ ...row!, first: 'Quentin', last: 'Zzyzx' }], 'crm-e');
-    expect(facts).toMatchObject({ calls: 0, filled: 0, outcomes: { fresh: 1 } });
-    expect(await contactsOf('crm-e')).toEqual([]);
-    expect(await reasonOf(facts.run_id, 1)).toContain('not filled: the email agrees and the name does not');
-  });
-
-  it("a contact loses the former person's data when its record becomes another person", async () => {
-    const former = await run(peopleFrom(30, 8, 'f'), 'crm-f');
-    expect(former.outcomes).toEqual({ enriched: 8 });
-    const before = await contactsOf('crm-f');
-    const strangers = before.map(({ contact_id: id }, index) => {
-      const last = `Zzyzx${'abcdefgh'[index]}`;
-      return { id, email: `quentin.${last.toLowerCase()}@unknown-${index}.example`, first: 'Quentin', last };
-    });
-    const facts = await run(strangers, 'crm-f');
-    const after = await contactsOf('crm-f');
-    const formerIds = new Set(before.map(({ person_id }) => person_id));
-    expect(after.filter(({ person_id }) => formerIds.has(person_id))).toEqual([]);
-    // Also where the new person is not found.
-    expect(facts.outcomes['not_found']).toBeGreaterThan(0);
-    expect(after).toHaveLength(facts.outcomes['enriched'] ?? 0);
-  });
-
-  it('a contact is filled by stored answers of an undone run under the right source', async () => {
-    const rows = peopleFrom(40, 4, 'g');
-    const wrong = await run(rows, 'crm-g');
-    await system.here(['undo', wrong.run_id, '--yes']);
-    expect(await contactsOf('crm-g')).toEqual([]);
-    const right = await run(rows, 'crm-h');
-    expect(right).toMatchObject({ calls: 0, filled: 4 });
-    expect(await contactsOf('crm-h')).toHaveLength(4);
-    await expectPromisesKept(system);
-  });
 });
 
 /** An export of no known CRM: the same record ids in each, and other people for each seed. */

@@ -225,33 +225,6 @@ describe('phones', () => {
     await expectPromisesKept(system);
   });
 
-  it('phones with a missing, negative or non-numeric price leave their credits held as unknown', async () => {
-    const deliveries = eachOnce([{ credits: 'missing' }, { credits: 'negative' }, { credits: 'text' }]);
-    system.sandbox.faults.set({ deliveries });
-    const ended = await system.here(
-      ['run', system.sample(50), '--yes', '--json', '--reveal', 'phone'],
-      deadline,
-    );
-    expectAllUsed(deliveries);
-    expect(ended.code).toBe(3);
-    const { run_id: runId, calls } = ended.facts();
-    const unknown = await rows<{ number: number }>(
-      `select count(*)::int as number from enrichment.attempts where run_id = $1 and status = 'unknown'`,
-      runId,
-    );
-    expect(unknown).toEqual([{ number: 3 }]);
-    expect((await inbox(runId))['applied']).toBeGreaterThanOrEqual(calls);
-    expect(await phonesOf(runId)).toBeGreaterThan(5);
-    await expectPromisesKept(system);
-  });
-
-  it('phones that are skipped or fail are not awaited', async () => {
-    system.sandbox.faults.set({ rules: [{ phone_enrichment: 'failed' }] });
-    const facts = await reveal(system.sample(20), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '10m' });
-    expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-    await expectPromisesKept(system);
-  });
-
   it('phones that come although their answer said that they had failed are applied and settled', async () => {
     system.sandbox.faults.set({ rules: [{ phone_enrichment: 'failed', delivers_anyway: true }] });
     const { run_id: runId, calls } = await reveal(system.sample(20));
@@ -268,12 +241,6 @@ describe('phones', () => {
 
 describe('a waterfall', () => {
   beforeAll(() => system.startWorker(lastPolls));
-
-  it('a waterfall needs a ceiling of credits per person', async () => {
-    const refused = await system.here(['run', system.sample(5), '--yes', '--waterfall', 'phone']);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('--max-credits-per-person');
-  });
 
   it.each([
     ['with', ['--reveal', 'phone']],
@@ -294,13 +261,6 @@ describe('a waterfall', () => {
     });
     expect(facts.late_results.arrived).toBe(system.sandbox.log.lateResults().length - before);
     await expectPromisesKept(system);
-  });
-
-  it('a waterfall that the service does not accept is not awaited', async () => {
-    system.sandbox.faults.set({ rules: [{ waterfall: 'failed' }] });
-    const facts = await reveal(system.sample(20), waterfall, { LATE_RESULTS_DEADLINE: '10m' });
-    expect(facts.status).toBe('finished');
-    expect(facts.late_results.awaited).toBe(0);
   });
 });
 

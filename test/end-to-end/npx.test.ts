@@ -18,7 +18,6 @@ async function begunByNpx(parameters: string): Promise<{ npx: number; ended: Pro
 }
 
 it.each([
-  ['SIGTERM to npx alone', (npx: number): boolean => process.kill(npx, 'SIGTERM')],
   ['SIGKILL to npx alone', (npx: number): boolean => process.kill(npx, 'SIGKILL')],
   ['SIGTERM to all processes of npx', (npx: number): boolean => process.kill(-npx, 'SIGTERM')],
 ])('a run that npx started is paused by %s', async (_, interrupt) => {

@@ -33,12 +33,6 @@ it('enrich plan warns that no row fits --only, and ends with exit code 0', async
   expect(ended.code).toBe(0);
 });
 
-it('a file without rows is no usage error, and a plan of no person', async () => {
-  const ended = await system.here(['plan', write('header.csv', 'email,first_name\n')]);
-  expect(ended.stdout).toContain('the file has a header and no rows');
-  expect(ended.code).toBe(0);
-});
-
 it('enrich plan is no run: not in the list, not the latest, not in the budgets', async () => {
   const planned = await system.here(['plan', 'good.csv', '--json']);
   expect(planned.code).toBe(0);
@@ -63,9 +57,4 @@ it('enrich plan without a credential of the service says that enrich run refuses
   expect(planned.code).toBe(0);
   expect((await system.here(['run', 'good.csv', '--yes'], nothing)).code).toBe(2);
   expect((await system.here(['plan', 'good.csv'])).stderr).not.toContain('refuses');
-});
-
-it('enrich plan says that the people are invented if no service is configured', async () => {
-  const ended = await system.hereAlone(['plan', 'good.csv'], { ENRICHMENT_BASE_URL: '' });
-  expect(ended.stderr).toContain('the sandbox on this machine (invented people, no cost)');
 });

@@ -41,27 +41,6 @@ async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<voi
 }
 
 describe('enrich run', () => {
-  it('the progress of a run ends with the people who were asked for, if others are over budget', async () => {
-    const limits = ['--max-credits', '20', '--on-budget', 'finish', '--freshness', '0s'];
-    const { stderr } = await system.here(['run', system.sample(60), '--yes', ...limits]);
-    const [, done, total] = /finished +\[#+-+\] +(\d+)\/(\d+)/.exec(stderr) ?? [];
-    expect(Number(done)).toBeGreaterThan(0);
-    expect(Number(done)).toBeLessThan(Number(total));
-  });
-
-  it('enrich run ends with the number of rows whose record id names different people', async () => {
-    const file = join(system.directory, 'contested.csv');
-    const rows = [
-      '9001,Ada,Novak,ada@orbit.example',
-      '9001,Bob,Quist,bob@orbit.example',
-      ',Cleo,Adler,c@x.example',
-    ];
-    writeFileSync(file, ['Record ID,First Name,Last Name,Email', ...rows, ''].join('\n'));
-    const { stdout, stderr } = await system.here(['run', file, '--yes']);
-    expect(stdout).toContain('2 rows have a record id that names different people in the file');
-    expect(stderr).toContain('1 row without a record id');
-  });
-
   it('enrich run enriches an export; rows, calls and credits add up; a second run asks for no person', async () => {
     const file = system.sample(100);
     const bill = sinceNow();
@@ -139,21 +118,6 @@ describe('enrich run', () => {
     },
   );
 
-  it('enrich run asks on a terminal also if --yes began the run and it was paused before its plan', async () => {
-    const file = system.sample(30);
-    const bill = sinceNow();
-    const left = await system.answerPrompts(['run', file], '\u0003');
-    const runId = /run (\S+)/.exec(left.shown)![1]!;
-    await system.terminateWorkflow(runId);
-    const interrupted = { type: 'run.interrupted', reason: 'a test', next: 'none' };
-    await system.warehouse.query`
-      update runs set status = 'paused', pause_reason = ${interrupted}, plan = null, approved_at = now()
-      where run_id = ${runId}`;
-    const again = await system.answerPrompts(['run', file], 'n\n');
-    expect(again.shown).toContain('[y/N]');
-    expect(bill().calls).toBe(0);
-  });
-
   it('enrich run --plan runs exactly the shown plan, or nothing', async () => {
     const file = system.sample(50);
     const plan = JSON.parse((await system.here(['plan', file, '--json'])).stdout) as { plan_hash: string };
@@ -198,29 +162,6 @@ it('enrich run does not continue a run that a person has paused, and enrich resu
   expect(again.code).toBe(3);
   expect(bill().calls).toBe(0);
   expect((await system.here(['resume', runId, '--json'])).facts()).toMatchObject({ status: 'finished' });
-});
-
-it('credits that are short are spent on the people who come first by --order-by', async () => {
-  const rows = Array.from({ length: 100 }, (_, score) => `p${score},first${score}@order.example,${score}\n`);
-  const file = join(system.directory, 'scores.csv');
-  writeFileSync(file, `Record ID,Email,Score\n${rows.join('')}`);
-  const command = ['run', file, '--yes', '--json', '--source', 'scores', '--max-credits', '23'];
-  const run = (await system.here([...command, '--order-by', 'Score', 'desc'])).facts();
-  const asked = await system.warehouse.query`
-    select count(*)::int as people, max(position) + 1 as last
-    from enrichment.run_people join enrichment.run_rows using (run_id, row_number)
-    where run_id = ${run.run_id} and outcome <> 'over_budget'`;
-  expect(asked[0].people).toBeGreaterThanOrEqual(23);
-  expect(asked[0].last).toBe(asked[0].people);
-});
-
-it('an export with a second header ends enrich run with 2, as it ends enrich plan', async () => {
-  const file = join(system.directory, 'second-header.csv');
-  writeFileSync(file, 'Email,City\na@orbit.example,Oslo\nName,Email\nBo,b@orbit.example\n');
-  expect((await system.here(['plan', file])).code).toBe(2);
-  const run = await system.here(['run', file, '--yes', '--json']);
-  expect(run.facts()).toMatchObject({ status: 'failed', reason_type: 'export.second-header' });
-  expect(run.code).toBe(2);
 });
 
 it.each([

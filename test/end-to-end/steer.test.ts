@@ -5,11 +5,10 @@ import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { setRunStatus } from '../../src/runs/runs.ts';
 import type { RunProgress } from '../../workflows/messages.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
-import { suppressionsLock } from '../../src/db/suppressions-lock.ts';
 import { announce, withdraw } from '../../src/dev/presence.ts';
 import { expectFiguresOf } from '../helpers/temporal/current-details.ts';
 import { untilStatus } from '../helpers/temporal/play-run.ts';
-import { resetBeforeUpdate, resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
+import { resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
@@ -39,15 +38,12 @@ async function countedCalls(): Promise<number> {
   return rows[0]!.calls;
 }
 
-/** Begins a command, and waits until it waits for a table that `mode` locks. */
-async function begunBehindLock(
-  table: string,
-  mode: 'access exclusive' | 'share',
-  command: readonly string[],
-): Promise<Begun & { readonly unlock: () => Promise<void> }> {
+/** Begins a command, and waits until it waits to read the migrations, which its session does first. */
+async function begunBehindLock(command: readonly string[]): Promise<Begun & { unlock: () => Promise<void> }> {
   const { pool } = system.warehouse;
+  const table = 'enrichment.kysely_migration';
   const holder = await pool.connect();
-  await holder.query(`begin; lock table ${table} in ${mode} mode`);
+  await holder.query(`begin; lock table ${table} in access exclusive mode`);
   const begun = system.begin(command, { ENRICH_DATA_DIR: join(system.directory, 'signalled') });
   const isWaiting = async (): Promise<boolean> =>
     (await pool.query(`select from pg_locks where relation = '${table}'::regclass and not granted`))
@@ -64,12 +60,6 @@ async function statusOf(runId: string): Promise<RunFacts> {
   return (await system.here(['status', runId, '--json'])).facts();
 }
 
-it('enrich worker ends as a usage error when Temporal has no such namespace', async () => {
-  const ended = await system.here(['worker'], { TEMPORAL_NAMESPACE: 'missing' });
-  expect(ended.stderr).toMatch(/^error: Temporal has no namespace "missing"\n/);
-  expect(ended.code).toBe(2);
-});
-
 it('enrich run begins no run when Temporal has no such namespace', async () => {
   const countRuns = async (): Promise<unknown> =>
     (await system.warehouse.query`select count(*)::int as runs from enrichment.runs`)[0]?.runs;
@@ -78,28 +68,6 @@ it('enrich run begins no run when Temporal has no such namespace', async () => {
   expect(ended.stderr).toContain('error: Temporal has no namespace "missing"\n');
   expect(ended.code).toBe(2);
   expect(await countRuns()).toBe(before);
-});
-
-it('commands name the next step when the namespace of a run was deleted, and enrich status shows the run', async () => {
-  const runId = await killedRun();
-  const missing = { TEMPORAL_NAMESPACE: 'missing' };
-  const what = 'Temporal has no namespace "missing"';
-  const next = 'correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create NAME';
-  for (const settings of [missing, { ...missing, TEMPORAL_UI_URL: 'http://127.0.0.1:1' }]) {
-    const { code, stdout } = await system.here(['status', runId], settings);
-    expect(stdout).toContain(`run ${runId}: running`);
-    expect(stdout).toContain(
-      `  Temporal cannot tell whether the run has a worker: ${what}\n  next: ${next}\n`,
-    );
-    expect(code).toBe(0);
-  }
-  for (const command of ['pause', 'resume', 'cancel']) {
-    const refused = await system.here([command, runId], missing);
-    expect(refused.stderr).toMatch(new RegExp(`error: ${what}\\n.*\\n  next:  ${next}`));
-    expect(refused.code).toBe(2);
-  }
-  expect((await system.hereAlone(['cancel', runId])).code).toBe(0);
-  await expectPromisesKept(system);
 });
 
 describe('cancelling', () => {
@@ -144,36 +112,6 @@ describe('pausing', () => {
     await expectPromisesKept(system);
   });
 
-  it('enrich resume waits for a run that was interrupted while it was finishing', async () => {
-    system.sandbox.faults.set({ deliveries: [{ never: true, delay: 3_600_000 }] });
-    const { pool } = system.warehouse;
-    const command = ['run', system.sample(10), '--yes', '--reveal', 'phone', '--late-deadline', '5s'];
-    const begun = system.begin(command);
-    const one = async (statement: string): Promise<unknown> =>
-      Object.values((await pool.query<Record<string, unknown>>(statement)).rows[0] ?? {})[0];
-    await expect
-      .poll(() => one(`select status from enrichment.attempts order by admitted_at desc limit 1`), patient)
-      .toBe('awaiting');
-    // The run compares its contacts when it is finishing, and waits for this lock.
-    const holder = await pool.connect();
-    await holder.query(`begin; select pg_advisory_xact_lock(${suppressionsLock})`);
-    const waiting = `select count(*) > 0 from pg_locks where locktype = 'advisory' and not granted
-      and database = (select oid from pg_database where datname = current_database())`;
-    await expect.poll(() => one(waiting), patient).toBe(true);
-    begun.kill('SIGINT');
-    const runId = await latestRun();
-    await expect
-      .poll(() => one(`select status from enrichment.runs where run_id = '${runId}'`), patient)
-      .toBe('paused');
-    await holder.query('rollback');
-    holder.release();
-    await begun.ended;
-    const resumed = await system.hereAlone(['resume', runId, '--json']);
-    expect(resumed.stderr).not.toContain('error:');
-    expect(resumed.facts()).toMatchObject({ run_id: runId, status: 'finished' });
-    await expectPromisesKept(system);
-  });
-
   it('a signal ends enrich run with 143 before its run begins, then with 3, and a second signal at once', async () => {
     const calls = () => system.sandbox.log.calls().length;
     const count = async (table: string): Promise<number> => {
@@ -185,8 +123,7 @@ describe('pausing', () => {
     const runs = await count('runs');
     const ofFile = ['run', system.sample(60), '--yes'];
     const command = [...ofFile, '--json'];
-    // Each command reads this table when its session begins.
-    const early = await begunBehindLock('enrichment.kysely_migration', 'access exclusive', command);
+    const early = await begunBehindLock(command);
     early.kill('SIGTERM');
     expect(await early.ended).toBe(143);
     await early.unlock();
@@ -222,17 +159,6 @@ describe('pausing', () => {
     expect(await count('runs')).toBe(runs + 1);
     // The workflow waits for the hour of the rate limit.
     expect((await system.hereAlone(['cancel', runId])).code).toBe(0);
-    await expectPromisesKept(system);
-  });
-
-  it('a signal while the row of a run is being inserted pauses the run', async () => {
-    const command = ['run', system.sample(50), '--yes', '--json'];
-    const beginning = await begunBehindLock('enrichment.runs', 'share', command);
-    beginning.kill('SIGTERM');
-    await beginning.unlock();
-    expect(await beginning.ended).toBe(3);
-    expect(beginning.output()).toMatch(/"status":"paused".*"reason_type":"run.interrupted"/);
-    expect((await system.hereAlone(['cancel', await latestRun()])).code).toBe(0);
     await expectPromisesKept(system);
   });
 
@@ -383,34 +309,6 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  it('updates that Temporal sends again after a reset change no newer pause or limit', async () => {
-    const command = ['run', system.sample(50), '--yes', '--json', '--pilot', '20'];
-    const { run_id: runId } = (await system.here(command)).facts();
-    const temporal = await system.temporal();
-    const handle = temporal.workflow.getHandle(runId);
-    const refused = 'service.unauthorized';
-    await handle.executeUpdate('raiseBudget', { args: ['500'], updateId: 'raise' });
-    system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', status: 401 }] });
-    await handle.executeUpdate('resume', { updateId: 'resume' });
-    await expect.poll(async () => (await statusOf(runId)).reason_type, patient).toBe(refused);
-    system.sandbox.faults.set({});
-    await system.here(['budget', 'set', `run:${runId}`, '45']);
-    const before = await statusOf(runId);
-
-    const { calls } = system.sandbox.log.bill();
-    const reset = await resetBeforeUpdate(temporal, runId, 'raiseBudget');
-    for (const id of ['raise', 'resume']) await reset.getUpdateHandle(id).result();
-    await expect
-      .poll(async () => (await reset.query<RunProgress>('progress')).waitsFor?.type, patient)
-      .toBe(refused);
-    expect(await statusOf(runId)).toEqual(before);
-    expect(before).toMatchObject({ status: 'paused', max_credits: '45' });
-    expect(system.sandbox.log.bill().calls).toBe(calls);
-    const resumed = await system.here(['resume', runId, '--json']);
-    expect(resumed.facts()).toMatchObject({ status: 'finished' });
-    await expectPromisesKept(system);
-  });
-
   it('enrich status says that a run has lost its workflow, and enrich resume continues the run', async () => {
     const command = [
       'run',
@@ -438,39 +336,21 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  describe('a pilot on a terminal', () => {
-    const yes = 'y\n';
-    const question = 'continue with the other people? [y/N]';
-
-    /** Says yes to the plan, and then answers what is asked after the pilot. */
-    async function pilot(answer: string) {
-      const file = system.sample(50);
-      const { code, shown } = await system.answerPrompts(['run', file, '--pilot', '20'], yes, answer);
-      const run = await statusOf(await latestRun());
-      expect(shown).toMatch(/pilot of 20 people; \d+ of 20 found: /);
-      expect(shown.split(question)).toHaveLength(2);
-      return { code, run };
-    }
-
-    it('a pilot on a terminal asks for all other people after approval', async () => {
-      const { run } = await pilot(yes);
-      expect(run).toMatchObject({ status: 'finished' });
-      expect(run.calls).toBeGreaterThan(2);
-      await expectPromisesKept(system);
-    });
-
-    it('a pilot on a terminal asks for no other person after a no, and can be resumed', async () => {
-      const { code, run } = await pilot('n\n');
-      expect(code).toBe(3);
-      expect(run).toMatchObject({
-        status: 'paused',
-        calls: 2,
-        next: expect.stringContaining('enrich resume'),
-      });
-      const resumed = await system.here(['resume', run.run_id, '--json']);
-      expect(resumed.facts()).toMatchObject({ status: 'finished' });
-      await expectPromisesKept(system);
-    });
+  it('a pilot on a terminal asks for no other person after a no, and can be resumed', async () => {
+    const { code, shown } = await system.answerPrompts(
+      ['run', system.sample(50), '--pilot', '20'],
+      'y\n',
+      'n\n',
+    );
+    expect(shown).toMatch(/pilot of 20 people; \d+ of 20 found: /);
+    expect(shown.split('continue with the other people? [y/N]')).toHaveLength(2);
+    expect(code).toBe(3);
+    const run = await statusOf(await latestRun());
+    const next = expect.stringContaining('enrich resume');
+    expect(run).toMatchObject({ status: 'paused', calls: 2, next });
+    const resumed = await system.here(['resume', run.run_id, '--json']);
+    expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(system);
   });
 
   it('enrich cancel ends a run whose workflow is gone', async () => {
@@ -494,22 +374,6 @@ describe('with a worker of a server', () => {
     expect(approved.facts()).toMatchObject({ run_id: runId, status: 'finished' });
   });
 
-  it('a run that a killed enrich pause has recorded as paused before its approval asks for the approval', async () => {
-    const file = system.sample(40);
-    await system.answerPrompts(['run', file]);
-    const runId = await latestRun();
-    await setRunStatus(
-      system.warehouse,
-      runId,
-      'paused',
-      pauseByPerson(runId, { by: 'anna', reason: 'not before Monday' }),
-    );
-    const { code, shown } = await system.answerPrompts(['run', file], 'y\n');
-    expect(shown).not.toContain('error:');
-    expect(code).toBe(0);
-    expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
-  });
-
   it('enrich resume of a run that was paused before its approval awaits the approval of its plan', async () => {
     const file = system.sample(40);
     await system.answerPrompts(['run', file]);
@@ -530,32 +394,6 @@ describe('with a worker of a server', () => {
     expect(asked).toMatchObject({ code: 3, stderr: expect.stringContaining('the plan was not approved') });
     expect(await statusOf(runId)).toMatchObject({ status: 'awaiting_approval', calls: 0 });
     expect(await system.here(['approve', runId, '--yes'])).toMatchObject({ code: 0 });
-    expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
-  });
-
-  it.each(['paused', 'running'] as const)(
-    'enrich resume continues an approved run that a reset has taken back before its approval (%s)',
-    async (status) => {
-      await system.answerPrompts(['run', system.sample(50), '--pilot', '20'], 'y\n', 'n\n');
-      const runId = await latestRun();
-      const temporal = await system.temporal();
-      await untilStatus(await resetBeforeUpdate(temporal, runId, 'approve', false), 'awaiting_approval');
-      const set = { byPerson: true };
-      if (status === 'running') await setRunStatus(system.warehouse, runId, status, undefined, set);
-      expect(await statusOf(runId)).toMatchObject({ status });
-      expect((await system.here(['resume', runId, '--json'])).facts()).toMatchObject({ status: 'finished' });
-      await expectPromisesKept(system);
-    },
-  );
-
-  it('a quick yes to the plan of a run whose workflow is gone reaches the new workflow before its plan', async () => {
-    const file = system.sample(40);
-    await system.answerPrompts(['run', file]);
-    const runId = await latestRun();
-    await system.terminateWorkflow(runId);
-    const { code, shown } = await system.answerPrompts(['run', file], 'y\n');
-    expect(shown).not.toContain('error:');
-    expect(code).toBe(0);
     expect(await statusOf(runId)).toMatchObject({ status: 'finished' });
   });
 });

@@ -64,7 +64,7 @@ describe('a pause during the last calls of a run', () => {
       await untilStatus(handle, 'paused');
       await handle.executeUpdate('pause', { args: ['again'] });
       expect(await currentDetails(handle)).toMatchObject({
-        'why it waits': 'paused in Temporal: not before Monday',
+        'why it waits': 'not before Monday',
       });
       await handle.executeUpdate('resume');
       await handle.result();
