@@ -18,11 +18,14 @@ export type KillPoint =
 const [wantedPoint, wantedCount] = (process.env['ENRICH_KILL_AT'] ?? '').split(':');
 let passed = 0;
 
-/** For tests of recovery: ENRICH_HEARTBEAT_SECONDS is the heartbeat of the runs that this process starts. */
-export const testHeartbeatSeconds =
-  process.env['ENRICH_HEARTBEAT_SECONDS'] === undefined
-    ? undefined
-    : Number(process.env['ENRICH_HEARTBEAT_SECONDS']);
+/**
+ * For tests of recovery: ENRICH_HEARTBEAT_SECONDS is the heartbeat of the runs that a command starts. Read at each call,
+ * because tests run many commands in one process.
+ */
+export function testHeartbeat(): { readonly heartbeatSeconds?: number } {
+  const seconds = process.env['ENRICH_HEARTBEAT_SECONDS'];
+  return seconds === undefined ? {} : { heartbeatSeconds: Number(seconds) };
+}
 
 /** Kills this process here if ENRICH_KILL_AT names this point. */
 export function killPoint(point: KillPoint): void {

@@ -40,7 +40,10 @@ describe('--json', () => {
     expect(await factsOf('suppress', 'check', 'ada@orbit.example', 'ben@orbit.example')).toEqual({
       listed: [true, false],
     });
-    expect(await factsOf('suppress', 'remove', 'ada@orbit.example')).toEqual({ removed: 1, absent: 0 });
+    expect(await factsOf('suppress', 'remove', 'ada@orbit.example', '--yes')).toEqual({
+      removed: 1,
+      absent: 0,
+    });
   });
 
   it('--json prints one object for a schedule that is set', async () => {

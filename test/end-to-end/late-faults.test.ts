@@ -47,8 +47,9 @@ async function endAll(): Promise<void> {
   }
 }
 
-async function reveal(file: string): Promise<RunFacts> {
-  return (await system.here(['run', file, '--yes', '--json', '--reveal', 'phone'], server)).facts();
+async function reveal(file: string, settings: Record<string, string> = {}): Promise<RunFacts> {
+  const command = ['run', file, '--yes', '--json', '--reveal', 'phone'];
+  return (await system.here(command, { ...server, ...settings })).facts();
 }
 
 /**
@@ -103,7 +104,7 @@ it('a receiver that is killed repeatedly loses no accepted delivery, and each ta
 it('a worker that is killed between two deliveries applies each of them once', async () => {
   const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2' });
   const beganAt = new Date();
-  const running = reveal(system.sample(40));
+  const running = reveal(system.sample(40), { ENRICH_HEARTBEAT_SECONDS: '3' });
   // Only then do deliveries come in: a call in flight would be unknown by the kill, which is not what is looked at
   // here.
   await expect.poll(() => hasAskedForAll(beganAt)).toBe(true);

@@ -17,7 +17,7 @@ it('two workers, one killed and replaced in a window, hold one rate limit and co
   const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...system.sharedTemporal() };
   const watched = system.begin(['worker'], { ...shared, METRICS_LISTEN: '127.0.0.1:0' });
   const killed = system.begin(['worker'], shared);
-  const run = system.here(['run', file, '--yes', '--json'], shared);
+  const run = system.here(['run', file, '--yes', '--json'], { ...shared, ENRICH_HEARTBEAT_SECONDS: '3' });
 
   await expect.poll(() => system.sandbox.log.bill().calls, { interval: 100 }).toBeGreaterThan(30);
   killed.kill('SIGKILL');

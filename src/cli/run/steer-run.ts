@@ -12,7 +12,7 @@ import { firstOpenPage } from '../../runs/pages.ts';
 import { runInputOf, getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
 import { isWorkflowTaskFailing } from '../../temporal/failing-workflow.ts';
-import { testHeartbeatSeconds } from '../../telemetry/kill-point.ts';
+import { testHeartbeat } from '../../telemetry/kill-point.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../terminal/output.ts';
 import { untilCallsAreRecorded } from './follow-run.ts';
@@ -77,7 +77,6 @@ async function startRunWorkflow(session: Session, run: RunRecord): Promise<Workf
   const { config, stack } = session;
   const client = await session.temporal();
   const searchable = await registerSearchAttributes(client);
-  const heartbeat = testHeartbeatSeconds === undefined ? {} : { heartbeatSeconds: testHeartbeatSeconds };
   const parameters = runInputOf(run, {
     searchable,
     callConcurrency: config.callConcurrency,
@@ -85,7 +84,7 @@ async function startRunWorkflow(session: Session, run: RunRecord): Promise<Workf
     // With embedded Temporal, this command has checked the credential. Workers of a server have their own.
     checksService: !stack.temporal.embedded,
   });
-  const input = { ...parameters, ...heartbeat };
+  const input = { ...parameters, ...testHeartbeat() };
   const start = {
     runId: run.runId,
     file: input.file,
