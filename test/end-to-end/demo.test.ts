@@ -77,7 +77,7 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
 
   // Invented people must never be taken for real ones.
   const status = await system.here(['status', facts.run_id]);
-  expect(status.stdout).toContain('service: the sandbox (invented people, no cost)');
+  expect(status.stdout).toMatch(/^ {2}service +the sandbox \(invented people, no cost\)$/m);
   const exported = await system.here(['export', '--run', facts.run_id]);
   expect(exported.stderr).toContain('the sandbox invented data of these contacts');
 
