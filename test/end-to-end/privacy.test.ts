@@ -168,27 +168,6 @@ describe('enrich suppress', () => {
       expect(stderr).not.toContain('has its person from');
     }
   });
-
-  it('enrich suppress lists all people of an export, without a name', async () => {
-    const file = join(system.directory, 'opt-outs.csv');
-    writeFileSync(file, 'Email\ncy@orbit.example\ndee@orbit.example\n');
-    const imported = await system.here([
-      'suppress',
-      'import',
-      file,
-      '--reason',
-      'newsletter',
-      '--by',
-      'somebody',
-    ]);
-    expect(imported.stdout).toContain('2 added to the list');
-    expect((await check('dee@orbit.example')).code).toBe(3);
-    const list = await system.here(['suppress', 'list', '--json']);
-    const { entries } = JSON.parse(list.stdout) as { entries: { kind: string; reason: string | null }[] };
-    const imports = entries.filter(({ reason }) => reason === 'newsletter');
-    expect(imports.map(({ kind }) => kind)).toEqual(['email', 'email']);
-    expect(list.stdout).not.toContain('orbit');
-  });
 });
 
 it('enrich plan leaves no row when it is interrupted; the next command removes rows of a killed plan', async () => {

@@ -157,20 +157,3 @@ it('enrich schedule apply shows the difference, changes nothing without approval
   expect(await schedule('show', 'two')).toMatchObject({ code: 2 });
   expect(await schedule('show', 'nightly')).toMatchObject({ code: 0 });
 });
-
-it('enrich schedule apply encrypts an unchanged schedule with a new first key', async () => {
-  const file = join(system.directory, 'keys.yaml');
-  writeFileSync(file, 'schedules:\n  sealed: { cron: 0 1 * * *, file: exports/crm-1.csv, max-credits: 5 }\n');
-  const [old, current] = ['old', 'current'].map(
-    (name, index) => `${name}:${Buffer.alloc(32, index).toString('base64')}`,
-  );
-  const apply = (keys: string): Promise<Ended> =>
-    system.here(['schedule', 'apply', file, '--yes'], { TEMPORAL_CODEC_KEYS: keys });
-  expect((await apply(old!)).stdout).toContain('1 created, 0 changed');
-  await apply(`${current},${old}`);
-  expect(await apply(current!)).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('nothing to change'),
-  });
-  await system.here(['schedule', 'delete', 'sealed', '--yes'], { TEMPORAL_CODEC_KEYS: current! });
-});

@@ -353,27 +353,6 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  it('enrich cancel ends a run whose workflow is gone', async () => {
-    const piloted = await system.here(['run', system.sample(50), '--yes', '--json', '--pilot', '20']);
-    const runId = piloted.facts().run_id;
-    await system.terminateWorkflow(runId);
-    const calls = system.sandbox.log.bill().calls;
-    expect((await system.here(['cancel', runId])).code).toBe(0);
-    expect(system.sandbox.log.bill().calls).toBe(calls);
-    expect(await statusOf(runId)).toMatchObject({ status: 'cancelled' });
-    await expectPromisesKept(system);
-  });
-
-  it('an approval of a plan whose workflow is gone starts the workflow again with the approval', async () => {
-    const file = system.sample(40);
-    await system.answerPrompts(['run', file]);
-    const runId = await latestRun();
-    expect(await statusOf(runId)).toMatchObject({ status: 'awaiting_approval' });
-    await system.terminateWorkflow(runId);
-    const approved = await system.here(['run', file, '--yes', '--json']);
-    expect(approved.facts()).toMatchObject({ run_id: runId, status: 'finished' });
-  });
-
   it('enrich resume of a run that was paused before its approval awaits the approval of its plan', async () => {
     const file = system.sample(40);
     await system.answerPrompts(['run', file]);
