@@ -89,13 +89,6 @@ describe('enrich export --for hubspot', () => {
     expect(existsSync(zoho)).toBe(false);
   });
 
-  it('enrich export of a source that does not exist is a usage error that names the known sources', async () => {
-    await system.here(['run', system.sample(5), '--yes']);
-    const ended = await system.here(['export', '--source', 'nope']);
-    expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('  next:  write one of hubspot\n');
-  });
-
   it('enrich export --for refuses a run of another source, says what to do, and replaces no folder', async () => {
     const folder = join(system.directory, 'refused');
     const exportOfRun = (crm: string, runId: string) =>

@@ -162,6 +162,6 @@ function sayWhatStays({ credits: { settled }, late_results: late }: RunFacts, sc
   if (schedule !== null)
     tell(
       `the schedule ${schedule} began this run. If the schedule is active and has no --every-new, it takes its ` +
-        `export again at its next time: correct the schedule, or enrich schedule pause ${schedule}`,
+        'export again at its next time: correct the schedule, or pause it in the Temporal UI',
     );
 }
