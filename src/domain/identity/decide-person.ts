@@ -18,8 +18,6 @@ export interface Candidate {
   readonly person: ComparedPerson;
   /** The contact's earlier person, whom no answer has named since a later run asked for the contact. */
   readonly isFormer?: boolean;
-  /** The person was found for the contact itself. A person without an id belongs only to that contact. */
-  readonly isOwn?: boolean;
   /** When a call asked for the person; undefined: the person is in the answer for the row. */
   readonly askedAt?: Date;
 }
@@ -74,7 +72,7 @@ export function decidePerson(
   const fits = candidates.map(({ person }, index) =>
     decided[index] === 'rejected' ? rejectedFit : weigh(row, person),
   );
-  const strong = onlyIdentified(
+  const strong = onlyWithId(
     candidates,
     onlyCurrent(
       candidates,
@@ -129,13 +127,10 @@ function onlyCurrent(candidates: readonly Candidate[], indexes: readonly number[
   return current.length > 0 ? current : indexes;
 }
 
-/** A person with an id comes first. A person without an id counts only for the contact that it was found for. */
-function onlyIdentified(candidates: readonly Candidate[], indexes: readonly number[]): readonly number[] {
+/** People with an id come first. */
+function onlyWithId(candidates: readonly Candidate[], indexes: readonly number[]): readonly number[] {
   const withId = indexes.filter((index) => candidates[index]!.person.personId !== undefined);
-  if (withId.length > 0) return withId;
-  return indexes.filter(
-    (index) => candidates[index]!.isOwn === true || candidates[index]!.askedAt === undefined,
-  );
+  return withId.length > 0 ? withId : indexes;
 }
 
 function areOnePerson(candidates: readonly Candidate[], [first, ...rest]: readonly number[]): boolean {

@@ -118,7 +118,7 @@ export function asCandidate(
     askedAt < contact.lastAskedAt &&
     givenAt !== undefined &&
     givenAt < contact.lastAskedAt;
-  return { person: compared, isFormer, isOwn: givenAt !== undefined, askedAt };
+  return { person: compared, isFormer, askedAt };
 }
 
 /** Keys of everybody who could be the contact: without a call, only by an identifier. */
