@@ -4,6 +4,7 @@ import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { alignCall } from '../../helpers/invented/align-call.ts';
+import cases from '../../data/identity/alignment.json' with { type: 'json' };
 
 const ada: Identity = {
   firstName: 'Ada',
@@ -211,43 +212,9 @@ describe('identifiers', () => {
 describe('without an agreeing identifier', () => {
   const row: Identity = { firstName: 'Zoë', lastName: 'Müller-Lang', organizationName: 'Acme Robotics' };
 
-  it.each<[string, Person]>([
-    [
-      'diacritics and a half of a double name',
-      { id: 'z', name: 'Zoe Lang', organization: { name: 'ACME Robotics GmbH' } },
-    ],
-    [
-      'an initial',
-      { id: 'z', first_name: 'Z.', last_name: 'Müller-Lang', organization: { name: 'Acme Robotics' } },
-    ],
-    [
-      'swapped names',
-      { id: 'z', first_name: 'Muller Lang', last_name: 'Zoe', organization: { name: 'Acme Robotics' } },
-    ],
-    [
-      'a past employer',
-      {
-        id: 'z',
-        name: 'Zoë Müller-Lang',
-        organization: { name: 'New' },
-        employment_history: [{ organization_name: 'Acme Robotics' }],
-      },
-    ],
-    [
-      'a past employer, whatever the domain of the present one is',
-      {
-        id: 'z',
-        name: 'Zoë Müller-Lang',
-        organization: { name: 'New', primary_domain: 'new.example' },
-        employment_history: [{ organization_name: 'Acme Robotics' }],
-      },
-    ],
-    [
-      "the employer's domain",
-      { id: 'z', name: 'Zoë Müller-Lang', organization: { primary_domain: 'acme-robotics.example' } },
-    ],
-  ])('name and employer are enough without an identifier: %s', (_, person) =>
-    expect(align([row], [person])).toEqual(['z by name_and_organization']),
+  it.each(cases.nameAndEmployer as [string, Person][])(
+    'name and employer are enough without an identifier: %s',
+    (_, person) => expect(align([row], [person])).toEqual(['z by name_and_organization']),
   );
 
   it('a namesake at another employer is another person', () =>

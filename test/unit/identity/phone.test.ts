@@ -5,6 +5,7 @@ import {
   type DeliveredPhone,
   type Phone,
 } from '../../../src/domain/identity/values/phone.ts';
+import cases from '../../data/identity/phone.json' with { type: 'json' };
 
 function delivered(given: Partial<DeliveredPhone>): DeliveredPhone {
   return {
@@ -86,20 +87,6 @@ describe('a delivered number', () => {
   });
 });
 
-it.each<[string, Partial<Phone>, object]>([
-  ['a mobile that was checked', {}, { status_rank: 0, e164_rank: 0, type_rank: 0 }],
-  ['a switchboard', { type: 'work_hq' }, { status_rank: 0, e164_rank: 0, type_rank: 3 }],
-  ['an unknown type as other', { type: 'pager' }, { status_rank: 0, e164_rank: 0, type_rank: 2 }],
-  ['a number of no type', { type: null }, { status_rank: 0, e164_rank: 0 }],
-  ['a number that was not checked', { status: 'no_status' }, { status_rank: 1, e164_rank: 0, type_rank: 0 }],
-  ['an invalid number', { status: 'invalid_number' }, { status_rank: null, e164_rank: 0, type_rank: 0 }],
-  [
-    'values of enumerations in any case',
-    { type: 'Work_HQ', status: 'VALID_NUMBER' },
-    { status_rank: 0, type_rank: 3 },
-  ],
-  ['an invalid number in any case', { status: 'Invalid_Number' }, { status_rank: null }],
-  ['a number on a do-not-call list', { dncStatus: 'dnc' }, { dnc_rank: 1, status_rank: 0 }],
-  ['a number that may be called', { dncStatus: 'not_dnc' }, { dnc_rank: 0, status_rank: 0 }],
-  ['a number that cannot be read', { e164: null }, { status_rank: 0, e164_rank: 1 }],
-])('rankPhone() ranks %s', (_, given, ranks) => expect(rankPhone(phone('+1', given))).toMatchObject(ranks));
+it.each(cases.ranks as [string, Partial<Phone>, object][])('rankPhone() ranks %s', (_, given, ranks) =>
+  expect(rankPhone(phone('+1', given))).toMatchObject(ranks),
+);

@@ -7,22 +7,10 @@ import {
   refusePlainHttp,
 } from '../../../src/ingest/sources/export-address.ts';
 import { hasOrder } from '../../../src/ingest/sources/query-rows.ts';
+import cases from '../../data/ingest/export-address.json' with { type: 'json' };
 
 describe('an address of an export', () => {
-  it.each([
-    ['contacts.csv', '/exports/contacts.csv', 'contacts.csv'],
-    ['/data/contacts.csv', '/data/contacts.csv', 'contacts.csv'],
-    ['-', '-', 'standard input'],
-    ['https://crm.example/out/contacts.csv', 'https://crm.example/out/contacts.csv', 'contacts.csv'],
-    ['https://crm.example', 'https://crm.example/', 'crm.example'],
-    [
-      'https://crm.example/export?format=csv&page=1',
-      'https://crm.example/export?format=csv&page=1',
-      'export',
-    ],
-    ['s3://crm-exports/hubspot/a b.csv', 's3://crm-exports/hubspot/a b.csv', 'a b.csv'],
-    ['query:select 1', 'query:select 1', 'query'],
-  ])('the address %s is stored as %s and shown as %s', (given, kept, called) => {
+  it.each(cases.addresses)('the address %s is stored as %s and shown as %s', (given, kept, called) => {
     const address = parseAddress(given, '/exports');
     expect(addressText(address)).toBe(kept);
     expect(addressName(address)).toBe(called);
@@ -49,14 +37,7 @@ describe('an address of an export', () => {
     expect(() => parseAddress(given, '/')).toThrow(expect.objectContaining({ type: 'export.address' })),
   );
 
-  it.each([
-    's3://b/k.csv',
-    's3://crm_exports/k.csv',
-    's3://crm-exports',
-    's3:///k.csv',
-    's3://crm-exports/folder/',
-    's3:crm-exports/k.csv',
-  ])('the error of the address %s says how to write one', (given) =>
+  it.each(cases.wrongAddresses)('the error of the address %s says how to write one', (given) =>
     expect(() => parseAddress(given, '/')).toThrow('this is no address of an object in S3'),
   );
 
@@ -75,14 +56,7 @@ describe('a redirect', () => {
   });
 });
 
-it.each([
-  ['select 1 order by 1', true],
-  ['select 1 ORDER\n BY 1', true],
-  ['select 1', false],
-  ['select * from (select 1 order by 1) x', false],
-  ["select ' order by '", false],
-  ['select 1 -- order by 1', false],
-  ["select 1 -- don't\n order by 1", true],
-  ['select $a$ order by $a$', false],
-  ['select row_number() over (order by id) from t', false],
-])('the order of a query is recognised: %s: %s', (query, ordered) => expect(hasOrder(query)).toBe(ordered));
+it.each(cases.queries as [string, boolean][])(
+  'the order of a query is recognised: %s: %s',
+  (query, ordered) => expect(hasOrder(query)).toBe(ordered),
+);

@@ -4,6 +4,7 @@ import { mapColumns } from '../../../src/ingest/columns/column-map.ts';
 import { recordedMapping, recordedNames } from '../../../src/ingest/columns/fields.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 import { recogniseExport } from '../../../src/ingest/columns/recognise-export.ts';
+import cases from '../../data/ingest/export-columns.json' with { type: 'json' };
 
 /** What is taken from a header: field → columns in order of preference. */
 function taken(
@@ -38,19 +39,7 @@ function refusal(work: () => unknown): Problem {
 }
 
 describe('short names', () => {
-  it.each([
-    [['First', 'Last', 'Email'], { first_name: ['First'], last_name: ['Last'] }],
-    [['First', 'Surname', 'Email'], { first_name: ['First'], last_name: ['Surname'] }],
-    [['First Name', 'Last', 'Email'], { first_name: ['First Name'], last_name: ['Last'] }],
-    [['First', 'Email'], {}],
-    [['Last', 'Email'], {}],
-    [['First', 'First', 'Last', 'Email'], {}],
-    [['First', 'Last', 'Full Name', 'Email'], { name: ['Full Name'] }],
-    [
-      ['First', 'Last', 'First Name', 'Last Name', 'Email'],
-      { first_name: ['First Name'], last_name: ['Last Name'] },
-    ],
-  ])(
+  it.each(cases.firstAndLast as [string[], object][])(
     'the columns First and Last are names if the file then has both parts of the name: %j',
     (header, names) => {
       expect(taken(header)).toEqual({ ...names, email: ['Email'] });
@@ -65,60 +54,21 @@ describe('short names', () => {
 });
 
 describe('recognising a CRM', () => {
-  it.each([
-    ['hubspot', ['Record ID', 'First Name', 'Last Name', 'Email', 'Contact owner']],
-    ['zoho', ['Record Id', 'Contact Owner.id', 'Contact Owner', 'First Name', 'Last Name', 'Email']],
-    ['salesforce', ['First Name', 'Last Name', 'Account Name', 'Mailing City', 'Email', 'Contact ID']],
-    ['salesforce', ['ID', 'ACCOUNTID', 'LASTNAME', 'FIRSTNAME', 'EMAIL']],
-    ['pipedrive', ['Person - Name*', 'Person - Email - Work*', 'Person - Organization']],
-    [
-      'dynamics365',
-      [
-        '(Do Not Modify) Contact',
-        '(Do Not Modify) Row Checksum',
-        '(Do Not Modify) Modified On',
-        ' Full Name',
-        'Email',
-      ],
-    ],
-    ['service', ['First Name', 'Email', 'Company Name for Emails', 'Apollo Contact Id']],
-    [
-      'linkedin_connections',
-      ['First Name', 'Last Name', 'URL', 'Email Address', 'Company', 'Position', 'Connected On'],
-    ],
-    ['google_contacts', ['Name', 'Given Name', 'Family Name', 'E-mail 1 - Value', 'E-mail 2 - Value']],
-  ])('the CRM %s is recognised by its whole signature', (source, header) => {
-    expect(recogniseExport({ header, rows: [] })?.source).toBe(source);
-  });
+  it.each(cases.wholeSignatures as [string, string[]][])(
+    'the CRM %s is recognised by its whole signature',
+    (source, header) => {
+      expect(recogniseExport({ header, rows: [] })?.source).toBe(source);
+    },
+  );
 
-  it.each([
-    ['zoho', 'Record Id,First Name,Last Name,Account Name,Email,Mailing City'],
-    ['zoho', 'First Name,Last Name,Account Name,Account Name.id,Mailing City'],
-    ['salesforce', 'Id,FirstName,LastName,MailingCity'],
-    ['salesforce', 'First Name,Last Name,Account Name,Account Owner'],
-    ['salesforce', 'Contact ID,Email,Account Name'],
-    ['pipedrive', 'Person - Email - Work,Person - Organization'],
-    ['pipedrive', 'Person - Email,Organization - Name'],
-    ['hubspot', 'Record ID,Email,Contact owner'],
-    ['hubspot', 'hs_object_id,email'],
-    ['hubspot', 'id,property_email,property_firstname,property_lastname'],
-    ['dynamics365', 'First Name,Email,Address 1: City,Address 1: Country/Region'],
-    ['service', 'Apollo Contact Id,First Name,Last Name,Company'],
-    ['google_contacts', 'Name,E-mail 1 - Value'],
-  ])('the CRM %s is recognised by a part of its columns: %s', (source, header) => {
-    expect(recogniseExport({ header: header.split(','), rows: [] })?.source).toBe(source);
-  });
+  it.each(cases.partialSignatures)(
+    'the CRM %s is recognised by a part of its columns: %s',
+    (source, header) => {
+      expect(recogniseExport({ header: header.split(','), rows: [] })?.source).toBe(source);
+    },
+  );
 
-  it.each([
-    ['too few columns', 'Record ID,First Name,Last Name'],
-    ['columns that two CRMs share', 'First Name,Last Name,Account Name,Mailing City,Email'],
-    ['own columns of two CRMs', 'Email,Contact owner,Associated Company,Unsubscribed Mode,Unsubscribed Time'],
-    ['columns of vtiger', 'Contact Id,First Name,Last Name,Mailing City,Mailing State,Modified Time,Email'],
-    ['columns of Outlook', 'First Name,Last Name,Company,Business Phone,E-mail Address,E-mail 2 Address'],
-    ['columns of a list of owners', 'FirstName,LastName,MailingStreet,MailingCity,MailingState,Email'],
-    ['an id of its own', 'id,Email,Contact owner,Company domain name'],
-    ['an id of its own', 'External ID,Email,Person Linkedin Url,# Employees'],
-  ])('no CRM is recognised by %s: %s', (_, header) => {
+  it.each(cases.unknownSignatures)('no CRM is recognised by %s: %s', (_, header) => {
     expect(recogniseExport({ header: header.split(','), rows: [] })).toBeUndefined();
   });
 
@@ -131,14 +81,7 @@ describe('recognising a CRM', () => {
     expect(recogniseExport({ header: header.split(','), rows: [row] })?.source).toBe(source);
   });
 
-  it.each([
-    ['Record ID,First Name,Last Name,Email', '01890a5d-ac96-774b-bcce-b302099a8057'],
-    ['Record Id,First Name,Last Name,Email', '401'],
-    ['Record ID,First Name,Last Name,Email', '410888000000698006'],
-    ['Contact ID,Account Name,Email', '401'],
-    ['Id,AccountId,FirstName,LastName', '402880e47f6b1b4e017f6b7a'],
-    ['contactid,emailaddress1', '401'],
-  ])(
+  it.each(cases.foreignRecordIds)(
     'no CRM is recognised if record ids have a form that the CRM does not write: %s with %s',
     (header, id) => {
       expect(recogniseExport({ header: header.split(','), rows: [[id, '', '', '']] })).toBeUndefined();
@@ -534,56 +477,19 @@ it('a header with only a name is refused', () => {
 });
 
 describe('headers of other languages and tools are understood', () => {
-  it.each([
-    ['German', ['Vorname', 'Nachname', 'E-Mail-Adresse', 'Firma']],
-    ['French', ['Prénom', 'Nom', 'Adresse e-mail', 'Société']],
-    ['Spanish', ['Nombre', 'Apellidos', 'Correo electrónico', 'Empresa']],
-    ['Dutch', ['Voornaam', 'Achternaam', 'E-mailadres', 'Bedrijf']],
-    ['Japanese', ['名', '姓', 'メールアドレス', '会社名']],
-    ['Chinese', ['名字', '姓氏', '电子邮件', '公司名称']],
-    ['Korean', ['이름', '성', '이메일', '회사명']],
-    ['Portuguese', ['Primeiro nome', 'Sobrenome', 'Endereço de e-mail', 'Nome da empresa']],
-    ['Brazilian', ['Nome', 'Sobrenome', 'E-mail', 'Empresa']],
-    ['Italian', ['Nome', 'Cognome', 'Indirizzo e-mail', 'Nome azienda']],
-    ['Polish', ['Imię', 'Nazwisko', 'Adres e-mail', 'Nazwa firmy']],
-    ['Swedish', ['Förnamn', 'Efternamn', 'E-postadress', 'Företagsnamn']],
-    ['Danish', ['Fornavn', 'Efternavn', 'E-mail', 'Virksomhedsnavn']],
-    ['Norwegian', ['Fornavn', 'Etternavn', 'E-postadresse', 'Bedriftsnavn']],
-    ['Finnish', ['Etunimi', 'Sukunimi', 'Sähköpostiosoite', 'Yrityksen nimi']],
-    ['Turkish', ['İSİM', 'SOYİSİM', 'E-POSTA ADRESİ', 'ŞİRKET ADI']],
-    ['Czech', ['Jméno', 'Příjmení'.normalize('NFD'), 'E-mailová adresa', 'Název společnosti']],
-    ['Hungarian', ['Keresztnév', 'Vezetéknév', 'E-mail cím', 'Cégnév']],
-    ['Romanian', ['Prenume', 'Nume', 'Adresa de e-mail', 'Companie']],
-    ['Russian', ['Имя', 'Фамилия', 'Электронная почта', 'Компания']],
-    ['Ukrainian', ["Ім'я", 'Прізвище', 'Ел. пошта', 'Організація']],
-    [
-      'NPSP',
-      ['Contact1 First Name', 'Contact1 Last Name', 'Contact1 Personal Email', 'Household Account Name'],
-    ],
-    ['Fivetran', ['property_firstname', 'property_lastname', 'property_email', 'property_company']],
-    ['Dynamics in French', ['Prénom', 'Nom', 'Courrier électronique', 'Nom de la société']],
-    ['Attio', ['First name', 'Last name', 'Email addresses', 'Company']],
-  ])('headers of another language or tool are recognised: %s', (_, header) => {
-    expect(taken(header)).toEqual({
-      first_name: [header[0]],
-      last_name: [header[1]],
-      email: [header[2]],
-      organization_name: [header[3]],
-    });
-  });
+  it.each(cases.languages as [string, string[]][])(
+    'headers of another language or tool are recognised: %s',
+    (_, header) => {
+      expect(taken(header)).toEqual({
+        first_name: [header[0]],
+        last_name: [header[1]],
+        email: [header[2]],
+        organization_name: [header[3]],
+      });
+    },
+  );
 
-  it.each([
-    ['이름', '회사명'],
-    ['名前', '会社名'],
-    ['氏名', '勤務先'],
-    ['姓名', '公司'],
-    ['Nombre', 'Empresa'],
-    ['Nome', 'Azienda'],
-    ['Nom', 'Société'],
-    ['Nume', 'Companie'],
-    ['Jméno', 'Firma'],
-    ['Имя', 'Компания'],
-  ])('a column %s without last names has whole names', (name, company) => {
+  it.each(cases.wholeNames)('a column %s without last names has whole names', (name, company) => {
     expect(taken([name, company])).toEqual({ name: [name], organization_name: [company] });
   });
 
@@ -616,57 +522,37 @@ describe('headers of other languages and tools are understood', () => {
     });
   });
 
-  it.each([
-    ['電子メール アドレス', '電子メール 2 アドレス'],
-    ['Adresse de messagerie', 'Adresse de messagerie 2'],
-    ['Correo electrónico', 'Correo electrónico secundario'],
-    ['Adresse e-mail', 'Adresse e-mail secondaire'],
-    ['E-Mail', 'Sekundäre E-Mail'],
-    ['E-Mail (geschäftlich)', 'E-Mail (privat)'],
-    ['Email pro', 'Email perso'],
-    ['Correo corporativo', 'Correo personal'],
-  ])('headers of further addresses in other languages are read: %s, %s', (first, second) => {
-    expect(taken([first, second, 'Nombre de Cuenta'])).toEqual({
-      email: [first, second],
-      organization_name: ['Nombre de Cuenta'],
-    });
-  });
+  it.each(cases.furtherAddresses)(
+    'headers of further addresses in other languages are read: %s, %s',
+    (first, second) => {
+      expect(taken([first, second, 'Nombre de Cuenta'])).toEqual({
+        email: [first, second],
+        organization_name: ['Nombre de Cuenta'],
+      });
+    },
+  );
 
-  it.each([
-    ['Vorname', 'Zuname', 'E-Mail (geschäftlich)', 'Arbeitgeber'],
-    ['Prénom', 'NOM', 'Email pro', 'Raison sociale'],
-    ['Nombre(s)', 'Apellido paterno', 'Correo corporativo', 'Razón social'],
-    ['Nombre', 'Primer apellido', 'Correo electrónico laboral', 'Empresa'],
-    ['名（漢字）', '姓（漢字）', '会社メールアドレス', '貴社名'],
-    ['Roepnaam', 'Achternaam', 'Zakelijk e-mailadres', 'Accountnaam'],
-    ['Nome', 'Cognome', 'Email', 'Nome account'],
-    ['Prénom', 'Nom', 'E-mail', 'Société / Compte'],
-  ])('headers that people write by hand are read: %s, %s, %s, %s', (first, last, email, company) => {
-    expect(taken([first, last, email, company])).toEqual({
-      first_name: [first],
-      last_name: [last],
-      email: [email],
-      organization_name: [company],
-    });
-  });
+  it.each(cases.handwritten)(
+    'headers that people write by hand are read: %s, %s, %s, %s',
+    (first, last, email, company) => {
+      expect(taken([first, last, email, company])).toEqual({
+        first_name: [first],
+        last_name: [last],
+        email: [email],
+        organization_name: [company],
+      });
+    },
+  );
 
-  it.each([
-    ['ID contact', 'Prénom', 'Nom'],
-    ['Identifiant du contact', 'Prénom', 'Nom'],
-    ['Id. contacto', 'Nombre', 'Apellidos'],
-    ['ID referente', 'Nome', 'Cognome'],
-    ['Identificador do contato', 'Nome', 'Sobrenome'],
-    ['Contactpersoon-ID', 'Voornaam', 'Achternaam'],
-    ['Identyfikator kontaktu', 'Imię', 'Nazwisko'],
-    ['Kontaktperson-ID', 'Fornavn', 'Etternavn'],
-    ['Yhteyshenkilön tunnus', 'Etunimi', 'Sukunimi'],
-    ['連絡先ID', '名', '姓'],
-  ])('a column %s has the ids of contacts, and Salesforce is recognised by them', (id, first, last) => {
-    const header = [id, first, last, 'E-mail'];
-    expect(taken(header)).toMatchObject({ contact_id: [id], first_name: [first], last_name: [last] });
-    const rows = [['0035e00000AbCdE', '', '', '']];
-    expect(recogniseExport({ header, rows })?.source).toBe('salesforce');
-  });
+  it.each(cases.contactIds)(
+    'a column %s has the ids of contacts, and Salesforce is recognised by them',
+    (id, first, last) => {
+      const header = [id, first, last, 'E-mail'];
+      expect(taken(header)).toMatchObject({ contact_id: [id], first_name: [first], last_name: [last] });
+      const rows = [['0035e00000AbCdE', '', '', '']];
+      expect(recogniseExport({ header, rows })?.source).toBe('salesforce');
+    },
+  );
 
   it('the names of domains of companies come before the addresses of websites', () => {
     const header = ['Email', 'URL del sitio web', 'Nombre de dominio de la empresa'];
@@ -700,22 +586,19 @@ describe('columns without values of their field', () => {
     expect(map(['Email', 'Email'], [['', 'ada@orbit.example']]).emails).toEqual([1]);
   });
 
-  it.each([
-    ['0cc175b9c0f1b6a831c399e269772661', 'MD5 or SHA-256 hashes', '{"hashed_email": 1}'],
-    ['https://www.linkedin.com/in/ada', 'profile URLs', '{"profile_url": 1}'],
-    ['n/a', 'placeholders for a missing value', '"ignore": [1]'],
-    ['+49 30 123456', 'numbers', '"ignore": [1]'],
-    ['ada@', 'addresses that are cut off or invalid', '"ignore": [1]'],
-  ])('a column for e-mails that has none is noted, with the fitting mapping: %s', (cell, look, mapping) => {
-    const { warnings } = map(
-      ['Email', 'First Name', 'Last Name', 'Company'],
-      [[cell, 'Ada', 'Berg', 'Orbit']],
-    );
-    expect(warnings[0]).toContain(
-      `column "Email" has no e-mail address in the first 1 cell; its cells look like ${look}`,
-    );
-    expect(warnings[0]).toContain(mapping);
-  });
+  it.each(cases.noEmails)(
+    'a column for e-mails that has none is noted, with the fitting mapping: %s',
+    (cell, look, mapping) => {
+      const { warnings } = map(
+        ['Email', 'First Name', 'Last Name', 'Company'],
+        [[cell, 'Ada', 'Berg', 'Orbit']],
+      );
+      expect(warnings[0]).toContain(
+        `column "Email" has no e-mail address in the first 1 cell; its cells look like ${look}`,
+      );
+      expect(warnings[0]).toContain(mapping);
+    },
+  );
 
   it('a second person of the rows is noted', () => {
     const header = [

@@ -3,6 +3,7 @@ import { openWithMapping, readMapping } from '../../../src/cli/run/mapping-propo
 import { proposeColumns } from '../../../src/ingest/columns/propose-columns.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
+import cases from '../../data/ingest/mapping-proposal.json' with { type: 'json' };
 
 const file = exportFiles();
 
@@ -31,18 +32,13 @@ it('proposeColumns() uses the cells first, then a known name within the name, th
   ]);
 });
 
-it.each([
-  ['Company ID', 'C-17', 'C-18'],
-  ['company_id', '17', '18'],
-  ['Firmennummer', '17', '18'],
-  ['Company size', '11-50', '51-200'],
-  ['Company', '4001', '4002'],
-  ['Confirmed', 'yes', 'no'],
-  ['Firmware', 'beta', 'stable'],
-])('proposeColumns() never proposes %s as the company’s name if it is not', (name, ...cells) => {
-  const rows = cells.map((cell, at) => [`${at}@orbit.example`, cell]);
-  expect(proposeColumns(['Epost', name], rows)).toEqual(['email', undefined]);
-});
+it.each(cases.noCompanies)(
+  'proposeColumns() never proposes %s as the company’s name if it is not',
+  (name, ...cells) => {
+    const rows = cells.map((cell, at) => [`${at}@orbit.example`, cell]);
+    expect(proposeColumns(['Epost', name], rows)).toEqual(['email', undefined]);
+  },
+);
 
 it.each(['Mailing street', 'Email confirmed', 'Domainname alt', 'LinkedIn connected'])(
   'proposeColumns() does not propose %s by its name if no cell can be read as the field',
@@ -55,22 +51,7 @@ it('proposeColumns() proposes an empty column by its name', () => {
   expect(proposeColumns(['Work mail'], [[''], ['']])).toEqual(['email']);
 });
 
-it.each([
-  'Owner Email',
-  'Deal Owner',
-  'owner_id',
-  'dealOwnerEmail',
-  'Account Manager',
-  'Sales Rep',
-  'Assigned To',
-  'Created By',
-  'Last Modified By',
-  'Zuständiger Mitarbeiter',
-  'Eigentümer (E-Mail)',
-  'Propriétaire du contact',
-  'Propietario',
-  'Eigenaar',
-])('proposeColumns() never proposes %s, which names a colleague', (name) => {
+it.each(cases.colleagues)('proposeColumns() never proposes %s, which names a colleague', (name) => {
   const people = ['mira.berg@orbit.example', 'jon.lund@orbit.example', 'eva.roth@orbit.example'];
   for (const cells of [people, ['Mira Berg', 'Jon Lund', 'Eva Roth'], ['u-1', 'u-2', 'u-3']])
     expect(
@@ -89,15 +70,7 @@ it.each([
   expect(proposeColumns([name], [['mira@orbit.example'], ['jon@orbit.example']])).toEqual([field]);
 });
 
-it.each([
-  ['Cust No', '17', '18'],
-  ['KUNDEN-NR.', 'K17', 'K18'],
-  ['Référence', 'a-1', 'a-2'],
-  ['Identifiant', '0', '1'],
-  ['Identificador del cliente', '0', '1'],
-  ['Kundenkennung', '0', '1'],
-  ['顧客番号', '0', '1'],
-])('proposeColumns() proposes %s as the id of a contact', (name, first, second) => {
+it.each(cases.contactIds)('proposeColumns() proposes %s as the id of a contact', (name, first, second) => {
   const rows = [
     [first, 'mira@orbit.example'],
     [second, 'jon@orbit.example'],
@@ -160,15 +133,7 @@ describe('a mapping file that cannot be meant', () => {
   const rows = Array.from({ length: 120 }, (_, row) => `${row},Acme,lead,p${row}@acme.example`);
   const path = (): string => file(`Nr,Firma,Phase,Mail\n${rows.join('\n')}\n`);
 
-  it.each([
-    ['contact_id', 'Phase', '119 of 120 rows repeat the value of another row'],
-    ['email', 'Firma', '120 of 120 cells cannot be read as one'],
-    ['profile_url', 'Mail', '120 of 120 cells cannot be read as one'],
-    ['contact_id', 'Mail', '120 of 120 cells cannot be read as one'],
-    ['organization_name', 'Mail', '120 of 120 cells cannot be read as one'],
-    ['name', 'Mail', '120 of 120 cells cannot be read as one'],
-    ['last_name', 'Nr', '120 of 120 cells cannot be read as one'],
-  ])(
+  it.each(cases.implausible)(
     'an implausible mapping file is refused with counts and no cell: %s in column %s',
     async (field, column, what) => {
       const email = column === 'Mail' ? [] : 'Mail';
@@ -281,15 +246,7 @@ it('a mapping file can name a column by a sign, although a row has more blank ce
   expect(layout.header[0]).toBe('#');
 });
 
-it.each([
-  ['ID,Contact,Mail', '1,"Berg, Mira",mira.berg@orbit.example', '"Contact" (name)'],
-  ['ID,Contact,Mail', '1,Mira Berg,mira.berg@orbit.example', '"Contact" (name)'],
-  [
-    'ID,First name,Surname of person,Mail',
-    '1,Mira,Berg,mira.berg@orbit.example',
-    '"Surname of person" (last_name)',
-  ],
-])(
+it.each(cases.unrecognised)(
   'an unrecognised column of names has a warning beside addresses: %s with %s',
   async (header, row, names) => {
     const { columns } = await openExport(file(`${header}\n${row}\n`), {});

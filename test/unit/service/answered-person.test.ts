@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readPerson } from '../../../src/service/answers/answered-person.ts';
 import documented from './documented-fields.json' with { type: 'json' };
+import cases from '../../data/service/answered-person.json' with { type: 'json' };
 
 const examples: Record<string, unknown> = {
   text: 'text',
@@ -54,45 +55,19 @@ describe('readPerson', () => {
     expect(read(named)).toMatchObject({ person: { name: 'Mira', contact: { contact_roles: [{}] } } });
   });
 
-  it.each([
-    [7, 'the element is no object'],
-    [[], 'the element is no object'],
-    [{ email: { hidden: 'canary' } }, 'email is no string'],
-    [{ last_name: ['Lindqvist'] }, 'last_name is no string'],
-    [{ id: 7 }, 'id is no string'],
-    [{ proflink_url: false }, 'proflink_url is no string'],
-  ])('readPerson() refuses %j, whose evidence has another type, and does not quote it', (element, reason) => {
-    expect(read(element)).toEqual({ unreadable: reason });
-  });
+  it.each(cases.refused as [number | unknown[] | object, string][])(
+    'readPerson() refuses %j, whose evidence has another type, and does not quote it',
+    (element, reason) => {
+      expect(read(element)).toEqual({ unreadable: reason });
+    },
+  );
 
-  it.each<[object, string[], object]>([
-    [{ organization: 'Orbit' }, ['organization'], {}],
-    [
-      { organization: { name: 7, industry: 'space' } },
-      ['organization.name'],
-      { organization: { industry: 'space' } },
-    ],
-    [{ organization: { founded_year: '1,200' } }, ['organization.founded_year'], { organization: {} }],
-    [{ organization: { annual_revenue: 2 ** 60 } }, ['organization.annual_revenue'], { organization: {} }],
-    [
-      { contact: { contact_emails: [7, { email: ['x'] }, { email: 'mira@gmail.com' }] } },
-      ['contact.contact_emails', 'contact.contact_emails.email'],
-      { contact: { contact_emails: [{}, { email: 'mira@gmail.com' }] } },
-    ],
-    [
-      { employment_history: ['Orbit', { organization_name: 7, title: 'Pilot', current: 'yes' }] },
-      ['employment_history', 'employment_history.current', 'employment_history.organization_name'],
-      { employment_history: [{ title: 'Pilot' }] },
-    ],
-    [
-      { personal_emails: ['mira@gmail.com', 7] },
-      ['personal_emails'],
-      { personal_emails: ['mira@gmail.com'] },
-    ],
-    [{ departments: 'sales', account: 4, title: 5 }, ['account', 'departments', 'title'], {}],
-  ])('readPerson() leaves out fields of another type, and names them: %j', (fields, unread, left) => {
-    expect(read({ id: 'p1', ...fields })).toEqual({ person: { id: 'p1', ...left }, unread });
-  });
+  it.each(cases.otherTypes as [object, string[], object][])(
+    'readPerson() leaves out fields of another type, and names them: %j',
+    (fields, unread, left) => {
+      expect(read({ id: 'p1', ...fields })).toEqual({ person: { id: 'p1', ...left }, unread });
+    },
+  );
 
   it.each([[''], [' '], [[]], [{}], [false]])('readPerson() reads %j as null for another type', (nothing) => {
     const fields = { contact: nothing, organization: nothing, departments: nothing, contact_id: nothing };

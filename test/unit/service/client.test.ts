@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Credential } from '../../../src/config/settings.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import type { HttpRequest, Transport } from '../../../src/service/transport.ts';
+import cases from '../../data/service/client.json' with { type: 'json' };
 
 const mira = { firstName: 'Mira', lastName: 'Lindqvist', email: 'mira+crm@lindqvist.example' };
 
@@ -184,15 +185,7 @@ it('poll() is pending while the service works', async () => {
   });
 });
 
-it.each([
-  { error_code: 'result_pending', retry_after_seconds: 30 },
-  {
-    error_details: {
-      code: 'WEBHOOK.RESULT.RESULT_PENDING',
-      suggestions: [{ label: 'Wait', retry_after_seconds: 30 }],
-    },
-  },
-])('poll() is pending with a 404 that says so: %o', async (body) => {
+it.each(cases.pending)('poll() is pending with a 404 that says so: %o', async (body) => {
   expect(await poll(body, 404)).toMatchObject({ state: 'pending', retryAfterSeconds: 30 });
 });
 
@@ -253,16 +246,7 @@ it('health() sends the headers that the document asks for', async () => {
   });
 });
 
-it.each([
-  [{ is_logged_in: true }, true],
-  [{ healthy: true, is_logged_in: true }, true],
-  [{}, true],
-  [{ is_logged_in: false }, false],
-  // Its body is not shown: a success in other words, or in none, says that the key works.
-  ['', true],
-  ['OK', true],
-  ['true', true],
-])('health() reads %o', async (body, credentialWorks) => {
+it.each(cases.health as [object | string, boolean][])('health() reads %o', async (body, credentialWorks) => {
   expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });
 });
 

@@ -5,6 +5,7 @@ import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import type { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { mapFailure, mapTransportError } from '../../../src/service/failures/map-failure.ts';
 import { TransportError, type Headers } from '../../../src/service/transport.ts';
+import cases from '../../data/service/map-failure.json' with { type: 'json' };
 
 const paid = { name: 'POST /people/bulk_match', paid: true };
 const free = { name: 'GET /auth/health', paid: false };
@@ -73,56 +74,32 @@ describe('mapFailure', () => {
     },
   );
 
-  it.each<[number, object, string, string, string]>([
-    [422, { credits_consumed: 5, matches: [] }, 'validation', 'unknown', '5 credits'],
-    [
-      400,
-      { error_code: 'RECORD_LIMIT_EXCEEDED', credits_consumed: '0.5' },
-      'record-limit',
-      'unknown',
-      '0.5 credits',
-    ],
-    [
-      400,
-      { status: 'failed', matches: [null, { id: 'p1', name: 'Ada Holm' }] },
-      'validation',
-      'unknown',
-      'people',
-    ],
-    [404, { person: { email: 'ada@orbit.example' } }, 'not-found', 'pause', 'people'],
-    [401, { credits_consumed: 1 }, 'unauthorized', 'pause', '1 credit'],
-    [302, { credits_consumed: 'some' }, 'redirected', 'pause', 'credits'],
-    [402, { credits_consumed: 3 }, 'out-of-credits', 'pause', '3 credits'],
-    [
-      422,
-      { credits_consumed: 2, person: { name: 'Ada Holm' } },
-      'validation',
-      'unknown',
-      'people and 2 credits',
-    ],
-    [429, { credits_consumed: 10 }, 'rate-limited', 'wait', '10 credits'],
-  ])('mapFailure() treats %d with the body %o as possibly billed', (status, body, type, disposition, has) => {
-    const failure = map(status, body);
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, disposition, true]);
-    expect(failure.message).toContain(`the body has ${has})`);
-    expect(failure.next?.includes('enrich attempts')).toBe(disposition === 'unknown');
-  });
+  it.each(cases.billed as [number, object, string, string, string][])(
+    'mapFailure() treats %d with the body %o as possibly billed',
+    (status, body, type, disposition, has) => {
+      const failure = map(status, body);
+      expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
+        type,
+        disposition,
+        true,
+      ]);
+      expect(failure.message).toContain(`the body has ${has})`);
+      expect(failure.next?.includes('enrich attempts')).toBe(disposition === 'unknown');
+    },
+  );
 
-  it.each([
-    [303, true],
-    [301, false],
-    [302, false],
-    [307, false],
-    [308, false],
-  ])('mapFailure() pauses at the redirect %d, possibly billed: %s', (status, billed) => {
-    const failure = map(status, '');
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
-      'redirected',
-      'pause',
-      billed,
-    ]);
-    expect(failure.message.includes('303 leads to the result of a call')).toBe(billed);
-  });
+  it.each(cases.redirects as [number, boolean][])(
+    'mapFailure() pauses at the redirect %d, possibly billed: %s',
+    (status, billed) => {
+      const failure = map(status, '');
+      expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
+        'redirected',
+        'pause',
+        billed,
+      ]);
+      expect(failure.message.includes('303 leads to the result of a call')).toBe(billed);
+    },
+  );
 
   it.each([
     { credits_consumed: 0 },
@@ -143,14 +120,7 @@ describe('mapFailure', () => {
     expect(failure.codes).toEqual(['RATE.LIMIT.HOUR']);
   });
 
-  it.each([
-    [400, 'RECORD_LIMIT_EXCEEDED', 'REQUEST.VALIDATION.TOO_LARGE', 'record-limit'],
-    [422, 'TOO_LARGE', 'PEOPLE.VALIDATION.RECORD_LIMIT_EXCEEDED', 'record-limit'],
-    [403, 'INSUFFICIENT_CREDITS', 'PLAN.ACCESS.DENIED', 'out-of-credits'],
-    [403, 'API_INACCESSIBLE', 'BILLING.CREDITS.EXHAUSTED', 'out-of-credits'],
-    [403, 'API_INACCESSIBLE', 'AUTH.AUTHORIZATION.SCOPE_MISSING', 'forbidden'],
-    [401, 'INVALID_ACCESS_TOKEN', 'AUTH.AUTHENTICATION.TOKEN_EXPIRED', 'unauthorized'],
-  ])(
+  it.each(cases.twoCodes as [number, string, string, string][])(
     'mapFailure() decides %d with %s at the root and %s in error_details by both',
     (status, older, newer, type) => {
       const failure = map(status, { error_code: older, error_details: { code: newer } });
@@ -288,36 +258,12 @@ describe('a failure that is printed', () => {
   });
 });
 
-it.each([
-  ['ECONNREFUSED', 'not-sent.refused'],
-  ['ENOTFOUND', 'not-sent.dns'],
-  ['EAI_AGAIN', 'not-sent.dns'],
-  ['CERT_HAS_EXPIRED', 'not-sent.tls'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'not-sent.tls'],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'not-sent.tls'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'not-sent.tls'],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'not-sent.tls'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'not-sent.timeout'],
-  ['DEADLINE', 'not-sent.timeout'],
-  ['ABORTED', 'not-sent.aborted'],
-  ['EHOSTUNREACH', 'not-sent.unreachable'],
-  ['ECONNRESET', 'not-sent.unreachable'],
-])('mapTransportError() before sending: %s is %s, free of charge', (code, type) => {
+it.each(cases.beforeSending)('mapTransportError() before sending: %s is %s, free of charge', (code, type) => {
   const failure = mapTransportError(new TransportError(code, { sent: false }), paid);
   expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'retry', false]);
 });
 
-it.each([
-  ['ECONNRESET', 'connection-lost'],
-  ['UND_ERR_SOCKET', 'connection-lost'],
-  ['ECONNREFUSED', 'connection-lost'],
-  ['DEADLINE', 'timeout'],
-  ['UND_ERR_BODY_TIMEOUT', 'timeout'],
-  ['ABORTED', 'aborted'],
-  ['TOO_LARGE', 'answer-too-large'],
-  ['UNDECODABLE', 'unreadable-answer'],
-  ['HPE_INVALID_CONSTANT', 'unreadable-answer'],
-])('mapTransportError() after sending: %s is %s, possibly billed', (code, type) => {
+it.each(cases.afterSending)('mapTransportError() after sending: %s is %s, possibly billed', (code, type) => {
   const failure = mapTransportError(new TransportError(code, { sent: true }), paid);
   expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'unknown', true]);
 });

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
+import cases from '../../data/service/service-settings.json' with { type: 'json' };
 
 const settings = [
   ['ENRICHMENT_API_KEY', { kind: 'api-key', value: 'canary' }],
@@ -28,28 +29,20 @@ describe('the credential of the service', () => {
 });
 
 describe('the address of the service', () => {
-  it.each([
-    'https://service.example/api/v1',
-    'https://service.example/api/v1//',
-    'HTTPS://Service.Example:443/api/v1',
-    'https://service.example/other/../api/v1',
-    ' https://service.example/api/v1\n',
-  ])('the address of the service has one spelling, because answers count for one service: %j', (address) =>
-    expect(readConfig({ ENRICHMENT_BASE_URL: address }).service.baseUrl).toBe(
-      'https://service.example/api/v1',
-    ),
+  it.each(cases.spellings)(
+    'the address of the service has one spelling, because answers count for one service: %j',
+    (address) =>
+      expect(readConfig({ ENRICHMENT_BASE_URL: address }).service.baseUrl).toBe(
+        'https://service.example/api/v1',
+      ),
   );
 
-  it.each([
-    'https://user:password@service.example/api/v1',
-    'https://user@service.example/api/v1',
-    'https://service.example/api/v1?key=secret',
-    'https://service.example/?/api/v1',
-    'https://service.example/api/v1#part',
-  ])('the address of the service is refused with a credential, a query or a fragment: %s', (address) =>
-    expect(() => readConfig({ ENRICHMENT_BASE_URL: address })).toThrow(
-      /ENRICHMENT_BASE_URL must have no user.*ENRICHMENT_API_KEY/,
-    ),
+  it.each(cases.credentials)(
+    'the address of the service is refused with a credential, a query or a fragment: %s',
+    (address) =>
+      expect(() => readConfig({ ENRICHMENT_BASE_URL: address })).toThrow(
+        /ENRICHMENT_BASE_URL must have no user.*ENRICHMENT_API_KEY/,
+      ),
   );
 
   const overHttp = (host: string, allowed?: string) => () =>
@@ -61,14 +54,9 @@ describe('the address of the service', () => {
     (host) => expect(overHttp(host)()).toBe(`http://${host}/api/v1`),
   );
 
-  it.each([
-    'service.example',
-    '127.0.0.1.service.example',
-    '127.service.example',
-    'localhost.service.example',
-    '10.0.0.7',
-  ])('the address of the service is refused without TLS on another machine: %s', (host) =>
-    expect(overHttp(host)).toThrow(/ENRICHMENT_BASE_URL .*https.*ENRICHMENT_ALLOW_HTTP=true/),
+  it.each(cases.withoutTls)(
+    'the address of the service is refused without TLS on another machine: %s',
+    (host) => expect(overHttp(host)).toThrow(/ENRICHMENT_BASE_URL .*https.*ENRICHMENT_ALLOW_HTTP=true/),
   );
 
   it('the address of the service may lack TLS on another machine if a setting allows it', () => {
