@@ -81,14 +81,6 @@ describe('the doctor', () => {
     expect(await finding('service', settings)).toMatchObject({ state: 'ok' });
   });
 
-  it.each([
-    ['ENRICHMENT_ACCESS_TOKEN_FILE', join(home, 'nowhere')],
-    ['ENRICHMENT_ACCESS_TOKEN_COMMAND', 'exit 3'],
-  ])('enrich doctor names %s if no token can be read', async (setting, value) => {
-    const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, [setting]: value });
-    expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(setting) as string });
-  });
-
   it('enrich doctor finds an address without a service', async () => {
     const settings = { ENRICHMENT_BASE_URL: baseUrl.replace('/api/v1', '/other/api/v1') };
     const found = await finding('service', { ...settings, ENRICHMENT_API_KEY: key });
@@ -96,49 +88,6 @@ describe('the doctor', () => {
       state: 'broken',
       next: expect.stringContaining('ends in /api/v1') as string,
     });
-  });
-
-  it('enrich doctor finds a service that does not answer', async () => {
-    const settings = { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1', ENRICHMENT_API_KEY: key };
-    const found = await finding('service', settings);
-    expect(found).toMatchObject({ state: 'broken', next: 'check ENRICHMENT_BASE_URL and the network' });
-  });
-
-  it('enrich doctor says nothing of the sandbox while ENRICHMENT_BASE_URL is wrong', async () => {
-    const wrong = [{ setting: 'ENRICHMENT_BASE_URL', what: 'must end in /api/v1' }] as const;
-    const findings = await examine(readConfig({ ENRICH_DATA_DIR: home }), wrong);
-    expect(findings[0]).toMatchObject({ part: 'service', state: 'broken' });
-    expect(findings.filter(({ what }) => what.includes('sandbox'))).toEqual([]);
-    expect(findings.map(({ part }) => part)).toContain('freshness');
-  });
-
-  it('enrich doctor names a variable that looks like a setting', async () => {
-    const findings = await examine(readConfig({ ENRICH_DATA_DIR: home }), [], ['RATE_LIMIT']);
-    expect(findings[0]).toEqual({
-      part: 'settings',
-      state: 'attention',
-      what: 'RATE_LIMIT is no setting',
-      next: 'correct the name, or unset RATE_LIMIT; .env.example has all settings',
-    });
-  });
-
-  it('enrich doctor gives no advice for an interrupted command', async () => {
-    const nowhere = 'postgres://enrich:secret@127.0.0.1:9/enrich';
-    expect(await finding('database', { DATABASE_URL: nowhere })).toMatchObject({
-      state: 'broken',
-      next: 'check DATABASE_URL and that PostgreSQL is running there, or unset it to use the embedded one',
-    });
-    const wrongKey = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: 'wrong' };
-    expect((await finding('service', wrongKey)).what).not.toContain('nothing was spent');
-  });
-
-  it('enrich doctor accepts a receiver on this machine for a service on this machine', async () => {
-    const here = baseUrl.replace('/api/v1', '');
-    const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key, WEBHOOK_PUBLIC_URL: here };
-    // What stands in for both does not know /healthz: it was asked.
-    expect((await finding('receiver', settings)).what).toContain('does not answer (status 401)');
-    const elsewhere = { ...settings, ENRICHMENT_BASE_URL: 'https://service.invalid/api/v1' };
-    expect((await finding('receiver', elsewhere)).what).toContain('only this network reaches the address');
   });
 
   it('enrich doctor says what a database still lacks, and changes nothing', async () => {

@@ -92,19 +92,4 @@ describe('resumeRun() of a run without an approval', () => {
       expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: false });
     },
   );
-
-  it('resumeRun() does not approve the plan of a run that was still planning when the command read it', async () => {
-    const run = await planned('awaiting_approval');
-    await resumeRun(session(), { ...run, status: 'planning' }, true);
-    expect(handle.executeUpdate).not.toHaveBeenCalled();
-    expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: false });
-  });
-
-  it('resumeRun() sends the approval to a workflow that may have been reset, and does not wait for it', async () => {
-    const run = await planned('awaiting_approval');
-    handle.executeUpdate.mockReturnValueOnce(new Promise(() => {}));
-    await resumeRun(session(), { ...run, status: 'running' }, true);
-    expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith('approve', { args: ['abc'] });
-    expect(start).toHaveBeenCalledOnce();
-  });
 });

@@ -8,7 +8,6 @@ import {
   rmSync,
   statSync,
   truncateSync,
-  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,16 +96,6 @@ it('the log of the embedded PostgreSQL has no statement that failed, and no valu
   expect(log).not.toContain('ada@');
 });
 
-it('the embedded PostgreSQL ignores its lock file if another process has the id of the last server', async () => {
-  const { port } = await startInitialised();
-  await stopServer(directory);
-  const record = { pid: process.pid, start: 'earlier', port };
-  writeFileSync(join(directory, 'server.json'), JSON.stringify(record));
-  const lock = [process.pid, join(directory, 'data'), 1, port, '', '127.0.0.1', '', 'ready', ''];
-  writeFileSync(join(directory, 'data', 'postmaster.pid'), lock.join('\n'));
-  expect((await start()).port).toBe(port);
-});
-
 it('the embedded PostgreSQL names a port that is in use', async () => {
   await expect(startInitialised({ port: await takenPort() })).rejects.toMatchObject({
     type: 'port.taken',
@@ -124,12 +113,6 @@ it('the embedded PostgreSQL names a broken data directory, and changes nothing i
     where: join(directory, 'data'),
   });
   expect(existsSync(join(directory, 'data', 'PG_VERSION'))).toBe(true);
-});
-
-it('the embedded PostgreSQL starts again after an interrupted first start', async () => {
-  mkdirSync(join(directory, 'data.new'), { recursive: true });
-  writeFileSync(join(directory, 'data.new', 'PG_VERSION'), '18\n');
-  expect(await query((await start()).databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
 it.runIf(asRoot)(

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startEmbeddedSandbox } from '../../../src/dev/sandbox.ts';
 import { runningRecord, stopServer } from '../../../src/dev/server.ts';
 import { credentialSource } from '../../../src/service/credential.ts';
-import { takenPort } from '../../helpers/servers/ports.ts';
 
 let directory: string;
 
@@ -52,11 +51,4 @@ it('the embedded sandbox is found again, and keeps its address, key and bill ove
   const second = await start();
   expect(second).toEqual(first);
   expect(await bill(second)).toEqual(billed);
-});
-
-it('the embedded sandbox names a port that is in use', async () => {
-  await expect(start(await takenPort())).rejects.toMatchObject({
-    type: 'port.taken',
-    exitCode: 2,
-  });
 });

@@ -85,14 +85,6 @@ it('the Temporal dev server names a port that is in use', async () => {
   });
 });
 
-it('the Temporal dev server names a broken database file', async () => {
-  writeFileSync(join(directory, 'temporal.db'), 'this is no database');
-  await expect(start()).rejects.toMatchObject({
-    type: 'temporal.data-directory',
-    where: join(directory, 'temporal.db'),
-  });
-});
-
 it.runIf(process.getuid?.() === 0).each([
   ['is full', 100],
   ['was full before it started', 0],

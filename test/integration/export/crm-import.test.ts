@@ -59,18 +59,6 @@ async function enriched(
   await appendContact(warehouse, { ...said, source: 'hubspot', contactId, runId, person, phones });
 }
 
-/** The person has moved from Acme to Orbit since the first of two runs. @param id id of the person in the second run */
-async function moved(first: string, second: string, id = 'p4701'): Promise<void> {
-  for (const [runId, name, askedAt] of [
-    [first, 'acme', '2026-01-01'],
-    [second, 'orbit', '2026-06-01'],
-  ] as const) {
-    const organization = { id: name, name, primary_domain: `${name}.example` };
-    const person = { id: runId === second ? id : 'p4701', organization, email: `ada@${name}.example` };
-    await enriched(runId, '4701', { askedAt, person });
-  }
-}
-
 /** The manifest, and the lines of all update files without their headers. */
 async function importOf(
   policies: Partial<typeof defaultPolicies> = {},
@@ -115,19 +103,6 @@ it('exportForCrm() leaves the complete folder of one command when several write 
   expect(readdirSync(parent)).toEqual(['hubspot']);
 });
 
-it('exportForCrm() keeps the cell of a column if the newest export has a blank column of the same name', async () => {
-  const runId = await exported({ title: '' });
-  await warehouse.query`update runs set header = ${[...header, 'Job Title']} where run_id = ${runId}`;
-  await warehouse.pool.query('update run_rows set raw = $2 where run_id = $1', [
-    runId,
-    JSON.stringify(['4701', '', '', '', 'CEO']),
-  ]);
-  await enriched(runId);
-  const { manifest, updates } = await importOf();
-  expect(updates).toEqual(['4701,+4930123456']);
-  expect(manifest.decisions).toMatchObject({ kept: 1, filled: 1 });
-});
-
 it('exportForCrm() compares with no older export when the cells of the newest export were removed', async () => {
   await enriched(await exported({ title: '' }));
   await exported({ title: 'CEO', isCleared: true });
@@ -135,11 +110,6 @@ it('exportForCrm() compares with no older export when the cells of the newest ex
   expect(updates).toEqual([]);
   expect(manifest).toMatchObject({ contacts: 1, without_cells: 1, missing_columns: [] });
   expect(Object.keys(manifest.decisions).toSorted()).toEqual(['cells removed', 'nothing known']);
-});
-
-it('exportForCrm() writes no update when the cells of one of two rows of the record were removed', async () => {
-  await enriched(await exported({ title: '' }, { title: 'CEO', isCleared: true }));
-  expect(await importOf()).toMatchObject({ manifest: { without_cells: 1 }, updates: [] });
 });
 
 it.each([[{ optedOut: true }], [{ outcome: 'suppressed' }]] as const)(
@@ -153,12 +123,6 @@ it.each([[{ optedOut: true }], [{ outcome: 'suppressed' }]] as const)(
     expect(manifest.conflicts).toBeUndefined();
   },
 );
-
-it('exportForCrm() writes contacts again whose newest export has no opt-out any more', async () => {
-  await enriched(await exported({ title: '', optedOut: true, optedOutOfCalls: true }));
-  await exported({ title: '' });
-  expect((await importOf()).updates).toEqual(['4701,CTO,+4930123456']);
-});
 
 /** What makes the rows of a run no export: assignments in SQL. */
 const noExport = {
@@ -184,12 +148,6 @@ describe.each(Object.entries(noExport))('exportForCrm() after a run that was %s'
     expect(updates).toEqual(['4701,+4930123456']);
     expect(manifest.parts[0]!.columns).toEqual(['Record ID', 'Phone Number']);
   });
-
-  it(`exportForCrm() reads opt-outs of the newest other export, if ${assignment}`, async () => {
-    await enriched(await exported({ title: '', optedOut: true }));
-    await ignored({ title: '' });
-    expect((await importOf()).manifest).toMatchObject({ contacts: 0, opted_out: 1 });
-  });
 });
 
 describe('exportForCrm() after a backfill of an older time', () => {
@@ -207,19 +165,6 @@ describe('exportForCrm() after a backfill of an older time', () => {
     const { manifest, updates } = await importOf();
     expect(updates).toEqual(['4701,+4930123456']);
     expect(manifest.parts[0]!.columns).toEqual(['Record ID', 'Phone Number']);
-  });
-
-  it('exportForCrm() reads opt-outs of the export of the latest time after a backfill', async () => {
-    await enriched(await exported({ title: '', optedOut: true }));
-    await backfilled({ title: '' });
-    expect((await importOf()).manifest).toMatchObject({ contacts: 0, opted_out: 1 });
-  });
-
-  it('exportForCrm() compares with the later of two exports of one scheduled time', async () => {
-    await enriched(await exported({ title: '' }));
-    await exported({ title: 'CEO' });
-    await warehouse.query`update runs set as_of = '2026-11-20T03:00:00Z'`;
-    expect((await importOf()).updates).toEqual(['4701,+4930123456']);
   });
 });
 
@@ -266,33 +211,3 @@ it.each([
     expect(manifest.decisions.kept).toBe(1);
   },
 );
-
-it.each([
-  ['organization_name', 'acme', undefined],
-  ['organization_name', 'Orbit GmbH', 'CTO'],
-  ['email', 'ada@orbit.example', 'CTO'],
-])(
-  'exportForCrm() of a job change, if the newest %s is %s, fills the title %s',
-  async (column, cell, title) => {
-    await moved(await exported({ title: '' }), await exported({ title: '' }));
-    const newest = await exported({ title: '' });
-    await warehouse.pool.query(`update run_rows set ${column} = $2 where run_id = $1`, [newest, cell]);
-    const { manifest, updates } = await importOf({ phone: 'never' });
-    expect(updates).toEqual(title === undefined ? [] : [`4701,${title}`]);
-    expect(manifest.job_changes?.rows).toBe(title === undefined ? 1 : undefined);
-  },
-);
-
-it('exportForCrm() compares with the newest modified time of two rows of a record', async () => {
-  const [older, newer] = ['2026-11-01T00:00:00Z', '2026-11-21T00:00:00Z'];
-  await enriched(await exported({ title: 'CEO', modified: older }, { title: 'CEO', modified: newer }));
-  await enriched(
-    await exported(
-      { title: 'CEO', modified: older, contactId: '4702' },
-      { title: 'CEO', modified: older, contactId: '4702' },
-    ),
-    '4702',
-  );
-  const { updates } = await importOf({ title: 'overwrite-older', phone: 'never' });
-  expect(updates).toEqual(['4702,CTO']);
-});

@@ -4,9 +4,7 @@ import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
 import Papa from 'papaparse';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exportTable, type TableExport } from '../../../src/export/export-table.ts';
-import { exportFormatNames } from '../../../src/export/export-format.ts';
-import { contactColumns, exportedTableNames, exportedTables } from '../../../src/export/export-table.ts';
-import { encodeParquet } from '../../../src/export/parquet.ts';
+import { contactColumns } from '../../../src/export/export-table.ts';
 import { writeS3Object } from '../../../src/files/s3-client.ts';
 import { countSuppressed, type ContactChoice } from '../../../src/export/contact-choice.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
@@ -138,16 +136,6 @@ it('exportTable() writes Parquet types, nulls, lists and UTC times that another 
   expect((await jsonLinesOf({ select }))[0]).toMatchObject({ enriched_at: '2026-11-20T02:00:00.123456Z' });
 });
 
-it('exportTable() writes Parquet in row groups, and a file without rows', async () => {
-  const lines = Array.from({ length: 6_000 }, (_, index) => `${index}\n`).join('');
-  const columns = [{ name: 'n', type: 'integer' }] as const;
-  const bytes = await buffer(encodeParquet(Readable.from([Buffer.from(lines)]), columns));
-  const file = Uint8Array.from(bytes).buffer;
-  expect(parquetMetadata(file).row_groups.map(({ num_rows }) => num_rows)).toEqual([2_500n, 2_500n, 1_000n]);
-  expect((await parquetReadObjects({ file })).at(-1)).toEqual({ n: 5_999 });
-  expect((await parquetOf({})).rows).toEqual([]);
-});
-
 it('exportTable() of a run writes contacts with their person from the run, with values of a later run', async () => {
   const person = { id: 'ada', first_name: 'Ada' };
   const contact = { contactId: 'ada', rowNumber: 4 };
@@ -207,43 +195,6 @@ it('exportTable() writes each address and number once, the number to call first 
   expect(await jsonLinesOf({ select: ['phone'] })).toEqual([{ phone: '+4930123457' }]);
 });
 
-it('exportTable() writes the rows of chosen contacts in every table, without suppressed people', async () => {
-  const at = (id: string, company: string, start_date: string) => ({
-    id,
-    first_name: 'Ada',
-    email: `${id}@${company}.example`,
-    title: 'Engineer',
-    organization: { id: company, name: company, primary_domain: `${company}.example` },
-    employment_history: [{ title: 'Engineer', organization_name: company, start_date, current: true }],
-  });
-  for (const id of ['kept', 'suppressed']) {
-    const contact = { contactId: id, source: 'hubspot', runId: 'r1', phones: ['+4930123456'] };
-    await appendContact(warehouse, { ...contact, person: at(id, 'acme', '2020-01-01') });
-    const moved = at(id, 'globex', '2026-11-21');
-    await appendContact(warehouse, {
-      ...contact,
-      runId: 'r2',
-      askedAt: '2026-11-21T08:00:00Z',
-      person: moved,
-    });
-  }
-  await putOnList(warehouse, 'person:suppressed');
-  for (const table of exportedTableNames) {
-    for (const format of exportFormatNames) {
-      const { rows, bytes } = await bytesOf({ table, format, choice: { runId: 'r2' } });
-      expect.soft(rows, `${table} as ${format}`).toBeGreaterThan(0);
-      expect.soft(bytes.includes('suppressed'), `${table} as ${format}`).toBe(false);
-    }
-    const { relation, order } = exportedTables[table];
-    const all = await warehouse.pool.query(`select * from ${relation}`);
-    const lines = await jsonLinesOf({ table, select: all.fields.map(({ name }) => name) });
-    expect.soft(Object.keys(lines[0]!), table).toEqual(all.fields.map(({ name }) => name));
-    const keys = lines.map((line) => JSON.stringify(order.map((column) => line[column])));
-    expect.soft(new Set(keys).size, `key of ${table}`).toBe(lines.length);
-    expect((await bytesOf({ table, choice: { runId: 'another' } })).rows).toBe(0);
-  }
-});
-
 describe('writeS3Object()', () => {
   let store: S3Store;
   const object = { bucket: 'lake', key: 'contacts.parquet' };
@@ -274,16 +225,6 @@ describe('writeS3Object()', () => {
       expect(store.objects.get('/lake/contacts.parquet')!.body.equals(bytes)).toBe(true);
     },
   );
-
-  it('writeS3Object() leaves no object and no parts if the rows fail halfway', async () => {
-    async function* failing(): AsyncGenerator<Buffer> {
-      yield Buffer.alloc(17 * 1024 * 1024);
-      await Promise.reject(new Error('connection lost'));
-    }
-    await expect(writeS3Object(failing(), object, store, never)).rejects.toThrow('connection lost');
-    expect(store.objects.size).toBe(0);
-    expect(store.uploads.size).toBe(0);
-  });
 
   it('writeS3Object() leaves no object and no parts if it is stopped while a part is sent', async () => {
     store.interference.holdsParts = true;
@@ -372,11 +313,6 @@ describe('exported contacts', () => {
     expect(await idsOf({})).toEqual(['a', 'b', 'd', 'c']);
   });
 
-  it('exported contacts have the requested columns, in that order', async () => {
-    await insert('1', { email: 'ada@orbit.example' });
-    expect((await csvOf({}, ['email', 'contact_id'])).csv).toBe('email,contact_id\nada@orbit.example,1\n');
-  });
-
   it('exported contacts leave out people on the suppression list by address, id, profile or domain', async () => {
     await insert('kept', {
       email: 'ada@orbit.example',
@@ -412,17 +348,6 @@ describe('exported contacts', () => {
     expect(await countSuppressed(warehouse, { runId: 'another-run' })).toBe(0);
   });
 
-  it('exported contacts leave out people whom only their row of the export puts on the list', async () => {
-    const run = await stagedRun(warehouse, [
-      { keys: ['email:info@orbit.example|bo roller', 'email:bo.private@orbit.example'] },
-      { keys: ['email:info@orbit.example|cy ek'] },
-    ]);
-    await insert('bo', { email: 'info@orbit.example', run_id: run.runId, row_number: 1 });
-    await insert('cy', { email: 'info@orbit.example', run_id: run.runId, row_number: 2 });
-    await putOnList(warehouse, 'email:bo.private@orbit.example');
-    expect(await idsOf({})).toEqual(['cy']);
-  });
-
   it('exported contacts leave out people whom an answer or a row of another contact puts on the list', async () => {
     const { runId } = await stagedRun(warehouse, [{ keys: ['email:cy@home.example'] }, { keys: [] }]);
     for (const rowNumber of [1, 2])
@@ -445,18 +370,6 @@ describe('exported contacts', () => {
     const keys = ['email:cy@home.example', 'email:bo@former.example', 'domain:listed.example'];
     await putOnList(warehouse, ...keys);
     expect(await idsOf({})).toEqual(['kept']);
-  });
-
-  it('exportTable() fails with the error of an output that was refused before it read a byte', async () => {
-    await insert('c-1');
-    for (const format of exportFormatNames) {
-      const written = exportTable(warehouse, { table: 'contacts', format, choice: {} }, async () => {
-        throw new Error('no such place');
-      });
-      await expect(written).rejects.toThrow('no such place');
-    }
-    // The connection is closed meanwhile. An error event of the rows without a listener would end the process.
-    await new Promise((resolve) => setTimeout(resolve, 200));
   });
 
   it('exported contacts are not counted if the reader closes the pipe', async () => {

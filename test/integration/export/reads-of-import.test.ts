@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { countSuppressed } from '../../../src/export/contact-choice.ts';
 import { readContactsToImport } from '../../../src/export/crm-import/read-contacts-to-import.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { rowsReadByTable } from '../../helpers/database/rows-read.ts';
@@ -37,23 +36,4 @@ it('readContactsToImport() reads the data of each contact once before the first 
   const after = await rowsReadByTable(warehouse);
   const readAgain = tables.filter((table) => after.get(table)! - before.get(table)! > 20 * contacts);
   expect(readAgain).toEqual([]);
-});
-
-it('countSuppressed() looks each key up in the suppression list after the list was emptied and refilled', async () => {
-  const addKeys = (name: string) => warehouse.query`
-    with entry as (
-      insert into suppression_entries (entry_id, kind, added_by)
-      select sha256(convert_to(${name}, 'UTF8')), 'person', 'test' returning entry_id
-    )
-    insert into suppressed_keys (key_hash, entry_id)
-    select sha256(convert_to(${name} || n, 'UTF8')), entry_id from entry, generate_series(1, 3000) n`;
-  await warehouse.pool.query('alter table suppressed_keys set (autovacuum_enabled = off)');
-  await addKeys('old');
-  await warehouse.query`delete from suppression_entries`;
-  await warehouse.query`vacuum (truncate off) suppressed_keys`;
-  await addKeys('new');
-  const before = await rowsReadByTable(warehouse);
-  expect(await countSuppressed(warehouse, { source: 'hubspot' })).toBe(0);
-  const after = await rowsReadByTable(warehouse);
-  expect(after.get('suppressed_keys')! - before.get('suppressed_keys')!).toBeLessThan(20 * contacts);
 });

@@ -140,16 +140,6 @@ describe.each([
     for (const { reason } of retries) expect(reason).toMatch(/^\S[^/]*$/);
   });
 
-  it('a remote export that cannot be downloaded leaves no file', async () => {
-    const away = {
-      type: 'export.unreachable',
-      message: expect.stringContaining('cannot be fetched') as string,
-    };
-    store.interference.statuses.push(...Array.from({ length: 20 }, () => 503));
-    await expect(obtain(addressOf('crm/contacts.csv'))).rejects.toMatchObject(away);
-    expect(readdirSync(access.stagingDirectory)).toEqual([]);
-  });
-
   it('a remote export that is missing, forbidden, empty or too large is refused at once', async () => {
     store.put('crm/empty.csv', '');
     store.put('crm/large.csv', Buffer.alloc(5 * 1024 * 1024));
@@ -187,31 +177,6 @@ describe('an export behind a web address', () => {
     const failure = (await obtain(signed).catch((error: unknown) => error)) as Error & { cause: Error };
     expect(`${failure.stack}${JSON.stringify(failure)}${failure.cause.stack}`).not.toContain('swordfish');
     store = await S3Store.open();
-  });
-
-  it.each([
-    ['ada:100%sure', 'ada:100%sure'],
-    ['ada:100%25sure', 'ada:100%sure'],
-    [':swordfish', ':swordfish'],
-  ])('an export on the web is downloaded with the login %s of its address', async (written, login) => {
-    store.login = `Basic ${Buffer.from(login).toString('base64')}`;
-    store.put('contacts.csv', 'id\n1\n');
-    expect(await contentOf(`${store.endpoint.replace('//', `//${written}@`)}/contacts.csv`)).toBe('id\n1\n');
-  });
-
-  it('an export on the web is asked for at its own host if its path begins with two slashes', async () => {
-    store.put('/contacts.csv', 'id\n1\n');
-    expect(await contentOf(`${store.endpoint}//contacts.csv`)).toBe('id\n1\n');
-    store.redirects.set('/moved.csv', `${store.endpoint}//contacts.csv`);
-    expect(await contentOf(`${store.endpoint}/moved.csv`)).toBe('id\n1\n');
-  });
-
-  it('an export on the web that redirects to an invalid address is refused as such', async () => {
-    store.redirects.set('/contacts.csv', 'https://crm.example:port/contacts.csv');
-    await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({
-      type: 'export.redirected',
-      message: 'the address redirects to an invalid address',
-    });
   });
 
   it('an export on the web that redirects to http is not downloaded', async () => {
@@ -298,12 +263,6 @@ describe('rows of the database', () => {
     expect((await obtain('query:select * from crm.contacts')).sha256).toBe(before.sha256);
   });
 
-  it('rows of the database come in the order of the query, and otherwise sorted', async () => {
-    expect(await contentOf('query:select id from crm.contacts order by id desc;')).toBe('id\n3\n2\n1\n');
-    expect(await contentOf('query:select id from crm.contacts -- all of them')).toBe('id\n1\n2\n3\n');
-    expect(await contentOf('query:select id from plain')).toBe('id\n1\n');
-  });
-
   it.each([
     ['an update', 'update crm.contacts set email = null returning *'],
     ['a delete in a part of it', 'with gone as (delete from crm.contacts returning *) select * from gone'],
@@ -319,20 +278,6 @@ describe('rows of the database', () => {
     expect(rows).toEqual([{ people: 3 }]);
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
-
-  it(
-    'rows of the database are given up at once when the reader is cancelled',
-    { timeout: 5_000 },
-    async () => {
-      const address = parseAddress('query:select pg_sleep(20)', '/');
-      const cancelled = obtainExport(address, access, AbortSignal.timeout(300));
-      await expect(cancelled).rejects.toMatchObject({ name: 'TimeoutError' });
-      const running = `select 1 from pg_stat_activity where state = 'active' and query like 'copy (%pg_sleep(20)%'`;
-      // The server ends the query a moment after it has received the cancellation.
-      await expect.poll(async () => (await warehouse.pool.query(running)).rows).toEqual([]);
-      expect(readdirSync(access.stagingDirectory)).toEqual([]);
-    },
-  );
 
   it('an error in the middle of rows of the database quotes no row', async () => {
     const failure = await obtain(`query:select email::int as email from crm.contacts`).catch(String);

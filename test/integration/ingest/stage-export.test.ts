@@ -83,34 +83,6 @@ describe('an answer about opting out', () => {
       ),
     ]);
   });
-
-  it('a value of the mapping that no cell has gets a warning', async () => {
-    const values = ['Do not mail', 'unsubscribd', 'bounced'];
-    const mapping = { columns: { opted_out: { column: 'State', values } } };
-    const content = `email,State\n${lines(['active', 'DO NOT MAIL', 'unsubscribed'])}`;
-    const { staged, rows } = await stage(content, { mapping });
-    expect(rows.map(({ opted_out }) => opted_out)).toEqual([false, true, false]);
-    const excluded = 'column "State" excludes 1 of 3 rows as opted out';
-    expect(staged.warnings).toEqual([
-      excluded,
-      expect.stringMatching(
-        /^no row has "unsubscribd", "bounced" in column "State", which the mapping lists/,
-      ),
-    ]);
-    const used = { columns: { opted_out: { column: 'State', values: ['do not mail'] } } };
-    expect((await stage(content, { mapping: used })).staged.warnings).toEqual([excluded]);
-  });
-
-  it('the time and the reason of an opt-out are answers', async () => {
-    const { staged, rows } = await stage(
-      `email,Unsubscribe reason,Consent source\n${lines(['Too many mails,', ',Fair in Graz', ',no consent'])}`,
-    );
-    expect(rows.map(({ opted_out }) => opted_out)).toEqual([true, false, true]);
-    expect(staged.warnings).toEqual([
-      'column "Unsubscribe reason" excludes 1 of 3 rows as opted out',
-      'column "Consent source" excludes 1 of 3 rows as opted out',
-    ]);
-  });
 });
 
 it('a row keeps its cells unchanged beside their meaning', async () => {
@@ -174,15 +146,6 @@ it('a row has one id for 15 and 18 characters of a Salesforce id', async () => {
   expect(long.rows[0]!.contact_id).toBe('003A0000006Vm9rIAC');
 });
 
-it('a row has one id for both letter cases of a Dynamics 365 id', async () => {
-  const header = '(Do Not Modify) Contact,First Name,Last Name,Company Name,Email';
-  const id = '6f9619ff-8b86-4011-b42d-00c04fc964ff';
-  for (const written of [id, id.toUpperCase()]) {
-    const { rows } = await stage(`${header}\n${written},Ada,Novak,Orbit,a@x.example\n`);
-    expect(rows[0]!.contact_id).toBe(id);
-  }
-});
-
 it('a row may hold any characters', async () => {
   const cell = fc.string({ unit: 'binary', maxLength: 12 });
   const anything = fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1, maxLength: 200 });
@@ -237,23 +200,6 @@ describe('every record has one row, and an outcome where it can go no further', 
     expect(rows[0]).toMatchObject({ contact_id: 'row:1', keys: [], email: null });
   });
 
-  it('a surplus delimiter makes its row malformed, and no cell moves into another column', async () => {
-    const { rows } = await stage(
-      'first_name,last_name,company,email,Marketing status,notes\n' +
-        'Ann,Lee,Acme, Inc,ann@acme.example,Unsubscribed,\n' +
-        'Bob,Ray,Orbit,bob@orbit.example,Subscribed,\n',
-    );
-    expect(rows.map((row) => [row.outcome, row.email])).toEqual([
-      ['malformed', null],
-      [null, 'bob@orbit.example'],
-    ]);
-  });
-
-  it('a file whose rows all have a surplus cell is refused', async () => {
-    const content = 'name,company,email\nAnn,Acme,a@x.example,\nBob,Orbit,b@x.example,\n';
-    await expect(stage(content)).rejects.toMatchObject({ type: 'export.ragged' });
-  });
-
   it('rows that lack their last cells are proposed to be filled, and are then staged with empty cells', async () => {
     const content = 'id,email,phone\n1,a@x.example\n2,b@x.example,\n3,c@x.example\n';
     const { staged } = await stage(content);
@@ -292,31 +238,9 @@ describe('every record has one row, and an outcome where it can go no further', 
     });
   });
 
-  it.each([
-    ['the words of the header', 'first_name,last_name,company,email', 'First,Last,Company,Email'],
-    ['a word of another column', 'First Name,Last Name,Company,City,Email', 'Ada,Owner,Company,City,Email'],
-    ['one word of its column', 'First Name,Last Name,Company,Email', 'Ann,Lee,Company,ann@x.example'],
-    ['a text of two words', 'First Name,Last Name,Company,Email', 'First,Last,Company Ltd,Email'],
-  ])('a first record of column words does not replace the header: %s', async (_, header, record) => {
-    const { rows, runId } = await stage(`${header}\n${record}\nAnn,Lee,Acme,a@x.example\n`);
-    expect(rows).toHaveLength(2);
-    expect(await runOf(runId)).toMatchObject({ header: header.split(',') });
-  });
-
   it('a cell above the size limit makes its record malformed', async () => {
     const { rows } = await stage(`email,notes\na@x.example,${'x'.repeat(1_000_001)}\nb@x.example,ok\n`);
     expect(rows.map((row) => row.outcome)).toEqual(['malformed', null]);
-  });
-
-  it('the footer of a report is no record', async () => {
-    const report =
-      'First Name,Last Name,Account Name,Contact ID,Email\nAda,Novak,Orbit,003000000000001AAA,a@x.example\n';
-    const footer =
-      '"","","","",""\n\n"Contacts of Orbit"\n"Copyright (c) 2000-2026 salesforce.com, inc. All rights reserved."\n' +
-      '"Confidential Information - Do Not Distribute"\n"Generated By: Max Muster"\n';
-    const { staged } = await stage(report + footer);
-    expect(staged.rows).toBe(2);
-    expect(staged.warnings).toEqual(['4 lines below the table are no contacts and are left out']);
   });
 
   it('stageExport() warns of malformed rows, and names the first three with their reasons and no cells', async () => {
@@ -332,21 +256,6 @@ describe('every record has one row, and an outcome where it can go no further', 
       '4 rows cannot be read (rows are counted below the header, lines from the top): the first are ' +
         `row 2, line 3 ${reason}; row 4, line 5 ${reason}; row 6, line 7 ${reason}`,
     ]);
-  });
-
-  it.each([
-    ['a title and a blank line', 'Contacts\n\nid,email\n1,a@x.example\nlonely\n', 'row 2, line 5 '],
-    ['a cell of three lines', 'id,email,note\n1,a@x.example,"x\ny\nz"\nlonely\n', 'row 2, line 5 '],
-    ['a blank line', 'id,email\r\n1,a@x.example\r\n\r\nlonely\r\n', 'row 2, line 4 '],
-    ['10,000 rows', `id,email\n${'1,a@x.example\n'.repeat(10_000)}lonely\n`, 'row 10001, line 10002 '],
-  ])('the line of a malformed row below %s is its line in the file', async (_, content, place) => {
-    const { staged } = await stage(content);
-    expect(staged.warnings.join()).toContain(place);
-  });
-
-  it('a line with one cell in the middle of the table is a record', async () => {
-    const { rows } = await stage('id,email,company\nGrand Totals (2 records)\n2,b@x.example,Orbit\nlonely\n');
-    expect(rows.map((row) => row.outcome)).toEqual(['malformed', null, 'malformed']);
   });
 
   it('a file with only a header has no rows', async () => {
@@ -423,16 +332,6 @@ describe('staging that is interrupted', () => {
       Array.from({ length: count }, (_, index) => index + 1),
     );
   });
-
-  it('completed staging stays unchanged when it is repeated', async () => {
-    const path = file('id,email\n1,a@x.example\nlonely\n');
-    const runId = await beginRun(path);
-    const options = { pool: warehouse.pool, runId, path };
-    const first = await stageExport(options);
-    const { ingested_at: ingestedAt } = await runOf(runId);
-    expect(await stageExport(options)).toEqual(first);
-    expect((await runOf(runId))['ingested_at']).toEqual(ingestedAt);
-  });
 });
 
 it('a file that changes before staging is refused, and no row is staged', async () => {
@@ -479,16 +378,4 @@ it('an export adds no row to a run that has ended, because its worker can have l
     message: `run ${runId} has ended: no row of its export was added`,
   });
   expect(await rowsOf(runId)).toEqual([]);
-});
-
-it('stageExport() counts the rows of a file of 1,001 rows in the statistics that plans use', async () => {
-  const expected = async (): Promise<number> => {
-    const [table] = await warehouse.query<{ rows: number }>`
-      select reltuples::integer as rows from pg_class where oid = 'run_rows'::regclass`;
-    return table!.rows;
-  };
-  await warehouse.query`vacuum analyze run_rows`;
-  const before = await expected();
-  await stage(manyRows(1_001));
-  expect(await expected()).toBeGreaterThan(before + 1_000);
 });

@@ -64,15 +64,6 @@ describe('the staging directory, with the same content fetched by two commands a
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
-  it('a staged download stays for a plan that has not begun when a run of the same content is staged', async () => {
-    const forPlan = await fetched();
-    const forRun = await fetched();
-    await ingest(await begin(forRun, { planOnly: false }), forRun);
-    const planId = await begin(forPlan, { planOnly: true });
-    expect(await ingest(planId, forPlan)).toMatchObject({ kind: 'ingested', rows: 1 });
-    expect(readdirSync(access.stagingDirectory)).toEqual([]);
-  });
-
   it('a staged download is removed if its run was staged from another download of the same content', async () => {
     const first = await fetched();
     const second = await fetched();

@@ -1,9 +1,7 @@
-import { setPriority } from '../../helpers/warehouse/set-priority.ts';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { countCalls } from '../../../src/calls/observe-calls.ts';
-import { registerWaitingBatches } from '../../../src/ledger/waiting-batches.ts';
 import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
@@ -138,28 +136,6 @@ describe('how long a run has been idle', () => {
   it('the idle time of a run counts from an overdue poll', async () => {
     await warehouse.query`update attempts set next_poll_at = now() - interval '10 minutes'`;
     expect(await idleSeconds()).toBeCloseTo(600, -1);
-  });
-
-  it('the idle time of a run is 0 while batches of a higher priority go first', async () => {
-    const first = await runningRun(warehouse);
-    await registerWaitingBatches(warehouse.database, { runId: first, batches: [1] });
-    const preempted = async () => {
-      const scrape = await scrapeNow();
-      return [runId, first].map((id) => valueOf(scrape, `enrich_run_preempted{run="${id}"}`));
-    };
-    expect(await preempted()).toEqual([0, 0]);
-    await setPriority(warehouse, runId, 'backfill');
-    expect(await preempted()).toEqual([1, 0]);
-  });
-
-  it('the idle time of a run does not count the time in which it reads its export', async () => {
-    await warehouse.query`delete from attempts`;
-    expect(await idleSeconds()).toBeCloseTo(7_200, -1);
-  });
-
-  it('the idle time of a run counts from the last call if no late result is awaited', async () => {
-    await warehouse.query`update attempts set awaited_until = now() - interval '50 minutes'`;
-    expect(await idleSeconds()).toBeCloseTo(3_600, -1);
   });
 });
 

@@ -3,11 +3,10 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
-import { basic } from '../../../src/domain/text/url-parts.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import {
   commandChannel,
@@ -97,31 +96,6 @@ describe('a change of status', () => {
     ]);
   });
 
-  it('a notification of a finished run names the decision that the run needs', async () => {
-    const runId = await runningRun(warehouse);
-    await endRun(warehouse, runId, 'finished', { outcome: 'over_budget', reason: 'no credits were left' });
-    await notifier([urlChannel(url(), undefined)]).sendDue();
-    expect(posts()).toMatchObject([
-      {
-        event: 'finished',
-        reason_type: 'budget.empty',
-        reason: 'the budget had no credits left for 4,000 rows',
-        next: expect.stringContaining('raise the budget'),
-      },
-    ]);
-  });
-
-  it('a notification names the time of its figures, which may be newer than the event', async () => {
-    const runId = await runningRun(warehouse);
-    await setRunStatus(warehouse, runId, 'paused', pauseReason);
-    await warehouse.query`update notifications set occurred_at = now() - interval '1 hour'`;
-    const before = Date.now();
-    await notifier([urlChannel(url(), undefined)]).sendDue();
-    const [post] = posts();
-    expect(Date.parse(String(post!['occurred_at']))).toBeLessThan(before - 3_590_000);
-    expect(Date.parse(String(post!['figures_at']))).toBeGreaterThanOrEqual(before);
-  });
-
   it('a changed status is notified by one of several processes', async () => {
     for (let runs = 0; runs < 25; runs += 1) {
       const run = await stagedRun(warehouse, []);
@@ -200,28 +174,6 @@ describe('a time of a schedule', () => {
     ]);
   });
 
-  it('the failed times of a backfill send one notification, and present times send one each', async () => {
-    const missing = new UsageProblem('export.missing', 'there is no such file', { next: 'check the path' });
-    const hour = 3_600_000;
-    const hoursAgo = [50, 26, 2, 0.5, 0.25];
-    for (const hours of hoursAgo) {
-      const asOf = new Date(Date.now() - hours * hour).toISOString();
-      await notifyingOfFailure(warehouse, { ...time, asOf }, () => Promise.reject(missing)).catch(() => {});
-    }
-    await notifier([urlChannel(url(), undefined)], ['failed']).sendDue();
-    expect(posts()).toHaveLength(3);
-    expect(await rows()).toHaveLength(hoursAgo.length);
-  });
-
-  it('a time of a schedule that leaves out unreadable files is notified as failed', async () => {
-    const refused = [{ file: 'a.csv', reason: 'the file cannot be read (EACCES)' }];
-    await begin(() => Promise.resolve({ runs: [], refused, left: 0 }));
-    await notifier([urlChannel(url(), undefined)]).sendDue();
-    expect(posts()).toMatchObject([
-      { event: 'failed', reason: '1 file cannot be read, such as a.csv: the file cannot be read (EACCES)' },
-    ]);
-  });
-
   it('a time of a schedule sends no notification when it succeeds, or when Temporal tries it again', async () => {
     await begin(() => Promise.resolve({ runs: [], refused: [], left: 0 }));
     await expect(begin(() => Promise.reject(new Error('connection lost')))).rejects.toThrow();
@@ -238,12 +190,6 @@ describe('an address', () => {
     expect(headers['content-type']).toBe('application/json');
   });
 
-  it('a notification to an address with a login carries the login in a header', async () => {
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
-    await notifier([urlChannel(url().replace('//', '//ada:s%40fe@'), undefined)]).sendDue();
-    expect(posted.map(({ headers }) => headers.authorization)).toEqual([basic('ada', 's@fe')]);
-  });
-
   it('a notification to a failing address is tried ten times, with a pause before each try', async () => {
     status = 500;
     await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
@@ -255,13 +201,6 @@ describe('an address', () => {
     }
     expect(posted).toHaveLength(10);
     expect(await rows()).toEqual([{ failure: 'url: HTTP 500', closed: true, told: [], tries: 10 }]);
-  });
-
-  it('a notification to an address that redirects is not delivered', async () => {
-    status = 302;
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
-    await notifier([urlChannel(url(), undefined)]).sendDue();
-    expect(await rows()).toMatchObject([{ failure: 'url: HTTP 302', closed: false }]);
   });
 });
 
@@ -304,16 +243,6 @@ describe('a command', () => {
     expect(given).toMatch(/^PATH=/m);
   });
 
-  it('a failing notification command is tried again, without a repetition to the address', async () => {
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
-    const channels = [urlChannel(url(), undefined), commandChannel('exit 3')];
-    await notifier(channels).sendDue();
-    expect(await rows()).toMatchObject([{ failure: 'command: exit code 3', closed: false, told: ['url'] }]);
-    await makeDue();
-    await notifier(channels).sendDue();
-    expect(posted).toHaveLength(1);
-  });
-
   it('a notification command that hangs is killed, and its delivery fails', async () => {
     const abort = new AbortController();
     const told = commandChannel('sleep 1000').send('{}', abort.signal);
@@ -342,27 +271,4 @@ it('a process with a slow channel holds only the notification that it delivers',
   await slowProcess;
   expect({ bySlow: begun, byOther: posted.length }).toEqual({ bySlow: 1, byOther: 2 });
   expect(await rows()).toMatchObject([1, 2, 3].map(() => ({ closed: true, tries: 1 })));
-});
-
-it('the end of a command leaves notifications that are due after 15 seconds to other processes', async () => {
-  for (let runs = 0; runs < 3; runs += 1)
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
-  let sent = 0;
-  const hanging: Channel = {
-    name: 'command',
-    send: (_, signal) =>
-      new Promise((_sent, reject) => {
-        sent += 1;
-        if (sent > 1) reject(new Error('sent after the end'));
-        signal.addEventListener('abort', () => reject(new Error('the command was killed')));
-      }),
-  };
-  vi.useFakeTimers({ toFake: ['setTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const closed = notifier([hanging]).close();
-  await expect.poll(() => sent).toBe(1);
-  vi.advanceTimersByTime(15_000);
-  await closed;
-  expect(sent).toBe(1);
-  expect((await rows()).filter(({ failure }) => failure !== null)).toHaveLength(1);
 });

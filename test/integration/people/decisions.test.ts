@@ -9,7 +9,6 @@ import { prune } from '../../../src/privacy/prune.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
-import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
@@ -113,23 +112,6 @@ it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'
   },
 );
 
-it('a known person who is withheld from a contact for which no call asked is listed with this reason', async () => {
-  const { lena, byCompany, id } = company();
-  const identity = { ...byCompany, keys: identityKeys(byCompany) };
-  const runId = await runningRunOf(warehouse, [
-    { ...identity, contactId: id('a') },
-    { ...identity, contactId: id('b') },
-  ]);
-  await answerBatch(warehouse, { runId }, () => [lena]);
-  await end(runId);
-  await decide('rejected', id('a'), lena);
-  expect(await personOf(id('b'))).toBeNull();
-  const withheld = await findWithheld(warehouse.database, { source: undefined, limit: 100 });
-  expect(withheld.filter((each) => each.run_id === runId)).toMatchObject([
-    { contact_id: id('b'), person_id: lena.id, reason: 'only name and employer agree with a known person' },
-  ]);
-});
-
 describe('a confirmed person', () => {
   it('is the person of a contact that has only a shared mailbox, until the decision is withdrawn', async () => {
     const { lena, shared, id } = company();
@@ -159,27 +141,6 @@ describe('a confirmed person', () => {
     expect(await personOf(id('a'))).toBeNull();
   });
 
-  it('is the person of one of two contacts that fit equally well', async () => {
-    const { lena, byCompany, id } = company();
-    await play(id('a'), byCompany, [lena]);
-    await play(id('b'), { ...byCompany, email: `lena.${id('b')}@gmail.com` }, [lena]);
-    expect([await personOf(id('a')), await personOf(id('b'))]).toEqual([null, null]);
-    await decide('confirmed', id('b'), lena);
-    expect(await personOf(id('a'))).toBeNull();
-    expect(await personOf(id('b'))).toMatchObject({ id: lena.id });
-  });
-
-  it('replaces the person who was confirmed before', async () => {
-    const { lena, other, shared, id } = company();
-    await play(id('a'), shared, [lena]);
-    await play(id('b'), { email: other.email! }, [other]);
-    await decide('confirmed', id('a'), lena);
-    await decide('confirmed', id('a'), other);
-    expect(await personOf(id('a'))).toMatchObject({ id: other.id });
-    await decide('withdrawn', id('a'), other);
-    expect(await personOf(id('a'))).toBeNull();
-  });
-
   it('stays the person of the contact when a later call finds another', async () => {
     const { lena, other, byAddress, shared, id } = company();
     await play(id('a'), shared, [lena]);
@@ -189,41 +150,9 @@ describe('a confirmed person', () => {
     expect(outcome).toBe('identity_mismatch');
     expect(await personOf(id('b'))).toMatchObject({ id: lena.id });
   });
-
-  it('does not come back by the revert of an undo after the decision was withdrawn', async () => {
-    const { lena, byAddress, shared, id } = company();
-    await play(id('b'), byAddress, [lena]);
-    const { runId } = await play(id('a'), shared, [lena]);
-    await decide('confirmed', id('a'), lena);
-    await undoRun(warehouse, runId, note, signal);
-    expect(await personOf(id('a'))).toBeNull();
-    await revertUndo(warehouse, runId, signal);
-    expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
-    const later = await play(id('a'), shared, [lena]);
-    await undoRun(warehouse, runId, note, signal);
-    expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
-    await decide('withdrawn', id('a'), lena);
-    await revertUndo(warehouse, runId, signal);
-    await undoRun(warehouse, later.runId, note, signal);
-    expect(await personOf(id('a'))).toBeNull();
-    await revertUndo(warehouse, later.runId, signal);
-    expect(await personOf(id('a'))).toBeNull();
-  });
 });
 
 describe('a rejected person', () => {
-  it('is taken from the contact, which is no rival of other contacts any longer', async () => {
-    const { lena, byCompany, byAddress, id } = company();
-    await play(id('a'), byAddress, [lena]);
-    await decide('rejected', id('a'), lena);
-    expect(await personOf(id('a'))).toBeNull();
-    expect(await operationsOf(id('a'))).toEqual(['upsert', 'delete']);
-    await play(id('b'), byCompany, [lena]);
-    expect(await personOf(id('b'))).toMatchObject({ id: lena.id });
-    await decide('withdrawn', id('a'), lena);
-    expect(await personOf(id('a'))).toMatchObject({ id: lena.id, evidence: 'email' });
-  });
-
   it('is not given to the contact by later calls', async () => {
     const { lena, byAddress, id } = company();
     await play(id('a'), byAddress, [lena]);
@@ -231,18 +160,6 @@ describe('a rejected person', () => {
     expect(await play(id('a'), byAddress, [lena])).toMatchObject({ outcome: 'identity_mismatch' });
     await play(id('b'), byAddress, [lena]);
     expect([await personOf(id('a')), await personOf(id('b'))]).toMatchObject([null, { id: lena.id }]);
-  });
-
-  it('does not come back by an undo, also not after retention has removed the rows', async () => {
-    const { lena, byAddress, id } = company();
-    await play(id('a'), byAddress, [lena]);
-    const { runId } = await play(id('a'), { ...byAddress, organizationName: 'Elsewhere' }, [lena]);
-    await decide('rejected', id('a'), lena);
-    await warehouse.query`delete from run_rows where contact_id = ${id('a')}`;
-    await undoRun(warehouse, runId, note, signal);
-    expect(await personOf(id('a'))).toBeNull();
-    await revertUndo(warehouse, runId, signal);
-    expect(await personOf(id('a'))).toBeNull();
   });
 
   it.each(['staging', 'rows'] as const)(
@@ -259,15 +176,6 @@ describe('a rejected person', () => {
       expect(await personOf(id('a'))).toMatchObject({ id: lena.id, evidence: 'email' });
     },
   );
-
-  it('is taken from the contact by a decision while a run asks for the contact', async () => {
-    const { lena, byAddress, id } = company();
-    await play(id('b'), byAddress, [lena]);
-    await play(id('a'), byAddress, [lena], async () => {
-      await decide('rejected', id('a'), lena);
-    });
-    expect(await personOf(id('a'))).toBeNull();
-  });
 });
 
 describe('the erasure of a person', () => {
@@ -286,20 +194,6 @@ describe('the erasure of a person', () => {
     expect(await decisionsOf(id('a'))).toEqual([]);
     expect(await warehouse.query`select from run_rows where contact_id = ${id('a')}`).toEqual([]);
   });
-
-  it.each(['a decision', 'a rival'])(
-    'leaves no record id of a contact that had lost the person to %s before',
-    async (cause) => {
-      const { lena, other, byCompany, id } = company();
-      await play(id('a'), byCompany, [lena]);
-      expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
-      if (cause === 'a decision') await decide('rejected', id('a'), lena);
-      else await play(id('b'), { ...byCompany, email: other.email! }, []);
-      expect(await personOf(id('a'))).toBeNull();
-      await erase(warehouse, identityKeys(byCompany), note);
-      expect(await warehouse.query`select from contact_matches where contact_id = ${id('a')}`).toEqual([]);
-    },
-  );
 
   it('leaves a contact that had the person by a wrong decision, and the reverse', async () => {
     const { lena, byAddress, id } = company();

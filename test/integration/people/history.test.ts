@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { job, match, say, titled } from '../../helpers/warehouse/log-entries.ts';
@@ -6,7 +5,6 @@ import { job, match, say, titled } from '../../helpers/warehouse/log-entries.ts'
 const warehouse = await warehouseOfFile();
 
 const acme = { id: 'org-acme', name: 'Acme', domain: 'acme.example' };
-const zenith = { id: 'org-zenith', name: 'Zenith', domain: 'zenith.example' };
 const orbit = { id: 'org-orbit', name: 'Orbit', domain: 'orbit.example' };
 let people = 0;
 const newPerson = (): string => `person-${(people += 1)}`;
@@ -51,26 +49,6 @@ it('contact_history has an interval for each value, without overlap, and the las
   expect(titles[0]!.valid_to).toEqual(titles[1]!.valid_from);
 });
 
-it('contact_history repeats a value for each answer, and docs/warehouse.md lists the changes', async () => {
-  const person = newPerson();
-  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-  for (const [month, title] of ['Analyst', 'Analyst', 'Lead'].entries())
-    await say(warehouse, {
-      person,
-      askedAt: `2026-0${month + 1}-01`,
-      runId: `run-${month + 1}`,
-      facts: titled(title),
-    });
-  expect((await historyOf(person, 'title')).map(({ run_id }) => run_id)).toEqual(['run-1', 'run-2', 'run-3']);
-  const guide = readFileSync(new URL('../../../docs/warehouse.md', import.meta.url), 'utf8');
-  const [, question] = /```sql\n(select field_group, value, valid_from, run_id[^`]*?);\n```/.exec(guide)!;
-  const { rows: changes } = await warehouse.pool.query<Interval>(question!.replace('400270', person));
-  expect(changes.map(({ value, run_id }) => [value['title'], run_id])).toEqual([
-    ['Analyst', 'run-1'],
-    ['Lead', 'run-3'],
-  ]);
-});
-
 it('contact_history begins when the value took effect in the warehouse, not when the service was asked', async () => {
   const person = newPerson();
   const facts = titled('Analyst');
@@ -96,21 +74,6 @@ it('contact_history ends every value when the contact becomes another person', a
     [former, new Date('2026-01-01T00:00:00Z'), new Date('2026-02-01T00:00:00Z')],
     [present, new Date('2026-03-01T00:00:00Z'), null],
   ]);
-});
-
-it('contact_history leaves out the data of an undone run', async () => {
-  const person = newPerson();
-  const run = `run-undone-${person}`;
-  await warehouse.query`
-    insert into enrichment.runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
-    values (${run}, ${run}, ${run}, 'finished', '', '', '', '{}')`;
-  await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled('Analyst') });
-  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-  await say(warehouse, { person, askedAt: '2026-02-01', runId: run, facts: titled('Lead') });
-  expect(await historyOf(person, 'title')).toHaveLength(2);
-  await warehouse.query`update enrichment.runs set undone_at = now() where run_id = ${run}`;
-  const titles = await historyOf(person, 'title');
-  expect(titles.map(({ value, valid_to }) => [value['title'], valid_to])).toEqual([['Analyst', null]]);
 });
 
 it('field_provenance cites the observation of a value, also if a later answer left the field empty', async () => {
@@ -272,19 +235,6 @@ it('job_changes has one row for a move whose start is after the former observati
   expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'start_date', 'run-2']]);
 });
 
-it('job_changes is the same in every time zone of its reader', async () => {
-  const person = newPerson();
-  await seen(person, '2026-03-31T20:00:00Z', 'run-1', acme);
-  await seen(person, '2026-06-01', 'run-2', orbit, { startedOn: '2026-04-01' });
-  const client = await warehouse.pool.connect();
-  await client.query(`set timezone = 'Asia/Tokyo'`);
-  const { rows: found } = await client.query('select evidence from job_changes where person_id = $1', [
-    person,
-  ]);
-  client.release(true);
-  expect(found).toEqual([{ evidence: 'start_date' }]);
-});
-
 it('job_changes has a row for a move that a new address at the new employer shows', async () => {
   const person = newPerson();
   await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
@@ -306,83 +256,6 @@ it('job_changes has no row for a rebrand: the company under another name, domain
   const renamed = { id: 'org-acme', name: 'Zenith', domain: 'zenith.example' };
   await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
   await seen(person, '2026-06-01', 'run-2', renamed, { email: 'ada@zenith.example' });
-  expect(await movesOf(person)).toEqual([]);
-});
-
-it('job_changes has no row for the same job under another company id', async () => {
-  const person = newPerson();
-  await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
-  await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example', startedOn: '2020-01-01' });
-  expect(await movesOf(person)).toEqual([]);
-});
-
-it('job_changes takes the start of the job at the new employer, not of another current job', async () => {
-  const [kept, moved] = [newPerson(), newPerson()];
-  const board = { organization_id: zenith.id, organization_name: 'Zenith', started_on: '2026-05-01' };
-  const at = (startedOn: string): Record<string, unknown> => ({
-    ...job('CTO', orbit),
-    employment: [
-      { ...board, title: 'Board member', current: true },
-      {
-        title: 'CTO',
-        organization_name: 'ORBIT',
-        organization_id: null,
-        started_on: startedOn,
-        current: true,
-      },
-    ],
-  });
-  for (const person of [kept, moved])
-    await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
-  await say(warehouse, { person: kept, askedAt: '2026-06-01', runId: 'run-2', facts: at('2015-01-01') });
-  await say(warehouse, { person: moved, askedAt: '2026-06-01', runId: 'run-2', facts: at('2026-04-01') });
-  expect(await movesOf(kept)).toEqual([]);
-  expect(await movesOf(moved)).toEqual([['Acme', 'Orbit', 'start_date', 'run-2']]);
-  expect(await rows('job_changes', `person_id = $1 and started_at = '2026-04-01'`, [moved])).toHaveLength(1);
-});
-
-it('job_changes does not count a current job at another company id as the new job', async () => {
-  const person = newPerson();
-  await seen(person, '2026-01-01', 'run-1', acme);
-  const employment = [
-    {
-      organization_id: zenith.id,
-      organization_name: 'Zenith',
-      title: 'Advisor',
-      started_on: '2026-05-01',
-      current: true,
-    },
-  ];
-  const facts = { ...job('CTO', orbit), employment };
-  await say(warehouse, { person, askedAt: '2026-06-01', runId: 'run-2', facts });
-  expect(await movesOf(person)).toEqual([]);
-});
-
-it('job_changes takes no start of another current job if the job at the new employer has none', async () => {
-  const person = newPerson();
-  await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
-  const current = { organization_id: null, current: true };
-  const employment = [
-    { ...current, organization_name: 'Zenith', title: 'Board member', started_on: '2026-05-01' },
-    { ...current, organization_name: 'Orbit', title: 'CTO', started_on: null },
-  ];
-  const facts = { ...job('CTO', orbit), employment };
-  await say(warehouse, { person, askedAt: '2026-06-01', runId: 'run-2', facts });
-  expect(await movesOf(person)).toEqual([]);
-});
-
-it('job_changes has no row for a promotion if the employer has another id and no domain', async () => {
-  const person = newPerson();
-  await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
-  await seen(person, '2026-06-01', 'run-2', { id: 'org-7', name: 'ACME' }, { startedOn: '2026-04-01' });
-  expect(await movesOf(person)).toEqual([]);
-});
-
-it('job_changes compares no answer that has only an id of the employer', async () => {
-  const person = newPerson();
-  await seen(person, '2026-01-01', 'run-1', acme);
-  await seen(person, '2026-02-01', 'run-2', { id: 'org-7' });
-  await seen(person, '2026-03-01', 'run-3', { ...acme, id: 'org-7' }, { email: 'ada@acme.example' });
   expect(await movesOf(person)).toEqual([]);
 });
 

@@ -11,12 +11,6 @@ function addContacts(first: number, last: number) {
     from generate_series(${first}::integer, ${last}::integer) n`;
 }
 
-function lockPeople(people: number) {
-  return warehouse.query`
-    select lock_log('test', array_agg('person:p' || n), array_agg('crm'::text), array_agg('c' || n))
-    from generate_series(1, ${people}::integer) n`;
-}
-
 it('project() finds contacts and people by the index when there are 3,000', async () => {
   await addContacts(10_001, 13_000);
   await warehouse.query`
@@ -30,16 +24,4 @@ it('project() finds contacts and people by the index when there are 3,000', asyn
     select project('test', array_agg('person:p' || n), '{}', '{}') from generate_series(10001, 10250) n`;
   expect((await scanned()) - before).toBe(0);
   await warehouse.query`delete from contacts`;
-});
-
-it('lock_log() finds contacts by the index in a session that began when the warehouse had ten', async () => {
-  await warehouse.query`alter table contacts set (autovacuum_enabled = off)`;
-  await addContacts(1, 10);
-  await warehouse.query`analyze contacts`;
-  // PostgreSQL decides after five executions whether it keeps a plan.
-  for (let execution = 1; execution <= 6; execution += 1) await lockPeople(10);
-  await addContacts(11, 3_000);
-  const before = await rowsScanned(warehouse, 'contacts');
-  await lockPeople(100);
-  expect((await rowsScanned(warehouse, 'contacts')) - before).toBe(0);
 });

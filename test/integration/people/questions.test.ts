@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import {
-  answeredCall,
-  callWithPhones,
-  deliverTo,
-  phonesBody,
-  recordPhonesAnswer,
-} from '../../helpers/warehouse/late-calls.ts';
+import { callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
 import { job, match, say, titled } from '../../helpers/warehouse/log-entries.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { deliveredCall } from '../../helpers/warehouse/delivered-calls.ts';
@@ -80,14 +74,6 @@ describe('the views for the questions of docs/warehouse.md', () => {
     expect(costs).toMatchObject({ email_credits: '3.000000', phone_credits: '24.000000' });
     expect(costs!['credits_per_phone']).toBe('8.000000');
     expect(costs!['credits_per_verified_email']).toBeNull();
-  });
-
-  it('run_costs counts no switchboard as a phone of a person', async () => {
-    const call = await answeredCall(warehouse);
-    const body = phonesBody(call.ids, 24).toString();
-    await deliverTo(warehouse, call, Buffer.from(body.replace('"mobile"', '"Work_HQ"')));
-    const [costs] = await ask('select * from run_costs where run_id = $1', call.runId);
-    expect(costs).toMatchObject({ phones: 2, credits_per_phone: '12.000000' });
   });
 
   it('run_costs counts what calls found for contacts, and no person who is no contact', async () => {
@@ -167,30 +153,6 @@ describe('the views for the questions of docs/warehouse.md', () => {
     await contact('south', '2026-01-01', { city: { country: 'Norway' } });
     expect(await ask(`select * from coverage_by_segment where segment_value = 'Norway'`)).toMatchObject([
       { source: 'hubspot', segment: 'country', contacts: '2', titles: '1', emails: '0' },
-    ]);
-  });
-
-  it('coverage_by_segment and coverage_by_column() count all contacts of exports, also without a person', async () => {
-    const { runId } = await stagedRun(warehouse, [
-      { keys: [], contactId: 'known' },
-      { keys: [], contactId: 'unknown' },
-    ]);
-    await warehouse.query`
-      update runs set source = 'zoho', header = '{Record Id,Region}' where run_id = ${runId}`;
-    await warehouse.query`
-      update run_rows set raw = json_build_array(contact_id, 'North')::text where run_id = ${runId}`;
-    await warehouse.query`
-      insert into contact_records (source, contact_id, run_id, row_number, other_emails, keys)
-      select 'zoho', contact_id, run_id, row_number, '{}', '{}' from run_rows where run_id = ${runId}`;
-    const facts = titled('Lead');
-    await say(warehouse, { person: 'zoe', askedAt: '2026-01-01', runId, facts });
-    await match(warehouse, { source: 'zoho', contactId: 'known', person: 'zoe', at: '2026-01-01', runId });
-    const figures = { contacts: '2', people: '1', titles: '1', emails: '0' };
-    expect(
-      await ask(`select * from coverage_by_segment where source = 'zoho' and segment = 'all'`),
-    ).toMatchObject([figures]);
-    expect(await ask(`select * from coverage_by_column('zoho', 'Region')`)).toMatchObject([
-      { segment_value: 'North', ...figures },
     ]);
   });
 

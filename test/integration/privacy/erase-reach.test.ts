@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
-import { prune } from '../../../src/privacy/prune.ts';
 import { recordContent } from '../../../src/runs/begin-scheduled-runs.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { openPage } from '../../../src/runs/pages.ts';
@@ -17,15 +15,12 @@ import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { everything } from '../../helpers/database/everything.ts';
 import {
   answeredCall,
-  booksOf,
   callWithPhones,
   deliverTo,
-  deliveryStatuses,
   drainCall,
   phonesBody,
   recordPhonesAnswer,
   storeFor,
-  type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
@@ -68,24 +63,6 @@ describe('an erasure reaches', () => {
     ]);
     expect(await erase(warehouse, [`email:${email}`], note)).toMatchObject({ rows: 2 });
     expect(await keysOf(run.runId)).toEqual([[], []]);
-  });
-
-  it('an erasure by a hash reaches rows that hold the address', async () => {
-    const email = 'plain@orbit.example';
-    const run = await stagedRun(warehouse, [
-      { keys: [`email:${email}`], email },
-      { keys: [`hash:${sha256(email)}`] },
-    ]);
-    expect(await erase(warehouse, [`hash:${md5(email)}`], note)).toMatchObject({ rows: 2 });
-    expect(await keysOf(run.runId)).toEqual([[], []]);
-  });
-
-  it('an erasure reaches unreadable rows that hold the profile URL', async () => {
-    const run = await stagedRun(warehouse, [{ keys: [], contactId: 'of-page' }]);
-    await warehouse.query`
-      update run_rows set raw = '["https://www.linkedin.com/in/torn-page/",""]' where run_id = ${run.runId}`;
-    const erased = await erase(warehouse, ['profile:linkedin.com/in/torn-page'], note);
-    expect(erased).toMatchObject({ rows: 1 });
   });
 
   it.each([
@@ -159,33 +136,6 @@ describe('an erasure reaches', () => {
       { contact_id: 'pruned-4712', outcome: 'enriched' },
     ]);
   });
-
-  it.each([
-    ['cleared', { staging: 0 }],
-    ['removed', { staging: 0, rows: 0 }],
-  ])(
-    'an erasure leaves a record to its earlier person if retention has %s the rows',
-    async (kind, retention) => {
-      const record = `changed-${kind}`;
-      const runs = [];
-      for (const name of ['earlier', 'later']) {
-        const email = `${name}-${kind}@orbit.example`;
-        const row = { keys: [`email:${email}`], contactId: record, email };
-        const runId = await runningRunOf(warehouse, [row], { source: 'hubspot' });
-        await answerBatch(warehouse, { runId }, () => [{ first_name: name, last_name: kind, email }]);
-        await endRun(warehouse, runId, 'finished', undefined);
-        runs.push(runId);
-      }
-      await undoRun(warehouse, runs[1]!, note, signal);
-      await prune(warehouse, retention, signal);
-      const before = await contactsOf(record);
-      expect(before).toMatchObject([{ run_id: runs[0] }]);
-      await erase(warehouse, [`email:later-${kind}@orbit.example`], note);
-      expect(await everything(warehouse)).not.toContain(`later-${kind}`);
-      await rebuild(warehouse, { check: false, signal });
-      expect(await contactsOf(record)).toEqual(before);
-    },
-  );
 
   it.each(['finished', 'undone'])(
     'an erasure reaches a row that only name and employer connect with a person without an id (run: %s)',
@@ -274,18 +224,6 @@ describe('an erased person', () => {
     expect((await everything(warehouse)).includes(call.ids[0]!)).toBe(false);
   });
 
-  it('an erasure keeps out a delivery with an unknown id if the answer had the person without an id', async () => {
-    const asking = await callWithPhones(warehouse);
-    const call = { ...asking, stated: { 0: { id: null } } };
-    await recordPhonesAnswer(warehouse, call);
-    await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
-    await deliverTo(warehouse, call, phonesBody([`new-${call.ids[0]}`], 8));
-    const rows = await warehouse.query`
-      select status, body from webhook_deliveries where attempt_id = ${call.attemptId}`;
-    expect(rows).toEqual([{ status: 'orphaned', body: null }]);
-    expect(await everything(warehouse)).not.toContain(`new-${call.ids[0]}`);
-  });
-
   it('an erased person has no claim if a page is opened at the same moment', async () => {
     // Simultaneous transactions need a new plan for each statement, as in the product.
     const replanning = await openTestWarehouse();
@@ -311,31 +249,6 @@ describe('an erased person', () => {
   });
 });
 
-describe('the price of late results of an erased person', () => {
-  async function erasedAfterItsAnswer(deliverFirst = false): Promise<PhonesCall> {
-    const call = await answeredCall(warehouse);
-    if (deliverFirst) await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
-    await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
-    return call;
-  }
-
-  it('a body with an erased person counts instead of the parts that came before the erasure', async () => {
-    const call = await erasedAfterItsAnswer(true);
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
-  });
-
-  it('the body of a stranger is not taken for the results of an erased person', async () => {
-    const call = await erasedAfterItsAnswer();
-    await deliverTo(warehouse, call, phonesBody(['stranger'], 8));
-    expect(await deliveryStatuses(warehouse, call)).toEqual(['quarantined']);
-    await deliverTo(warehouse, call, phonesBody(call.ids.slice(1), 16));
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'awaiting' });
-    await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
-  });
-});
-
 describe('ids that only deliveries have', () => {
   it('an erasure removes the id by which a waterfall has named the person', async () => {
     const call = await answeredCall(warehouse, { reveal: [], waterfall: ['email'] });
@@ -346,18 +259,6 @@ describe('ids that only deliveries have', () => {
     await erase(warehouse, [`email:${email}`], note);
     const kept = await everything(warehouse);
     expect(ids.map((id) => kept.includes(id!))).toEqual([false, true]);
-  });
-
-  it('an erasure removes a body that another call got about the person, and leaves its answer', async () => {
-    const call = await answeredCall(warehouse);
-    const other = await answeredCall(warehouse);
-    await deliverTo(warehouse, other, phonesBody(call.ids, 24));
-    await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
-    const rows = await warehouse.query`
-      select d.body, octet_length(a.body_gzip) > 0 as "hasAnswer"
-      from webhook_deliveries d join raw_answers a using (attempt_id) where attempt_id = ${other.attemptId}`;
-    expect(rows).toEqual([{ body: null, hasAnswer: true }]);
-    expect(await everything(warehouse)).not.toContain(call.ids[0]);
   });
 });
 
@@ -415,13 +316,5 @@ describe('a record of the CRM', () => {
     expect(
       await keysOfRecord(warehouse.database, { source: 'generic', contactId: 'reused' }),
     ).toBeUndefined();
-  });
-
-  it('a CRM record with a changed address identifies one person if a third row has both addresses', async () => {
-    await stagedRun(warehouse, [{ keys: ['email:old@moved.example'], contactId: 'moved' }]);
-    await stagedRun(warehouse, [{ keys: ['email:new@moved.example'], contactId: 'moved' }]);
-    await stagedRun(warehouse, [{ keys: ['email:old@moved.example', 'email:new@moved.example'] }]);
-    const keys = await keysOfRecord(warehouse.database, { source: 'generic', contactId: 'moved' });
-    expect(keys!.toSorted()).toEqual(['email:new@moved.example', 'email:old@moved.example']);
   });
 });

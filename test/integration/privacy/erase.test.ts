@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { openPage } from '../../../src/runs/pages.ts';
@@ -16,10 +15,9 @@ import {
   storeFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { everything, samples } from '../../helpers/database/everything.ts';
 import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'ticket 17' };
 
@@ -137,15 +135,6 @@ describe('a person who is erased', () => {
     },
   );
 
-  it('an erased person suppresses no other person with the same record id in an unnamed source', async () => {
-    const erased = { email: 'ida@orbit.example', firstName: 'Ida', lastName: 'Brandt', contactId: '5' };
-    await runningRunOf(warehouse, [{ keys: ['email:ida@orbit.example'], ...erased }]);
-    await erase(warehouse, ['email:ida@orbit.example'], note);
-    const other = { email: 'max@fjord.example', firstName: 'Max', lastName: 'Quist', contactId: '5' };
-    const runId = await runningRunOf(warehouse, [{ keys: ['email:max@fjord.example'], ...other }]);
-    expect(await outcomesOf(warehouse, runId)).toEqual([null]);
-  });
-
   it('an erasure finds the person by what only the service knows, and in rows of other exports', async () => {
     const call = await enrichedCall();
     const { email, personId } = first(call);
@@ -169,20 +158,6 @@ describe('a person who is erased', () => {
       contactId: contact[0]!.contact_id,
     });
     expect(await erase(warehouse, keys!, note)).toMatchObject({ contacts: 1, phones: 1 });
-  });
-
-  it('an erasure finds the person by a profile in the form of the service', async () => {
-    await appendContact(warehouse, {
-      contactId: 'own-form',
-      runId: 'of-own-form',
-      person: { id: 'own-form', proflink_url: 'http://www.linkedin.com/in/Jos%C3%A9-Novak-17/' },
-    });
-    expect(await measureErasure(warehouse, ['profile:linkedin.com/in/josé-novak-17'])).toMatchObject({
-      contacts: 1,
-    });
-    expect(await measureErasure(warehouse, ['profile:linkedin.com/in/novak-17'])).toMatchObject({
-      contacts: 0,
-    });
   });
 
   it('an erased person comes back by no export', async () => {
@@ -224,36 +199,6 @@ describe('a person who is erased', () => {
     expect(await reasonsOf(call)).toEqual([`${erased}; the answer was discarded`, null, null]);
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
     expect(await warehouse.query`select 1 from enriched_contacts where person_id = ${personId}`).toEqual([]);
-  });
-
-  it('a person who is erased during the call is not written under other names in the answer', async () => {
-    const call = await callWithPhones(warehouse);
-    const { email, personId } = first(call);
-    // The row is all that is known of them: no key of it is in the answer.
-    await warehouse.query`
-      update run_rows set keys = '{"name:ada novak|acme"}' where run_id = ${call.runId} and row_number = 1`;
-    await erase(warehouse, ['name:ada novak|acme'], note);
-    await recordPhonesAnswer(warehouse, call);
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    const kept = await everything(warehouse);
-    expect([email, personId].filter((text) => kept.includes(text))).toEqual([]);
-  });
-
-  it('a person who is erased during the call has a reason that says when the call is settled as well', async () => {
-    const call = await callWithPhones(warehouse);
-    await erase(warehouse, [`email:${first(call).email}`], note);
-    await recordPhonesAnswer(warehouse, call, [0, 0, 0], 0);
-    expect((await reasonsOf(call))[0]).toBe(
-      'erased while its call was in flight; the answer was discarded and the call settled',
-    );
-  });
-
-  it('a person who is erased after a call whose answer was lost has a reason that says so', async () => {
-    const call = await callWithPhones(warehouse);
-    await markUnknown(warehouse, call.attemptId, 'no answer');
-    await reopenRows(warehouse, call.runId, [1, 2, 3]);
-    await erase(warehouse, [`email:${first(call).email}`], note);
-    expect((await reasonsOf(call))[0]).toBe('erased after a call whose answer was lost');
   });
 
   it('a person who is erased before the call has the outcome suppressed', async () => {

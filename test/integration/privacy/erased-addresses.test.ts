@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
-import { erase, measureErasure } from '../../../src/privacy/erase.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
@@ -107,13 +106,6 @@ describe('an erasure leaves', () => {
     expect(left).not.toContain(addresses.after);
   });
 
-  it('an erasure leaves a namesake whose row of the same CRM record has another id of the service', async () => {
-    const [mine, theirs] = [addressOf('Ylva Berg', 'one'), addressOf('Ylva Berg', 'two')];
-    await exported({ record: 'ids', name: 'Ylva Berg', email: mine, personId: 'ylva-1' });
-    await exported({ record: 'ids', name: 'Ylva Berg', email: theirs, personId: 'ylva-2' });
-    expect(await measureErasure(warehouse, [`email:${theirs}`])).toMatchObject({ rows: 1 });
-  });
-
   it('an erasure leaves the CRM record of a colleague who had the address before', async () => {
     const shared = addressOf('Sales Team', 'vesta');
     await exported({ record: 'colleague', name: 'Olaf Krog', email: shared });
@@ -122,46 +114,4 @@ describe('an erasure leaves', () => {
     await erase(warehouse, [`email:${shared}`], note);
     expect(await everything(warehouse)).toContain(addressOf('Olaf Krog', 'vesta'));
   });
-
-  it('an erasure leaves the CRM record of a namesake whom a decision has rejected', async () => {
-    const { before, after } = await changedAddress('rejected', ['Vera Dahl', 'Vera Dahl'], ['id-vera']);
-    const record = { source: 'hubspot', contactId: 'rejected' };
-    await recordDecision(warehouse, { ...record, personId: 'id-vera', verdict: 'rejected' }, note);
-    await erase(warehouse, [`email:${before}`], note);
-    expect(await everything(warehouse)).toContain(after);
-  });
-
-  it.each([
-    ['found by calls', 'initial', ['id-jana', 'id-jens']],
-    ['without calls', 'initial-unasked', []],
-  ])(
-    'an erasure leaves a person %s who has only an initial in common with the erased one',
-    async (_, record, ids) => {
-      await exported({ record, name: 'Jana Moen', email: `jana@${record}.example` }, ids[0]);
-      await exported({ record, name: 'J Moen', email: `jm@${record}.example` });
-      await exported({ record, name: 'Jens Moen', email: `jens@${record}.example` }, ids[1]);
-      await erase(warehouse, [`email:jana@${record}.example`], note);
-      const left = await everything(warehouse);
-      expect(left).toContain(`jens@${record}.example`);
-      expect(left).not.toContain(`jana@${record}.example`);
-    },
-  );
-
-  it.each(['of a cell', 'of an answer'])(
-    'an erasure by an id %s leaves a namesake whom the same CRM record has had by another id',
-    async (which) => {
-      const record = which.replaceAll(' ', '-');
-      const [before, after] = [`answer-${record}`, `cell-${record}`];
-      await exported({ record, name: 'Liv Aune', email: addressOf('Liv Aune', `one-${record}`) }, before);
-      await exported(
-        { record, name: 'Liv Aune', email: addressOf('Liv Aune', `two-${record}`), personId: after },
-        after,
-      );
-      const [erased, other] = which === 'of a cell' ? [after, before] : [before, after];
-      await erase(warehouse, [`person:${erased}`], note);
-      const left = await everything(warehouse);
-      expect(left.includes(erased)).toBe(false);
-      expect(left.includes(other)).toBe(true);
-    },
-  );
 });

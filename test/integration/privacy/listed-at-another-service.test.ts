@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
-import type { Person } from '../../../src/domain/identity/person.ts';
 import { countSuppressed } from '../../../src/export/contact-choice.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -17,7 +16,6 @@ import {
 } from '../../helpers/warehouse/late-calls.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { asked, outcomesOf, runningRun, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const email = 'cleo@orbit.example';
@@ -60,15 +58,6 @@ it.each([
   ).rejects.toMatchObject({ type: 'match.suppressed' });
 });
 
-it('an answer with an address that another service connects with a listed key is not written', async () => {
-  const row = { firstName: 'Cleo', lastName: 'Novak', organizationName: 'Orbit', contactId: 'of-crm' };
-  const runId = await runningRunOf(warehouse, [{ ...row, keys: ['name:cleo novak|orbit'] }]);
-  const person: Person = { id: 'of-test', first_name: 'Cleo', last_name: 'Novak', email };
-  await answerBatch(warehouse, { runId }, () => [{ ...person, organization: { name: 'Orbit' } }]);
-  expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
-  expect(await warehouse.query`select from observations where service = 'test'`).toEqual([]);
-});
-
 it('a delivery for a person whom another service connects with a listed key is not written', async () => {
   await warehouse.query`truncate suppression_entries, contacts, observations, people cascade`;
   const call = await callWithPhones(warehouse);
@@ -85,25 +74,6 @@ it('a delivery for a person whom another service connects with a listed key is n
   const rows = await warehouse.query<{ phone: string | null }>`
     select phone from enriched_contacts where run_id = ${call.runId} order by contact_id`;
   expect(rows.map(({ phone }) => phone)).toEqual([null, '+14155550101', '+14155550102']);
-});
-
-it('a delivery is not written if another service connects an old address of its person with a listed key', async () => {
-  await warehouse.query`truncate suppression_entries, contacts, observations, people cascade`;
-  const call = await callWithPhones(warehouse);
-  await recordPhonesAnswer(warehouse, call);
-  const [id] = call.ids;
-  const home = 'elsewhere@home.example';
-  const twice = { id: id!, email: call.people[0]!.identity.email!, personal_emails: [home] };
-  for (const contactId of ['once', 'again'])
-    await appendContact(warehouse, { contactId, runId: await runningRun(warehouse), person: twice });
-  const profile = 'linkedin.com/in/listed-elsewhere';
-  const person = { id: 'of-other-3', email: home, proflink_url: `https://www.${profile}` };
-  await appendContact(warehouse, { service: 'other', contactId: 'elsewhere', runId: 'gone', person });
-  await putOnList(warehouse, `profile:${profile}`);
-  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-  const rows = await warehouse.query<{ person_id: string }>`
-    select distinct person_id from observations where kind = 'phones' order by person_id`;
-  expect(rows.map(({ person_id }) => person_id)).toEqual(call.ids.slice(1).toSorted());
 });
 
 it('a contact is filled with no person whom another service connects with a listed key', async () => {

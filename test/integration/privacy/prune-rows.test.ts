@@ -2,16 +2,12 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { readMatchedContacts } from '../../../src/people/contacts/contact-states.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
-import { suppress } from '../../../src/suppression/suppression-list.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
-import { wasRunBefore } from '../../../src/runs/begin-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
-import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { deliverOtherPhones, endedWithPhones } from '../../helpers/warehouse/delivered-calls.ts';
-import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const noSignal = new AbortController().signal;
 const always = { rows: 0 };
@@ -33,20 +29,6 @@ it('prune() removes the rows of an ended run, and the facts of the run and its c
   expect(await state()).toEqual(before);
   const people = await warehouse.pool.query('select from run_people where run_id = $1', [runId]);
   expect(people.rowCount).toBe(0);
-});
-
-it('the outcomes of a run have the same order after prune() has removed its rows', async () => {
-  const outcomes = ['unknown', 'malformed', 'not_found', 'enriched', 'duplicate', 'fresh'] as const;
-  const { runId } = await stagedRun(
-    warehouse,
-    outcomes.map((outcome) => ({ keys: ['k'], outcome })),
-  );
-  await endRun(warehouse, runId, 'finished', undefined);
-  const order = async () => Object.keys((await readRunFacts(warehouse, runId)).outcomes);
-  const before = await order();
-  await prune(warehouse, always, noSignal);
-  expect(await order()).toEqual(before);
-  expect(before).toEqual(['enriched', 'not_found', 'duplicate', 'fresh', 'unknown', 'malformed']);
 });
 
 it('a contact is still known to be asked for by its run when the rows of the run were removed', async () => {
@@ -102,44 +84,6 @@ it('prune() keeps rows until the cells of earlier runs of the source are cleared
   expect(await prune(warehouse, always, noSignal)).toMatchObject({ rows: { runs: 2 }, kept: { rows: 0 } });
 });
 
-it.each([
-  ['rows', always],
-  ['cells and rows', { staging: 0, rows: 0 }],
-])(
-  'measurePrune() counts rows that stay only until the same pruning removes older %s',
-  async (_what, retention) => {
-    const row = { keys: ['k'], outcome: 'not_found' } as const;
-    const runs: string[] = [];
-    while (runs.length < 4) runs.push((await stagedRun(warehouse, [row])).runId);
-    const [first, second, unfinished, last] = runs;
-    for (const runId of [first!, second!, last!]) await endRun(warehouse, runId, 'finished', undefined);
-    const measured = await measurePrune(warehouse, retention);
-    // The unfinished run keeps its cells, so the rows of the last run stay.
-    expect(measured).toMatchObject({ rows: { runs: 2, rows: 2 }, kept: { rows: 1 } });
-    expect(await prune(warehouse, retention, noSignal)).toEqual(measured);
-    await endRun(warehouse, unfinished!, 'finished', undefined);
-    expect(await prune(warehouse, retention, noSignal)).toMatchObject({
-      rows: { runs: 2 },
-      kept: { rows: 0 },
-    });
-  },
-);
-
-it('a run that left people over budget does not count as a run of its file when its rows were removed', async () => {
-  for (const [outcome, counts] of [
-    ['over_budget', false],
-    ['not_found', true],
-  ] as const) {
-    const spec = testSpec();
-    const { runId } = await stagedRun(warehouse, [{ keys: ['k'], outcome }], spec);
-    await endRun(warehouse, runId, 'finished', undefined);
-    expect(await wasRunBefore(warehouse, spec)).toBe(counts);
-    await prune(warehouse, always, noSignal);
-    expect(await outcomesOf(warehouse, runId)).toEqual([]);
-    expect(await wasRunBefore(warehouse, spec)).toBe(counts);
-  }
-});
-
 it('prune() removes more than a batch of rows, also by several processes at once', async () => {
   const { runId } = await stagedRun(warehouse, []);
   await warehouse.query`
@@ -159,19 +103,4 @@ it('prune() removes more than a batch of rows, also by several processes at once
     select (select count(*)::int from run_rows where run_id = ${runId}) as rows,
     (select count(*)::int from run_people where run_id = ${runId}) as people`;
   expect(rows).toEqual([{ rows: 0, people: 0 }]);
-});
-
-it('a suppressed contact keeps its person when retention has cleared the cells of its newest row', async () => {
-  const row = { keys: ['email:eva@orbit.example'], email: 'eva@orbit.example', contactId: 'eva' };
-  const first = await runningRunOf(warehouse, [row]);
-  await answerBatch(warehouse, { runId: first }, () => [{ id: 'person-eva', email: row.email }]);
-  await endRun(warehouse, first, 'finished', undefined);
-  const second = await stagedRun(warehouse, [{ ...row, outcome: 'fresh' }]);
-  await endRun(warehouse, second.runId, 'finished', undefined);
-  await prune(warehouse, { staging: 0 }, noSignal);
-  const note = { by: 'test', reason: undefined };
-  await warehouse.database.transaction().execute((transaction) => suppress(transaction, row.keys, note));
-  await reconcileContacts(warehouse, second.runId, noSignal);
-  const rows = await warehouse.query`select person_id from enriched_contacts where contact_id = 'eva'`;
-  expect(rows).toEqual([{ person_id: 'person-eva' }]);
 });

@@ -3,7 +3,6 @@ import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
-import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callWithPhones, type PhonesCall } from '../../helpers/warehouse/late-calls.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
@@ -50,49 +49,6 @@ it('prune() clears the rows of a run except those of a call of unknown cost, unt
   expect(await prune(warehouse, staging, signal)).toEqual(decided);
   expect(await rowsOf(call.runId)).toEqual([...asked, 'd']);
 });
-
-it.each([
-  ['rows', { rows: 0 }],
-  ['cells and rows', { staging: 0, rows: 0 }],
-])(
-  'prune() removes later %s of the source except rows of the contacts of a call of unknown cost',
-  async (_, retention) => {
-    const call = await runWithUnknownCall();
-    const asked = call.people.map(({ contactId }) => contactId);
-    const rows = [asked[0]!, 'd', 'z'].map((contactId) => ({ keys: [`email:${contactId}`], contactId }));
-    const later = await stagedRun(
-      warehouse,
-      rows.map((row) => ({ ...row, outcome: 'not_found' as const })),
-    );
-    await warehouse.pool.query('update runs set source = $2 where run_id = any($1)', [
-      [call.runId, later.runId],
-      `crm of ${call.runId}`,
-    ]);
-    await endRun(warehouse, later.runId, 'finished', undefined);
-    const outcomes = async () => (await readRunFacts(warehouse, later.runId)).outcomes;
-
-    const measured = await measurePrune(warehouse, retention);
-    expect(measured).toMatchObject({
-      rows: { runs: 1, rows: 2 },
-      kept: { rows: 2 },
-      held: [
-        { run_id: call.runId, unknown_calls: 1, waits_for: null },
-        { run_id: later.runId, unknown_calls: 0, waits_for: call.runId },
-      ],
-    });
-    expect(await prune(warehouse, retention, signal)).toEqual(measured);
-    expect(await rowsOf(call.runId)).toEqual([...asked.map((id) => `${id}*`), 'd']);
-    expect(await rowsOf(later.runId)).toEqual([asked[0]]);
-    expect(await outcomes()).toEqual({ not_found: 3 });
-
-    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
-    const decided = await measurePrune(warehouse, retention);
-    expect(decided).toMatchObject({ rows: { runs: 2, rows: 5 }, held: [] });
-    expect(await prune(warehouse, retention, signal)).toEqual(decided);
-    expect([await rowsOf(call.runId), await rowsOf(later.runId)]).toEqual([[], []]);
-    expect(await outcomes()).toEqual({ not_found: 3 });
-  },
-);
 
 it('prune() prunes the rows that were left behind the first 5,000 rows of a run', async () => {
   const call = await runWithUnknownCall();

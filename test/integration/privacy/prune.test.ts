@@ -4,7 +4,6 @@ import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { reopenDelivery } from '../../../src/late-results/deliveries.ts';
-import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
@@ -21,10 +20,9 @@ import {
   callWithPhones,
   deliverTo,
   phonesBody,
-  storeFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const month = 30 * 86_400;
 const everything = { answers: month, deliveries: month, staging: month };
@@ -88,13 +86,6 @@ describe('what is older than its retention', () => {
     expect(await keptOf(call)).toEqual({ ...whole, deliveries: 0 });
   });
 
-  it('prune() keeps data younger than its retention', async () => {
-    const call = await endedWithPhones(warehouse);
-    await age(month - 60);
-    await prune(warehouse, everything, noSignal);
-    expect(await keptOf(call)).toEqual(whole);
-  });
-
   it('prune() removes more than a batch of data, also by several processes at once', async () => {
     const run = await stagedRun(warehouse, []);
     await warehouse.query`
@@ -129,17 +120,6 @@ describe('afterwards', () => {
     await age(month + 60);
     await prune(warehouse, everything, noSignal);
     expect(await state()).toEqual(before);
-  });
-
-  it('people are still fresh after prune()', async () => {
-    const call = await endedWithPhones(warehouse);
-    await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
-    const again = await stagedRun(
-      warehouse,
-      call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] })),
-    );
-    await planRows(warehouse, again.runId, asked);
-    expect(await outcomesOf(warehouse, again.runId)).toEqual(['fresh', 'fresh', 'fresh']);
   });
 
   it('a repeated delivery is a duplicate after prune(), and another delivery is applied and billed', async () => {
@@ -205,13 +185,6 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toMatchObject({ rows: 0 });
   });
 
-  it('prune() keeps data of a delivery that waits to be applied', async () => {
-    const call = await endedWithPhones(warehouse);
-    await storeFor(warehouse, call, phonesBody(call.ids, 25));
-    await prune(warehouse, always, noSignal);
-    expect(await keptOf(call)).toEqual({ ...whole, deliveries: 2 });
-  });
-
   it('prune() keeps orphaned and quarantined deliveries, so that they can be replayed', async () => {
     const call = await endedWithPhones(warehouse);
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
@@ -252,19 +225,6 @@ describe('what is still needed', () => {
     await expect(reopenDelivery(warehouse, (await rows())[0]!.delivery_id)).rejects.toMatchObject({
       type: 'delivery.pruned',
     });
-  });
-
-  it('prune() keeps orphaned and quarantined deliveries whose call is not decided', async () => {
-    await prune(warehouse, { quarantine: 0 }, noSignal);
-    const call = await callWithPhones(warehouse);
-    await markUnknown(warehouse, call.attemptId, 'no answer in time');
-    await endRun(warehouse, call.runId, 'finished', undefined);
-    await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
-    await age(3 * month);
-    const { quarantine, kept } = await prune(warehouse, { quarantine: month }, noSignal);
-    expect([quarantine.count, kept.quarantine]).toEqual([0, 1]);
-    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
-    expect((await prune(warehouse, { quarantine: month }, noSignal)).quarantine.count).toBe(1);
   });
 
   it('prune() removes the rows of a killed plan', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { unsuppress } from '../../../src/suppression/suppression-list.ts';
-import { endRun } from '../../../src/runs/finish-run.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
@@ -37,13 +36,6 @@ function employee(domain: string) {
       organization: { name: `Orbit ${people}`, primary_domain: domain },
     },
   };
-}
-
-/** A row that has only the name and the employer of a person. */
-function weakRowOf(person: ReturnType<typeof employee>['person']): StagedRow {
-  const { first_name: firstName, last_name: lastName, organization } = person;
-  const keys = [`name:${firstName} ${lastName}|${organization.name}`.toLowerCase()];
-  return { keys, firstName, lastName, organizationName: organization.name, contactId: `weak-${person.id}` };
 }
 
 /** Plays a run of one row whose call returns a person. */
@@ -88,20 +80,6 @@ describe('a person whom an answer connects with a listed domain', () => {
       expect(await opened(row, employee('other.example').row)).toEqual(['suppressed', null]);
     },
   );
-
-  it('a run asks for a person of whom only an earlier answer than the newest was at a listed domain', async () => {
-    const { row, person } = employee('former-domain.example');
-    const later = { ...employee('present-domain.example').person, id: person.id };
-    await appendContact(warehouse, { contactId: row.contactId, runId: 'gone', person });
-    await appendContact(warehouse, {
-      contactId: row.contactId,
-      runId: 'gone too',
-      askedAt: '2026-11-21T08:00:00Z',
-      person: { ...later, last_name: person.last_name, proflink_url: person.proflink_url },
-    });
-    await putOnList(warehouse, 'domain:former-domain.example');
-    expect(await opened(row)).toEqual([null]);
-  });
 });
 
 describe('rows for which a run does not ask', () => {
@@ -138,38 +116,6 @@ describe('rows for which a run does not ask', () => {
     const rows = await warehouse.query`select 1 from enriched_contacts where person_id = ${person.id}`;
     expect(rows).toHaveLength(1);
   });
-
-  it.each([
-    ['another known person', 'Grace', 'fresh'],
-    ['the same name at another known person', 'Ada', 'suppressed'],
-  ])('a row that names %s, of a contact whose person is listed: %s is %s', async (_, firstName, outcome) => {
-    const [former, present] = [employee('replaced.example'), employee('replaced.example')];
-    const lastName = firstName === 'Ada' ? former.row.lastName : present.row.lastName;
-    const row = { ...present.row, firstName, lastName };
-    const person = { ...present.person, first_name: firstName, last_name: lastName };
-    const contactId = `replaced-${firstName}`;
-    expect(await runOf({ ...former.row, contactId }, former.person)).toEqual(['enriched']);
-    expect(await runOf(row, person)).toEqual(['enriched']);
-    await putOnList(warehouse, `email:${former.person.email}`);
-    const isFresh = outcome === 'fresh';
-    expect(await keptOf({ ...row, contactId })).toEqual([{ outcome, name: isFresh ? lastName : null }]);
-    const rows = await warehouse.query`
-      select person_id from enriched_contacts where contact_id = ${contactId}`;
-    expect(rows).toEqual(isFresh ? [{ person_id: person.id }] : []);
-  });
-});
-
-it('a contact of two runs at once has no person if the person of its newest row was listed meanwhile', async () => {
-  const [former, present] = [employee('at-once.example'), employee('at-once.example')];
-  const contactId = 'at-once';
-  const runs: string[] = [];
-  for (const { row } of [former, present]) runs.push(await runningRunOf(warehouse, [{ ...row, contactId }]));
-  await answerBatch(warehouse, { runId: runs[1]! }, () => [present.person]);
-  await endRun(warehouse, runs[1]!, 'finished', undefined);
-  await answerBatch(warehouse, { runId: runs[0]! }, () => [former.person]);
-  await putOnList(warehouse, `email:${present.person.email}`);
-  await reconcileContacts(warehouse, runs[0]!, new AbortController().signal);
-  expect(await warehouse.query`select 1 from enriched_contacts where contact_id = ${contactId}`).toEqual([]);
 });
 
 it.each(['an answer', 'the list'])(
@@ -191,20 +137,3 @@ it.each(['an answer', 'the list'])(
     expect(await everything(warehouse)).not.toContain(listed.row.lastName);
   },
 );
-
-it('a row whose suppressed person only weak evidence found is fresh in the next run', async () => {
-  const { person } = employee('weak.example');
-  await putOnList(warehouse, `email:${person.email}`);
-  const row = weakRowOf(person);
-  expect(await runOf(row, person)).toEqual(['suppressed']);
-  expect(await opened(row, weakRowOf(employee('other.example').person))).toEqual(['fresh', null]);
-});
-
-it('a row whose suppressed person an identifier found leaves no lookup', async () => {
-  const { row, person } = employee('listed-person.example');
-  const lookups = async () => (await warehouse.pool.query('select 1 from lookup_history')).rowCount;
-  const before = await lookups();
-  await putOnList(warehouse, `person:${person.id}`);
-  expect(await runOf(row, person)).toEqual(['suppressed']);
-  expect(await lookups()).toBe(before);
-});

@@ -66,15 +66,6 @@ describe('a plan asks for no person', () => {
     },
   );
 
-  it.each(['md5', 'sha256'] as const)(
-    'a plan leaves out a person of whom an export holds only the %s of a listed address',
-    async (algorithm) => {
-      const email = address();
-      await put(`email:${email}`);
-      expect(await planned([{ keys: [`hash:${hash(algorithm, email)}`] }])).toEqual(['suppressed']);
-    },
-  );
-
   it('a plan leaves out a person at a listed domain, its subdomain, or the employer’s domain', async () => {
     await put('domain:acme.example');
     const run = await stagedRun(warehouse, [
@@ -197,19 +188,6 @@ describe('a person who is put on the list', () => {
       expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
     },
   );
-
-  it('a person who is removed from the suppression list is asked for again', async () => {
-    const email = address();
-    await put(`email:${email}`);
-    expect(await unsuppress(warehouse, [`email:${email}`])).toBe(1);
-    expect(await planned([{ keys: [`email:${email}`] }])).toEqual([null]);
-  });
-
-  it('a person who is suppressed twice is one entry', async () => {
-    const email = address();
-    expect(await put(`email:${email}`)).toBe(1);
-    expect(await put(`email:${email}`)).toBe(0);
-  });
 });
 
 describe('the list', () => {

@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
-import { answeredCall } from '../../helpers/warehouse/late-calls.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
@@ -170,11 +169,6 @@ await insertCall(other.runId, { id: 'b-2', second: 35 });
 const report = await gatherReport(warehouse, runId, { rateLimits, now });
 
 describe('the report of a run', () => {
-  it('the report of a run states its duration and its service', () => {
-    expect(report.run.seconds).toBe(1_800);
-    expect(report.run.service).toBe('https://service.example/api/v1');
-  });
-
   it('the report of a run counts every row once, in the order of the outcomes', () => {
     expect(Object.entries(report.outcomes)).toEqual([
       ['enriched', 3],
@@ -227,32 +221,12 @@ describe('the report of a run', () => {
     ]);
   });
 
-  it('the report of a run has no price of a field while credits are held and none is settled', async () => {
-    const call = await answeredCall(warehouse);
-    const { costs, credits } = await gatherReport(warehouse, call.runId, { rateLimits, now });
-    expect(credits).toMatchObject({ settled: { total: '0' }, held: { total: '27' } });
-    expect(costs.find(({ field }) => field === 'contact')).toMatchObject({
-      count: 3,
-      credits: '0',
-      each: null,
-    });
-  });
-
   it('the report of a run counts calls of all runs in trailing windows, except those never sent', () => {
     const { by_status: statuses, first_at: first, last_at: last, windows } = report.calls;
     expect(statuses).toEqual({ released: 1, settled: 4, unknown: 1 });
     expect([first, last]).toEqual(['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:40.000Z']);
     // The other run's call of five seconds before still counts beside the first three.
     expect(windows).toEqual([{ limit: 3, seconds: 10, peak: 4 }]);
-  });
-
-  it('the report of a run shows the status of late results and how long they took', () => {
-    expect(report.late_results).toMatchObject({
-      arrived: 2,
-      orphaned: 2,
-      median_seconds: 20,
-      longest_seconds: 30,
-    });
   });
 
   it('the report of a run names what needs a person', () => {

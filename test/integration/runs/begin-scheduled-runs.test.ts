@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Outcome } from '../../../src/domain/runs/outcome.ts';
@@ -132,18 +132,6 @@ describe('a bad file in a folder of which every new file is enriched', () => {
     write('late.csv', 'id,email\n3,cy@orbit.example\n');
     expect(await names()).toEqual(['late.csv']);
   });
-
-  it.runIf(process.getuid?.() !== 0)(
-    'an unreadable file among every new file fails alone and once',
-    async () => {
-      write('good.csv', 'id,email\n4,di@orbit.example\n');
-      chmodSync(write('secret.csv'), 0o000);
-      const runs = await begin(choice);
-      expect(runs.map(({ file }) => file)).toEqual(['good.csv', 'secret.csv']);
-      await play(runs);
-      expect(await names()).toEqual([]);
-    },
-  );
 });
 
 describe('the runs of a schedule', () => {
@@ -242,13 +230,6 @@ describe('every new file', () => {
     expect((await begin(choice)).map((run) => run.file)).toEqual(['c.csv']);
   });
 
-  it('a file stays enriched under another budget of the schedule, and is new for other options', async () => {
-    write('a.csv');
-    await finish(await begin(choice));
-    expect(await begin(choice, { maxCredits: '900' })).toEqual([]);
-    expect(await begin(choice, { reveal: ['phone'] })).toHaveLength(1);
-  });
-
   it('a file is new again when the run that its people were in flight in claims them no more', async () => {
     write('shared.csv');
     const [run] = await begin(choice);
@@ -265,24 +246,6 @@ describe('every new file', () => {
     // The claim of another person stays.
     await warehouse.query`delete from enrichment.claims where run_id = ${other} and row_number = 1`;
     expect(await begin(choice)).toMatchObject([{ file: 'shared.csv' }]);
-  });
-
-  it('a file whose run a person has cancelled is not new, although its people were in flight', async () => {
-    write('cancelled.csv');
-    const [run] = await begin(choice);
-    await leave(run!, 'in_flight', 'gone');
-    await setRunStatus(warehouse, run!.runId, 'cancelled', undefined);
-    expect(await begin(choice)).toEqual([]);
-  });
-
-  it('a file is new again while its people are over budget, and not after it was refused', async () => {
-    write('poor.csv');
-    write('wrong.csv');
-    const [poor, wrong] = await begin(choice);
-    await leave(poor!, 'over_budget');
-    await finish([poor!]);
-    await setRunStatus(warehouse, wrong!.runId, 'failed', { type: 'x', reason: 'x', next: 'x' });
-    expect((await begin(choice)).map((run) => run.file)).toEqual(['poor.csv']);
   });
 });
 
@@ -320,63 +283,12 @@ describe('an export that lies elsewhere', () => {
     expect(readdirSync(exportAccess.stagingDirectory)).toEqual([]);
   });
 
-  it('an object of S3 is not downloaded again for a schedule while its version is the same', async () => {
-    const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/out/*.csv' };
-    store.put('crm/out/a.csv', csv('ada'));
-    await finish(await begin(choice));
-    store.requests.length = 0;
-    expect(await begin(choice)).toEqual([]);
-    expect(store.requests.filter(({ path }) => path.includes('.csv'))).toEqual([]);
-    store.put('crm/out/a.csv', csv('ben'));
-    expect(await begin(choice)).toHaveLength(1);
-  });
-
-  it('a scheduled time that fails while it stages its second export leaves no run', async () => {
-    store.put('crm/broken/a.csv', csv('ada'));
-    store.put('crm/broken/b.csv', csv('ben'));
-    let staged = 0;
-    const onIngested = (): void => {
-      staged += 1;
-      if (staged === 2) throw new Error('the connection broke');
-    };
-    const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/broken/*.csv' };
-    await expect(begin(choice, {}, { onIngested })).rejects.toThrow('the connection broke');
-    const rows = await warehouse.query`select from runs where file_path like 's3://crm/broken/%'`;
-    expect([staged, rows]).toEqual([2, []]);
-  });
-
   it('an export that cannot be fetched is refused alone, and the others of its folder are enriched', async () => {
     store.put('crm/out/a.csv', csv('ada'));
     store.put('crm/out/b.csv', csv('ben'));
     store.redirects.set('/crm/out/a.csv', '/elsewhere');
     expect(await begin({ kind: 'every-new', from: 's3://crm/out/*.csv' })).toMatchObject([{ file: 'b.csv' }]);
     expect(refused).toMatchObject([{ file: 'a.csv' }]);
-  });
-
-  it('a download whose content was enriched under another name is not new, and is not kept', async () => {
-    const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/out/*.csv' };
-    store.put('crm/out/a.csv', csv('ada'));
-    await finish(await begin(choice));
-    store.put('crm/out/b.csv', csv('ada'));
-    expect(await begin(choice)).toEqual([]);
-    expect(readdirSync(exportAccess.stagingDirectory)).toEqual([]);
-  });
-
-  it('a download that cannot be read is left to its run, which reports the reason', async () => {
-    store.put('crm/out/a.csv', `id,email\n1,"${folder}\n`);
-    const [run] = await begin({ kind: 'file', from: 's3://crm/out/a.csv' });
-    const ingested = await ingestRun({ warehouse, exportAccess }, run!.runId, {
-      signal: new AbortController().signal,
-      onProgress: () => {},
-    });
-    expect(ingested).toMatchObject({
-      kind: 'refused',
-      pauseReason: {
-        type: 'export.unclosed-quote',
-        reason: expect.stringContaining('s3://crm/out/a.csv') as string,
-      },
-    });
-    expect(readdirSync(exportAccess.stagingDirectory)).toEqual([]);
   });
 
   it('an export of a schedule may be rows of the warehouse at that time', async () => {

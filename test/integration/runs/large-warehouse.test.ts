@@ -1,15 +1,11 @@
 import { beforeAll, expect, it } from 'vitest';
-import { findNewestRows } from '../../../src/people/contacts/contact-states.ts';
-import { isRequestOfAnother, lockAttempt } from '../../../src/late-results/awaiting-call.ts';
-import { measureErasure } from '../../../src/privacy/erase.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { amountOfKeys } from '../../../src/runs/planning/drop-rows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { countFillable, reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
-import { endRun } from '../../../src/runs/finish-run.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
-import { rowsReadByTable, rowsScanned } from '../../helpers/database/rows-read.ts';
+import { rowsScanned } from '../../helpers/database/rows-read.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
 
@@ -69,51 +65,6 @@ it('reconcileContacts() looks the contacts of 300 rows up by the index when ther
   const before = await rowsScanned(warehouse, 'contacts');
   await reconcileContacts(warehouse, runId, new AbortController().signal);
   expect((await rowsScanned(warehouse, 'contacts')) - before).toBe(0);
-});
-
-it('countFillable() looks the contacts of fresh rows up by the index when there are 24,000', async () => {
-  const { runId } = await largeRun();
-  await planRows(warehouse, runId, asked);
-  const before = await rowsScanned(warehouse, 'contacts');
-  await countFillable(warehouse.database, { runId, source: 'generic', service: 'test' });
-  expect((await rowsScanned(warehouse, 'contacts')) - before).toBe(0);
-});
-
-it('measureErasure() finds the rows of a person by the index when there are 40,000', async () => {
-  await largeRun();
-  const scanned = async () => [
-    await rowsScanned(warehouse, 'run_rows'),
-    await rowsScanned(warehouse, 'contact_records'),
-  ];
-  const before = await scanned();
-  expect(await measureErasure(warehouse, ['email:p6000@large.example'])).toMatchObject({ contacts: 1 });
-  expect(await scanned()).toEqual(before);
-});
-
-it('findNewestRows() finds the rows of the contacts of an undone run by the index when there are 40,000', async () => {
-  const { runId } = await largeRun();
-  await endRun(warehouse, runId, 'cancelled', { outcome: 'cancelled', reason: 'test' });
-  const before = await rowsScanned(warehouse, 'run_rows');
-  expect(await findNewestRows(warehouse.database, runId, 'any')).toHaveLength(300);
-  expect((await rowsScanned(warehouse, 'run_rows')) - before).toBe(0);
-});
-
-it('isRequestOfAnother() reads only the other call when there are 24,000', async () => {
-  const { runId } = await stagedRun(warehouse, []);
-  await warehouse.query`
-    insert into attempts (attempt_id, run_id, batch, status, people, request_id, credits_reserved,
-      credits_settled, budget_ids)
-    select 'call-' || n, ${runId}, n, 'settled', 10, 'request-' || n, 10, 10, '{}' from generate_series(1, 24000) n`;
-  await warehouse.query`analyze attempts`;
-  const read = async () => (await rowsReadByTable(warehouse)).get('attempts')!;
-  const before = await read();
-  const isOfAnother = await warehouse.database
-    .transaction()
-    .execute(async (transaction) =>
-      isRequestOfAnother(transaction, await lockAttempt(transaction, 'call-1'), 'request-2'),
-    );
-  expect(isOfAnother).toBe(true);
-  expect((await read()) - before).toBeLessThan(10);
 });
 
 it.each([

@@ -57,20 +57,6 @@ it('the last part of a run id names one run, and is refused where two runs have 
   await expect(getRun(warehouse, '0a1b2c')).rejects.toMatchObject({ type: 'run.ambiguous' });
 });
 
-it('the beginning and the end of a run id, as a narrow terminal shows them, name one run', async () => {
-  const id = await begin('a.csv', 'finished', 'hand');
-  for (const shown of [
-    `enri…${id.slice(-3)}`,
-    `enrich-…${id.slice(-6)}`,
-    `${id.slice(0, -9)}...${id.slice(-4)}`,
-  ])
-    expect((await getRun(warehouse, shown)).runId).toBe(id);
-  for (const shown of ['enri…%%%', `…${id.slice(-3)}`, `${id}…${id}`])
-    await expect(getRun(warehouse, shown)).rejects.toMatchObject({ type: 'run.unknown' });
-  await begin('b.csv', 'finished', 'hand');
-  await expect(getRun(warehouse, 'enrich-…')).rejects.toMatchObject({ type: 'run.ambiguous' });
-});
-
 it('"latest" is the newest run, whoever began it, and no plan', async () => {
   await begin('a.csv', 'paused', 'hand');
   const nightly = await begin('b.csv', 'finished', 'schedule');

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { pauseByPerson } from '../../../src/contract/pause-reasons.ts';
 import { judgePilot } from '../../../src/runs/quality-gate/pilot.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
@@ -93,17 +92,6 @@ it('a pilot without a rule waits for approval with its figures, and is judged on
   expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'continue' });
 });
 
-it('a pilot of a run that a person has paused is judged after the resume', async () => {
-  const runId = await plannedRun({});
-  await answer(runId, 6);
-  await setRunStatus(warehouse, runId, 'paused', pauseByPerson(runId, 'not before Monday'));
-  expect(await judgePilot(warehouse, runId)).toEqual({ kind: 'postponed' });
-  expect((await getRun(warehouse, runId)).pauseReason?.type).toBe('run.paused');
-  await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
-  expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'pause' });
-  expect((await getRun(warehouse, runId)).pauseReason?.type).toBe('pilot.done');
-});
-
 it.each([
   ['shows no price of phones that the run does not ask for', {}, ''],
   ['shows the price of a phone if the run asks for phones', { reveal: ['phone'] }, ', 1.00 per phone (6)'],
@@ -114,26 +102,6 @@ it.each([
   await judgePilot(warehouse, runId);
   const { pauseReason } = await getRun(warehouse, runId);
   expect(pauseReason?.reason.split('credits: ')[1]).toBe(`2.00 per email (3)${price}`);
-});
-
-it('a pilot rounds the price of an email to hundredths', async () => {
-  const runId = await plannedRun({});
-  await answer(runId, 5);
-  await judgePilot(warehouse, runId);
-  const { pauseReason } = await getRun(warehouse, runId);
-  expect(pauseReason?.reason.split('credits: ')[1]).toBe('1.67 per email (3)');
-});
-
-it('the figures of a pilot have the price of an email rounded to millionths', async () => {
-  const runId = await plannedRun({});
-  await answer(runId, 5);
-  await judgePilot(warehouse, runId);
-  const { pilot } = await warehouse.database
-    .selectFrom('runs')
-    .select('pilot')
-    .where('run_id', '=', runId)
-    .executeTakeFirstOrThrow();
-  expect(pilot?.fields).toMatchObject({ email: { count: 3, credits_each: '1.666667' } });
 });
 
 it.each([

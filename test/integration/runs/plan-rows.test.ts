@@ -67,17 +67,6 @@ describe('duplicates', () => {
     expect(await planned(rows)).toEqual(['suppressed', 'suppressed', 'suppressed']);
   });
 
-  it('a person whose first row repeats a record id is asked for by another row', async () => {
-    const rows = [
-      { keys: ['email:t1'], contactId: 'twice' },
-      { keys: ['email:t2'], contactId: 'twice' },
-      { keys: ['email:t2', 'profile:t2'], contactId: 'third' },
-      { keys: ['profile:t2'], contactId: 'fourth' },
-      { keys: ['email:t3'], contactId: 'twice' },
-    ];
-    expect(await planned(rows)).toEqual([null, 'duplicate', null, 'duplicate', 'duplicate']);
-  });
-
   it('rows that name different people in one record are all duplicates, with a warning', async () => {
     const ada = { firstName: 'Ada', lastName: 'Novak' };
     const bob = { firstName: 'Bob', lastName: 'Quist' };
@@ -125,14 +114,6 @@ describe('duplicates', () => {
       return (await getRun(warehouse, run.runId)).warnings;
     };
 
-    it('a file of no known CRM has a warning of rows without an id only if it has a column of ids', async () => {
-      expect(await warningsWith('generic', { Email: 'email' })).toEqual([]);
-      expect(await warningsWith('generic', { Email: 'email', 'Record ID': 'contact_id' })).toEqual([
-        "1 row without a record id: files for the CRM's importer leave this contact out, and a later export with " +
-          'the id makes a second contact',
-      ]);
-    });
-
     it.each([
       ['hubspot', '2 rows without a record id of a HubSpot contact'],
       ['salesforce', '3 rows without a record id of a Salesforce contact'],
@@ -146,11 +127,6 @@ describe('duplicates', () => {
         expect(await warningsWith(source, { Email: 'email', 'Record ID': 'contact_id' })).toEqual(warnings);
       },
     );
-  });
-
-  it('two rows are one person by a third row that shares keys with both', async () => {
-    const rows = [{ keys: ['email:a1'] }, { keys: ['profile:p1'] }, { keys: ['email:a1', 'profile:p1'] }];
-    expect(await planned(rows)).toEqual([null, 'duplicate', 'duplicate']);
   });
 
   it('duplicates are found along a chain of a thousand rows that share keys pairwise', async () => {
@@ -169,17 +145,6 @@ describe('duplicates', () => {
 });
 
 describe('people who are not asked for', () => {
-  it('rows with an address and with only its hash are duplicates', async () => {
-    const [md5, sha256] = emailHashes('h1@orbit.example');
-    const rows = [
-      { keys: ['email:h1@orbit.example'] },
-      { keys: [`hash:${md5}`] },
-      { keys: [`hash:${sha256}`, 'profile:h1'] },
-      { keys: ['email:h2@orbit.example'] },
-    ];
-    expect(await planned(rows)).toEqual([null, 'duplicate', 'duplicate', null]);
-  });
-
   it('an opted-out contact suppresses the other rows of the same person', async () => {
     const rows = [{ keys: ['email:o1'] }, { keys: ['email:o1'], optedOut: true }, { keys: ['email:o2'] }];
     expect(await planned(rows)).toEqual(['suppressed', 'suppressed', null]);
@@ -367,14 +332,6 @@ describe('opening a page', () => {
     ]);
   });
 
-  it('opening a page asks once for a known person of two rows without a common key', async () => {
-    await answered('person:k2', 'email:k2', 'profile:k2');
-    const rows = [{ keys: ['email:k2'] }, { keys: ['email:other'] }, { keys: ['profile:k2'] }];
-    expect(await outcomesAfterOpening(rows)).toEqual([[null, null, 'duplicate']]);
-    const claims = await warehouse.query`select 1 from claims where identity_key = 'profile:k2'`;
-    expect(claims).toEqual([]);
-  });
-
   it('opening a page does not ask for a known person whom an open page of the run asks for', async () => {
     await answered('person:k8', 'email:k8', 'profile:k8');
     const between = Array.from({ length: peoplePerPage }, (_, index) => ({
@@ -391,20 +348,6 @@ describe('opening a page', () => {
     await openPage(warehouse, runId, 1, asked);
     const outcomes = await outcomesOf(warehouse, runId);
     expect([outcomes[0], outcomes.at(-1)]).toEqual([null, 'duplicate']);
-  });
-
-  it('opening a page asks for both rows if the keys of one lead to two known people', async () => {
-    await answered('person:k3', 'email:k3', 'profile:k3');
-    await answered('person:k4', 'email:k4', 'profile:k3');
-    expect(await outcomesAfterOpening([{ keys: ['email:k3'] }, { keys: ['profile:k3'] }])).toEqual([
-      [null, null],
-    ]);
-  });
-
-  it('opening a page asks for both rows if one has the id of one person and the address of another', async () => {
-    await answered('person:k6', 'email:k6', 'profile:k6');
-    const rows = [{ keys: ['person:k5', 'email:k6'] }, { keys: ['profile:k6'] }];
-    expect(await outcomesAfterOpening(rows)).toEqual([[null, null]]);
   });
 
   it('a person who was asked for by an address is fresh in a row with only its hash', async () => {
@@ -461,19 +404,6 @@ describe('people who opted out of calls', () => {
     expect(plan).toMatchObject({ people: 12, peopleWithoutPhones: 2 });
     expect(Object.values(others).sort((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect([second, fifth]).toEqual([10, 11]);
-  });
-
-  it('people who opted out of calls come after the pages of a pilot', async () => {
-    const run = await stagedRun(warehouse, people('calls-b-', [0, 1]));
-    await planRows(warehouse, run.runId, phones, 50);
-    const { 1: first, 2: second } = await positionsOf(run.runId);
-    expect([first, second]).toEqual([1_000, 1_001]);
-  });
-
-  it('people who opted out of calls are among the others if no phone is asked for', async () => {
-    const run = await stagedRun(warehouse, people('calls-c-', [0]));
-    expect(await planRows(warehouse, run.runId, asked)).toMatchObject({ people: 12, peopleWithoutPhones: 0 });
-    expect((await positionsOf(run.runId))[1]).toBe(0);
   });
 
   it('people who opted out of calls are fresh without a phone in a later run that asks for phones', async () => {

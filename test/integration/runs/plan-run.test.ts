@@ -85,31 +85,6 @@ it('a plan with calls only for other sources has a range that includes the assum
   expect(await rangeOf('other')).toMatchObject({ low: '5', high: '9' });
 });
 
-it('a plan expects most people whom an earlier call did not find to be missed again', async () => {
-  const spec = testSpec();
-  const rows = ['missed-1', 'missed-2', 'unasked'].map((name) => ({ keys: [`email:${name}@orbit.example`] }));
-  for (const { keys } of rows.slice(0, 2))
-    await insertLookup(warehouse.pool, { key: keys[0]!, found: false, secondsAgo: 100_000 });
-  const { runId } = await stagedRun(warehouse, rows, {
-    ...spec,
-    options: { ...spec.options, reveal: ['phone'] },
-  });
-  // 3.1 for a new person, and 10% of the 4.5 of a found person for the two others.
-  expect(await planRun(dependencies(), runId)).toMatchObject({
-    plan: { people: 3, foundBefore: 0, credits: { expected: '4', worstCase: '27' } },
-  });
-});
-
-it('a plan expects people whose earlier call was billed without a match to be billed again', async () => {
-  const rows = ['billed-1', 'billed-2'].map((name) => ({ keys: [`email:${name}@orbit.example`] }));
-  for (const { keys } of rows)
-    await insertLookup(warehouse.pool, { key: keys[0]!, found: null, secondsAgo: 100_000 });
-  const { runId } = await stagedRun(warehouse, rows);
-  expect(await planRun(dependencies(), runId)).toMatchObject({
-    plan: { people: 2, foundBefore: 2, credits: { expected: '2' } },
-  });
-});
-
 describe('expectations on an export', () => {
   const begin = async (emails: number, expectations: string | null, schedule: string | null = null) => {
     const spec = testSpec();
@@ -232,20 +207,6 @@ describe('the choice of rows', () => {
       null,
       'cancelled',
     ]);
-  });
-
-  it('--only that fits no row is a warning of the run, once', async () => {
-    const only = [{ column: 'Stage', values: ['Late X', 'late'] }];
-    const warningsOf = async (...stages: readonly string[]): Promise<readonly string[]> => {
-      const rows = stages.map((stage, index) => [`w${index}`, stage, ''] as const);
-      const runId = await begin(rows, { only });
-      await planRun(dependencies(), runId);
-      await planRun(dependencies(), runId);
-      return (await getRun(warehouse, runId)).warnings;
-    };
-    expect(await warningsOf('lead', '')).toEqual(['no row fits --only Stage=Late X --only Stage=late']);
-    expect(await warningsOf('lead', 'late')).toEqual([]);
-    expect(await warningsOf()).toEqual([]);
   });
 
   it("--only and --order-by are part of the plan's hash and of the run's key", async () => {

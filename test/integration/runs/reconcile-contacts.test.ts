@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matchKeysOfPerson } from '../../../src/domain/identity/match-keys.ts';
-import { appendToLog } from '../../../src/people/log/append-to-log.ts';
-import {
-  reconcileContacts,
-  countFillable,
-  type ReconciledContacts,
-} from '../../../src/runs/reconcile-contacts.ts';
+import { reconcileContacts, type ReconciledContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
@@ -64,28 +58,6 @@ async function endedRunOf(
   return runId;
 }
 
-/** A call of a run has asked for a contact and found a person. */
-async function answered(
-  runId: string,
-  { source, contactId, personKey }: { source: string; contactId: string; personKey: string },
-): Promise<void> {
-  const match = {
-    source,
-    contact_id: contactId,
-    person_key: personKey,
-    evidence: 'email',
-    asked: true,
-    run_id: runId,
-    attempt_id: null,
-    row_number: 1,
-    match_keys: null,
-    decided_at: new Date().toISOString(),
-  };
-  await warehouse.database
-    .transaction()
-    .execute((transaction) => appendToLog(transaction, 'test', { observations: [], matches: [match] }));
-}
-
 async function contactsOfSource(source: string): Promise<unknown[]> {
   const rows = await warehouse.query<{ contact_id: string }>`
     select contact_id from enriched_contacts where source = ${source} order by contact_id`;
@@ -107,29 +79,6 @@ describe('reconcileContacts()', () => {
     expect((await readRunFacts(warehouse, runId)).filled).toBe(1);
   });
 
-  it('reconcileContacts() fills a contact by the row that identifies a person, behind another', async () => {
-    await knownPerson('two-rows@orbit.example', 'p-two-rows');
-    const named = { firstName: 'Ada', lastName: 'Novak', contactId: 'two-rows' };
-    const { runId } = await stagedRun(warehouse, [
-      { ...named, keys: [], outcome: 'no_identifier' },
-      { ...named, keys: ['email:two-rows@orbit.example'], email: 'two-rows@orbit.example' },
-    ]);
-    expect(await reconcileContacts(warehouse, runId, signal)).toMatchObject({ filled: 1 });
-  });
-
-  it('countFillable() counts a contact with a person if its record has become another known person', async () => {
-    await knownPerson('ada@before.example', 'p-before');
-    await knownPerson('ada@after.example', 'p-after');
-    await reconcile(await runOf('ada@before.example', 'c-changed'));
-    const fillable = async (email: string): Promise<number> => {
-      const runId = await runOf(email, 'c-changed');
-      await warehouse.query`update run_rows set outcome = 'fresh' where run_id = ${runId}`;
-      return countFillable(warehouse.database, { runId, source: 'generic', service: 'test' });
-    };
-    expect(await fillable('ada@before.example')).toBe(0);
-    expect(await fillable('ada@after.example')).toBe(1);
-  });
-
   it('reconcileContacts() does not share a person without an id between contacts', async () => {
     await knownPerson('ada@two.example', null);
     expect(await reconcile(await runOf('ada@two.example', 'c2'))).toEqual({ filled: 0, withdrawn: 0 });
@@ -146,34 +95,6 @@ describe('reconcileContacts()', () => {
     expect(await contactsOfSource('crm-b')).toEqual(['b-four']);
   });
 
-  it('reconcileContacts() gives no former person back to a record that became another person in the run', async () => {
-    await endedRunOf('ada@eight.example', 'b-eight');
-    const runId = await runOf('other@eight.example', 'b-eight', 'crm-b');
-    // The run finds the former person, such as under another record id.
-    await knownPerson('ada@eight.example', 'p-eight', runId);
-    expect(await reconcile(runId)).toEqual({ filled: 0, withdrawn: 0 });
-    expect(await contactsOfSource('crm-b')).not.toContain('b-eight');
-  });
-
-  it.each([
-    { names: 'another person', lastName: 'Other', left: [] },
-    { names: 'the same person', lastName: 'Novak', left: ['c9'] },
-  ])(
-    'reconcileContacts() reads a newest row without an identifier that names $names',
-    async ({ lastName, left }) => {
-      const source = `names-${lastName}`;
-      const email = `ada@names-${lastName.toLowerCase()}.example`;
-      await knownPerson(email, `p-${lastName}`);
-      await reconcile(await runOf(email, 'c9', source));
-      expect(await contactsOfSource(source)).toEqual(['c9']);
-      const named = { keys: [], firstName: lastName === 'Other' ? 'Zoe' : 'Ada', lastName, contactId: 'c9' };
-      const { runId } = await stagedRun(warehouse, [named]);
-      await warehouse.query`update runs set source = ${source} where run_id = ${runId}`;
-      await reconcile(runId);
-      expect(await contactsOfSource(source)).toEqual(left);
-    },
-  );
-
   it('reconcileContacts() fills a contact by its newest row of a run that was not refused', async () => {
     await endedRunOf('ada@ten.example', 'b-ten');
     const refused = await runOf('other@ten.example', 'b-ten', 'crm-b');
@@ -186,57 +107,6 @@ describe('reconcileContacts()', () => {
       select email from enriched_contacts where source = 'crm-b' and contact_id = 'b-ten'`;
     expect(rows).toEqual([{ email: 'ada@ten.example' }]);
   });
-
-  const retentions = [
-    { rows: 'there', retention: {} },
-    { rows: 'cleared', retention: { staging: 0 } },
-    { rows: 'removed', retention: { staging: 0, rows: 0 } },
-  ];
-  const backfills = ['has', 'asks for'].flatMap((verb) => retentions.map((rows) => ({ verb, ...rows })));
-  it.each(backfills)(
-    'reconcileContacts() leaves a contact to its newest export, with rows $rows, if a backfill $verb another person',
-    async ({ verb, rows: state, retention }) => {
-      const source = `backfill-${verb.replace(' ', '-')}-${state}`;
-      const [present, former] = [`ada@present.${source}.example`, `ada@former.${source}.example`];
-      const newest = await endedRunOf(present, 'c13', source);
-      await knownPerson(present, `present-${source}`, newest);
-      await reconcile(newest);
-      await prune(warehouse, retention, signal);
-      const backfill = await runOf(former, 'c13', source);
-      await warehouse.query`update runs set as_of = now() - interval '1 day' where run_id = ${backfill}`;
-      const key = await knownPerson(former, `former-${source}`, backfill);
-      if (verb === 'asks for') await answered(backfill, { source, contactId: 'c13', personKey: key });
-      await reconcile(backfill);
-      const rows = await warehouse.query`select email from enriched_contacts where source = ${source}`;
-      expect(rows).toEqual([{ email: present }]);
-    },
-  );
-
-  it.each(backfills)(
-    'reconcileContacts() gives no former person back whom a backfill $verb, when newer rows are $rows',
-    async ({ verb, rows: state, retention }) => {
-      const source = `former-${verb.replace(' ', '-')}-${state}`;
-      const email = `ada@${source}.example`;
-      const key = await knownPerson(email, `p-${source}`);
-      for (const { daysAgo, address, firstName } of [
-        { daysAgo: 3, address: email, firstName: 'Ada' },
-        { daysAgo: 1, address: `zoe@${source}.example`, firstName: 'Zoe' },
-        { daysAgo: 2, address: email, firstName: 'Ada' },
-      ]) {
-        const runId = await endedRunOf(address, 'c14', source, firstName);
-        await warehouse.query`
-          update runs set as_of = now() - make_interval(days => ${daysAgo}) where run_id = ${runId}`;
-        if (daysAgo === 2 && verb === 'asks for')
-          await answered(runId, { source, contactId: 'c14', personKey: key });
-        await reconcile(runId);
-        expect({ daysAgo, left: await contactsOfSource(source) }).toEqual({
-          daysAgo,
-          left: daysAgo === 3 ? ['c14'] : [],
-        });
-        if (daysAgo === 1) await prune(warehouse, retention, signal);
-      }
-    },
-  );
 
   it('reconcileContacts() does not count a contact as filled if the run asked for it afterwards', async () => {
     const key = await knownPerson('ada@three.example', 'p3');

@@ -21,7 +21,6 @@ import {
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { endedCall, noExtras } from '../../helpers/warehouse/ended-calls.ts';
 
 const warehouse = await warehouseOfFile();
@@ -83,7 +82,6 @@ async function countFilled(column: 'phone' | 'email', { people }: PhonesCall): P
 }
 
 const phonesOf = (call: PhonesCall): Promise<number> => countFilled('phone', call);
-const emailsOf = (call: PhonesCall): Promise<number> => countFilled('email', call);
 
 it('a late result of an undone run reaches the contacts of a run that uses its answers', async () => {
   const call = await endedCall(warehouse);
@@ -110,46 +108,6 @@ it('a run that leaves out phones because an undone run has paid for them gets th
   expect(await reusedObservations(call)).toEqual(reused);
 });
 
-it('a run that leaves out people of an undone run finds them by their late addresses', async () => {
-  const asked = await callWithPhones(warehouse, { reveal: [], waterfall: ['email'] });
-  const stated = { email: null, organization: { primary_domain: 'orbit.example' } };
-  const call = { ...asked, stated: { 0: stated, 1: stated, 2: stated } };
-  await recordPhonesAnswer(warehouse, call);
-  const people = call.ids.map((id, index) => ({
-    id,
-    emails: [{ email: call.people[index]!.identity.email, email_status: 'verified' }],
-  }));
-  await deliverTo(warehouse, call, Buffer.from(JSON.stringify({ credits_consumed: 3, people })));
-  await endRun(warehouse, call.runId, 'finished', undefined);
-  expect(await emailsOf(call)).toBe(3);
-  await undo(call.runId);
-  expect(await emailsOf(call)).toBe(0);
-  await runWithPeopleOf(call, noExtras);
-  expect(await emailsOf(call)).toBe(3);
-});
-
-it('a person whose phones a later run uses keeps the id that the service reuses for somebody else', async () => {
-  const call = await endedCall(warehouse);
-  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-  await undo(call.runId);
-  await runWithPeopleOf(call, onlyPhones);
-  const contactId = `reuses-${call.ids[0]}`;
-  const identity = { firstName: 'Zoe', lastName: 'Quist', email: 'zoe@delta.example' };
-  const row = { ...identity, contactId, keys: [`email:${identity.email}`] };
-  const runId = await runningRunOf(warehouse, [row]);
-  await answerBatch(warehouse, { runId }, () => [
-    { id: call.ids[0]!, first_name: 'Zoe', last_name: 'Quist', email: identity.email },
-  ]);
-  const { rows } = await warehouse.pool.query(
-    'select first_name, phone is not null as phone from enriched_contacts where contact_id = any($1) order by 1',
-    [[contactId, call.people[0]!.contactId]],
-  );
-  expect(rows).toEqual([
-    { first_name: 'Ada', phone: true },
-    { first_name: 'Zoe', phone: false },
-  ]);
-});
-
 describe('a contact that another service has found as well', () => {
   const serviceOf = async ({ people }: PhonesCall): Promise<readonly (string | null)[]> => {
     const { rows } = await warehouse.pool.query<{ service: string }>(
@@ -170,14 +128,6 @@ describe('a contact that another service has found as well', () => {
     const again = await runWithPeopleOf(call, noExtras);
     expect(await serviceOf(call)).toEqual(['test']);
     await undo(again);
-    expect(await serviceOf(call)).toEqual(['another']);
-  });
-
-  it('a run leaves a contact to the service that was asked later than the undone run', async () => {
-    const call = await endedCall(warehouse, noExtras);
-    await undo(call.runId);
-    await runThatFound(call, { service: 'another' });
-    await runWithPeopleOf(call, noExtras);
     expect(await serviceOf(call)).toEqual(['another']);
   });
 });

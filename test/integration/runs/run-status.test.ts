@@ -43,12 +43,6 @@ describe('setRunStatus() of a run that a person cancels', () => {
       expect(await statusAfter(await runIn('cancelling', cancelled), status)).toBe(status);
     },
   );
-
-  it('setRunStatus() keeps the status cancelling also after a resume', async () => {
-    const runId = await runIn('cancelling', cancelled);
-    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
-    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'cancelling' });
-  });
 });
 
 describe('the reason of a cancellation', () => {
@@ -62,12 +56,6 @@ describe('the reason of a cancellation', () => {
       reason: null,
       cancelled: { at, reason: 'wrong file' },
     });
-  });
-
-  it('a run that finishes although it was cancelled shows no cancellation', async () => {
-    const runId = await runIn('cancelling', cancelled);
-    await endRun(warehouse, runId, 'finished', undefined);
-    expect(await readRunFacts(warehouse, runId)).toMatchObject({ status: 'finished', cancelled: null });
   });
 });
 
@@ -126,19 +114,6 @@ describe('setRunStatus() of a run without an approval', () => {
     expect(await statusAfter(runId, 'running')).toBe('running');
   });
 
-  it('setRunStatus() lets a paused run await its approval after a resume only', async () => {
-    const runId = await unapproved('paused', byHand);
-    expect(await statusAfter(runId, 'running')).toBe('paused: run.paused');
-    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
-    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'awaiting_approval', pauseReason: null });
-  });
-
-  it('approveRun() ends no pause', async () => {
-    const runId = await unapproved('paused', byHand);
-    await approveRun(warehouse, runId);
-    expect(await statusAfter(runId, 'running')).toBe('paused: run.paused');
-  });
-
   it('approveRun() keeps the moment of the first approval, and approves no run that has ended', async () => {
     const runId = await unapproved('running');
     const approvedAt = async () => {
@@ -151,17 +126,6 @@ describe('setRunStatus() of a run without an approval', () => {
     await approveRun(warehouse, ended);
     expect(await getRun(warehouse, ended)).toMatchObject({ isApproved: false });
   });
-});
-
-it('setRunStatus() keeps the first reason when a person pauses a run that waits for a person', async () => {
-  expect(await statusAfter(await runIn('paused', unmet), 'paused', byHand)).toBe('paused: expectation.unmet');
-  expect(await statusAfter(await runIn('paused', emptyBudget), 'paused', byHand)).toBe('paused: run.paused');
-});
-
-it('setRunStatus() keeps the status of a planned run whose workflow begins again, as after a reset', async () => {
-  const runId = await runIn('running');
-  await warehouse.query`update enrichment.runs set plan = '{}' where run_id = ${runId}`;
-  expect(await statusAfter(runId, 'planning')).toBe('running');
 });
 
 it('setRunStatus() ends a pause for a budget when the workflow continues', async () => {

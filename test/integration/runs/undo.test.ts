@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { countLookups, deleteLookups } from '../../../src/people/known/lookup-history.ts';
 import { erase } from '../../../src/privacy/erase.ts';
-import { prune } from '../../../src/privacy/prune.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
-import { appendToLog } from '../../../src/people/log/append-to-log.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { endedWithPhones } from '../../helpers/warehouse/delivered-calls.ts';
@@ -45,27 +43,6 @@ async function runThatWrote(...contacts: readonly Given[]): Promise<string> {
       ...(phones.length > 0 && { phones }),
     });
   await endRun(warehouse, runId, 'finished', undefined);
-  return runId;
-}
-
-/** A run that has ended and took the person of this contact away. */
-async function runThatWithdrew(contactId: string): Promise<string> {
-  const runId = await runThatWrote();
-  const decision = {
-    source: 'generic',
-    contact_id: contactId,
-    person_key: null,
-    evidence: 'another contact could be this person as well',
-    asked: false,
-    run_id: runId,
-    attempt_id: null,
-    row_number: 0,
-    match_keys: null,
-    decided_at: new Date(clock).toISOString(),
-  };
-  await warehouse.database
-    .transaction()
-    .execute((transaction) => appendToLog(transaction, 'test', { observations: [], matches: [decision] }));
   return runId;
 }
 
@@ -125,68 +102,6 @@ describe('undoRun()', () => {
     expect(await measureUndo(warehouse, third)).toEqual({ ...both, only_emails: 0, only_phones: 0 });
   });
 
-  it('measureUndo() leaves out a contact whose person a later run has withdrawn', async () => {
-    const first = await runThatWrote(['kept', { id: 'kept-1' }], ['lost', { id: 'lost-1' }]);
-    const none = { removed: 0, restored: 0, only_emails: 0, only_phones: 0 };
-    await runThatWithdrew('lost');
-    expect(await contact('lost')).toBeUndefined();
-    expect(await measureUndo(warehouse, first)).toEqual({ ...none, removed: 1 });
-    await undo(first);
-    expect(await contact('kept')).toBeUndefined();
-    expect(await measureUndo(warehouse, first)).toEqual({ ...none, removed: 1 });
-    await revertUndo(warehouse, first, noSignal);
-    expect(await contact('kept')).toBeDefined();
-    expect(await contact('lost')).toBeUndefined();
-  });
-
-  it('measureUndo() counts a contact whose earlier person the run itself has withdrawn', async () => {
-    await runThatWrote(['back', { id: 'back-1' }]);
-    const second = await runThatWithdrew('back');
-    expect(await contact('back')).toBeUndefined();
-    expect(await measureUndo(warehouse, second)).toMatchObject({ removed: 0, restored: 1 });
-    await undo(second);
-    expect(await contact('back')).toBeDefined();
-  });
-
-  describe('a decision that the undo of another run led to', () => {
-    /** Makes the decisions of a run count only while another run is undone. */
-    async function countOnlyWhileUndone(runId: string, undone: string): Promise<void> {
-      await warehouse.query`
-        update contact_matches set while_undone = array[${undone}] where run_id = ${runId}`;
-    }
-
-    it('measureUndo() ignores a decision that counts only while another run is undone, and no run is', async () => {
-      const first = await runThatWrote(['led', { id: 'led-1' }]);
-      const second = await runThatWrote(['led', { id: 'led-1' }]);
-      await countOnlyWhileUndone(await runThatWithdrew('led'), second);
-      expect(await measureUndo(warehouse, first)).toMatchObject({ removed: 0, restored: 1 });
-    });
-
-    it('measureUndo() counts a contact whose person a run gave it while another run is undone', async () => {
-      const other = await runThatWrote();
-      const first = await runThatWrote(['given', { id: 'given-1' }]);
-      await countOnlyWhileUndone(first, other);
-      await undo(other);
-      expect(await contact('given')).toBeDefined();
-      expect(await measureUndo(warehouse, first)).toMatchObject({ removed: 1, restored: 0 });
-    });
-  });
-
-  it('measureUndo() counts no contact as removed that an undo has decided to be a known person', async () => {
-    const ada = { first_name: 'Ada', last_name: 'Lee', email: 'ada@again.example' };
-    const staged = { keys: ['email:ada@again.example'], email: ada.email, firstName: 'Ada', lastName: 'Lee' };
-    const { runId: first } = await stagedRun(warehouse, [
-      { ...staged, contactId: 'again', outcome: 'not_found' },
-    ]);
-    await endRun(warehouse, first, 'finished', undefined);
-    await runThatWrote(['again-too', { ...ada, id: 'again-1' }]);
-    const last = await runThatWrote(['again', { ...ada, id: 'again-2' }]);
-    expect(await measureUndo(warehouse, last)).toMatchObject({ removed: 1, restored: 0 });
-    await undo(last);
-    expect(await contact('again')).toMatchObject({ person_id: 'again-1' });
-    expect(await measureUndo(warehouse, last)).toMatchObject({ removed: 0, restored: 1 });
-  });
-
   it('undoRun() restores contacts of other runs, in any order of undone runs', async () => {
     const ada = { id: 'order-ada', first_name: 'Ada', last_name: 'Lee' };
     const first = await runThatWrote(['order', { ...ada, title: 'CTO' }, '+14155550111']);
@@ -203,14 +118,6 @@ describe('undoRun()', () => {
     expect(await contact('order')).toMatchObject({ title: 'CEO', city: 'Graz', phone: '+14155550122' });
     await undo(second);
     expect(await contact('order')).toBeUndefined();
-  });
-
-  it('undoRun() gives a contact its person before the run', async () => {
-    await runThatWrote(['swapped', { id: 'swap-1', first_name: 'Ada', last_name: 'Lee', title: 'CTO' }]);
-    const second = await runThatWrote(['swapped', { id: 'swap-2', first_name: 'Bo', last_name: 'Ek' }]);
-    expect(await contact('swapped')).toMatchObject({ first_name: 'Bo', title: null });
-    await undo(second);
-    expect(await contact('swapped')).toMatchObject({ first_name: 'Ada', title: 'CTO' });
   });
 
   it('undoRun() completes after an interruption between two batches', async () => {
@@ -264,20 +171,6 @@ describe('undoRun()', () => {
     const { runId } = await stagedRun(warehouse, []);
     await expect(undo(runId)).rejects.toThrow('has not ended');
   });
-
-  it('undoRun() adds changed and deleted contacts to the change feed', async () => {
-    const first = await runThatWrote(['fed', { id: 'fed', title: 'CTO' }]);
-    const second = await runThatWrote(['fed', { id: 'fed', title: 'CEO' }]);
-    const seen = await warehouse.query<{ last: string }>`select max(change_id) as last from changes`;
-    await undo(second);
-    await undo(first);
-    const rows = await warehouse.query`
-      select operation, contact_id, field_groups from changes where change_id > ${seen[0]!.last} order by change_id`;
-    expect(rows).toEqual([
-      { operation: 'upsert', contact_id: 'fed', field_groups: ['title'] },
-      { operation: 'delete', contact_id: 'fed', field_groups: ['title', 'person_id'] },
-    ]);
-  });
 });
 
 it('a late result of an undone run is settled, changes no contact, and counts after a revert', async () => {
@@ -319,23 +212,8 @@ describe('people of an undone run', () => {
   });
 });
 
-it('prune() removes observations that newer ones have replaced, and no current one', async () => {
-  const ada = { id: 'replaced', first_name: 'Ada', last_name: 'Lee' };
-  const kept = { organization: { id: 'o-9', name: 'Acme', industry: 'tools' } };
-  await runThatWrote(['replaced', { ...ada, title: 'CTO', headline: 'H', ...kept }]);
-  await runThatWrote(['replaced', { ...ada, title: 'CIO' }]);
-  await runThatWrote(['replaced', { ...ada, title: 'CEO' }]);
-  const before = await contents();
-  await prune(warehouse, { observations: 0 }, noSignal);
-  expect(await contents()).toEqual(before);
-  const rows = await warehouse.query`
-    select facts #>> '{title,title}' as title from observations where person_id = 'replaced' order by 1`;
-  expect(rows).toEqual([{ title: 'CEO' }, { title: 'CTO' }]);
-});
-
 describe('the newest row of a record', () => {
   const ada = { id: 'record-ada', first_name: 'Ada', last_name: 'Novak', email: 'ada@record.example' };
-  const ben = { id: 'record-ben', first_name: 'Ben', last_name: 'Okoro', email: 'ben@record.example' };
 
   /** Runs an export with one row: the record is this person, under this address. */
   async function runOf(contactId: string, person: Person, email: string, isFound: boolean): Promise<string> {
@@ -349,27 +227,6 @@ describe('the newest row of a record', () => {
     await endRun(warehouse, runId, 'finished', undefined);
     return runId;
   }
-
-  it('the newest row of a record takes away the person of a reverted run that the row contradicts', async () => {
-    await runOf('reverted', ada, 'ada@record.example', true);
-    const wrong = await runOf('reverted', ben, 'ben@record.example', true);
-    await undo(wrong);
-    expect(await contact('reverted')).toMatchObject({ person_id: 'record-ada' });
-    await runOf('reverted', ada, 'ada@new.example', false);
-    await revertUndo(warehouse, wrong, noSignal);
-    expect((await contact('reverted'))?.['person_id']).not.toBe('record-ben');
-  });
-
-  it('the newest row of a record takes away the earlier person of an undone run that the row contradicts', async () => {
-    await runOf('undone', ada, 'ada@record.example', true);
-    const right = await runOf('undone', ben, 'ben@record.example', true);
-    await runOf('undone', ben, 'ben@new.example', false);
-    expect(await contact('undone')).toMatchObject({ person_id: 'record-ben' });
-    await undo(right);
-    expect((await contact('undone'))?.['person_id']).not.toBe('record-ada');
-    await revertUndo(warehouse, right, noSignal);
-    expect(await contact('undone')).toMatchObject({ person_id: 'record-ben' });
-  });
 
   it('the newest row of a record leaves a suppressed person to the record after an undo and its revert', async () => {
     const person = { ...ada, id: 'record-listed', email: 'listed@record.example' };
