@@ -19,8 +19,8 @@ const [wantedPoint, wantedCount] = (process.env['ENRICH_KILL_AT'] ?? '').split('
 let passed = 0;
 
 /**
- * For tests of recovery: ENRICH_HEARTBEAT_SECONDS is the heartbeat of the runs that a command starts. Read at each call,
- * because tests run many commands in one process.
+ * For tests of recovery: ENRICH_HEARTBEAT_SECONDS is the heartbeat of the runs that a command starts.
+ * Read at each call, because tests run many commands in one process.
  */
 export function testHeartbeat(): { readonly heartbeatSeconds?: number } {
   const seconds = process.env['ENRICH_HEARTBEAT_SECONDS'];
