@@ -107,12 +107,12 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): RunReport[
   if (run.reason !== null)
     actions.push({
       what: `The run ${run.status === 'failed' ? 'has' : 'is'} ${run.status}: ${run.reason}.`,
-      next: run.next ?? resume(run.run_id),
+      next: run.next ?? `enrich resume ${run.run_id}`,
     });
   else if (run.status === 'awaiting_approval')
     actions.push({
       what: 'The plan waits for approval. The run has spent nothing yet.',
-      next: resume(run.run_id),
+      next: `enrich approve ${run.run_id}`,
     });
   const unknown = calls.by_status['unknown'] ?? 0;
   if (unknown > 0)
@@ -149,8 +149,4 @@ export function needsPerson(report: Omit<RunReport, 'needs_person'>): RunReport[
       next: `enrich inbox list ${run.run_id} --status orphaned`,
     });
   return actions;
-}
-
-function resume(runId: string): string {
-  return `enrich resume ${runId}`;
 }

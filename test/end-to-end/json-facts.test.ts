@@ -37,7 +37,7 @@ describe('--json', () => {
     );
     expect(await factsOf('suppress', 'add', 'ada@orbit.example')).toEqual({ added: 1, present: 0 });
     expect(await factsOf('suppress', 'import', 'opt-outs.csv')).toEqual({ added: 2, nameless_rows: 0 });
-    expect(await factsOf('suppress', 'check', 'ada@orbit.example', 'ben@orbit.example')).toMatchObject({
+    expect(await factsOf('suppress', 'list', 'ada@orbit.example', 'ben@orbit.example')).toMatchObject({
       listed: [true, false],
     });
     expect(await factsOf('suppress', 'remove', 'ada@orbit.example', '--yes')).toEqual({
@@ -66,13 +66,12 @@ describe('--json', () => {
     expect(change).toEqual({ before: null, after: '800', waiting_runs: [] });
   });
 
-  it('enrich budget set every-month is --from-now-on, and the changes of budgets list it', async () => {
-    const byName = await factsOf('budget', 'set', 'every-month', '900');
-    expect(byName).toMatchObject({ budget: expect.stringMatching(/^month:/) as string, after: '900' });
-    await factsOf('budget', 'set', 'month', '700', '--from-now-on');
+  it('enrich budget set every-month changes the current month and every later one', async () => {
+    const changed = await factsOf('budget', 'set', 'every-month', '900');
+    expect(changed).toMatchObject({ budget: expect.stringMatching(/^month:/) as string, after: '900' });
     const { stdout } = await system.here(['budget', 'show']);
-    expect(stdout).toMatch(/ every-month +900 +700 /);
-    expect((await system.here(['budget', 'set', 'month', 'default', '--from-now-on'])).code).toBe(0);
+    expect(stdout).toContain('every new month: 900');
+    expect((await system.here(['budget', 'set', 'every-month', 'default'])).code).toBe(0);
   });
 
   it('--json prints the facts of a run that is paused and cancelled', async () => {
@@ -99,7 +98,8 @@ describe('--json', () => {
     'rebuild --check',
     'report latest --format json',
     'review list',
-    'schedule list',
+    'schedule show',
+    'schedule show nightly',
     'sql',
     'status',
     'status latest',

@@ -125,7 +125,7 @@ it.each([
 });
 
 describe('enrich suppress', () => {
-  const check = (who: string): Promise<Ended> => system.here(['suppress', 'check', who]);
+  const check = (who: string): Promise<Ended> => system.here(['suppress', 'list', who]);
 
   it('enrich suppress keeps people from being asked for until they are removed from the list', async () => {
     expect((await check('ada@orbit.example')).code).toBe(0);

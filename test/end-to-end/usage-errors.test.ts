@@ -242,7 +242,7 @@ it('enrich run --plan refuses another plan in a sentence, without a log', async 
 });
 
 it('a Temporal address without a port is a wrong setting', async () => {
-  const ended = await system.here(['schedule', 'list'], { TEMPORAL_ADDRESS: 'temporal' });
+  const ended = await system.here(['schedule', 'show'], { TEMPORAL_ADDRESS: 'temporal' });
   expect(ended.stderr).toContain('TEMPORAL_ADDRESS must be HOST:PORT');
   expect(ended.code).toBe(2);
 });

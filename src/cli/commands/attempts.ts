@@ -10,8 +10,8 @@ import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { reconcileCredits, unexplainedByRelease } from '../../ledger/credit-statements.ts';
 import { decideAttempt, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
 import { getRun } from '../../runs/runs.ts';
-import { describeBill } from '../run/describe/describe-reconciliation.ts';
-import { creditsOf } from '../run-options/run-option-values.ts';
+import { describeBill } from './usage.ts';
+import { creditsOf } from '../run-options/run-option-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOfExisting } from '../session/settings-flags.ts';
 import {

@@ -1,11 +1,40 @@
-import { formatLimit } from '../../domain/money/decimal.ts';
+import { formatLimit, parseCredits, type Credits } from '../../domain/money/decimal.ts';
 import { formatNumber, minuteOf } from '../../domain/text/format.ts';
 import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../ledger/read-budgets.ts';
-import { setBudgetCommand } from '../run/budget-change.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
-import { Command, jsonArrayOption, type JsonFlag } from '../terminal/command.ts';
-import { print, printJson, table } from '../terminal/output.ts';
+import { withWarehouse, withSession } from '../session/session.ts';
+import { settingsOfExisting, settingsOf } from '../session/settings-flags.ts';
+import {
+  Command,
+  jsonArrayOption,
+  jsonOption,
+  noteOf,
+  type JsonFlag,
+  type NoteFlags,
+} from '../terminal/command.ts';
+import { print, printJson, table, tell } from '../terminal/output.ts';
+import type { Config } from '../../config/settings.ts';
+import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
+import {
+  budgetNameForms,
+  budgetOfRun,
+  defaultBudgetNames,
+  parseBudgetName,
+  periodNames,
+  type BudgetName,
+} from '../../domain/money/budget-periods.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import {
+  presentBudget,
+  setBudget,
+  setDefaultBudget,
+  type LimitChange,
+  type WantedLimit,
+} from '../../ledger/budget-limits.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
+import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs.ts';
+import { hasWorker } from '../run/run-status.ts';
+import { isWorkflowGone } from '../../temporal/connection.ts';
 
 /** Maximum number of days, of months, of runs and of changes that `show` lists. */
 const shownOfEach = 10;
@@ -65,4 +94,184 @@ Example:
         );
       });
     });
+}
+
+/** `day or month` */
+const anyPeriod = periodNames.join(' or ');
+
+function setBudgetCommand(): Command {
+  return new Command('set')
+    .description('Change a limit for all workers at once. Runs that wait for the budget continue.')
+    .argument('<budget>', `one of ${budgetNameForms}, ${defaultBudgetNames.join(', ')}`)
+    .argument('<limit>', 'credits, none, default, or used (settled + reserved credits)')
+    .keepNote('kept in the history')
+    .option(...jsonOption)
+    .explain(`
+Periods are UTC. ${periodNames.map((period) => `"${period}"`).join(' and ')} without a date mean the current period.
+Their limit ends with the period.
+A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) of its budget, whether higher or lower;
+"every-day" is the limit of today and of every day that begins later; "every-month" likewise.
+"default" restores the limit of every-day or every-month; without such a limit, the setting.
+"run:latest" is the newest run.
+A limit below the used (settled + reserved) credits is refused: no budget is exceeded at any moment. A "default" below
+them is not refused: the limit becomes the used credits.
+
+Examples:
+  enrich budget set day 800 --reason "trade fair"
+  enrich budget set every-day 500
+  enrich budget set run:latest 250
+  enrich budget set month used                    spend nothing more this month`)
+    .action(async (name: string, limit: string, options: NoteFlags & JsonFlag) => {
+      const config = settingsOf(options);
+      const { budget, fromNowOn } = budgetOf(name);
+      const wanted = limitOf(limit, fromNowOn);
+      const note = noteOf(options);
+      const changed = await withWarehouse(config, async ({ warehouse }) => {
+        if (fromNowOn && budget.kind === 'period' && wanted !== 'used') {
+          const { period } = budget;
+          const change = await setDefaultBudget(
+            warehouse.database,
+            period,
+            wanted,
+            config.budgets.perPeriod[period],
+            note,
+          );
+          if (options.json !== true) print(`every ${period} from now on: ${limit}`);
+          return { change, ...(await runsToWake(warehouse, change.budgetId)) };
+        }
+        const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
+        const change = await setBudget(warehouse.database, budgetId, wanted, ownDefault, note);
+        return { change, ...(await runsToWake(warehouse, budgetId)) };
+      });
+      const {
+        waiting,
+        awaiting,
+        change: { budgetId, before, after },
+      } = changed;
+      if (options.json !== true) print(describeChange(changed.change));
+      if (waiting.length + awaiting.length > 0)
+        await wake(config, { waiting, awaiting }, options.json === true ? tell : print);
+      if (options.json === true) printJson({ budget: budgetId, before, after, waiting_runs: waiting });
+    });
+}
+
+interface RunsToWake {
+  /** Runs that are paused until the budget has credits. */
+  readonly waiting: readonly string[];
+  /** Runs that await late results, and look at the budget again when it changes. */
+  readonly awaiting: readonly string[];
+}
+
+async function runsToWake(warehouse: Warehouse, budgetId: string): Promise<RunsToWake> {
+  return {
+    waiting: await runsWaitingFor(warehouse, budgetId),
+    awaiting: await runsAwaitingLateResults(warehouse, budgetId),
+  };
+}
+
+/** Signals the runs, and prints for each run that waits for the budget whether it continues without a command. */
+async function wake(
+  config: Config,
+  { waiting, awaiting }: RunsToWake,
+  say: (text: string) => void,
+): Promise<void> {
+  await withSession(config, { temporal: true, service: false }, async (session) => {
+    const client = await session.temporal();
+    const signal = async (runId: string): Promise<boolean> => {
+      try {
+        await client.workflow.getHandle(runId).signal(budgetChangedSignalName);
+        return true;
+      } catch (error) {
+        if (!isWorkflowGone(error)) throw error;
+        return false;
+      }
+    };
+    await Promise.all(awaiting.map(signal));
+    if (waiting.length === 0) return;
+    const isWorkerThere = await hasWorker(session);
+    for (const runId of waiting) {
+      const { warehouse } = session;
+      const run = await getRun(warehouse, runId);
+      // A worker may have found the credits already.
+      const isEnough =
+        run.status !== 'paused' ||
+        (await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run));
+      const isSignalled = await signal(runId);
+      say(afterChange(runId, { isEnough, continues: isSignalled && isWorkerThere }));
+    }
+  });
+}
+
+function afterChange(
+  runId: string,
+  { isEnough, continues }: { isEnough: boolean; continues: boolean },
+): string {
+  if (!isEnough)
+    return `${runId} still waits: a budget of this run has less than the price of one person left (enrich budget show)`;
+  return continues
+    ? `${runId} waited for this budget and continues now; watch it with: enrich status ${runId}`
+    : `${runId} has credits again, but no worker; continue it with: enrich resume ${runId}`;
+}
+
+/** @returns the budget's id, and its limit from the settings or from the options of its run */
+async function resolve(
+  warehouse: Warehouse,
+  budget: BudgetName,
+  config: Config,
+): Promise<{ budgetId: string; ownDefault: Credits | undefined }> {
+  if (budget.kind === 'run') {
+    const run = await getRun(warehouse, budget.runId);
+    if (run.finishedAt !== null) throw ended(run.runId);
+    const { maxCredits } = run.options;
+    return {
+      budgetId: budgetOfRun(run.runId),
+      ownDefault: maxCredits === null ? undefined : parseCredits(maxCredits),
+    };
+  }
+  const present = await presentBudget(warehouse.database, budget.period);
+  const budgetId = budget.name === undefined ? present : `${budget.period}:${budget.name}`;
+  // Names of periods, such as day:2026-11-21, sort in the order of time.
+  if (budgetId < present) throw over(budgetId);
+  return { budgetId, ownDefault: config.budgets.perPeriod[budget.period] };
+}
+
+function describeChange({ budgetId, before, after }: LimitChange): string {
+  return before === after
+    ? `${budgetId}: ${formatLimit(after)}, as before`
+    : `${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`;
+}
+
+/** The name of a default budget, such as `every-day`, changes every period from now on. */
+function budgetOf(text: string): { budget: BudgetName; fromNowOn: boolean } {
+  const every = periodNames.find((period) => text === `every-${period}`);
+  const budget = parseBudgetName(every ?? text);
+  const next = `write ${budgetNameForms}, ${defaultBudgetNames.join(', ')} or run:latest`;
+  if (budget === undefined) throw wrong(`"${text}" is no budget`, next);
+  return { budget, fromNowOn: every !== undefined };
+}
+
+function limitOf(text: string, fromNowOn: boolean): WantedLimit {
+  if (text === 'none' || text === 'default' || (text === 'used' && !fromNowOn)) return text;
+  const credits = parseCredits(text);
+  if (credits !== undefined) return credits;
+  const words = fromNowOn ? 'none or default' : 'none, default or used';
+  throw wrong(`"${text}" is no limit`, `write credits such as 500 or 12.5, or ${words}`);
+}
+
+function wrong(what: string, next: string): Problem {
+  return new UsageProblem('setting.invalid', what, { where: 'enrich budget set', next });
+}
+
+function ended(runId: string): Problem {
+  return new UsageProblem('run.ended', `run ${runId} has ended: its limit cannot change`, {
+    where: budgetOfRun(runId),
+    next: 'run the same file again with --max-credits: the new run asks only for people who are not fresh',
+  });
+}
+
+function over(budgetId: string): Problem {
+  return new UsageProblem('budget.over', `${budgetId} is over: its limit cannot change`, {
+    where: budgetId,
+    next: `write ${anyPeriod} for the current one`,
+  });
 }

@@ -2,8 +2,8 @@ import { matchPerson } from '../../calls/match-person.ts';
 import { isStub } from '../../domain/identity/identity-evidence.ts';
 import { identityKeys } from '../../domain/identity/identity-keys.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
-import { parseDomain, parseEmail, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
-import { parseFullName, parseName, parseOrganizationName } from '../../domain/identity/values/normalise.ts';
+import { parseDomain, parseEmail } from '../../domain/identity/values/email-address.ts';
+import { parseFullName, parseOrganizationName } from '../../domain/identity/values/normalise.ts';
 import { findWrittenProfileUrl, parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import { periodNames } from '../../domain/money/budget-periods.ts';
 import { worstCaseCredits } from '../../domain/money/credit-rules.ts';
@@ -11,7 +11,7 @@ import { formatCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { MatchAnswer } from '../../service/client.ts';
 import { toDetail } from '../../service/request-details.ts';
-import { describeService } from '../run/describe/describe-service.ts';
+import { describeService } from '../session/with-service.ts';
 import { withSession } from '../session/session.ts';
 import { settingsOf } from '../session/settings-flags.ts';
 import { withSessionClient } from '../session/with-service.ts';
@@ -28,14 +28,11 @@ interface IdentityFlag {
 /** The flags that identify a person. Each is parsed like the same column of an export. */
 const identityFlags: Readonly<Record<string, IdentityFlag>> = {
   email: { identity: 'email', parse: parseEmail, what: 'email address' },
-  'first-name': { identity: 'firstName', parse: parseName, what: 'first name' },
-  'last-name': { identity: 'lastName', parse: parseName, what: 'last name' },
   name: { identity: 'name', parse: parseFullName, what: 'full name' },
   organization: { identity: 'organizationName', parse: parseOrganizationName, what: 'employer' },
   domain: { identity: 'domain', parse: parseDomain, what: 'domain of the employer' },
   'profile-url': { identity: 'profileUrl', parse: parseProfileUrl, what: 'profile URL' },
   id: { identity: 'personId', parse: (text) => text, what: 'the service’s own id of the person' },
-  'hashed-email': { identity: 'hashedEmail', parse: parseHashedEmail, what: 'MD5 or SHA-256 of the email' },
 };
 
 /** `enrich match`: asks for one person, outside of a run. */
@@ -52,7 +49,7 @@ Without a terminal and without --yes nothing is sent. The call belongs to no run
 budgets (${periodNames.join(', ')}) apply to it. Its answer is not stored.
 
 Example:
-  enrich match --email mira@nordlys.example --last-name Lindqvist --yes`)
+  enrich match --email mira@nordlys.example --name "Mira Lindqvist" --yes`)
     .action(async (options: JsonFlag & { readonly yes?: boolean; readonly reveal?: 'email' }) => {
       const config = settingsOf(options);
       const given = command.opts<Readonly<Record<string, string | undefined>>>();
@@ -96,9 +93,7 @@ function readIdentity(texts: Readonly<Record<string, string | undefined>>): Iden
   if (identityKeys(person).length > 0) return person;
   throw new UsageProblem('match.no-person', 'the options identify no person', {
     where: 'enrich match',
-    next:
-      'give --email, --hashed-email, --profile-url or --id; or a name (--first-name and --last-name, or --name) with ' +
-      '--organization or --domain',
+    next: 'give --email, --profile-url or --id; or --name with --organization or --domain',
   });
 }
 

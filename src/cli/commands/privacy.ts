@@ -14,7 +14,7 @@ import {
   unsuppress,
   type SuppressionEntry,
 } from '../../suppression/suppression-list.ts';
-import type { CommandFlags } from '../run-options/command-flags.ts';
+import type { CommandFlags } from '../run-options/read-run-options.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { withWarehouse } from '../session/session.ts';
@@ -45,7 +45,6 @@ export function suppressCommand(): Command {
     .addCommand(addCommand())
     .addCommand(importCommand())
     .addCommand(removeCommand())
-    .addCommand(checkCommand())
     .addCommand(listCommand()).explain(`
 The list stores hashes of identifiers, and domains as text. Rows of listed people become "suppressed".
 Runs keep no data from these rows. enrich erase removes data that the warehouse has already (docs/privacy.md).
@@ -53,7 +52,7 @@ Runs keep no data from these rows. enrich erase removes data that the warehouse 
 Examples:
   enrich suppress add ada@orbit.example --reason "ticket 17"
   enrich suppress import opt-outs.csv
-  enrich suppress check ada@orbit.example`);
+  enrich suppress list ada@orbit.example`);
 }
 
 function addCommand(): Command {
@@ -137,32 +136,6 @@ function removeCommand(): Command {
     });
 }
 
-function checkCommand(): Command {
-  return new Command('check')
-    .description('Check whether people are on the list. Exit code 0: none is, 3: at least one is.')
-    .argument('<who...>', 'people or @domain')
-    .option(...jsonOption)
-    .explain(`\n${waysToNamePerson}\n\nExample:\n  enrich suppress check ada@orbit.example`)
-    .action(async (who: string[], options: JsonFlag) => {
-      const keys = who.map(keyOf);
-      const found = await withWarehouse(settingsOfExisting(options), ({ warehouse: { database } }) =>
-        findSuppressions(database, keys),
-      );
-      printFacts(
-        options.json,
-        { listed: found.map(({ length }) => length > 0), entries: found },
-        table(
-          who.flatMap((text, index) => {
-            const entries = found[index]!;
-            if (entries.length === 0) return [[text, 'not on the list', '', '', '', '']];
-            return entries.map((entry) => [text, 'on the list', ...cellsOf(entry)]);
-          }),
-        ),
-      );
-      if (found.some(({ length }) => length > 0)) process.exitCode = exitCodes.needsPerson;
-    });
-}
-
 function cellsOf(entry: SuppressionEntry): string[] {
   return [
     entry.entry,
@@ -175,24 +148,49 @@ function cellsOf(entry: SuppressionEntry): string[] {
 
 function listCommand(): Command {
   return new Command('list')
-    .description('Show the newest entries of the list, without names.')
+    .description('Show the newest entries of the list without names, or whether people are on it.')
+    .argument('[who...]', 'people or @domain; exit code 3: at least one is on the list')
     .option('--limit <n>', 'maximum number of entries', wholeNumber(1), 50)
     .option(...jsonOption)
-    .explain('\nExample:\n  enrich suppress list')
-    .action(async (options: { limit: number; json?: boolean }) => {
-      const { entries, counts } = await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => ({
-        entries: await listSuppressions(warehouse, options.limit),
-        counts: await countSuppressions(warehouse),
-      }));
-      if (options.json === true) return printJson({ counts, entries });
-      if (entries.length === 0) return print('the list is empty');
-      print(table([['entry', 'kind', 'added (UTC)', 'by', 'why'], ...entries.map(cellsOf)]));
-      tell(
-        Object.entries(counts)
-          .map(([kind, count]) => `${kind} ${count}`)
-          .join(', '),
+    .explain(
+      `\n${waysToNamePerson}\n\nExamples:\n  enrich suppress list\n  enrich suppress list ada@orbit.example`,
+    )
+    .action(async (who: string[], options: JsonFlag & { readonly limit: number }) => {
+      const keys = who.map(keyOf);
+      await withWarehouse(settingsOfExisting(options), ({ warehouse }) =>
+        keys.length > 0 ? checkPeople(warehouse, who, keys, options) : listEntries(warehouse, options),
       );
     });
+}
+
+async function checkPeople(
+  { database }: Warehouse,
+  who: readonly string[],
+  keys: readonly string[],
+  { json }: JsonFlag,
+): Promise<void> {
+  const found = await findSuppressions(database, keys);
+  const rows = who.flatMap((text, index) => {
+    const entries = found[index]!;
+    if (entries.length === 0) return [[text, 'not on the list', '', '', '', '']];
+    return entries.map((entry) => [text, 'on the list', ...cellsOf(entry)]);
+  });
+  const listed = found.map(({ length }) => length > 0);
+  printFacts(json, { listed, entries: found }, table(rows));
+  if (listed.includes(true)) process.exitCode = exitCodes.needsPerson;
+}
+
+async function listEntries(
+  warehouse: Warehouse,
+  { json, limit }: JsonFlag & { readonly limit: number },
+): Promise<void> {
+  const entries = await listSuppressions(warehouse, limit);
+  const counts = await countSuppressions(warehouse);
+  if (json === true) return printJson({ counts, entries });
+  if (entries.length === 0) return print('the list is empty');
+  print(table([['entry', 'kind', 'added (UTC)', 'by', 'why'], ...entries.map(cellsOf)]));
+  const kinds = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
+  tell(kinds.join(', '));
 }
 
 function keysOf(who: readonly string[]): string[] {

@@ -3,7 +3,7 @@ import { addressWithoutPassword } from '../../db/postgres-errors.ts';
 import { portTaken, UsageProblem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { shellWord } from '../../domain/text/format.ts';
-import { isCommandPresent } from '../run/describe/present-status.ts';
+import { isCommandPresent } from '../run/run-status.ts';
 import { untilStopped, withSession, type Session } from '../session/session.ts';
 import { settingsOf } from '../session/settings-flags.ts';
 import { refuseInventedPeople } from '../session/with-service.ts';
@@ -82,19 +82,18 @@ Example:
 export function receiverCommand(): Command {
   return new Command('receiver')
     .description('Receive webhook deliveries in the foreground.')
-    .option('--listen <host:port>', 'address to listen on (WEBHOOK_LISTEN, default 127.0.0.1:8080)')
     .explain(`
-Put a reverse proxy with a certificate in front of the receiver; it forwards /webhooks/ and /healthz. The workers need
-the proxy's address as WEBHOOK_PUBLIC_URL, because their calls tell the service where to deliver. Without this setting,
+The receiver listens on WEBHOOK_LISTEN (default: 127.0.0.1:8080). Put a reverse proxy with a certificate in front of
+it, which forwards /webhooks/ and /healthz. The workers need the proxy's URL as WEBHOOK_PUBLIC_URL, because their calls tell the service where to deliver. Without this setting,
 late results come only by poll. GET /healthz says that the receiver is alive, and GET /readyz that it can store
 deliveries. SIGTERM drains it. A delivery answered with 2xx is stored; runs apply it from the inbox (enrich inbox).
 
 Examples:
   WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver
   WEBHOOK_PUBLIC_URL=https://enrich.example.com enrich worker    each worker needs this address`)
-    .action(async (options: { listen?: string }) => {
+    .action(async (options: object) => {
       const { defaultListen, runReceiver } = await import('../session/servers.ts');
-      const config = settingsOf(options, { WEBHOOK_LISTEN: { flag: '--listen', text: options.listen } });
+      const config = settingsOf(options);
       await withSession(config, { temporal: true, service: false, isServer: true }, async (session) => {
         const metrics = await session.metrics();
         const receiver = await runReceiver(config.webhook.listen ?? defaultListen, {
@@ -115,20 +114,17 @@ Examples:
 export function codecServerCommand(): Command {
   return new Command('codec-server')
     .description('Decrypt payloads for the Temporal UI, in the foreground.')
-    .option('--listen <host:port>', 'address to listen on (CODEC_SERVER_LISTEN, default 127.0.0.1:8081)')
     .explain(`
 In the Temporal UI, set the server's address as the codec server (the glasses at the upper right), and here the URL of
 the UI as CODEC_SERVER_UI_ORIGINS (default: that of the dev server). For the temporal command, use --codec-endpoint.
-The server decrypts every request, so it listens only on this machine by default. For other machines, put a proxy with
-TLS and a login in front of it, or set CODEC_SERVER_TOKEN, the clients' bearer token.
+The server decrypts every request, so it listens only on this machine by default (CODEC_SERVER_LISTEN,
+default: 127.0.0.1:8081). For other machines, put a proxy with TLS and a login in front of it, or set CODEC_SERVER_TOKEN, the clients' bearer token.
 
 Examples:
   CODEC_SERVER_UI_ORIGINS=https://temporal.example.com enrich codec-server
   temporal workflow show --workflow-id RUN --codec-endpoint http://127.0.0.1:8081`)
-    .action(async (options: { listen?: string }) => {
-      const { temporalCodec, codecServer } = settingsOf(options, {
-        CODEC_SERVER_LISTEN: { flag: '--listen', text: options.listen },
-      });
+    .action(async (options: object) => {
+      const { temporalCodec, codecServer } = settingsOf(options);
       if (temporalCodec === undefined) {
         throw new UsageProblem('setting.missing', 'no keys are set: payloads are not encrypted', {
           where: 'TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE',

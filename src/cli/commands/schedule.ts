@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { Command, jsonArrayOption, jsonOption, type JsonFlag } from '../terminal/command.ts';
+import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
 import { serviceName, type Config } from '../../config/settings.ts';
 import { readClock } from '../../db/expressions.ts';
 import { skippedTimes } from '../../domain/text/cron.ts';
@@ -40,14 +40,7 @@ export function scheduleCommand(): Command {
   const command = new Command('schedule').description(
     'Run exports at fixed times, such as every night: Temporal schedules, carried out by workers.',
   );
-  for (const child of [
-    setCommand(),
-    applyCommand(),
-    listCommand(),
-    showCommand(),
-    triggerCommand(),
-    deleteCommand(),
-  ])
+  for (const child of [setCommand(), applyCommand(), showCommand(), triggerCommand(), deleteCommand()])
     command.addCommand(child);
   return command.explain(`
 ${whatRunsSchedules}
@@ -56,7 +49,7 @@ The Temporal UI pauses, resumes and backfills a schedule, and so does "temporal 
 Examples:
   enrich schedule set nightly --cron "0 2 * * *" --newest "/exports/hubspot-*.csv" --max-credits 500
   enrich schedule apply schedules.yaml      schedules in a file under version control
-  enrich schedule list`);
+  enrich schedule show`);
 }
 
 function setCommand(): Command {
@@ -184,31 +177,23 @@ Example:
     });
 }
 
-function listCommand(): Command {
-  return new Command('list')
-    .description('List schedules with their next and last times.')
-    .option(...jsonArrayOption)
-    .explain('\nExample:\n  enrich schedule list')
-    .action(async (options: JsonFlag) => {
+function showCommand(): Command {
+  return new Command('show')
+    .description('Show a schedule: its flags, next times, and last times; or list all schedules.')
+    .argument('[name]', 'name of the schedule (default: all schedules, as a list)')
+    .option(...jsonOption)
+    .explain('\nExamples:\n  enrich schedule show\n  enrich schedule show nightly')
+    .action(async (name: string | undefined, options: JsonFlag) => {
       await withSchedules(settingsOfExisting(options), async (session, client) => {
+        if (name !== undefined) {
+          const facts = await factsOf(session, await getSchedule(client, name));
+          return printFacts(options.json, facts, describeSchedule(facts));
+        }
         const facts = [];
         for (const schedule of await listSchedules(client)) facts.push(await factsOf(session, schedule));
-        if (options.json === true) printJson(facts);
-        else print(describeList(facts));
+        printFacts(options.json, facts, describeList(facts));
       });
     });
-}
-
-function showCommand(): Command {
-  return namedCommand(
-    'show',
-    'Show a schedule: its flags, its next times, and how the last times ended.',
-  ).action(async (name: string, options: JsonFlag) => {
-    await withSchedules(settingsOfExisting(options), async (session, client) => {
-      const facts = await factsOf(session, await getSchedule(client, name));
-      printFacts(options.json, facts, describeSchedule(facts));
-    });
-  });
 }
 
 function triggerCommand(): Command {

@@ -55,7 +55,7 @@ export async function getSchedule(client: Client, name: string): Promise<KnownSc
   if (known) return known;
   throw new UsageProblem('schedule.unknown', `there is no schedule "${name}"`, {
     where: name,
-    next: 'enrich schedule list shows all of them',
+    next: 'enrich schedule show shows all of them',
   });
 }
 
@@ -72,7 +72,7 @@ export async function findSchedule(client: Client, name: string): Promise<KnownS
   if (description.action.workflowType !== workflowTypes.scheduled) {
     throw new UsageProblem('schedule.foreign', `"${name}" is a schedule of another program`, {
       where: name,
-      next: 'choose another name; enrich schedule list shows the schedules of enrich',
+      next: 'choose another name; enrich schedule show shows the schedules of enrich',
     });
   }
   return { definition: definitionOf(description), description };

@@ -44,7 +44,7 @@ interface PastTime {
   readonly runs: readonly string[];
 }
 
-/** The table of `enrich schedule list`. */
+/** The table of `enrich schedule show` without a name. */
 export function describeList(schedules: readonly ScheduleFacts[]): string {
   if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to create one';
   const notes = schedules.flatMap(({ name, paused, note, recent }) => {

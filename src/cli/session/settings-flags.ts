@@ -1,5 +1,4 @@
 import { Option, type Command as AnyCommand } from 'commander';
-import type { Command } from '../terminal/command.ts';
 import { labelled } from '../terminal/layout.ts';
 import { WrongSettings, readConfig, type Config } from '../../config/settings.ts';
 import { versionSettings, type Setting } from '../../config/settings-schema.ts';
@@ -34,11 +33,6 @@ export function addSettingsFlags(command: AnyCommand): void {
   const hasOwn = command.options.some(({ long }) => options.some((option) => option.long === long));
   if (command.commands.length > 0 || hasOwn) return;
   for (const option of options) command.addOption(option);
-}
-
-/** Does nothing: every command has the flags. */
-export function withSettings(command: Command): Command {
-  return command;
 }
 
 /** The text of a setting, with the flag that gave it, which errors then name. No flag: the command decides. */

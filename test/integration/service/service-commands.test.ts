@@ -162,8 +162,7 @@ describe('enrich match', () => {
 
   it.each([
     [[], 'match.no-person'],
-    [['--first-name', 'Ann'], 'match.no-person'],
-    [['--first-name', 'Ann', '--organization', 'Orbit'], 'match.no-person'],
+    [['--name', 'Ann', '--organization', 'Orbit'], 'match.no-person'],
     [['--name', 'Ann Lee'], 'match.no-person'],
     [['--email', 'nonsense'], 'match.unusable'],
   ])('enrich match refuses %o before anything is sent', async (options, type) => {

@@ -1,9 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  conclusionsOf,
-  describeBill,
-  describeReconciliation,
-} from '../../../src/cli/run/describe/describe-reconciliation.ts';
+import { conclusionsOf, describeBill, describeReconciliation } from '../../../src/cli/commands/usage.ts';
 
 const cycle = {
   cycle_start: null,

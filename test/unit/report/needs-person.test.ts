@@ -26,6 +26,11 @@ describe('what needs a person', () => {
   });
 
   it.each([
+    [
+      'a plan that awaits approval',
+      { run: { ...quiet.run, status: 'awaiting_approval', reason: null } },
+      'enrich approve ',
+    ],
     ['unknown calls', { calls: { ...quiet.calls, by_status: { unknown: 2 } } }, 'enrich attempts list'],
     ['rows whose answers were lost', { outcomes: { unknown: 3 } }, 'run the same command again'],
     ['rows over budget', { outcomes: { over_budget: 1 } }, 'raise the budget'],

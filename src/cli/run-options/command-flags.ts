@@ -1,1 +1,0 @@
-export type { CommandFlags } from './read-run-options.ts';

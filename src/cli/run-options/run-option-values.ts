@@ -1,1 +1,0 @@
-export { creditsOf } from './run-option-flags.ts';

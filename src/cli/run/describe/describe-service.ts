@@ -1,1 +1,0 @@
-export { describeService } from '../../session/with-service.ts';

@@ -1,1 +1,0 @@
-export { isCommandPresent } from '../run-status.ts';
