@@ -1,14 +1,14 @@
 import type { CallActivities, ControlActivities } from '../src/contract/activities.ts';
 import type { RunFacts } from '../src/contract/run-facts.ts';
-import { checkRunService, type ServiceCheckDependencies } from '../src/calls/service/check-run-service.ts';
-import { enrichBatches } from '../src/calls/batches/enrich-batches.ts';
+import { checkRunService, type ServiceCheckDependencies } from '../src/calls/service-status.ts';
+import { enrichBatches } from '../src/calls/batches/enrich-batch.ts';
 import type { AttemptDependencies } from '../src/calls/attempt-call.ts';
 import {
   syncLateResults,
   syncRunResults,
   type LateDependencies,
 } from '../src/late-results/sync-late-results.ts';
-import { keepCreditStatement } from '../src/calls/service/keep-credit-statement.ts';
+import { keepCreditStatement } from '../src/calls/credit-statement.ts';
 import { reconcileContacts } from '../src/runs/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
 import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';

@@ -1,16 +1,13 @@
-import { periodNames } from './domain/money/budget-periods.ts';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { periodNames } from './domain/money/budget-periods.ts';
 import { createCallActivities, createControlActivities } from '../activities/index.ts';
 import { runDefaults, serviceName, type Config, type ServiceSettings } from './config/settings.ts';
 import { callTaskQueues, controlTaskQueue } from './contract/temporal-names.ts';
-import { countCalls, traceCalls } from './calls/observe-calls.ts';
-import { FailureStreak } from './calls/batches/failure-streak.ts';
-import { RefusalStreaks } from './calls/batches/refusal-streaks.ts';
-import { learnRateWindows } from './calls/service/learn-rate-windows.ts';
-import type { AdmissionLimits } from './ledger/admit.ts';
+import { CallStreaks } from './calls/batches/call-streaks.ts';
+import { learnRateWindows } from './calls/service-status.ts';
+import { openAdmissions, type AdmissionLimits } from './ledger/admit.ts';
 import { CallQueue } from './ledger/call-queue.ts';
 import { applyBudgetLimits, recordWorkerBudgets } from './ledger/credit-ledger.ts';
-import { openAdmissions } from './ledger/admit.ts';
 import { bulkMatchScope, freeSlots } from './ledger/rate-windows.ts';
 import type { Lineage } from './monitoring/lineage.ts';
 import { withoutPersonalData } from './domain/text/without-personal-data.ts';
@@ -29,6 +26,7 @@ import {
   type WorkerConnection,
 } from './temporal/worker-options.ts';
 import { runWorkers } from './temporal/run-workers.ts';
+import { ServiceFailure } from './service/failures/failure.ts';
 
 export interface WorkerSettings {
   readonly config: Config;
@@ -192,8 +190,7 @@ async function workerOptions(
       limits,
       admit: openAdmissions(callWarehouse.database, limits),
       patienceMilliseconds,
-      streak: new FailureStreak(),
-      refusals: new RefusalStreaks(),
+      streaks: new CallStreaks(),
       webhookUrl: (token) => `${settings.webhookUrl ?? nowhere}${webhookPath}${token}`,
       onBudgetAlarm: (alarm) => log.warn(alarm, 'settled and reserved credits reached an alarm of a budget'),
     },
@@ -246,4 +243,26 @@ function failed(type: string, what: string, cause: unknown): Problem {
 function bothOf(outer: CallObserver | undefined, inner: CallObserver | undefined): CallObserver | undefined {
   if (!outer || !inner) return outer ?? inner;
   return (endpoint, call) => outer(endpoint, () => inner(endpoint, call));
+}
+
+/** Counts every HTTP call of a client by how it ended. */
+export function countCalls(metrics: ProcessMetrics): CallObserver {
+  return async (endpoint, call) => {
+    const ended = metrics.startCall(endpoint.name);
+    try {
+      const answer = await call();
+      ended('answered');
+      return answer;
+    } catch (error) {
+      if (error instanceof ServiceFailure) ended(error.disposition, error.type);
+      else ended('unknown', 'internal');
+      throw error;
+    }
+  };
+}
+
+/** A span around every HTTP call of a client, named by its operation and, where it fails, by the type of failure. */
+export function traceCalls(tracing: Tracing): CallObserver {
+  return (endpoint, call) =>
+    tracing.call(endpoint.name, call, (error) => (error instanceof ServiceFailure ? error.type : 'internal'));
 }

@@ -4,24 +4,33 @@ import type { PauseReason } from '../contract/pause-reasons.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import type { Warehouse } from '../db/database.ts';
-import { canSucceedLater, isDatabaseAway } from '../db/postgres-errors.ts';
+import { canSucceedLater, isDatabaseAway, databaseErrorCode } from '../db/postgres-errors.ts';
 import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
 import type { BudgetAlarm } from '../ledger/credit-ledger.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
-import { endFailedCall } from '../ledger/end-failed-call.ts';
-import { bulkMatchScope, endCall, releaseSlot, slackSeconds, type Wait } from '../ledger/rate-windows.ts';
+import {
+  endFailedCall,
+  bulkMatchScope,
+  endCall,
+  releaseSlot,
+  slackSeconds,
+  type Wait,
+} from '../ledger/rate-windows.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
-import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
+import { closeWithoutCost, markUnknown, markUnknownWith } from '../ledger/close-attempt.ts';
 import type { OpenPerson } from './batches/open-people.ts';
-import type { RunRecord } from '../runs/runs.ts';
-import { recordOrKeep } from './answers/record-or-keep.ts';
-import type { FailureStreak } from './batches/failure-streak.ts';
-import type { RefusalStreaks } from './batches/refusal-streaks.ts';
-import { forWorkers } from './service/check-run-service.ts';
+import { sourceOf, type RunRecord } from '../runs/runs.ts';
+import type { CallStreaks } from './batches/call-streaks.ts';
+import { forWorkers } from './service-status.ts';
+import { pauseCalls } from '../ledger/pause-calls.ts';
+import { asksForSuppressed } from '../late-results/suppressed-of-delivery.ts';
+import { writeAboutPeople } from '../suppression/write-about-people.ts';
+import type { AnswerToRecord } from './answers/answered-rows.ts';
+import { compressBody, recordAnswer } from './answers/record-answer.ts';
 
 export interface AttemptDependencies {
   readonly warehouse: Warehouse;
@@ -34,8 +43,7 @@ export interface AttemptDependencies {
   readonly limits: AdmissionLimits;
   /** The activity waits up to this long; a longer wait becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
-  readonly streak: FailureStreak;
-  readonly refusals: RefusalStreaks;
+  readonly streaks: CallStreaks;
   /** Already bound to the run and the batch. */
   readonly log: Logger;
   /** Returns the webhook address for the token of an attempt. */
@@ -43,7 +51,7 @@ export interface AttemptDependencies {
   readonly pollAfterSeconds: number;
 }
 
-export interface AttemptRequest {
+interface AttemptRequest {
   readonly run: RunRecord;
   readonly batch: number;
   /** At most ten; the budgets may pay for fewer. */
@@ -166,7 +174,7 @@ async function recordCall(
   const ended = { attemptId, people: people.length } as const;
   if (paused) return { ...ended, kind: 'unknown', pauseReason: undefined, paused };
   killPoint('recorded');
-  dependencies.streak.end();
+  dependencies.streaks.end(run.runId);
   log.debug({ attemptId, people: people.length }, 'a call is recorded');
   if (answer.unreadFields.length > 0)
     log.warn(
@@ -181,7 +189,7 @@ async function closeFailure(
   call: SentCall,
   failure: ServiceFailure,
 ): Promise<AttemptResult> {
-  const { warehouse, streak, log } = dependencies;
+  const { warehouse, streaks, log } = dependencies;
   const { attemptId } = call;
   const people = call.people.length;
   const { type, disposition, httpStatus } = failure;
@@ -191,12 +199,12 @@ async function closeFailure(
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
     if (type.startsWith('not-sent.')) {
       await release(dependencies, attemptId, reason);
-      const milliseconds = streak.pauseOfUnsent();
+      const milliseconds = streaks.pauseOfUnsent();
       if (milliseconds === undefined) return { kind: 'stopped', pauseReason };
       await sleep(milliseconds);
       return { kind: 'again' };
     }
-    streak.endUnsent();
+    streaks.endUnsent();
     await endFailedCall(
       warehouse.database,
       bulkCalls(dependencies),
@@ -206,7 +214,8 @@ async function closeFailure(
     );
     if (failure.mayHaveBeenBilled) {
       await markUnknown(warehouse, attemptId, reason, httpStatus);
-      const pauses = disposition === 'pause' || (disposition === 'unknown' && streak.tooLong());
+      const pauses =
+        disposition === 'pause' || (disposition === 'unknown' && streaks.tooLong(call.run.runId, 'failed'));
       return { kind: 'unknown', people, pauseReason: pauses ? pauseReason : undefined };
     }
     await closeWithoutCost(warehouse, attemptId, { status: 'refused', reason, httpStatus });
@@ -318,5 +327,62 @@ export async function untilDatabaseIsBack<Result>(
       if (!canSucceedLater(error) || performance.now() > giveUpAt) throw error;
       await sleep(500);
     }
+  }
+}
+
+/**
+ * Records a paid answer. If the answer cannot be recorded, one transaction keeps its body, marks the attempt unknown
+ * and pauses the run, because the next answers can fail in the same way. The credits stay reserved, and no run pays for
+ * the people again by itself. The body is not kept if the call asked for a person who is now suppressed or erased.
+ *
+ * @returns why the run is paused; undefined: the answer is recorded
+ * @throws errors of the database after which the same work can succeed
+ */
+export async function recordOrKeep(
+  { warehouse, log }: { readonly warehouse: Warehouse; readonly log: Logger },
+  run: RunRecord,
+  call: {
+    readonly attemptId: string;
+    readonly people: readonly OpenPerson[];
+    readonly answer: AnswerToRecord;
+    readonly pollAfterSeconds: number;
+  },
+): Promise<PauseReason | undefined> {
+  const { attemptId, people, answer, pollAfterSeconds } = call;
+  try {
+    await recordAnswer(warehouse, {
+      attemptId,
+      people,
+      answer,
+      source: sourceOf(run),
+      asked: run.options,
+      lateResults: { pollAfterSeconds, deadlineSeconds: run.options.lateDeadlineSeconds },
+    });
+    return undefined;
+  } catch (error) {
+    if (canSucceedLater(error)) throw error;
+    log.error({ err: error, attemptId }, 'an answer cannot be recorded');
+    const body = await compressBody(answer.raw);
+    const reason = `the answer cannot be recorded (${databaseErrorCode(error) ?? (error as Error).name})`;
+    return writeAboutPeople(warehouse.database, async (transaction) => {
+      const isKept = !(await asksForSuppressed(transaction, { attemptId, runId: run.runId }));
+      const settles = `settle or release the attempt (enrich attempts list ${attemptId})`;
+      const pauseReason: PauseReason = {
+        type: 'answer.not-recorded',
+        reason: `${reason}: attempt ${attemptId} is unknown, and its body is ${isKept ? 'kept' : 'not kept'}`,
+        next:
+          (isKept ? `read the answer in enrichment.raw_answers, and ${settles}` : settles) +
+          `; then: enrich resume ${run.runId}`,
+      };
+      await markUnknownWith(transaction, attemptId, reason);
+      if (isKept)
+        await transaction
+          .insertInto('raw_answers')
+          .values({ attempt_id: attemptId, body_gzip: body })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      await pauseCalls(transaction, run.runId, pauseReason);
+      return pauseReason;
+    });
   }
 }

@@ -10,15 +10,14 @@ import { keysOfPerson } from '../domain/identity/match-keys.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
 import { applyBudgetLimits, budgetsOf, reserve } from '../ledger/credit-ledger.ts';
 import type { RateScope } from '../ledger/rate-reports.ts';
-import { endFailedCall } from '../ledger/end-failed-call.ts';
-import { acquireSlot, endCall, matchScope, slackSeconds } from '../ledger/rate-windows.ts';
+import { endFailedCall, acquireSlot, endCall, matchScope, slackSeconds } from '../ledger/rate-windows.ts';
 import type { MatchAnswer, MatchRequest, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import { settle } from '../ledger/close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isSuppressed } from '../suppression/drop-suppressed.ts';
 
-export interface MatchDependencies extends AdmissionLimits {
+interface MatchDependencies extends AdmissionLimits {
   readonly warehouse: Warehouse;
   readonly client: ServiceClient;
   readonly callTimeoutSeconds: number;

@@ -9,7 +9,7 @@ import { storeDeliveries, type ArrivedDelivery, type StoredDelivery } from './de
 import type { Warehouse } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import { isDatabaseAway } from '../db/postgres-errors.ts';
-import { hashToken } from '../ledger/webhook-token.ts';
+import { hashToken } from '../ledger/admit.ts';
 
 interface ReceiverSettings {
   /** Its pool must fail fast: the service then sends the delivery again. */

@@ -6,6 +6,7 @@ import {
   acquireSlot,
   endCall,
   slackSeconds,
+  endFailedCall,
   type Wait,
 } from '../ledger/rate-windows.ts';
 import { settleExpired, settleByDelivered, settleByLastBody } from './delivered-bodies.ts';
@@ -34,7 +35,6 @@ import {
 import { readLateResult } from '../service/answers/late-result.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
-import { endFailedCall } from '../ledger/end-failed-call.ts';
 import type { PollAnswer, ServiceClient } from '../service/client.ts';
 
 const pollsAtOnce = 20;

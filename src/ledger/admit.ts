@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
 import type { RunPriority } from '../contract/run-priorities.ts';
@@ -6,7 +7,6 @@ import { GroupCommit } from '../db/group-commit.ts';
 import type { Tables } from '../db/schema.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../suppression/write-about-people.ts';
-import { hashToken, newWebhookToken } from './webhook-token.ts';
 import { ownLimits, type BudgetLimits, type BudgetAlarm } from './credit-ledger.ts';
 import { bulkMatchScope, describeWait, type SlotWait, type Wait } from './rate-windows.ts';
 
@@ -146,4 +146,16 @@ async function admitCalls(
         return decision;
     }
   });
+}
+
+/**
+ * Creates the secret part of an attempt's webhook address: 256 random bits in 43 characters.
+ */
+function newWebhookToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Hashes a webhook token. The database stores only the hash. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
 }

@@ -19,9 +19,7 @@ export interface CallQueueOptions {
   readonly patienceMilliseconds: number;
 }
 
-export type Queued<Result> =
-  | { readonly kind: 'ran'; readonly result: Result }
-  | ({ readonly kind: 'wait' } & Wait);
+type Queued<Result> = { readonly kind: 'ran'; readonly result: Result } | ({ readonly kind: 'wait' } & Wait);
 
 /**
  * Orders the calls of this process with Bottleneck: limits the calls in flight, starts ad hoc before nightly before

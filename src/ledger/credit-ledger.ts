@@ -24,7 +24,7 @@ export interface BudgetAlarm {
   readonly used: string;
 }
 
-export interface Affordable {
+interface Affordable {
   /** How many people every budget can pay. */
   readonly people: number;
   /** The budget that can pay for the fewest people; undefined if every budget can pay for all. */
@@ -155,7 +155,7 @@ export async function applyBudgetLimits(database: Kysely<Tables>, limits: Budget
 }
 
 /** A budget with a limit, and the credits that it can still reserve. */
-export interface BudgetRest {
+interface BudgetRest {
   readonly budgetId: string;
   readonly available: Credits;
 }

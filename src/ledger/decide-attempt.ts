@@ -1,12 +1,14 @@
-import { sql } from 'kysely';
-import type { AttemptStatus } from '../domain/money/attempt-status.ts';
+import { sql, type RawBuilder } from 'kysely';
+import { freeStatuses, type AttemptStatus } from '../domain/money/attempt-status.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { UsageProblem, type Problem, type Note } from '../domain/problem.ts';
 import { nounFor } from '../domain/text/format.ts';
-import { settle } from './close-attempt.ts';
-import { releaseClaims } from './release-claims.ts';
+import { settle, releaseClaims } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isNamedId } from '../db/named-id.ts';
+import { anyOf } from '../db/one-of.ts';
+import { filledNote } from '../domain/runs/outcome.ts';
+import type { RunOptions } from '../domain/runs/run-options.ts';
 
 /** One bulk call as `enrich attempts` shows it. Credits are decimals as text. */
 export interface AttemptFacts {
@@ -162,4 +164,37 @@ function moreThanHeld(attemptId: string, credits: string, held: Credits): Proble
       next: `write at most ${formatCredits(held)}; enrich usage --reconcile shows a higher bill as unexplained`,
     },
   );
+}
+
+/**
+ * Reopens rows whose only call is unknown, if the run has `--on-unknown retry`. The unknown attempt keeps its
+ * reservation and its claims.
+ *
+ * Three kinds of rows stay unknown: rows with two calls, rows whose attempt the operator has decided, and rows of
+ * erased people, which have no identifiers left.
+ *
+ * @param rows query of row numbers
+ * @returns the reopened rows
+ */
+export async function reopenUnknown(
+  warehouse: Warehouse,
+  { runId, options }: { readonly runId: string; readonly options: Pick<RunOptions, 'onUnknown'> },
+  rows: RawBuilder<unknown>,
+): Promise<number[]> {
+  if (options.onUnknown !== 'retry') return [];
+  const reopened = await sql<{ row_number: number }>`
+    update run_rows r set outcome = null, reason = case when r.filled then ${filledNote}::text end
+    where r.run_id = ${runId} and r.row_number in (${rows}) and r.outcome = 'unknown'
+      and r.keys <> '{}'
+      and (
+        select count(*) = 1 and bool_and(a.status = 'unknown')
+        from attempt_people p
+        join attempts a using (attempt_id)
+        where p.run_id = r.run_id
+          and p.row_number = r.row_number
+          and a.status not in (${anyOf(freeStatuses)})
+      )
+    returning r.row_number
+  `.execute(warehouse.database);
+  return reopened.rows.map((row) => row.row_number);
 }

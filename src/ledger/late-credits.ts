@@ -22,7 +22,7 @@ interface AttemptMoney {
 /** Why a call whose results have all arrived is `unknown`. */
 export const uncertainCost = 'the total cost is uncertain';
 
-export interface LateProgress {
+interface LateProgress {
   /** Kinds of results that have arrived for every awaited person. */
   readonly arrived: readonly LateKind[];
   readonly bill: LateBill;

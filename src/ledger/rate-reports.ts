@@ -23,7 +23,7 @@ export interface RateReport {
 }
 
 /** The request that a report answers: a call with a slot, or a request without one that began at a time. */
-export type ReportingRequest =
+type ReportingRequest =
   | { readonly callId: string }
   /** By the clock of the database (`readDatabaseTime`). */
   | { readonly beganAt: string };

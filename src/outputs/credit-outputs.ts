@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { count, decimal, time, type Fields } from '../contract/schema-fields.ts';
 import { attemptStatuses } from '../domain/money/attempt-status.ts';
 import type { AttemptFacts } from '../ledger/decide-attempt.ts';
-import type { BudgetFacts } from '../ledger/read-budgets.ts';
+import type { BudgetFacts } from '../ledger/budget-limits.ts';
 
 const attempt = z
   .strictObject({

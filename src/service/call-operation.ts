@@ -1,10 +1,7 @@
 import type { Sent } from './failures/advice.ts';
-import type { CredentialHeader, CredentialSource } from './credential.ts';
-import type { Operation } from './endpoints.ts';
-import { codeNaming } from './failures/error-codes.ts';
-import { ServiceFailure, type Endpoint } from './failures/failure.ts';
+import { UnreadableToken, type CredentialHeader, type CredentialSource } from './credential.ts';
+import { codeNaming, ServiceFailure, type Endpoint } from './failures/failure.ts';
 import { mapTransportError } from './failures/map-failure.ts';
-import { UnreadableToken } from './read-token.ts';
 import { TransportError, type HttpAnswer, type HttpRequest, type Transport } from './transport.ts';
 
 /** Wraps each HTTP call, to count or trace it. Makes the call once and returns its result or error. */
@@ -12,13 +9,13 @@ export type CallObserver = <Answer>(endpoint: Endpoint, call: () => Promise<Answ
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-export interface OperationRequest {
+interface OperationRequest {
   readonly query?: Query;
   readonly body?: unknown;
   readonly signal: AbortSignal | undefined;
 }
 
-export interface CallSettings {
+interface CallSettings {
   /** Address of the service, ending in `/api/v1`. */
   readonly baseUrl: string;
   /** Time limit of a call with its repetition. */
@@ -32,7 +29,7 @@ export interface CallSettings {
  * @param read reads the answer's body; throws ServiceFailure if it is not usable
  * @throws ServiceFailure if there is no usable answer
  */
-export type CallOperation = <Answer>(
+type CallOperation = <Answer>(
   operation: Operation,
   read: (answer: HttpAnswer, endpoint: Endpoint) => Answer,
   request: OperationRequest,
@@ -158,4 +155,39 @@ function queryText(query: Query): string {
   if (given.length === 0) return '';
   // Only form decoders read `+` as a space; every server reads `%20` as one.
   return `?${new URLSearchParams(given).toString().replaceAll('+', '%20')}`;
+}
+
+export interface Operation extends Endpoint {
+  readonly method: 'GET' | 'POST';
+  /** Relative to the base address. */
+  readonly path: string;
+  /** Whether each request takes a slot of a rate window. */
+  readonly isCounted: boolean;
+}
+
+function enrichment(path: string): Operation {
+  return { name: `POST ${path}`, method: 'POST', path, paid: true, isCounted: true };
+}
+
+function report(method: Operation['method'], path: string): Operation {
+  return { name: `${method} ${path}`, method, path, paid: false, isCounted: false };
+}
+
+/**
+ * The operations that the client calls, besides polls. The interface document shows the paths of the first four. The
+ * paths of the usage are those of public descriptions of such services.
+ */
+export const operations = {
+  match: enrichment('/people/match'),
+  bulkMatch: enrichment('/people/bulk_match'),
+  health: report('GET', '/auth/health'),
+  profile: report('GET', '/users/api_profile'),
+  apiUsage: report('POST', '/usage_stats/api_usage_stats'),
+  creditUsage: report('POST', '/usage_stats/credit_usage_stats'),
+} as const satisfies Record<string, Operation>;
+
+/** The poll operation of a request. Its path is a setting because the interface document does not show it. */
+export function pollOperation(pollPath: string, requestId: string): Operation {
+  const path = pollPath.replace('{request_id}', encodeURIComponent(requestId));
+  return { name: `GET ${pollPath}`, method: 'GET', path, paid: false, isCounted: true };
 }

@@ -12,11 +12,15 @@ import {
   type OperationUsage,
   type User,
 } from './answers/account-answers.ts';
-import { createCallOperation, type CallObserver, type Query } from './call-operation.ts';
+import {
+  createCallOperation,
+  operations,
+  pollOperation,
+  type CallObserver,
+  type Query,
+} from './call-operation.ts';
 import { readBulkAnswer, readMatchAnswer, type BulkAnswer, type MatchAnswer } from './answers/bulk-answer.ts';
 import { credentialSetting, credentialSource, type CredentialSource } from './credential.ts';
-import { toDetail } from './request-details.ts';
-import { operations, pollOperation } from './endpoints.ts';
 import { readPollAnswer, type PollAnswer } from './answers/late-result.ts';
 import { createTransport, type Transport } from './transport.ts';
 
@@ -24,7 +28,7 @@ export type { CreditUsage, OperationUsage, User } from './answers/account-answer
 export type { BulkAnswer, MatchAnswer } from './answers/bulk-answer.ts';
 export type { PollAnswer } from './answers/late-result.ts';
 
-export interface ServiceClientSettings extends ServiceSettings {
+interface ServiceClientSettings extends ServiceSettings {
   readonly observe?: CallObserver | undefined;
 }
 
@@ -142,4 +146,30 @@ function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query
     ...Object.fromEntries(late.map((kind) => [lateKinds[kind].parameter, 'true'])),
     webhook_url: late.length > 0 ? webhookUrl : undefined,
   };
+}
+
+/** One element of `details`. The single call has the same nine query parameters. */
+type Detail = Readonly<Record<string, string>>;
+
+/** Everything that a row knows about a person, under the names of the wire. Empty fields are left out. */
+export function toDetail(identity: Identity): Detail {
+  const fields = {
+    first_name: identity.firstName,
+    last_name: identity.lastName,
+    name: identity.name,
+    email: identity.email,
+    hashed_email: identity.hashedEmail,
+    organization_name: identity.organizationName,
+    domain: identity.domain,
+    id: identity.personId,
+    proflink_url: identity.profileUrl && withScheme(identity.profileUrl),
+  };
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+  );
+}
+
+/** Normalised profile URLs have no scheme; the service expects one. */
+function withScheme(profileUrl: string): string {
+  return /^https?:/i.test(profileUrl) ? profileUrl : `https://${profileUrl}`;
 }

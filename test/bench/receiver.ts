@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import fastify from 'fastify';
 import { pino } from 'pino';
 import { Pool } from 'undici';
-import { hashToken } from '../../src/ledger/webhook-token.ts';
+import { hashToken } from '../../src/ledger/admit.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { startReceiver, webhookPath, WakeUps } from '../../src/late-results/receiver.ts';
 import { runningRun } from '../helpers/warehouse/rows.ts';

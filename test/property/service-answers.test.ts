@@ -7,8 +7,7 @@ import {
   readProfile,
 } from '../../src/service/answers/account-answers.ts';
 import { readBulkAnswer, readMatchAnswer } from '../../src/service/answers/bulk-answer.ts';
-import { failureKinds } from '../../src/service/failures/failure-kinds.ts';
-import { ServiceFailure, type Endpoint } from '../../src/service/failures/failure.ts';
+import { failureKinds, ServiceFailure, type Endpoint } from '../../src/service/failures/failure.ts';
 import { readLateResult, readPollAnswer } from '../../src/service/answers/late-result.ts';
 import { errorOfSuccess } from '../../src/service/failures/error-of-success.ts';
 import { mapFailure, mapTransportError } from '../../src/service/failures/map-failure.ts';

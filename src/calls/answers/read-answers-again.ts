@@ -14,7 +14,7 @@ import {
 import { rewriteObservations } from '../../people/log/replaced-observations.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import { readBulkAnswer } from '../../service/answers/bulk-answer.ts';
-import { operations } from '../../service/endpoints.ts';
+import { operations } from '../../service/call-operation.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
 
 /** How many stored bodies were read again, and what changed. */

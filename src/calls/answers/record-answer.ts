@@ -1,35 +1,46 @@
-import { promisify } from 'node:util';
+import { promisify, isDeepStrictEqual } from 'node:util';
 import { gzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
-import { worstCaseWithPhones } from '../../domain/money/credit-rules.ts';
-import { storedCredits } from '../../domain/money/decimal.ts';
-import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
+import { worstCaseWithPhones, mostCrediblePerPerson } from '../../domain/money/credit-rules.ts';
+import { storedCredits, wholeCredits, formatCredits, type Credits } from '../../domain/money/decimal.ts';
+import {
+  awaitedKinds,
+  lateKindsOf,
+  askedFieldGroups,
+  type AskedExtras,
+} from '../../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
-import { priceOfAnswer, type AnswerPrice } from './answer-price.ts';
-import { compareAnswer, type ComparedAnswer } from './compare-answer.ts';
-import { logEntriesOf } from './log-entries.ts';
-import { DecisionsChanged, requireDecisions } from './require-decisions.ts';
-import type { AnsweredRow, AnswerToRecord } from './answered-rows.ts';
+import { compareAnswer, type ComparedAnswer, type Withdrawal } from './compare-answer.ts';
+import type { AnsweredRow, AnswerToRecord, UnmatchedPerson } from './answered-rows.ts';
 import {
   closeAttempt,
   settledCredits,
+  releaseClaims,
   type Awaited,
   type ClosedAttempt,
   type ClosingAnswer,
+  type SettledCredits,
 } from '../../ledger/close-attempt.ts';
 import { pauseIfExceeded, pauseOverbilled } from '../../ledger/late-credits.ts';
-import { releaseClaims } from '../../ledger/release-claims.ts';
-import type { RowDecision } from '../../domain/identity/verdicts.ts';
+import type { RowDecision, ContactDecision } from '../../domain/identity/verdicts.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { isOvertaken } from '../../db/postgres-errors.ts';
 import { withoutSuppressed } from './without-suppressed.ts';
-import { quarantinedPeople, writeAnswer } from './write-answer.ts';
 import { reopenDeliveries } from '../../late-results/deliveries.ts';
 import { giveEarlierPhones, lockEarlierCalls } from '../../late-results/earlier-phones.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { clearSuppressedRows } from '../../suppression/drop-suppressed.ts';
 import { withoutIds } from '../../suppression/suppression-list.ts';
+import { withdrawalOf } from '../../people/contacts/apply-changes.ts';
+import { logJson, type LogEntries } from '../../people/log/append-to-log.ts';
+import { personKey } from '../../people/log/observation.ts';
+import { isStub } from '../../domain/identity/identity-evidence.ts';
+import type { Person } from '../../domain/identity/person.ts';
+import { decisionsOf } from '../../people/decisions/contact-decisions.ts';
+import { unnestContacts } from '../../keys/contact-key.ts';
+import type { Alignment } from '../../domain/identity/alignment.ts';
+import { keysLearned } from '../../people/known/lookup-history.ts';
 
 interface AnswerRecord {
   readonly attemptId: string;
@@ -81,7 +92,7 @@ async function recordOnce(
     .execute((transaction) => writeOnce(transaction, record, { compared, decisions, price, bodyGzip }));
 }
 
-interface AnswerToWrite {
+interface ComparedRecord {
   readonly compared: ComparedAnswer;
   readonly decisions: readonly RowDecision[];
   readonly price: AnswerPrice;
@@ -91,7 +102,7 @@ interface AnswerToWrite {
 async function writeOnce(
   transaction: Transaction<Tables>,
   record: AnswerRecord,
-  { compared, decisions, price, bodyGzip }: AnswerToWrite,
+  { compared, decisions, price, bodyGzip }: ComparedRecord,
 ): Promise<void> {
   const { attemptId, asked } = record;
   const { service } = asked;
@@ -204,4 +215,211 @@ function awaitedOf(
 
 function suppressedOf(rows: readonly AnsweredRow[]): number[] {
   return rows.flatMap(({ outcome, rowNumber }) => (outcome === 'suppressed' ? [rowNumber] : []));
+}
+
+/**
+ * The entries of the log: the observation of each person, and the matches of contacts with these people. A person
+ * without a row was paid for as well: a contact that is shown to be that person gets the data, and other contacts that
+ * could be that person lose theirs.
+ */
+function logEntriesOf(answered: {
+  readonly attemptId: string;
+  readonly source: string;
+  readonly attempt: ClosedAttempt;
+  readonly rows: readonly AnsweredRow[];
+  readonly others: readonly UnmatchedPerson[];
+  readonly withdrawals: readonly Withdrawal[];
+  readonly newKeys: ReadonlySet<string>;
+}): LogEntries {
+  const { attemptId, source, attempt, newKeys } = answered;
+  const call = { run_id: attempt.runId, attempt_id: attemptId };
+  const found = answered.rows.flatMap(({ facts, ...row }) =>
+    facts
+      ? [{ ...row, facts, key: personKey(facts.person_id, { ...row, runId: attempt.runId, attemptId }) }]
+      : [],
+  );
+  return {
+    // Two rows can have the same person.
+    observations: [...new Map([...answered.others, ...found].map((each) => [each.key, each])).values()].map(
+      ({ facts, key }) => ({
+        ...facts,
+        ...call,
+        person_key: key,
+        is_new: newKeys.has(key),
+        kind: 'answer',
+        asked_at: attempt.admittedAt,
+        delivery_id: null,
+      }),
+    ),
+    matches: [
+      ...answered.withdrawals.map(({ contact, reason }) => withdrawalOf(contact, reason, attempt.runId)),
+      ...found.map(({ key, contactId, rowNumber, evidence, matchKeys }) => ({
+        ...call,
+        source,
+        contact_id: contactId,
+        person_key: key,
+        evidence: evidence ?? '',
+        asked: true,
+        row_number: rowNumber,
+        match_keys: matchKeys,
+        decided_at: attempt.admittedAt,
+      })),
+    ],
+  };
+}
+
+export interface AnswerPrice {
+  /** Undefined: not known, and the reservation is held. */
+  readonly consumed: Credits | undefined;
+  /** False: the stated figure is too large to be a price, and counts as not stated. */
+  readonly isCredible: boolean;
+  /** Number of people whom the service found: late results come, and cost, for each of them. */
+  readonly found: number;
+}
+
+/**
+ * Reads the cost of a call from its answer.
+ *
+ * @param options.people number of people whom the call asked for
+ * @param options.withRows number of people of the answer who have a row
+ */
+export function priceOfAnswer(
+  answer: AnswerToRecord,
+  asked: AskedExtras,
+  { people, withRows }: { readonly people: number; readonly withRows: number },
+): AnswerPrice {
+  const { creditsConsumed, creditsProblem } = answer;
+  const isCredible =
+    creditsProblem !== 'too-large' && (creditsConsumed ?? 0n) <= mostCrediblePerPerson * BigInt(people);
+  const stated = isCredible ? creditsConsumed : undefined;
+  const found = countFound(answer, stated, { people, withRows });
+  // A waterfall that found no person: no delivery follows that could state a price.
+  const isFreeMiss = asked.waterfall.length > 0 && creditsProblem === 'absent' && found === 0;
+  return { consumed: stated ?? (isFreeMiss ? 0n : undefined), isCredible, found };
+}
+
+/**
+ * Counts the people whom the service found. If the answer counts everybody, it is that count, or the people with a row
+ * if they are more: the answer may list others in addition. Otherwise it is the highest of three figures. An answer may
+ * list fewer people than it was billed for, and late results come, and cost, for all of them. A match that has only a
+ * company does not count: no late result comes for it. If the answer counts everybody as missing, a match that has only
+ * a company and an id does not count either. A count above the people whom the call asked for says nothing.
+ */
+function countFound(
+  answer: AnswerToRecord,
+  consumed: Credits | undefined,
+  { people, withRows }: { readonly people: number; readonly withRows: number },
+): number {
+  const { uniqueEnrichedRecords: stated = 0, missingRecords: missing } = answer;
+  const unique = stated <= people ? stated : 0;
+  const countsEverybody = missing === people - unique;
+  if (unique > 0 && countsEverybody) return Math.max(unique, withRows);
+  const isSomebody = (match: Person | null): boolean =>
+    match !== null && ((Boolean(match.id) && !countsEverybody) || !isStub(match));
+  const listed = answer.matches.filter(isSomebody).length + answer.unreadableMatches.length;
+  const billed = countsEverybody ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
+  return Math.min(people, Math.max(listed, unique, billed));
+}
+
+/** Somebody decided about a contact (`enrich review`) after the answer was compared with the warehouse. */
+class DecisionsChanged extends Error {
+  readonly decisions: readonly RowDecision[];
+
+  constructor(decisions: readonly RowDecision[]) {
+    super('decisions about contacts have changed');
+    this.decisions = decisions;
+  }
+}
+
+/**
+ * Requires that an answer was compared with the decisions that hold now. The caller holds the lock of the suppression
+ * list, for which new decisions wait.
+ *
+ * @param compared.decisions about the contacts of the call, as the answer was compared with them
+ * @param compared.decided the same as the transaction has read them
+ * @throws DecisionsChanged
+ */
+async function requireDecisions(
+  transaction: Transaction<Tables>,
+  compared: {
+    readonly service: string;
+    readonly decisions: readonly RowDecision[];
+    readonly decided: readonly RowDecision[];
+    readonly withdrawals: readonly Withdrawal[];
+  },
+): Promise<void> {
+  const { service, decisions, decided, withdrawals } = compared;
+  if (!isDeepStrictEqual(decided, decisions)) throw new DecisionsChanged(decided);
+  if (withdrawals.length === 0) return;
+  const contacts = withdrawals.map(({ contact }) => contact);
+  const { rows } = await sql<{ decisions: readonly ContactDecision[] | null }>`
+    select ${decisionsOf(sql`${service}`, sql`w.source`, sql`w.contact_id`)} as decisions
+    from ${unnestContacts(contacts)} with ordinality as w (source, contact_id, place)
+    order by w.place
+  `.execute(transaction);
+  if (rows.some((row, index) => !isDeepStrictEqual(row.decisions, contacts[index]!.decisions)))
+    throw new DecisionsChanged(decided);
+}
+
+/** What an answer brought, without people on the suppression list. */
+interface AnswerToWrite {
+  readonly attemptId: string;
+  readonly asked: AskedExtras & { readonly service: string };
+  /** Null: the answer contains a suppressed person, and its body is not kept. */
+  readonly bodyGzip: Buffer | null;
+  readonly rows: readonly AnsweredRow[];
+  /** People of the answer without a row. */
+  readonly others: readonly UnmatchedPerson[];
+  readonly quarantined: ReturnType<typeof quarantinedPeople>;
+  readonly entries: LogEntries;
+  /** Undefined: the credits stay as they are. */
+  readonly credits: SettledCredits | undefined;
+}
+
+/**
+ * Writes the body, the outcomes of the rows, the log with its projections, the lookup history and the credits. The
+ * function `write_answer` of the database does it in one statement.
+ */
+async function writeAnswer(
+  transaction: Transaction<Tables>,
+  { attemptId, asked, bodyGzip, rows, others, quarantined, entries, credits }: AnswerToWrite,
+): Promise<void> {
+  const answered = rows.map((row) => ({
+    row_number: row.rowNumber,
+    outcome: row.outcome,
+    is_lookup: row.isLookup,
+    reason: row.reason,
+    person_id: row.fields?.person_id ?? null,
+    evidence: row.evidence,
+  }));
+  const learned = [
+    ...rows.flatMap(({ rowNumber, fields, facts }) =>
+      [...new Set([...keysLearned(fields), ...(facts?.identity_keys ?? [])])].map((key) =>
+        learnedKey(key, rowNumber),
+      ),
+    ),
+    ...others.flatMap(({ facts }) =>
+      facts.person_id === null ? [] : facts.identity_keys.map((key) => learnedKey(key, null)),
+    ),
+  ];
+  const log = logJson(entries.observations);
+  await sql`
+    select write_answer(${attemptId}, ${asked.service}, ${bodyGzip}::bytea,
+      ${JSON.stringify(answered)}::jsonb, ${JSON.stringify(quarantined)}::jsonb,
+      ${log.observations}::jsonb, ${log.organizations}::jsonb, ${JSON.stringify(entries.matches)}::jsonb,
+      ${JSON.stringify(learned)}::jsonb, ${askedFieldGroups(asked)}::text[],
+      ${credits?.released ?? null}::numeric, ${credits ? formatCredits(credits.consumed) : null}::numeric)
+  `.execute(transaction);
+}
+
+/** People of an answer who match no row, with the reasons. */
+function quarantinedPeople(alignment: Alignment, unreadable: AnswerToRecord['unreadableMatches']) {
+  return [
+    ...alignment.quarantined.map(({ matchIndex, reason }) => ({ match_index: matchIndex, reason })),
+    ...unreadable.map(({ index, reason }) => ({ match_index: index, reason: `unreadable: ${reason}` })),
+  ];
+}
+
+function learnedKey(key: string, rowNumber: number | null) {
+  return { identity_key: key, row_number: rowNumber };
 }

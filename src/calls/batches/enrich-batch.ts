@@ -1,22 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { BatchResult } from '../../contract/activities.ts';
+import type { BatchResult, BatchesRequest, BatchesResult } from '../../contract/activities.ts';
 import type { PauseReason, StatusReason } from '../../contract/pause-reasons.ts';
-import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
+import {
+  lateKindsOf,
+  withoutFieldGroups,
+  type AskedExtras,
+} from '../../domain/late-results/delivery-kinds.ts';
 import { longestWaitMilliseconds, waitOfWorkflow } from '../../domain/rates/workflow-wait.ts';
 import { halve } from '../../domain/runs/batching.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { deregisterWaitingBatches, registerWaitingBatches } from '../../ledger/waiting-batches.ts';
-import { readOpenPeople, refreshOpenPeople, type OpenPerson } from './open-people.ts';
-import { rejectPerson } from './reject-person.ts';
+import {
+  readOpenPeople,
+  refreshOpenPeople,
+  registerBatches,
+  rowsOfBatches,
+  type OpenPerson,
+} from './open-people.ts';
 import { pauseCalls } from '../../ledger/pause-calls.ts';
 import type { Wait } from '../../ledger/rate-windows.ts';
-import { reopenUnknown } from '../../ledger/reopen-unknown-attempts.ts';
-import { getRun } from '../../runs/runs.ts';
+import { reopenUnknown } from '../../ledger/decide-attempt.ts';
+import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { restartMatchRate, watchMatchRate } from '../../runs/quality-gate/watch-match-rate.ts';
 import { attemptCall, type AttemptDependencies, type AttemptResult } from '../attempt-call.ts';
-import { everybodyRefused, otherService } from './batch-pauses.ts';
-import type { OpenBatch } from './open-batches.ts';
+import type { Warehouse } from '../../db/database.ts';
+import { recordRejected } from '../../people/known/lookup-history.ts';
+import { markUnknown } from '../../ledger/close-attempt.ts';
+import { askedBy } from '../../runs/pages.ts';
+import type { Asked } from '../../runs/planning/drop-rows.ts';
+import { adoptService } from '../../runs/claims.ts';
 
 /**
  * Calls for the people of one batch without an outcome until all have one, or until the batch must wait or stop. Safe
@@ -43,7 +56,6 @@ class BatchInProgress {
   /** People whose own request was refused. They are rejected once the service accepts another person of the batch. */
   readonly #refused: { readonly rowNumber: number; readonly reason: string }[] = [];
   #isAccepted = false;
-  #refusedCalls = 0;
   #calls = 0;
   /** Admission removes the registration of a batch that calls. */
   #isRegistered = true;
@@ -144,7 +156,6 @@ class BatchInProgress {
     switch (result.kind) {
       case 'recorded':
         this.#isAccepted = true;
-        this.#dependencies.refusals.end(run.runId);
         await this.#rejectRefused();
         this.#callNext(group.slice(result.people));
         return undefined;
@@ -194,11 +205,10 @@ class BatchInProgress {
     if (sent.length === 1) this.#refused.push({ rowNumber: sent[0]!.rowNumber, reason });
     const refused = this.#refused.length;
     const isWholeBatch = refused === this.#open.people.length && refused >= fewestForSystematicRefusal;
-    const { refusals } = this.#dependencies;
+    const { streaks } = this.#dependencies;
     const { runId } = this.#open.run;
-    this.#refusedCalls += 1;
-    if (!this.#isAccepted && (refusals.tooLong(runId, this.#refusedCalls) || isWholeBatch)) {
-      refusals.end(runId);
+    if (!this.#isAccepted && (streaks.tooLong(runId, 'refused') || isWholeBatch)) {
+      streaks.end(runId);
       return this.#stop(await this.#pause(everybodyRefused(reason)));
     }
     if (this.#isAccepted) await this.#rejectRefused();
@@ -273,4 +283,162 @@ function numbersOf(people: Group): number[] {
 
 function among(people: Group, rowNumbers: readonly number[]): Group {
   return people.filter(({ rowNumber }) => rowNumbers.includes(rowNumber));
+}
+
+/**
+ * Why a batch pauses its run if the worker uses another service. Answers of one service do not count for another: a run
+ * that continued there would make the next run pay for half of its people again.
+ */
+function otherService({ runId, options }: RunRecord, service: string): PauseReason {
+  return {
+    type: 'service.other',
+    reason: `this run belongs to the service ${options.service}, and this worker uses ${service}: nothing was sent`,
+    next:
+      `enrich cancel ${runId} ends the run; to continue it, set ENRICHMENT_BASE_URL to its service (unset: the ` +
+      `sandbox) and restart workers that have another setting, such as enrich dev`,
+  };
+}
+
+/**
+ * Why a batch pauses its run if the service refuses all of its people, each in a call alone, or all calls of several
+ * batches in a row. The options of a run cannot be changed, so a correction needs another run.
+ */
+function everybodyRefused(reason: string): PauseReason {
+  return {
+    type: 'service.refuses-everybody',
+    reason: `the service refuses every person of a batch, or all calls of several batches (${reason})`,
+    next:
+      'if the mapping or the options are wrong, cancel the run (enrich cancel) and run the file again with others; ' +
+      'if the service was wrong, wait until it accepts people',
+  };
+}
+
+/** Records that the service refuses a person: a call with this person alone was answered by 422 and costs nothing. */
+export async function rejectPerson(
+  { database }: Warehouse,
+  rejected: {
+    readonly runId: string;
+    readonly rowNumber: number;
+    readonly reason: string;
+    readonly asked: AskedExtras & { readonly service: string };
+  },
+): Promise<void> {
+  const { runId, rowNumber, reason, asked } = rejected;
+  await database.transaction().execute(async (transaction) => {
+    await transaction
+      .updateTable('run_rows')
+      .set({ outcome: 'rejected', reason })
+      .where('run_id', '=', runId)
+      .where('row_number', '=', rowNumber)
+      .where('outcome', 'is', null)
+      .execute();
+    await transaction
+      .deleteFrom('claims')
+      .where('run_id', '=', runId)
+      .where('row_number', '=', rowNumber)
+      .execute();
+    await recordRejected(transaction, runId, rowNumber, asked);
+  });
+}
+
+/** A batch that an activity begins with, or continues with. */
+interface OpenBatch {
+  /** Its options leave out what this batch does not need, such as fresh phones. Plans group people by these options. */
+  readonly run: RunRecord;
+  /** From 1 within the run. */
+  readonly batch: number;
+  /** Whether the run uses the service of this worker. */
+  readonly isOurs: boolean;
+  /** What the whole run asks for, by which people are fresh. */
+  readonly asked: Asked;
+  /** People without an outcome. Excludes people whom another call or run has answered in the meantime. */
+  readonly people: OpenPerson[];
+}
+
+/**
+ * Reads the open people of batches together and closes what an earlier execution left. Attempts without an end may have
+ * been sent, so they become unknown, and their people are not sent again. These attempts keep their slots until their
+ * deadlines, because a worker that only lost Temporal may still be sending them.
+ *
+ * @param batches numbers from 1 within the run
+ * @returns the batches in the same order
+ */
+export async function openBatches(
+  dependencies: AttemptDependencies,
+  runId: string,
+  batches: readonly number[],
+): Promise<OpenBatch[]> {
+  const { warehouse, log } = dependencies;
+  const { database } = warehouse;
+  const { service } = dependencies.limits;
+  let run = await getRun(warehouse, runId);
+  const isOurs = run.options.service === service || (await adoptService(warehouse, runId, service));
+  if (run.options.service !== service) run = await getRun(warehouse, runId);
+  // Registered first, so that calls of lower priority leave a slot free during the following steps.
+  const { leftAttempts, hasSuppressions } = await registerBatches(database, { runId, batches });
+  for (const attemptId of leftAttempts) {
+    await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
+    log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');
+  }
+  await reopenUnknown(warehouse, run, rowsOfBatches({ runId, batches }));
+  const asked = askedBy(run.options);
+  const open = await refreshOpenPeople(database, { runId, batches }, asked, hasSuppressions);
+  return batches.map((batch) => {
+    const people = open.filter((person) => person.batch === batch);
+    const options = withoutFieldGroups(run.options, people[0]?.leftOut ?? []);
+    return { run: { ...run, options }, batch, isOurs, asked, people };
+  });
+}
+
+/**
+ * Enriches several batches in one activity, at the same time: an activity of its own for each call cost half as much
+ * processor time as recording the answer. The batches are opened together. The call queue orders and limits their
+ * calls.
+ *
+ * @param options.onDone is told how many batches are done
+ * @throws what a batch throws, after the other batches have ended
+ */
+export async function enrichBatches(
+  dependencies: AttemptDependencies,
+  { runId, page, batches }: BatchesRequest,
+  { signal, onDone }: { readonly signal: AbortSignal; readonly onDone: (batches: number) => void },
+): Promise<BatchesResult> {
+  let done = 0;
+  const opened = await openBatches(dependencies, runId, batches);
+  const ended = await Promise.allSettled(
+    opened.map(async (open) => {
+      const { batch } = open;
+      const result = await enrichBatch(
+        { ...dependencies, log: dependencies.log.child({ runId, page, batch }) },
+        open,
+        // A signal for each batch: Node warns of more than ten listeners of one signal.
+        AbortSignal.any([signal]),
+      );
+      if (result.kind === 'done') onDone((done += 1));
+      return { batch, result };
+    }),
+  );
+  const failure = ended.find((each) => each.status === 'rejected');
+  if (failure) throw failure.reason;
+  return resultOf(ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
+}
+
+/** Kinds of results, weakest first. The strongest of all batches decides about the page; of waits, the shortest. */
+const kinds = ['done', 'wait', 'over_budget', 'stopped'] as const;
+
+export function resultOf(
+  results: readonly { readonly batch: number; readonly result: BatchResult }[],
+): BatchesResult {
+  const strongest = results
+    .map(({ result }) => result)
+    .reduce((one, other) => {
+      if (one.kind === 'wait' && other.kind === 'wait')
+        return other.milliseconds < one.milliseconds ? other : one;
+      return kinds.indexOf(other.kind) > kinds.indexOf(one.kind) ? other : one;
+    });
+  return {
+    ...strongest,
+    calls: results.reduce((sum, { result }) => sum + result.calls, 0),
+    left: results.flatMap(({ batch, result }) => (result.kind === 'done' ? [] : [batch])),
+  };
 }

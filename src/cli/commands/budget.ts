@@ -1,6 +1,15 @@
 import { formatLimit, parseCredits, type Credits } from '../../domain/money/decimal.ts';
 import { formatNumber, minuteOf } from '../../domain/text/format.ts';
-import { readBudgetHistory, readBudgets, readDefaultBudgets } from '../../ledger/read-budgets.ts';
+import {
+  readBudgetHistory,
+  readBudgets,
+  readDefaultBudgets,
+  presentBudget,
+  setBudget,
+  setDefaultBudget,
+  type LimitChange,
+  type WantedLimit,
+} from '../../ledger/budget-limits.ts';
 import { withWarehouse, withSession } from '../session/session.ts';
 import { settingsOfExisting, settingsOf } from '../session/settings-flags.ts';
 import {
@@ -23,13 +32,6 @@ import {
   type BudgetName,
 } from '../../domain/money/budget-periods.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import {
-  presentBudget,
-  setBudget,
-  setDefaultBudget,
-  type LimitChange,
-  type WantedLimit,
-} from '../../ledger/budget-limits.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs.ts';

@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, readdirSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bulkUsage } from '../../calls/service/learn-rate-windows.ts';
-import { askActingUser, describeLimits, describeUser } from '../../calls/service/service-status.ts';
+import { bulkUsage, askActingUser, describeLimits, describeUser } from '../../calls/service-status.ts';
 import { partOf, unknownSettings } from '../../config/settings-schema.ts';
 import type { Config, WrongSettings } from '../../config/settings.ts';
 import { differingSettings, markSettings } from '../../config/shared-settings.ts';

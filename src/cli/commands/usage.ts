@@ -1,4 +1,4 @@
-import { keepCreditStatement } from '../../calls/service/keep-credit-statement.ts';
+import { keepCreditStatement } from '../../calls/credit-statement.ts';
 import { serviceName } from '../../config/settings.ts';
 import { formatCredits, storedCredits, type Credits } from '../../domain/money/decimal.ts';
 import { exitCodes, Problem } from '../../domain/problem.ts';

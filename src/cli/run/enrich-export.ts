@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { describeServiceStatus, readServiceStatus } from '../../calls/service/service-status.ts';
+import { describeServiceStatus, readServiceStatus } from '../../calls/service-status.ts';
 import { knowsService, serviceName } from '../../config/settings.ts';
 import { isQualityGate, type PauseReasonType } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';

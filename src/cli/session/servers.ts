@@ -11,7 +11,7 @@ import { makeFolder } from '../../files/make-folder.ts';
 import { version } from '../../files/project-file.ts';
 import { startReceiver, WakeUps, type RunningReceiver } from '../../late-results/receiver.ts';
 import { WarehouseMetrics } from '../../monitoring/warehouse-metrics.ts';
-import { failureKinds } from '../../service/failures/failure-kinds.ts';
+import { failureKinds } from '../../service/failures/failure.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { startMetricsEndpoint } from '../../telemetry/process-metrics.ts';
 import { ProcessMetrics } from '../../telemetry/process-metrics.ts';

@@ -6,7 +6,7 @@ import { mapFailure, mapPartial } from '../failures/map-failure.ts';
 import type { HttpAnswer } from '../transport.ts';
 
 /** A valid answer with a success status. */
-export interface ReadAnswer<Data> {
+interface ReadAnswer<Data> {
   readonly data: Data;
   readonly json: JsonDocument;
   /** The service did not process all that was asked for, although the answer has people or a bill. */

@@ -1,14 +1,238 @@
 import { z } from 'zod';
+import type { Organization, Person } from '../../domain/identity/person.ts';
+import { boundedId } from '../../domain/identity/identity-keys.ts';
+import { listed } from '../../domain/text/format.ts';
+import {
+  isObject,
+  valueOf,
+  readCredits,
+  readRequestId,
+  type JsonObject,
+  type CreditsProblem,
+} from './exact-json.ts';
 import type { Credits } from '../../domain/money/decimal.ts';
-import type { Person } from '../../domain/identity/person.ts';
 import { count, described, readAnswer, text, whole } from './answer.ts';
-import { readPerson } from './answered-person.ts';
-import { readCredits, readRequestId, type CreditsProblem } from './exact-json.ts';
 import { isMissOfAll, isRefusedMiss } from '../failures/error-of-success.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
+
+/**
+ * The type of a member, as the tables of the interface document have it. Any member may be null or missing. A member of
+ * another type counts as missing, so that a paid person is not lost to the type of a title. Only members that
+ * identify a person are checked: ignoring evidence could assign a person's data to another person.
+ *
+ * `any`: always null in observed output, so the type is not known.
+ */
+type Type = 'id' | 'identifying' | 'text' | 'number' | 'whole' | 'flag' | 'list' | 'texts' | 'map' | 'any';
+
+/** The documented members of an object; other members remain only in the raw body. */
+interface Shape {
+  readonly [member: string]: Type | Shape | readonly [Shape];
+}
+
+/** One type for several members, as the tables of the interface document list them. */
+function each<const List extends string, const Each extends Type>(names: List, type: Each) {
+  return Object.fromEntries(listed(names).map((name) => [name, type])) as Record<Names<List>, Each>;
+}
+
+type Names<List extends string> = List extends `${infer Name}, ${infer Rest}` ? Name | Names<Rest> : List;
+
+const employment = {
+  ...each('_id, id, key, title, organization_name, organization_id, start_date, end_date', 'text'),
+  current: 'flag',
+  ...each(
+    'created_at, updated_at, degree, description, emails, grade_level, kind, major, raw_address',
+    'any',
+  ),
+} as const satisfies Shape;
+
+const contactEmail = {
+  ...each('email, email_md5, email_sha256, email_status', 'text'),
+  position: 'whole',
+  free_domain: 'flag',
+  ...each('email_source, email_from_customer', 'any'),
+  extrapolated_email_confidence: 'number',
+} as const satisfies Shape;
+
+/** A person that the team has saved. */
+const contact = {
+  ...each('id, person_id, account_id, organization_id, creator_id, contact_stage_id', 'text'),
+  ...each('first_name, last_name, name, title, headline, organization_name, email, email_status', 'text'),
+  ...each('email_true_status, present_raw_address, sanitized_phone, proflink_url, source', 'text'),
+  ...each('original_source, source_display_name, existence_level, time_zone', 'text'),
+  ...each('created_at, updated_at', 'text'),
+  ...each('has_pending_email_arcgate_request, has_email_arcgate_request, email_from_customer', 'flag'),
+  ...each('updated_email_true_status, free_domain, is_likely_to_engage', 'flag'),
+  ...each('contact_roles, emailer_campaign_ids, label_ids, contact_rule_config_statuses', 'list'),
+  typed_custom_fields: 'map',
+  contact_emails: [contactEmail],
+  phone_numbers: 'list',
+  extrapolated_email_confidence: 'number',
+  ...each('owner_id, email_needs_tickling, photo_url, proflink_uid, crmx_id, crmx_lead_id', 'any'),
+  ...each('crmx_contact_id, crmx_account_id, crm_owner_id, direct_dial_status, email_source', 'any'),
+  ...each('direct_dial_enrichment_failed_at, last_activity_date, crmy_vid, crmy_company_id, crm_id', 'any'),
+  ...each('merged_crm_ids, queued_for_crm_push, suggested_from_rule_engine_config_id', 'any'),
+  ...each('email_unsubscribed, custom_field_errors, crm_record_url, account_phone_note', 'any'),
+  email_status_unavailable_reason: 'any',
+} as const satisfies Shape;
+
+/** The members of a company that a company saved by the team has as well. */
+const company = {
+  ...each('id, name, website_url, proflink_url, microblog_url, socialnet_url, logo_url', 'text'),
+  ...each('primary_domain, proflink_uid', 'text'),
+  ...each('blog_url, startupnet_url, companydb_url, publicly_traded_symbol, publicly_traded_exchange', 'any'),
+  primary_phone: 'map',
+  languages: 'list',
+  ...each('traffic_ranking, founded_year', 'number'),
+} as const satisfies Shape;
+
+/** A company: nine tenths of the bytes of a person. */
+const organization = {
+  ...company,
+  ...each('phone, owned_by_organization_id', 'any'),
+  ...each('secondary_industries, suborganizations', 'list'),
+  ...each('estimated_num_employees, retail_location_count, num_suborganizations', 'number'),
+  ...each('annual_revenue, total_funding', 'number'),
+  ...each('annual_revenue_printed, total_funding_printed, industry, industry_tag_id', 'text'),
+  ...each('industries, keywords, technology_names, org_chart_root_people_ids', 'list'),
+  industry_tag_hash: 'map',
+  ...each('snippets_loaded, org_chart_removed, org_chart_show_department_filter', 'flag'),
+  ...each('raw_address, street_address, city, state, postal_code, country', 'text'),
+  ...each('seo_description, short_description, latest_funding_round_date, latest_funding_stage', 'text'),
+  ...each('funding_events, current_technologies', 'list'),
+  org_chart_sector: 'text',
+} as const satisfies Shape & Record<keyof Organization, unknown>;
+
+/** A company that the team has saved. Bulk matches contain it. */
+const account = {
+  ...company,
+  ...each('domain, team_id, organization_id, source, original_source, created_at', 'text'),
+  ...each('phone, phone_status, sanitized_phone, existence_level, modality, source_display_name', 'text'),
+  ...each('crmx_id, crmx_record_url, crm_record_url, crm_owner_id, owner_id', 'text'),
+  ...each('account_stage_id, creator_id, crmy_id, parent_account_id, custom_field_errors', 'any'),
+  typed_custom_fields: 'map',
+  ...each('label_ids, account_playbook_statuses, account_rule_config_statuses', 'list'),
+} as const satisfies Shape;
+
+/** The `person` of people enrichment; each element of `matches` in bulk enrichment. */
+const personShape = {
+  id: 'id',
+  ...each('first_name, last_name, name, proflink_url, email', 'identifying'),
+  ...each('title, headline, email_status, photo_url, microblog_url, codehost_url, socialnet_url', 'text'),
+  // The interface document names only the parameter.
+  personal_emails: 'texts',
+  extrapolated_email_confidence: 'number',
+  // Only supports a match: no former employer contradicts one.
+  employment_history: [employment],
+  ...each('organization_id, state, city, country, contact_id, account_id, seniority', 'text'),
+  contact,
+  organization,
+  account,
+  ...each('revealed_for_current_team, is_likely_to_engage, show_intent', 'flag'),
+  intent_strength: 'any',
+  ...each('departments, subdepartments, functions', 'texts'),
+} as const satisfies Shape & Record<keyof Omit<Person, 'isPartlyRead'>, unknown>;
+
+type PersonOfAnswer =
+  | {
+      /** Only documented members that have a value, ready for jsonb. */
+      readonly person: Person;
+      /** Names of members that were left out because of their types, such as `contact.email`. */
+      readonly unread: ReadonlySet<string>;
+    }
+  /** Names the invalid member and the expected type, without its value. */
+  | { readonly unreadable: string };
+
+/** Reads a person of an answer. */
+export function readPerson(element: unknown): PersonOfAnswer {
+  if (!isObject(element)) return { unreadable: 'the element is no object' };
+  for (const member of identifyingMembers) {
+    const value = element[member];
+    if (value !== undefined && value !== null && typeof value !== 'string')
+      return { unreadable: `${member} is no string` };
+  }
+  const unread = new Set<string>();
+  return { person: readMembers(element, personShape, '', unread), unread };
+}
+
+const identifyingMembers = Object.entries<Shape[string]>(personShape).flatMap(([member, type]) =>
+  type === 'id' || type === 'identifying' ? [member] : [],
+);
+
+function readMembers(value: JsonObject, shape: Shape, prefix: string, unread: Set<string>): JsonObject {
+  const read: Record<string, unknown> = {};
+  for (const member in shape) {
+    const stated = value[member];
+    if (stated === undefined || stated === null) continue;
+    const name = prefix + member;
+    const taken = readMember(stated, shape[member]!, name, unread);
+    if (taken !== undefined) read[member] = taken;
+    else if (!saysNothing(stated)) unread.add(name);
+  }
+  return read;
+}
+
+/** @returns undefined for a value of another type */
+function readMember(value: unknown, type: Shape[string], name: string, unread: Set<string>): unknown {
+  switch (type) {
+    case 'id':
+      return boundedId(String(value));
+    case 'identifying':
+    case 'text':
+      return typeof value === 'string' ? value : undefined;
+    case 'number':
+      return numberOf(value);
+    case 'whole':
+      return Number.isInteger(numberOf(value)) ? numberOf(value) : undefined;
+    case 'flag':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'list':
+      return Array.isArray(value) ? valueOf(value) : undefined;
+    case 'texts':
+      return elementsOf(value, name, unread, (element) =>
+        typeof element === 'string' ? element : undefined,
+      );
+    case 'map':
+      return isObject(value) ? valueOf(value) : undefined;
+    case 'any':
+      return valueOf(value);
+  }
+  if (!Array.isArray(type))
+    return isObject(value) ? readMembers(value, type as Shape, `${name}.`, unread) : undefined;
+  return elementsOf(value, name, unread, (element) =>
+    isObject(element) ? readMembers(element, type[0] as Shape, `${name}.`, unread) : undefined,
+  );
+}
+
+/** The elements of a list without those of another type. */
+function elementsOf(
+  value: unknown,
+  name: string,
+  unread: Set<string>,
+  read: (element: unknown) => unknown,
+): unknown[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const elements = value.map(read).filter((element) => element !== undefined);
+  if (elements.length < value.length) unread.add(name);
+  return elements;
+}
+
+/** A number, also as a text of its digits: at most 15, which a float has exactly. */
+const numeric = /^-?(?=(?:\d\.?){1,15}$)\d+(?:\.\d+)?$/;
+
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'string') return numeric.test(value) ? Number(value) : undefined;
+  return typeof value === 'number' ? (valueOf(value) as number | undefined) : undefined;
+}
+
+/** Some services write an empty value of another type for null. */
+function saysNothing(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() === '';
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === false;
+}
 
 export interface BulkAnswer {
   readonly httpStatus: number;
@@ -46,7 +270,7 @@ export interface BulkAnswer {
   readonly raw: Buffer;
 }
 
-export interface UnreadableMatch {
+interface UnreadableMatch {
   /** Index in `matches`. */
   readonly index: number;
   /** Names of the invalid fields and the expected types, without values. */

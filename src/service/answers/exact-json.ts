@@ -94,7 +94,7 @@ export type CreditsProblem = 'absent' | 'negative' | 'not-a-number' | 'too-fine'
 /** The column has fourteen digits before the point. */
 const firstTooLarge = 1e14;
 
-export type ReadCredits =
+type ReadCredits =
   | { readonly credits: Credits; readonly problem?: never }
   | { readonly credits?: never; readonly problem: CreditsProblem };
 

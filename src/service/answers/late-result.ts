@@ -5,8 +5,7 @@ import { boundedId } from '../../domain/identity/identity-keys.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/values/phone.ts';
-import { codeNaming } from '../failures/error-codes.ts';
-import type { Endpoint } from '../failures/failure.ts';
+import { codeNaming, type Endpoint } from '../failures/failure.ts';
 import { mapFailure } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
@@ -43,7 +42,7 @@ export interface DeliveredPerson {
   readonly isPending: boolean;
 }
 
-export interface DeliveredEmail {
+interface DeliveredEmail {
   /** Normalised. Invalid addresses and placeholders are left out. */
   readonly email: string;
   readonly status: string | undefined;

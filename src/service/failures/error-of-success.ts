@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { counted } from '../../domain/text/format.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
-import { nameCredits, nameMiss, namePersonMiss, type ErrorCodes } from './error-codes.ts';
+import { nameCredits, nameMiss, namePersonMiss, type ErrorCodes } from './failure.ts';
 import { memberOf, readJson } from '../answers/exact-json.ts';
 import type { HttpAnswer } from '../transport.ts';
 
@@ -11,7 +11,7 @@ import type { HttpAnswer } from '../transport.ts';
  * - `refusal`: the answer has no person's data and bills nothing. Services may answer like this when credits run out.
  * - `partial`: the answer has people or bills something, and the service did not process the other people.
  */
-export type ErrorOfSuccess = 'none' | 'refusal' | 'partial';
+type ErrorOfSuccess = 'none' | 'refusal' | 'partial';
 
 const statement = z.looseObject({
   status: z.unknown().optional(),

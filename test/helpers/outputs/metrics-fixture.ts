@@ -3,7 +3,7 @@ import { createLogger } from '../../../src/telemetry/log.ts';
 import { startMetricsEndpoint, type RunningMetrics } from '../../../src/telemetry/process-metrics.ts';
 import type { AdmissionLimits } from '../../../src/ledger/admit.ts';
 import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
-import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
+import { failureKinds } from '../../../src/service/failures/failure.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 
 /** The metrics of a process, served as a command serves them. */

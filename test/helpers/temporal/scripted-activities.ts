@@ -1,4 +1,4 @@
-import { resultOf } from '../../../src/calls/batches/enrich-batches.ts';
+import { resultOf } from '../../../src/calls/batches/enrich-batch.ts';
 import type {
   BatchResult,
   BudgetResolution,

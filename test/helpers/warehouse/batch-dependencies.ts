@@ -1,6 +1,5 @@
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
-import { FailureStreak } from '../../../src/calls/batches/failure-streak.ts';
-import { RefusalStreaks } from '../../../src/calls/batches/refusal-streaks.ts';
+import { CallStreaks } from '../../../src/calls/batches/call-streaks.ts';
 import { openAdmissions } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import type { BulkAnswer, BulkRequest } from '../../../src/service/client.ts';
@@ -26,8 +25,7 @@ export function batchDependencies(
       patienceMilliseconds: 20,
       pollAfterSeconds: 900,
       client: { bulkMatch: answer },
-      streak: new FailureStreak(),
-      refusals: new RefusalStreaks(),
+      streaks: new CallStreaks(),
       log,
       webhookUrl: (token: string) => token,
       callTimeoutSeconds: 5,

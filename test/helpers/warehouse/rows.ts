@@ -7,7 +7,7 @@ import { findOrBeginRun, type RunSpec } from '../../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import type { Asked } from '../../../src/runs/planning/drop-rows.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
-import { reopenUnknown } from '../../../src/ledger/reopen-unknown-attempts.ts';
+import { reopenUnknown } from '../../../src/ledger/decide-attempt.ts';
 import { unsetOptions } from './unset-options.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rejectPerson } from '../../../src/calls/batches/reject-person.ts';
+import { rejectPerson } from '../../../src/calls/batches/enrich-batch.ts';
 import { closeWithoutCost, markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answer-with.ts';

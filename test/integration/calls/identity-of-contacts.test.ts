@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
-import { hashToken } from '../../../src/ledger/webhook-token.ts';
+import { hashToken } from '../../../src/ledger/admit.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { askedBy, openPage } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { enrichBatch } from '../../../src/calls/batches/enrich-batch.ts';
-import { openBatches } from '../../../src/calls/batches/open-batches.ts';
+import { enrichBatch, openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import { finishRun } from '../../../src/runs/finish-run.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { ServiceClient } from '../../../src/service/client.ts';
-import { operations } from '../../../src/service/endpoints.ts';
+import { operations } from '../../../src/service/call-operation.ts';
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
-import { openBatches } from '../../../src/calls/batches/open-batches.ts';
+import { openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { askedBy, openPage } from '../../../src/runs/pages.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { wholeCredits, parseCredits } from '../../../src/domain/money/decimal.ts';
-import { recordOrKeep } from '../../../src/calls/answers/record-or-keep.ts';
+import { recordOrKeep } from '../../../src/calls/attempt-call.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { getRun } from '../../../src/runs/runs.ts';

@@ -1,6 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { wholeCredits, type Credits } from '../../../src/domain/money/decimal.ts';
-import { presentBudget, setBudget, setDefaultBudget } from '../../../src/ledger/budget-limits.ts';
+import {
+  presentBudget,
+  setBudget,
+  setDefaultBudget,
+  readBudgetHistory,
+  readBudgets,
+} from '../../../src/ledger/budget-limits.ts';
 import {
   applyBudgetLimits,
   budgetsOf,
@@ -10,7 +16,6 @@ import {
   reserve,
   type BudgetLimits,
 } from '../../../src/ledger/credit-ledger.ts';
-import { readBudgetHistory, readBudgets } from '../../../src/ledger/read-budgets.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 

@@ -6,10 +6,8 @@ import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import type { RunPriority } from '../../../src/contract/run-priorities.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
-import { FailureStreak } from '../../../src/calls/batches/failure-streak.ts';
-import { RefusalStreaks } from '../../../src/calls/batches/refusal-streaks.ts';
-import { enrichBatch } from '../../../src/calls/batches/enrich-batch.ts';
-import { openBatches } from '../../../src/calls/batches/open-batches.ts';
+import { CallStreaks } from '../../../src/calls/batches/call-streaks.ts';
+import { enrichBatch, openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import { openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
@@ -180,8 +178,7 @@ describe('a batch', () => {
       admit: openAdmissions(warehouse.database, limits),
       patienceMilliseconds: 20,
       client: { bulkMatch: answer },
-      streak: new FailureStreak(),
-      refusals: new RefusalStreaks(),
+      streaks: new CallStreaks(),
       log: { debug: () => {}, warn: () => {} },
       callTimeoutSeconds: 5,
       onBudgetAlarm: () => {},

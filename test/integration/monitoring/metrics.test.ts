@@ -1,10 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { countCalls } from '../../../src/calls/observe-calls.ts';
+import { countCalls } from '../../../src/worker.ts';
 import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
-import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
-import { ServiceFailure } from '../../../src/service/failures/failure.ts';
+import { failureKinds, ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { pauseReasons, type PauseReasonType } from '../../../src/contract/pause-reasons.ts';
-import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
+import { failureKinds } from '../../../src/service/failures/failure.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 import { metricNames, openMetricsFixture } from '../../helpers/outputs/metrics-fixture.ts';
 import { metricsOf, readAlertExpectations, readPanels, readRules } from '../../helpers/outputs/promql.ts';

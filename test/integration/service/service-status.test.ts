@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkRunService } from '../../../src/calls/service/check-run-service.ts';
-import { learnRateWindows } from '../../../src/calls/service/learn-rate-windows.ts';
-import { describeServiceStatus, readServiceStatus } from '../../../src/calls/service/service-status.ts';
+import {
+  checkRunService,
+  learnRateWindows,
+  describeServiceStatus,
+  readServiceStatus,
+} from '../../../src/calls/service-status.ts';
 import { freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';

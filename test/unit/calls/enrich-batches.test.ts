@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { resultOf } from '../../../src/calls/batches/enrich-batches.ts';
+import { resultOf } from '../../../src/calls/batches/enrich-batch.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 
 const done: BatchResult = { kind: 'done', calls: 1 };

@@ -4,9 +4,8 @@ import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Credential } from '../../../src/config/settings.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
-import { credentialSource } from '../../../src/service/credential.ts';
+import { credentialSource, UnreadableToken } from '../../../src/service/credential.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
-import { UnreadableToken } from '../../../src/service/read-token.ts';
 import type { HttpAnswer, HttpRequest, Transport } from '../../../src/service/transport.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPerson } from '../../../src/service/answers/answered-person.ts';
+import { readPerson } from '../../../src/service/answers/bulk-answer.ts';
 import documented from './documented-fields.json' with { type: 'json' };
 import cases from '../../data/service/answered-person.json' with { type: 'json' };
 

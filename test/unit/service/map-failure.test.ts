@@ -1,8 +1,7 @@
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { failureKinds } from '../../../src/service/failures/failure-kinds.ts';
-import type { ServiceFailure } from '../../../src/service/failures/failure.ts';
+import { failureKinds, type ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { mapFailure, mapTransportError } from '../../../src/service/failures/map-failure.ts';
 import { TransportError, type Headers } from '../../../src/service/transport.ts';
 import cases from '../../data/service/map-failure.json' with { type: 'json' };

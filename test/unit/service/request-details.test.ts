@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toDetail } from '../../../src/service/request-details.ts';
+import { toDetail } from '../../../src/service/client.ts';
 
 it('toDetail() names every field as the wire does', () => {
   expect(

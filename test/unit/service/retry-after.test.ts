@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRetryAfter } from '../../../src/service/failures/retry-after.ts';
+import { readRetryAfter } from '../../../src/service/failures/map-failure.ts';
 
 const receivedAt = Date.UTC(2026, 10, 21, 12, 0, 0);
 const minuteLater = 'Sat, 21 Nov 2026 12:01:00 GMT';

@@ -1,6 +1,6 @@
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { expect, it } from 'vitest';
-import { traceCalls } from '../../../src/calls/observe-calls.ts';
+import { traceCalls } from '../../../src/worker.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { Tracing } from '../../../src/telemetry/tracing.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';

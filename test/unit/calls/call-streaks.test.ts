@@ -1,20 +1,26 @@
 import { beforeEach, expect, it, vi } from 'vitest';
-import { FailureStreak } from '../../../src/calls/batches/failure-streak.ts';
+import { CallStreaks } from '../../../src/calls/batches/call-streaks.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
   return () => vi.useRealTimers();
 });
 
-it('FailureStreak is too long after five failures of calls that were sent', () => {
-  const streak = new FailureStreak();
-  expect(Array.from({ length: 5 }, () => streak.tooLong())).toEqual([false, false, false, false, true]);
-  streak.end();
-  expect(streak.tooLong()).toBe(false);
+it('CallStreaks is too long after five failures of calls that were sent', () => {
+  const streak = new CallStreaks();
+  expect(Array.from({ length: 5 }, () => streak.tooLong('run', 'failed'))).toEqual([
+    false,
+    false,
+    false,
+    false,
+    true,
+  ]);
+  streak.end('run');
+  expect(streak.tooLong('run', 'failed')).toBe(false);
 });
 
-it('FailureStreak lets calls that cannot be sent try for two minutes, however many fail at once', () => {
-  const streak = new FailureStreak();
+it('CallStreaks lets calls that cannot be sent try for two minutes, however many fail at once', () => {
+  const streak = new CallStreaks();
   const tries = Array.from({ length: 10 }, () => streak.pauseOfUnsent());
   expect(tries).toEqual(Array.from({ length: 10 }, () => 500));
   for (let passed = 0; passed < 120_000;) {
@@ -27,18 +33,18 @@ it('FailureStreak lets calls that cannot be sent try for two minutes, however ma
   expect(streak.pauseOfUnsent()).toBeUndefined();
 });
 
-it('FailureStreak waits again for two minutes in a later outage', () => {
-  const streak = new FailureStreak();
+it('CallStreaks waits again for two minutes in a later outage', () => {
+  const streak = new CallStreaks();
   streak.pauseOfUnsent();
   vi.advanceTimersByTime(3_600_000);
   expect(streak.pauseOfUnsent()).toBe(500);
   vi.advanceTimersByTime(119_000);
-  streak.end();
+  streak.end('run');
   expect(streak.pauseOfUnsent()).toBe(500);
 });
 
-it('FailureStreak waits again for two minutes once a call was sent, also if the service refused the call', () => {
-  const streak = new FailureStreak();
+it('CallStreaks waits again for two minutes once a call was sent, also if the service refused the call', () => {
+  const streak = new CallStreaks();
   streak.pauseOfUnsent();
   vi.advanceTimersByTime(121_000);
   streak.endUnsent();

@@ -1,11 +1,11 @@
-import { recordCreditStatement, statementOf } from '../../ledger/credit-statements.ts';
-import type { Warehouse } from '../../db/database.ts';
-import { canSucceedLater, databaseErrorCode } from '../../db/postgres-errors.ts';
-import type { ServiceClient } from '../../service/client.ts';
-import { ServiceFailure } from '../../service/failures/failure.ts';
-import type { Logger } from '../../telemetry/log.ts';
+import { recordCreditStatement, statementOf } from '../ledger/credit-statements.ts';
+import type { Warehouse } from '../db/database.ts';
+import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
+import type { ServiceClient } from '../service/client.ts';
+import { ServiceFailure } from '../service/failures/failure.ts';
+import type { Logger } from '../telemetry/log.ts';
 
-export interface CreditStatementDependencies {
+interface CreditStatementDependencies {
   readonly warehouse: Warehouse;
   /** Name of the service in the options of runs. */
   readonly service: string;

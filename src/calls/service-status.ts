@@ -1,19 +1,23 @@
-import { formatDuration } from '../../domain/text/duration.ts';
-import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { readReports, type ServiceWindow } from '../../ledger/rate-reports.ts';
-import { bulkMatchScope } from '../../ledger/rate-windows.ts';
-import type { ServiceClient } from '../../service/client.ts';
-import { ServiceFailure, type FailureType } from '../../service/failures/failure.ts';
-import { pollWithinLimits, type PollDependencies } from '../../late-results/sync-late-results.ts';
-import { learnRateWindows } from './learn-rate-windows.ts';
+import { formatDuration } from '../domain/text/duration.ts';
+import { UsageProblem, exitCodes, Problem } from '../domain/problem.ts';
+import { readReports, readDatabaseTime, recordReports, type ServiceWindow } from '../ledger/rate-reports.ts';
+import { bulkMatchScope, matchScope, webhookResultScope } from '../ledger/rate-windows.ts';
+import type { ServiceClient, OperationUsage } from '../service/client.ts';
+import { ServiceFailure, type FailureType } from '../service/failures/failure.ts';
+import { pollWithinLimits, type PollDependencies } from '../late-results/sync-late-results.ts';
+import type { Warehouse } from '../db/database.ts';
+import type { ServiceCheck } from '../contract/activities.ts';
+import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { getRun } from '../runs/runs.ts';
 
 /** The user of the credential, or why that user is unknown. */
-export type ActingUser =
+type ActingUser =
   | { readonly userId: string }
   | { readonly unknown: ServiceFailure; readonly credentialWorks: boolean };
 
 /** State of the service before a run spends credits. */
-export interface ServiceStatus {
+interface ServiceStatus {
   readonly user: ActingUser;
   /** The reported windows of bulk calls with a limit, the shortest first. */
   readonly windows: readonly ServiceWindow[];
@@ -149,4 +153,88 @@ export function describeLimits(
   return unknown === undefined
     ? 'the service reports no limit for bulk calls: RATE_LIMITS applies'
     : `the service’s limits are unknown until its first answer: ${unknown.message}; RATE_LIMITS applies`;
+}
+
+/** The product works without these statistics, so it waits no longer for them. */
+const statisticsPatienceMilliseconds = 5_000;
+
+const scopes: readonly string[] = [bulkMatchScope, matchScope, webhookResultScope];
+
+/**
+ * Reads the team's use of its rate windows from the service and stores it as rate reports. If the key may not read
+ * usage, the headers of the first answer report the windows.
+ *
+ * @param service name of the service in the options of runs
+ * @returns the failure, or undefined
+ */
+export async function learnRateWindows(
+  warehouse: Warehouse,
+  service: string,
+  client: ServiceClient,
+): Promise<ServiceFailure | undefined> {
+  const beganAt = await readDatabaseTime(warehouse.database);
+  try {
+    for (const usage of await client.apiUsage(AbortSignal.timeout(statisticsPatienceMilliseconds))) {
+      const scope = scopeOf(usage);
+      if (scope !== undefined)
+        await recordReports(
+          warehouse.database,
+          { service, scope },
+          { beganAt },
+          { rateLimits: usage.windows },
+        );
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceFailure) return error;
+    throw error;
+  }
+}
+
+/** Returns the use of the windows of bulk calls; undefined if the statistics lack it. */
+export function bulkUsage(usages: readonly OperationUsage[]): OperationUsage | undefined {
+  return usages.find((usage) => scopeOf(usage) === bulkMatchScope);
+}
+
+/** Names the scope: `["api/v1/people", "bulk_match"]` is `people/bulk_match`. Polls have an id behind their name. */
+function scopeOf({ path, action }: OperationUsage): string | undefined {
+  const name = `${path}/${action}`.replace(/^\/?api\/v1\//, '');
+  return scopes.find(
+    (scope) => name === scope || (scope === webhookResultScope && name.startsWith(`${scope}/`)),
+  );
+}
+
+export interface ServiceCheckDependencies extends PollDependencies {
+  /** Whether the service can reach our receiver; otherwise late results come by polls only. */
+  readonly isDeliveredTo: boolean;
+  readonly log: Logger;
+}
+
+/**
+ * Checks the worker's credential at the service before a run spends credits. Costs nothing.
+ *
+ * @returns `refused` if every call of this run would fail until an operator changes something
+ */
+export async function checkRunService(
+  dependencies: ServiceCheckDependencies,
+  runId: string,
+): Promise<ServiceCheck> {
+  const { options } = await getRun(dependencies.warehouse, runId);
+  const polls = !dependencies.isDeliveredTo && lateKindsOf(options).length > 0;
+  try {
+    const status = describeServiceStatus(await readServiceStatus(dependencies, { polls })).join('; ');
+    dependencies.log.info({ runId }, status);
+    return { kind: 'ready', status };
+  } catch (error) {
+    if (!(error instanceof Problem) || !error.type.startsWith('service.')) throw error;
+    const next = `${forWorkers(error)}; then: enrich resume ${runId}`;
+    return { kind: 'refused', pauseReason: { type: error.type, reason: error.message, next } };
+  }
+}
+
+/** The advice of a failure for a run: its settings are those of the workers, who read them at their start. */
+export function forWorkers({ next, exitCode }: Problem): string {
+  return exitCode === exitCodes.usage
+    ? `${next}; settings are those of the workers: restart them after a change`
+    : next;
 }
