@@ -18,7 +18,7 @@ interface OpenWindow {
 }
 
 const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
-const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const headerNames: Record<number, string> = { 60: 'minute', 3_600: 'hourly', 86_400: '24-hour' };
 
 /**
@@ -31,10 +31,10 @@ export function parseWindowLimits(text: string): WindowLimit[] {
   if (text.trim().toLowerCase() === 'unlimited') return [];
   const limits = text.split(',').map((part) => {
     const [, calls, window = ''] = /^\s*(\d{1,9}|unlimited)\s*\/\s*(\w+)\s*$/.exec(part.toLowerCase()) ?? [];
-    const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(window) ?? [];
+    const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(window) ?? [];
     const seconds = named[window] ?? Number(count) * (units[unit] ?? 0);
     const limit = calls === 'unlimited' ? Number.POSITIVE_INFINITY : Number(calls);
-    if (limit > 0 && seconds > 0) return { calls: limit, seconds };
+    if (limit > 0 && seconds > 0 && seconds <= 86_400) return { calls: limit, seconds };
     throw new RangeError(`"${part.trim()}" is not a limit such as 600/hour, 20/10s or 100/5m`);
   });
   return limits.sort((left, right) => left.seconds - right.seconds);

@@ -24,8 +24,8 @@ const named: ReadonlyMap<string, number> = new Map([
   ['day', 86_400],
 ]);
 
-/** Calls are kept as long as the longest window. Services have none above a month. */
-const longestWindowSeconds = 366 * 86_400;
+/** The service has no longer window, and calls are kept for a day only. */
+export const longestWindowSeconds = 86_400;
 
 /**
  * Reads `RATE_LIMITS`: `600/hour`, `20/10s`, several separated by commas, or `unlimited`.
@@ -42,7 +42,7 @@ export function parseRateLimits(text: string): RateLimit[] {
     if (!match || calls < 1) throw invalid(part);
     const seconds = named.get(window) ?? (/^\d/.test(window) ? parseDuration(window, 'RATE_LIMITS') : 0);
     if (seconds < 1) throw invalid(part);
-    if (seconds > longestWindowSeconds) throw invalid(part, 'its window is longer than 366 days');
+    if (seconds > longestWindowSeconds) throw invalid(part, 'its window is longer than a day');
     return { calls, seconds };
   });
   return limits.sort((a, b) => a.seconds - b.seconds);

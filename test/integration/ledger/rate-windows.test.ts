@@ -105,18 +105,6 @@ it('a rate window forgets calls that have left every window while others are adm
   expect(await remaining()).toEqual(['old-23']);
 });
 
-it('a rate window of a week counts the calls that a process with shorter windows has admitted', async () => {
-  const runId = await runningRun(warehouse);
-  const perWeek = [{ calls: 4, seconds: 7 * 86_400 }];
-  const perHour = [{ calls: 600, seconds: 3_600 }];
-  await ask(runId, { rateLimits: perWeek });
-  await ask(runId, { rateLimits: perWeek });
-  await warehouse.query`update rate_calls set counted_until = now() - interval '2 days'`;
-  await ask(runId, { rateLimits: perHour });
-  await ask(runId, { rateLimits: perHour });
-  expect(await freeSlots(warehouse.database, bulkCalls, perWeek)).toMatchObject({ slots: 0 });
-});
-
 it('a rate window releases the slot of a call that was never sent at once', async () => {
   const runId = await runningRun(warehouse);
   const one: RateLimit[] = [{ calls: 1, seconds: 60 }];

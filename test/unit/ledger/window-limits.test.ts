@@ -4,7 +4,7 @@ import { parseWindowLimits } from '../../../src/sandbox/rate-windows.ts';
 
 /** The two share no code, on purpose; the embedded sandbox is started with what the pipeline was given. */
 describe('the sandbox and the pipeline read rate limits alike', () => {
-  it.each(['600/hour', '20/10s, 100/5m', '1/second,60/minute', '9/2h', '5000/day,20000/1w', 'Unlimited'])(
+  it.each(['600/hour', '20/10s, 100/5m', '1/second,60/minute', '9/2h', '600/hour,5000/day', 'Unlimited'])(
     'the sandbox and the pipeline read rate limits alike: %s',
     (text) => {
       expect(parseWindowLimits(text)).toEqual(parseRateLimits(text));
@@ -23,13 +23,15 @@ describe('the sandbox and the pipeline read rate limits alike', () => {
     'many',
     '1/constructor',
     '1/__proto__',
+    '1000/25h',
+    '1000/1w',
   ])('the sandbox and the pipeline both refuse the rate limits %j', (text) => {
     expect(() => parseWindowLimits(text)).toThrow(RangeError);
     expect(() => parseRateLimits(text)).toThrow();
   });
 });
 
-it('a rate window of more than 366 days is refused before any call', () => {
-  expect(parseRateLimits('1000/366d')).toEqual([{ calls: 1_000, seconds: 366 * 86_400 }]);
-  expect(() => parseRateLimits('1000/53w')).toThrow('longer than 366 days');
+it('a rate window of more than a day is refused before any call', () => {
+  expect(parseRateLimits('1000/24h')).toEqual([{ calls: 1_000, seconds: 86_400 }]);
+  expect(() => parseRateLimits('1000/25h')).toThrow('longer than a day');
 });

@@ -191,7 +191,7 @@ export const admissionFunctions = [
             case when place = fitting[1] then credits.alarms else '[]' end);
         end loop;
         perform enrichment.occupy_slots(array(select value ->> 'attempt_id' from jsonb_array_elements(admitted)),
-          of_scope, deadline_seconds, limit_seconds);
+          of_scope, deadline_seconds);
         perform enrichment.open_attempts(of_run, admitted, per_person, budgets);
         if credits.short_budget is not null then
           over_budget := jsonb_build_object('kind', 'over_budget', 'budget', credits.short_budget,

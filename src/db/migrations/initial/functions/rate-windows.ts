@@ -1,4 +1,4 @@
-import { trustedSeconds, unlimitedCalls } from '../../../../domain/rates/rate-limit.ts';
+import { longestWindowSeconds, trustedSeconds, unlimitedCalls } from '../../../../domain/rates/rate-limit.ts';
 
 /** Retry interval of a call that leaves the slots of the service's window to higher priorities. */
 const keptInServiceWindowMilliseconds = 5_000;
@@ -213,24 +213,19 @@ export const rateWindowFunctions = [
   $$`,
 
   // Occupies a slot of every window for each call. Deletes up to twice as many calls that have left every window, so
-  // that the table does not grow. Calls stay for the longest window that any process has had, and for a day at least.
-  `create function enrichment.occupy_slots(of_calls text[], of_scope text, deadline_seconds float8,
-      limit_seconds integer[])
+  // that the table does not grow. Calls stay for the longest window that a process can have.
+  `create function enrichment.occupy_slots(of_calls text[], of_scope text, deadline_seconds float8)
     returns void language plpgsql as $$
     declare
       at timestamptz := clock_timestamp();
-      longest integer := (select max(s) from unnest(limit_seconds) as s);
-      kept_seconds integer;
     begin
-      update enrichment.rate_scopes set longest_seconds = longest where scope = of_scope and longest_seconds < longest;
-      select longest_seconds into kept_seconds from enrichment.rate_scopes where scope = of_scope;
       insert into enrichment.rate_calls (call_id, scope, counted_until)
       select call_id, of_scope, at + make_interval(secs => deadline_seconds) from unnest(of_calls) as call_id;
       delete from enrichment.rate_calls
       where ctid = any(array(
         select ctid
         from enrichment.rate_calls
-        where scope = of_scope and counted_until < at - make_interval(secs => kept_seconds)
+        where scope = of_scope and counted_until < at - make_interval(secs => ${longestWindowSeconds})
         order by counted_until
         limit 2 * cardinality(of_calls)
         for update skip locked
@@ -246,7 +241,7 @@ export const rateWindowFunctions = [
       wait jsonb := enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, 0);
     begin
       if wait is null then
-        perform enrichment.occupy_slots(array[of_call], of_scope, deadline_seconds, limit_seconds);
+        perform enrichment.occupy_slots(array[of_call], of_scope, deadline_seconds);
       end if;
       return wait;
     end

@@ -134,12 +134,8 @@ export const ledgerTables = [
     pause_reason text,
     -- Above 0, only one call at a time is sent, as a probe.
     refusals integer not null default 0,
-    refused_at timestamptz,
-    -- A process with shorter windows must not delete the calls that another process counts.
-    longest_seconds integer not null default 86400
+    refused_at timestamptz
   )`,
-  `comment on column enrichment.rate_scopes.longest_seconds is
-    'Time for which ended calls are kept: the longest window of any process, and at least a day'`,
   `create table enrichment.rate_calls (
     call_id text primary key,
     scope text not null,
