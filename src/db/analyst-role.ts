@@ -100,6 +100,8 @@ export const analystColumns: {
   lookup_history: 'none',
   lookup_runs: 'none',
   observations: 'all',
+  // A function of the history of contacts reads it with the rights of its caller.
+  observation_log: 'all',
   organization_facts: 'all',
   // Cells of exports.
   contact_records: 'none',

@@ -28,6 +28,7 @@ type RawTables = Record<
   | 'job_changes_of_last_run'
   | 'lookup_history'
   | 'lookup_runs'
+  | 'observation_log'
   | 'observations'
   | 'oldest_values'
   | 'organization_facts'

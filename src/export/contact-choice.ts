@@ -28,7 +28,7 @@ const suppressedContact = `
         select unnest(o.identity_keys)
         from contacts own
         cross join lateral (
-          select identity_keys from observations where service = own.service and person_key = own.person_key offset 0
+          select identity_keys from observation_log where service = own.service and person_key = own.person_key offset 0
         ) o
         where own.source = c.source and own.contact_id = c.contact_id)
       || array(
@@ -44,7 +44,7 @@ const suppressedContact = `
     select unnest(o.identity_keys)
     from (select distinct identity_key from stated where identity_key !~ '${sharedKeyPattern}') k
     cross join lateral (
-      select identity_keys from observations where identity_keys @> array[k.identity_key] offset 0
+      select identity_keys from observation_log where identity_keys @> array[k.identity_key] offset 0
     ) o
   ) known
   cross join lateral suppression_hashes(identity_key) as form (key_hash)

@@ -10,7 +10,7 @@ export function identifiesAlone(identityKey: RawBuilder<unknown>): RawBuilder<bo
 }
 
 /** Tables with match keys, by the alias by which conditions name them. */
-const tables = { m: 'contact_matches', o: 'observations', r: 'run_rows' } as const;
+const tables = { m: 'contact_matches', o: 'observation_log', r: 'run_rows' } as const;
 type Alias = keyof typeof tables;
 
 /**
@@ -94,7 +94,7 @@ export function addressesOfHash(
   return sql`
     select e.identity_key
     from (
-      select * from observations where match_keys @> array[r.match_keys[array_position(r.keys, ${hashKey})]] offset 0
+      select * from observation_log where match_keys @> array[r.match_keys[array_position(r.keys, ${hashKey})]] offset 0
     ) o
     cross join unnest(o.identity_keys) as e (identity_key)
     where ${service === undefined ? sql`true` : sql`o.service = ${service}`}

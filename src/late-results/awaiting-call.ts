@@ -72,7 +72,7 @@ export async function readRecipients(
   const recipients = await sql<NamedRecipient>`
     with known as materialized (
       select o.person_id, o.run_id, o.attempt_id, o.kind, o.asked_at, o.identity_keys, o.facts
-      from observations o
+      from observation_log o
       where o.service = ${options.service} and o.person_key = any(${personKeys}::text[]) and o.person_id is not null
     ), of_contacts as (${contactsOfCalls(attempt, ownIds)}
     ), all_recipients as (
@@ -148,11 +148,11 @@ export async function idsOfOthers(
 ): Promise<string[]> {
   if (knownIds.length === 0) return [];
   const others = await sql<{ id: string }>`
-    select distinct person_id as id from observations
+    select distinct person_id as id from observation_log
     where service = ${service} and person_key = any(${knownIds.map(keyOfId)}::text[]) and person_id is not null
     except
     select o.person_id
-    from observations o
+    from observation_log o
     join attempt_people p on p.attempt_id = ${attemptId}
     join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
     where o.service = ${service} and o.person_key = any(${knownIds.map(keyOfId)}::text[])
@@ -181,7 +181,7 @@ export async function idsInLog(
 ): Promise<string[]> {
   if (personIds.length === 0) return [];
   const known = await sql<{ id: string }>`
-    select distinct person_id as id from observations
+    select distinct person_id as id from observation_log
     where service = ${service} and person_key = any(${personIds.map(keyOfId)}::text[])
       and ${isOfAnswer} and person_id is not null
   `.execute(transaction);

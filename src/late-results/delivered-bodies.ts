@@ -68,7 +68,7 @@ export async function withoutGivenBefore<Given extends GivenLateResult>(
   const { deliveryId, service } = logged;
   const keys = given.map(({ recipient }) => keyOfId(recipient.personId));
   const { rows } = await sql<{ personKey: string; attemptId: string; facts: ObservedFacts['facts'] }>`
-    select person_key as "personKey", attempt_id as "attemptId", facts from observations
+    select person_key as "personKey", attempt_id as "attemptId", facts from observation_log
     where service = ${service} and person_key = any(${keys}::text[]) and delivery_id = ${deliveryId}
       and origin_observation_id is null
   `.execute(transaction);

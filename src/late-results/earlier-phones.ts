@@ -24,7 +24,7 @@ export async function lockEarlierCalls(
 ): Promise<string[]> {
   const calls = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempts
-    where attempt_id in (select attempt_id from observations
+    where attempt_id in (select attempt_id from observation_log
         where service = ${service} and person_key = any(${personIds.map(keyOfId)}::text[]) and kind = 'answer')
       and attempt_id <> ${attemptId} and not phones_with_earlier
     order by attempt_id for share
@@ -63,7 +63,7 @@ export async function giveEarlierPhones(
   const { service } = attempt.options;
   const deliveries = await sql<{ deliveryId: string; logged: readonly LoggedPerson[] }>`
     select d.delivery_id as "deliveryId", array(
-        select jsonb_build_object('id', o.person_id, 'phones', o.facts -> 'phones') from observations o
+        select jsonb_build_object('id', o.person_id, 'phones', o.facts -> 'phones') from observation_log o
         where o.person_key = any(${attempt.foundIds.map(keyOfId)}::text[])
           and o.service = ${service} and o.kind = 'phones'
           and o.delivery_id = d.delivery_id

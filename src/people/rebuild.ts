@@ -99,7 +99,7 @@ const kinds = {
     order: ['name', 'owner'],
     owner: 'service',
     name: 'person_key',
-    tables: ['observations', 'people'],
+    tables: ['observation_log', 'people'],
   },
   contacts: {
     order: ['owner', 'name'],
@@ -112,7 +112,7 @@ const kinds = {
     order: ['name', 'owner'],
     owner: 'service',
     name: 'organization_key',
-    tables: ['observations', 'organization_values'],
+    tables: ['observation_log', 'organization_values'],
     only: sql`organization_key !~ '^name:'`,
   },
 } as const;

@@ -60,7 +60,7 @@ async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<
         from run_rows
         where (run_id, row_number) in (select * from ${unnestRows(traces.rows)})
       ) as rows,
-      (select count(*)::int from observations where ${isOfPeople(traces.people)}) as observations,
+      (select count(*)::int from observation_log where ${isOfPeople(traces.people)}) as observations,
       (select count(*)::int from person_phones where ${isOfPeople(traces.people)}) as phones,
       (select count(*)::int from raw_answers where attempt_id = any(${traces.attemptIds}::text[])) as answers,
       (select count(*)::int from webhook_deliveries where ${isDelivered(traces)} and body is not null) as deliveries,
@@ -151,7 +151,7 @@ export async function erase(
  */
 async function replaceSamples({ database }: Warehouse): Promise<void> {
   const analysis = sql`
-    analyze run_rows, contact_records, contact_matches, contact_decisions, contacts, changes, observations, people,
+    analyze run_rows, contact_records, contact_matches, contact_decisions, contacts, changes, observation_log, people,
       organization_facts, organization_values, runs, fetched_exports, attempts, attempt_people, raw_answers,
       quarantined_people, webhook_deliveries, claims, lookup_history
   `.execute(database);
@@ -167,7 +167,7 @@ async function replaceSamples({ database }: Warehouse): Promise<void> {
 
 async function matchKeysOf(transaction: Transaction<Tables>, traces: PersonTraces): Promise<number[]> {
   const { rows: found } = await sql<{ key: number }>`
-    select unnest(match_keys) as key from observations where ${isOfPeople(traces.people)}
+    select unnest(match_keys) as key from observation_log where ${isOfPeople(traces.people)}
     union
     select unnest(match_keys) from run_rows where (run_id, row_number) in (select * from ${unnestRows(traces.rows)})
   `.execute(transaction);
@@ -218,7 +218,7 @@ async function idsOnlyInDeliveries(
   `.execute(transaction);
   const ids = rows.flatMap(({ id }) => (isHiddenId(id) ? [] : [id]));
   const others = await sql<{ key: string }>`
-    select distinct person_key as key from observations where person_key = any(${ids.map(keyOfId)}::text[])
+    select distinct person_key as key from observation_log where person_key = any(${ids.map(keyOfId)}::text[])
   `.execute(transaction);
   const known = new Set(others.rows.map(({ key }) => key));
   return ids.filter((id) => !known.has(keyOfId(id)));
@@ -307,7 +307,7 @@ async function eraseFromLog(transaction: Transaction<Tables>, traces: PersonTrac
       delete from organization_facts f
       where facts_hash = any(${facts ?? []}::bytea[])
         and not exists (
-          select from observations o
+          select from observation_log o
           where o.service = ${service} and o.organization_key = any(${companies ?? []}::text[])
             and o.organization_facts = f.facts_hash)
     `.execute(transaction);
@@ -322,9 +322,9 @@ async function eraseObservations(
     select service,
       array_agg(distinct organization_key) filter (where organization_key is not null) as companies,
       array_agg(distinct organization_facts) filter (where organization_facts is not null) as facts
-    from observations where ${isOfPeople(people)} group by service
+    from observation_log where ${isOfPeople(people)} group by service
   `.execute(transaction);
-  await sql`delete from observations where ${isOfPeople(people)}`.execute(transaction);
+  await sql`delete from observation_log where ${isOfPeople(people)}`.execute(transaction);
   return rows;
 }
 

@@ -32,7 +32,7 @@ export async function findPeople(
   return readPeople(
     database,
     sql`o.observation_id in (
-      select s.observation_id from observations s where s.identity_keys && ${keys}::text[]
+      select s.observation_id from observation_log s where s.identity_keys && ${keys}::text[]
       union all
       select s.observation_id
       from ${unnestRows(rows)} as r (run_id, row_number)
@@ -40,7 +40,7 @@ export async function findPeople(
         select * from contact_matches m where m.run_id = r.run_id and m.row_number = r.row_number offset 0
       ) m
       cross join lateral (
-        select * from observations o
+        select * from observation_log o
         where o.service = m.service and o.person_key = m.person_key
         offset 0
       ) s
@@ -57,7 +57,7 @@ export async function readPeople(
     select distinct o.service, o.person_key as "personKey", o.person_id as "personId", o.identity_keys as confirmed,
       o.facts #>> '{email,email}' as email, o.facts #>> '{first_name,first_name}' as "firstName",
       o.facts #>> '{first_name,last_name}' as "lastName"
-    from observations o where ${theirs}
+    from observation_log o where ${theirs}
   `.execute(database);
   return rows;
 }
@@ -102,7 +102,7 @@ export async function findStrangers(
   attemptIds: readonly string[],
 ): Promise<readonly PersonKey[]> {
   const { rows } = await sql<{ service: string; personKey: string }>`
-    select distinct service, person_key as "personKey" from observations o
+    select distinct service, person_key as "personKey" from observation_log o
     where run_id in (select run_id from attempts where attempt_id = any(${attemptIds}::text[]))
       and attempt_id = any(${attemptIds}::text[])
       and starts_with(person_key, 'seen:')

@@ -123,7 +123,7 @@ async function addressesOf(
   for (const hash of hashes) looked.add(hash);
   const { rows } = await sql<{ key: string }>`
     select distinct key from (
-      select unnest(keys) as key from run_rows union all select unnest(identity_keys) from observations
+      select unnest(keys) as key from run_rows union all select unnest(identity_keys) from observation_log
     ) known where starts_with(key, 'email:') and array[${hashKeysOf(sql`key`)}] && ${hashes}::text[]
   `.execute(database);
   return rows.map(({ key }) => key);
@@ -258,7 +258,7 @@ async function findAttempts(
     union select attempt_id from webhook_deliveries
     where person_ids <> '{}' and person_ids && ${personIds}::text[] and attempt_id is not null
       and status <> 'quarantined'
-    union select attempt_id from observations where ${isOfPeople(people)}
+    union select attempt_id from observation_log where ${isOfPeople(people)}
   `.execute(database);
   return attempts.map(({ attemptId }) => attemptId);
 }

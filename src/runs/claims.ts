@@ -91,7 +91,7 @@ export async function claimKnownPeople(
       from ${keys} k
       left join lateral (
         select id.identity_key
-        from observations o
+        from observation_log o
         cross join unnest(o.identity_keys) as id (identity_key)
         where o.service = ${run.service}
           and o.identity_keys @> array[k.identity_key]

@@ -156,7 +156,7 @@ async function* peopleFound(
   for (let after = '0'; ;) {
     const { rows } = await sql<{ last: string | null }>`
       select max(observation_id) as last from (
-        select observation_id from observations
+        select observation_id from observation_log
         where run_id = ${runId} and observation_id > ${after}
         order by observation_id
         limit ${rowsPerBatch}
@@ -307,7 +307,7 @@ export async function countFillable(
           and (
             r.outcome = 'duplicate'
             or ${isAny(sql`
-              select from observations o
+              select from observation_log o
               where o.service = ${service}
                 and o.identity_keys @> array[identity_key]
                 and o.person_id is not null`)}

@@ -40,7 +40,7 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
   const { rows } = await sql<UndoFigures>`
     with observed as (
       select service, person_key, bool_or(${saysEmail}) as email, bool_or(${saysPhones}) as phones
-      from observations o where run_id = ${runId} group by service, person_key
+      from observation_log o where run_id = ${runId} group by service, person_key
     ), theirs as (
       select source, contact_id from contact_matches where run_id = ${runId}
       union
@@ -64,7 +64,7 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
     ) decided on true
     left join lateral (
       select bool_or(true) as is_known, bool_or(${saysEmail}) as email, bool_or(${saysPhones}) as phones
-      from observations o join runs r using (run_id)
+      from observation_log o join runs r using (run_id)
       where o.service = decided.service
         and o.person_key = decided.person_key
         and o.run_id <> ${runId}
@@ -73,7 +73,7 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
     left join lateral (
       select bool_or(${saysEmail}) as email, bool_or(${saysPhones}) as phones
       from (
-        select * from observations where service = decided.service and person_key = decided.person_key offset 0
+        select * from observation_log where service = decided.service and person_key = decided.person_key offset 0
       ) o
       where o.run_id = ${runId}
     ) mine on true
@@ -227,7 +227,7 @@ function matchesOf(runId: string, after: string) {
 function observationsOf(runId: string, after: string) {
   return sql<LogEntry>`
     select observation_id as id, service, person_key as "personKey", null as source, null as "contactId"
-    from observations where run_id = ${runId} and observation_id > ${after}
+    from observation_log where run_id = ${runId} and observation_id > ${after}
     order by observation_id limit ${entriesPerBatch}
   `;
 }

@@ -99,7 +99,7 @@ export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown>
       select * from (${addressesOfHash(undefined, sql`own.identity_key`)}) of_hash
     ) k
     cross join lateral (
-      select service, person_key from observations where identity_keys @> array[k.identity_key] offset 0
+      select service, person_key from observation_log where identity_keys @> array[k.identity_key] offset 0
     ) o
     where ${identifiesAlone(sql`k.identity_key`)}`;
 }
@@ -127,7 +127,7 @@ export function keysInLog(
     select p.row_number, ${keyOfObservation} as identity_key
     from (${people}) p
     cross join lateral (
-      select identity_keys from observations where service = ${service} and person_key = p.person_key offset 0
+      select identity_keys from observation_log where service = ${service} and person_key = p.person_key offset 0
     ) o
     cross join unnest(o.identity_keys) as identity_key
   `;

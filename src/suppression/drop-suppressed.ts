@@ -111,7 +111,7 @@ async function rowsOfReplaced(
       select bool_or(o.person_key = c.person_key) as has_own, count(*) as people
       from unnest(r.keys) as own (identity_key)
       cross join lateral (
-        select person_key from observations
+        select person_key from observation_log
         where identity_keys @> array[own.identity_key] and service = c.service offset 0
       ) o
       where ${identifiesAlone(sql`own.identity_key`)}

@@ -28,7 +28,7 @@ export function growthPicture(months: readonly Month[]): string {
     panel('rows that stay', months, ({ tables }) => tables, [
       'lookup_history',
       'attempt_people',
-      'observations',
+      'observation_log',
       'contacts',
     ]),
   ];

@@ -78,7 +78,7 @@ const tables = [
   'attempt_people',
   'raw_answers',
   'rate_calls',
-  'observations',
+  'observation_log',
   'prune_candidates',
   'contact_matches',
   'contact_records',

@@ -109,7 +109,7 @@ async function dropIndexes({ pool }: Warehouse): Promise<string[]> {
   const { rows } = await pool.query<{ name: string; definition: string }>(
     `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
      from pg_index
-     where indrelid in ('observations'::regclass, 'contact_matches'::regclass) and not indisunique`,
+     where indrelid in ('observation_log'::regclass, 'contact_matches'::regclass) and not indisunique`,
   );
   for (const { name } of rows) await pool.query(`drop index ${name}`);
   return rows.map(({ definition }) => definition);
@@ -267,7 +267,7 @@ async function measureReads(warehouse: Warehouse, people: number): Promise<void>
   );
   const sizes = await warehouse.pool.query<{ name: string; each: string }>(
     `select name, round(sum(pg_total_relation_size(name::regclass)) / $1) as each
-     from unnest(array['observations', 'organization_facts', 'contact_matches', 'people', 'organization_values',
+     from unnest(array['observation_log', 'organization_facts', 'contact_matches', 'people', 'organization_values',
        'contacts', 'changes']) as name group by rollup (name) order by 2 desc`,
     [people],
   );

@@ -127,7 +127,7 @@ async function readByKey(
     from unnest(${keys}::text[]) as k (key)
     cross join lateral (
       select ${personOfFacts} as person
-      from observations o
+      from observation_log o
       where o.service = ${service} and o.person_key = k.key and o.kind in ('answer', 'reused')
       order by o.facts ?| '{first_name,name}' desc, o.observation_id desc
       limit 1

@@ -156,7 +156,7 @@ async function rewrite(
       from (
         select observation_id as "observationId", person_key as "personKey", person_id as "personId", kind,
           count(*) over (partition by person_key, attempt_id) as observations
-        from observations
+        from observation_log
         where service = ${service}
           and person_key = any(${[...factsById.keys()].map((personId) => keyOfId(personId))}::text[])
           and ${sql.ref(column)} = ${id}

@@ -157,7 +157,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
         as said_by
       from jsonb_each_text(p.said_by) s
       cross join lateral (
-        select asked_at, run_id from observations where observation_id = s.value::bigint offset 0
+        select asked_at, run_id from observation_log where observation_id = s.value::bigint offset 0
       ) o
     ) said
     left join lateral (

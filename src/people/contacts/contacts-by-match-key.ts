@@ -159,7 +159,7 @@ export async function readPeopleKeys(
   which: RawBuilder<boolean>,
 ): Promise<PeopleKeys> {
   const { rows } = await sql<{ identity_keys: string[]; match_keys: number[] }>`
-    select identity_keys, match_keys from observations o where o.service = ${service} and ${which}
+    select identity_keys, match_keys from observation_log o where o.service = ${service} and ${which}
   `.execute(database);
   return {
     all: [...new Set(rows.flatMap((row) => row.match_keys))],

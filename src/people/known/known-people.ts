@@ -144,14 +144,14 @@ export async function readUndonePeople(
             (select unnest(o.match_keys) intersect ${eachOf(matchKeys)})
             except
             select unnest(known.match_keys)
-            from (select * from observations where service = ${service} and person_key = o.person_key offset 0) known
+            from (select * from observation_log where service = ${service} and person_key = o.person_key offset 0) known
             join runs on runs.run_id = known.run_id and runs.undone_at is null))
         group by o.person_key
       ), kept as materialized (
         select o.*
         from named
         cross join lateral (
-          select * from observations where service = ${service} and person_key = named.person_key offset 0
+          select * from observation_log where service = ${service} and person_key = named.person_key offset 0
         ) o
         where o.kind <> 'reused'
       )

@@ -48,7 +48,7 @@ function givenGroups(service: string, people: readonly GivenKind[]): RawBuilder<
   const factsOf = people.map(({ lateKind }) => factsOfValues[lateKinds[lateKind].values]);
   return sql`
     select g.run_id, g.attempt_id, g.row_number, g.person_key, g.field_group, exists (
-      select from observations o
+      select from observation_log o
       where o.person_key = g.person_key and o.service = ${service} and o.run_id = g.run_id
         and o.kind = g.delivered_by and o.facts -> g.values <> '[]'
     ) as found
@@ -91,7 +91,7 @@ export async function recordLateLookups(
         union all
         select unnest(o.identity_keys), run_id, field_group, found
         from given
-        join observations o using (person_key, run_id)
+        join observation_log o using (person_key, run_id)
         where o.service = ${service}
       ) s
       join lookup_runs l using (run_id)
@@ -111,7 +111,7 @@ export async function recordLateLookups(
         g.field_group, g.found
       from given g
       join attempts a on a.attempt_id = g.attempt_id and a.answered_at is null
-      join observations o on o.service = ${service} and o.person_key = g.person_key
+      join observation_log o on o.service = ${service} and o.person_key = g.person_key
       cross join unnest(o.identity_keys) as identity_key
       union all
       select a.admitted_at, number_lookup_run(a.run_id, ${service}), key_hash(key, ${service}), g.field_group, g.found

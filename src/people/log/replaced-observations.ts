@@ -11,7 +11,7 @@ const observationsPerBatch = 5_000;
 
 /** SQL: the later observations `n` of the person of `o` that count. */
 const laterOf = sql`
-  from observations n
+  from observation_log n
   where n.service = o.service
     and n.person_key = o.person_key
     and (n.asked_at, n.observation_id) > (o.asked_at, o.observation_id)
@@ -42,7 +42,7 @@ const isReplaced = sql`
     select from organization_values g where g.service = o.service and g.organization_key = o.organization_key
       and g.observation_id = o.observation_id)
   and (o.organization_key is null or o.organization_key is distinct from p.organization_key or exists (
-    select from observations n
+    select from observation_log n
     where n.service = o.service and n.person_key = o.person_key and n.organization_key = o.organization_key
       and n.observation_id = (p.said_by ->> 'organization_name')::bigint
       and (n.facts -> 'organization_name') ?& array(select jsonb_object_keys(o.facts -> 'organization_name'))))`;
@@ -50,7 +50,7 @@ const isReplaced = sql`
 /** The candidates `c` that are replaced, as observations `o` of people `p`. */
 const replacedOf = (candidates: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   from (${candidates}) c
-  join observations o using (observation_id)
+  join observation_log o using (observation_id)
   join people p using (service, person_key)
   where ${isReplaced}`;
 
@@ -138,7 +138,7 @@ async function removeOf(transaction: Transaction<Tables>, candidates: readonly C
     const of = { service, people: keys, contacts: [] };
     await lockLog(transaction, of);
     const gone = await sql`
-      delete from observations where observation_id in (
+      delete from observation_log where observation_id in (
         select observation_id ${replaced} and service = ${service} and person_key = any(${keys}::text[]))
     `.execute(transaction);
     count += Number(gone.numAffectedRows ?? 0n);
@@ -198,7 +198,7 @@ export async function rewriteObservations(
       order by hash
       on conflict do nothing
     ), changed as (
-      update observations o
+      update observation_log o
       set facts = s.facts, organization_key = s.organization_key, organization_facts = s.organization_facts,
         identity_keys = coalesce(s.identity_keys, '{}'), match_keys = coalesce(s.match_keys, '{}')
       from facts s

@@ -27,18 +27,18 @@ export async function reuseObservations(
 ): Promise<void> {
   if (personKeys.length === 0) return;
   await sql`
-    insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
+    insert into observation_log (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
       origin_observation_id, organization_key, organization_facts, identity_keys, match_keys, facts)
     select o.service, o.person_key, o.person_id, 'reused', o.asked_at, ${runId}, o.attempt_id, o.delivery_id,
       o.observation_id, o.organization_key, o.organization_facts, o.identity_keys, o.match_keys, o.facts
-    from observations o
+    from observation_log o
     join runs u on u.run_id = o.run_id and u.undone_at is not null
     where o.service = ${service}
       and o.person_key = any(${personKeys}::text[])
       and o.kind <> 'reused'
       and (${kinds ?? null}::text[] is null or o.kind = any(${kinds ?? null}::text[]))
       and not exists (
-        select from observations n where n.run_id = ${runId} and n.origin_observation_id = o.observation_id)
+        select from observation_log n where n.run_id = ${runId} and n.origin_observation_id = o.observation_id)
     order by o.observation_id
   `.execute(transaction);
 }
@@ -114,10 +114,10 @@ async function readLeftOut(
     where not exists (
       select
       from (
-        select * from observations where service = ${service} and person_key = l.person_key offset 0
+        select * from observation_log where service = ${service} and person_key = l.person_key offset 0
       ) o
       join runs u on u.run_id = o.run_id and u.undone_at is null
-      left join observations origin on origin.observation_id = o.origin_observation_id
+      left join observation_log origin on origin.observation_id = o.origin_observation_id
       where coalesce(origin.kind, o.kind) in (l.kind, 'reused')
         and extract(epoch from now() - o.asked_at) < l.seconds)
     group by l.kind
@@ -139,7 +139,7 @@ export async function reuseLateResults(
 ): Promise<void> {
   const { rows } = await sql<{ runId: string; people: string[] }>`
     select o.run_id as "runId", array_agg(distinct o.person_key) as people
-    from observations o
+    from observation_log o
     join runs u on u.run_id = o.run_id and u.undone_at is null
     where o.service = ${service} and o.person_key = any(${personKeys}::text[]) and o.kind = 'reused'
       and o.attempt_id = ${attemptId}

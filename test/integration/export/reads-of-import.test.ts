@@ -6,7 +6,7 @@ import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
 const contacts = 400;
-const tables = ['people', 'contacts', 'observations', 'run_rows'];
+const tables = ['people', 'contacts', 'observation_log', 'run_rows'];
 
 it('readContactsToImport() reads the data of each contact once before the first ANALYZE of the tables', async () => {
   for (const table of tables)

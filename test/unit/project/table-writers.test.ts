@@ -27,7 +27,7 @@ const owners: Readonly<Record<string, string>> = {
   lookup_history: 'people',
   lookup_runs: 'people',
   notifications: 'monitoring',
-  observations: 'people',
+  observation_log: 'people',
   organization_facts: 'people',
   organization_values: 'people',
   people: 'people',

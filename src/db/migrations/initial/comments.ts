@@ -102,6 +102,7 @@ const tables: Readonly<Record<string, string>> = {
   job_changes:
     'People who moved to another employer, with the second sign that shows it; one row for each move',
   organization_facts: 'Facts about companies in answers, stored once for all people with the same facts',
+  observation_log: 'Observations, with the hash of the employer in place of what is said about the employer',
   observations: 'Facts about one person in one answer, delivery or poll',
   contact_records: 'Cells of a CRM contact that identify the person, as in an export',
   contact_matches:

@@ -11,15 +11,21 @@ const phones = {
   origin: deliveryKindNames.map((kind) => deliveryKinds[kind].phoneOrigin).join(' or '),
 };
 
+const observations = {
+  observation_id: 'Key of the entry',
+  kind: `answer, ${deliveryKindNames.join(', ')} or reused`,
+  origin_observation_id: 'Entry of an undone run that this one repeats',
+  organization_facts: 'Hash of the employer in `organization_facts`',
+  match_keys: 'Keys that find rows that could be the person',
+  facts: 'Values by group of fields, under the names of the interface document',
+};
+
 /** Columns of the log, its projections and the suppression list. */
 export const commentsOfPeople = {
+  observation_log: observations,
   observations: {
-    observation_id: 'Key of the entry',
-    kind: `answer, ${deliveryKindNames.join(', ')} or reused`,
-    origin_observation_id: 'Entry of an undone run that this one repeats',
-    organization_facts: 'Hash of the employer in `organization_facts`',
-    match_keys: 'Keys that find rows that could be the person',
-    facts: 'Values by group of fields, under the names of the interface document',
+    ...observations,
+    organization: 'The employer under the names of the interface document',
   },
   organization_facts: {
     facts_hash: 'SHA-256 of the facts',

@@ -23,7 +23,7 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
     if exists (
       select from jsonb_to_recordset(of_observations) as s (person_key text, is_new boolean)
       cross join lateral (
-        select kind from enrichment.observations where service = of_service and person_key = s.person_key offset 0
+        select kind from enrichment.observation_log where service = of_service and person_key = s.person_key offset 0
       ) o
       where s.is_new and o.kind in ('answer', 'reused')
     ) then
@@ -34,7 +34,7 @@ create function enrichment.append_to_log(of_service text, of_observations jsonb,
     select hash, facts from jsonb_to_recordset(of_organizations) as o (hash bytea, facts jsonb)
     order by hash
     on conflict do nothing;
-    insert into enrichment.observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id,
+    insert into enrichment.observation_log (service, person_key, person_id, kind, asked_at, run_id, attempt_id,
       delivery_id, organization_key, organization_facts, identity_keys, match_keys, facts)
     select of_service, person_key, person_id, kind, asked_at, run_id, attempt_id,
       delivery_id, organization_key, organization_facts, coalesce(identity_keys, '{}'), coalesce(match_keys, '{}'),
@@ -120,7 +120,7 @@ export const pruneCandidates = [
         select o.observation_id, o.recorded_at, count(*) over (partition by o.person_key) as observations
         from (select distinct unnest(of_people) as person_key) p
         cross join lateral (
-          select * from enrichment.observations where service = of_service and person_key = p.person_key offset 0
+          select * from enrichment.observation_log where service = of_service and person_key = p.person_key offset 0
         ) o
       ) said
       where observations > 1
@@ -134,10 +134,10 @@ export const pruneCandidates = [
     begin
       insert into enrichment.prune_candidates (observation_id, recorded_at)
       select o.observation_id, o.recorded_at
-      from enrichment.observations o
+      from enrichment.observation_log o
       where o.observation_id = old.observation_id
         and exists (
-          select from enrichment.observations n
+          select from enrichment.observation_log n
           where n.service = o.service and n.person_key = o.person_key and n.observation_id <> o.observation_id)
       ${queued};
       return null;

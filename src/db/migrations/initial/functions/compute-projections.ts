@@ -52,7 +52,7 @@ export const computeProjections = [
         select distinct o.organization_key
         from unnest(of_people) as p (person_key)
         cross join lateral (
-          select organization_key from enrichment.observations
+          select organization_key from enrichment.observation_log
           where service = of_service and person_key = p.person_key
           offset 0
         ) o

@@ -30,7 +30,7 @@ export const peopleAt = `create function enrichment.people_at(of_service text, k
           o.facts - '{contact,account}'::text[] as facts
         from (select distinct unnest(keys)) as k (person_key)
         cross join lateral (
-          select * from enrichment.observations where service = of_service and person_key = k.person_key offset 0
+          select * from enrichment.observation_log where service = of_service and person_key = k.person_key offset 0
         ) o
         where ${isValid('o')}
       ), said as materialized (

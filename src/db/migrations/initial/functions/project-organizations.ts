@@ -45,7 +45,7 @@ export const projectOrganizations = `
         select k.organization_key, o.observation_id, o.asked_at, o.run_id, o.organization_facts
         from unnest(keys) as k (organization_key)
         cross join lateral (
-          select * from enrichment.observations o
+          select * from enrichment.observation_log o
           where o.service = of_service and o.organization_key = k.organization_key
             and o.organization_facts is not null and ${isValid('o')}
           order by o.asked_at desc, o.observation_id desc limit 1
@@ -63,7 +63,7 @@ export const projectOrganizations = `
         from newest n
         cross join lateral (${valuesOf('n.organization_key')}) g
         cross join lateral (
-          select organization_facts from enrichment.observations where observation_id = g.observation_id offset 0
+          select organization_facts from enrichment.observation_log where observation_id = g.observation_id offset 0
         ) o
         where not anew
           and (n.observation_id = g.observation_id or n.organization_facts = o.organization_facts)

@@ -6,7 +6,7 @@ const tables = [
   'attempt_people',
   'contact_records',
   'contact_matches',
-  'observations',
+  'observation_log',
   'contacts',
 ];
 

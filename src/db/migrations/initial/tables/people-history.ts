@@ -27,7 +27,7 @@ export const peopleHistory = [
     from enrichment.contacts c
     join enrichment.people p on p.service = c.service and p.person_key = c.person_key
     cross join lateral jsonb_each_text(p.said_by) as s (field_group, observation_id)
-    join enrichment.observations o on o.observation_id = s.observation_id::bigint
+    join enrichment.observation_log o on o.observation_id = s.observation_id::bigint
     where s.field_group in (${groupNames})`,
 
   // Computes the state at each moment when an entry about the contact or its person was recorded. The same function
@@ -53,7 +53,7 @@ export const peopleHistory = [
         from (
           select distinct service, person_key from decisions where person_key is not null
         ) d
-        join enrichment.observations o on o.service = d.service and o.person_key = d.person_key
+        join enrichment.observation_log o on o.service = d.service and o.person_key = d.person_key
         where ${isValid('o')} and o.recorded_at >= (select min(recorded_at) from decisions)
       ), decided as materialized (
         select t.moment, d.service, d.person_key
@@ -96,7 +96,7 @@ export const peopleHistory = [
       )
       select i.field_group, i.value, i.valid_from, i.valid_to, o.run_id, o.attempt_id, o.delivery_id
       from intervals i
-      join enrichment.observations o on o.observation_id = i.observation_id
+      join enrichment.observation_log o on o.observation_id = i.observation_id
       where i.value is not null
       order by i.field_group, i.valid_from;
     end
@@ -118,7 +118,7 @@ export const peopleHistory = [
         o.facts #>> '{organization_name,organization_domain}' as domain,
         nullif(split_part(coalesce(o.facts #>> '{email,email}', ''), '@', 2), '') as email_domain,
         job.started_at
-      from enrichment.observations o
+      from enrichment.observation_log o
       -- People have several current jobs. A job at another id is the job at the employer only if the name says so.
       left join lateral (
         select e.started_on as started_at
@@ -172,7 +172,7 @@ export const peopleHistory = [
     select distinct on (service, person_key, stay)
       service, person_key,
       -- Every observation under a key has its id.
-      (select o.person_id from enrichment.observations o
+      (select o.person_id from enrichment.observation_log o
         where o.service = moves.service and o.person_key = moves.person_key
         limit 1) as person_id,
       recorded_at as detected_at,

@@ -9,7 +9,7 @@ export const peopleLog = [
     facts jsonb not null
   )`,
 
-  `create table enrichment.observations (
+  `create table enrichment.observation_log (
     observation_id bigint generated always as identity primary key,
     service text not null,
     -- person: with the id of the service; without an id row: with the row that got the person, or seen: with a hash.
@@ -32,14 +32,19 @@ export const peopleLog = [
   )`,
   // The service comes last, here and in the keys of projections. Without statistics, in a new warehouse, PostgreSQL
   // expects few entries of a service, and would read all of them by an index that begins with the service.
-  `create index observations_by_person on enrichment.observations (person_key, service, observation_id)`,
+  `create index observations_by_person on enrichment.observation_log (person_key, service, observation_id)`,
   `create index observations_by_organization
-    on enrichment.observations (organization_key, service, asked_at desc, observation_id desc)
+    on enrichment.observation_log (organization_key, service, asked_at desc, observation_id desc)
     where organization_key is not null`,
-  `create index observations_by_run on enrichment.observations (run_id, observation_id)`,
+  `create index observations_by_run on enrichment.observation_log (run_id, observation_id)`,
   // fastupdate off: each lookup would read the whole pending list.
-  `create index observations_by_key on enrichment.observations using gin (identity_keys) with (fastupdate = off)`,
-  `create index observations_by_match_key on enrichment.observations using gin (match_keys) with (fastupdate = off)`,
+  `create index observations_by_key on enrichment.observation_log using gin (identity_keys) with (fastupdate = off)`,
+  `create index observations_by_match_key on enrichment.observation_log using gin (match_keys) with (fastupdate = off)`,
+  // A subquery, so that a query that does not select the employer does not read it.
+  `create view enrichment.observations as
+    select o.*,
+      (select f.facts from enrichment.organization_facts f where f.facts_hash = o.organization_facts) as organization
+    from enrichment.observation_log o`,
 
   `create table enrichment.contact_records (
     source text not null,

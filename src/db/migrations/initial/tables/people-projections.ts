@@ -51,7 +51,7 @@ export const peopleProjections = [
         .join(',\n      ')},
       v.observation_id, v.observed_at, v.run_id
     from enrichment.organization_values v
-    left join enrichment.observations o on o.observation_id = v.observation_id
+    left join enrichment.observation_log o on o.observation_id = v.observation_id
     left join enrichment.organization_facts f on f.facts_hash = o.organization_facts`,
 
   `create table enrichment.contacts (
@@ -111,7 +111,7 @@ export const peopleProjections = [
           position integer, origin text, asked_at timestamptz, observation_id bigint)
     ) with ordinality as n (number, e164, raw_number, type, status, dnc_status, confidence, position, origin,
       asked_at, observation_id, rank)
-    join enrichment.observations o on o.observation_id = n.observation_id`,
+    join enrichment.observation_log o on o.observation_id = n.observation_id`,
   `create view enrichment.employment_history as
     select p.service, p.person_key, p.person_id, e.position, e.title, e.organization_name, e.organization_id,
       e.started_on, e.ended_on, e.current

@@ -20,7 +20,7 @@ export const questions = [
       limit 1
     ) last
     cross join lateral (
-      select distinct o.service, o.person_key from enrichment.observations o where o.run_id = last.run_id
+      select distinct o.service, o.person_key from enrichment.observation_log o where o.run_id = last.run_id
     ) p
     -- \`offset 0\` keeps the planner from computing the changes of all people.
     cross join lateral (
@@ -35,7 +35,7 @@ export const questions = [
     from enrichment.contacts c
     join enrichment.people p on p.service = c.service and p.person_key = c.person_key
     join enrichment.person_phones n on n.service = c.service and n.person_key = c.person_key
-    join enrichment.observations o on o.observation_id = n.observation_id`,
+    join enrichment.observation_log o on o.observation_id = n.observation_id`,
 
   `create view enrichment.calls_without_data as
     select a.attempt_id, a.run_id, a.status, a.people, a.credits_settled, a.credits_answered, a.credits_reserved,

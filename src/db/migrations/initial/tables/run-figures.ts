@@ -88,7 +88,7 @@ export const runFigures = [
           lower(facts #>> '{email,email_status}') = 'verified'
             or facts @? '$.waterfall_emails[*] ? (@.email_status like_regex "^verified$" flag "i")' as is_verified,
           facts @? '$.phones[*] ? (@.type == null || !(@.type like_regex "^${switchboard}$" flag "i"))' as has_phone
-        from enrichment.observations o
+        from enrichment.observation_log o
         where run_id = r.run_id
           and kind <> 'reused'
           and exists (select from enrichment.contacts k where k.service = o.service and k.person_key = o.person_key)

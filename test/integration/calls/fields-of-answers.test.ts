@@ -6,6 +6,7 @@ import { operations } from '../../../src/service/call-operation.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+import documented from '../../unit/service/documented-fields.json' with { type: 'json' };
 
 const warehouse = await warehouseOfFile();
 const { callInFlight, record, moneyOf, contact } = callsByHand(warehouse);
@@ -19,15 +20,9 @@ function answerAsRead(person: object): AnswerToRecord {
 }
 
 async function saidBy({ attemptId }: AdmittedCall) {
-  const rows = await warehouse.query<{
-    facts: Record<string, unknown>;
-    organization: unknown;
-    rank: string;
-  }>`
-    select o.facts, o.facts #>> '{account,traffic_ranking}' as rank, f.facts as organization
-    from observations o left join organization_facts f on f.facts_hash = o.organization_facts
-    where o.attempt_id = ${attemptId}`;
-  return rows;
+  return warehouse.query<{ facts: Record<string, unknown>; organization: unknown; rank: string }>`
+    select facts, facts #>> '{account,traffic_ranking}' as rank, organization
+    from observations where attempt_id = ${attemptId}`;
 }
 
 it('an answer with a part of another type gives a row the rest of its person, and settles the price', async () => {
@@ -75,4 +70,40 @@ it('a person with a part of another type is never given by weak evidence, also a
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['identity_mismatch']);
   expect(await contact(named.contactId!)).toBeUndefined();
   expect(await moneyOf(call.runId)).toEqual([0, 1]);
+});
+
+/** The documented fields of an object, each text with a value of its own. */
+function filled(object: keyof typeof documented): Record<string, unknown> {
+  const value = (type: string, name: string): unknown => {
+    const text = `${object} ${name}`;
+    const values: Record<string, unknown> = { number: 7, flag: true, texts: [text], map: { a: text } };
+    return values[type] ?? (type === 'objects' ? [{ a: text }] : text);
+  };
+  return Object.fromEntries(
+    Object.entries(documented[object]).flatMap(([type, names]) =>
+      names.split(' ').map((name) => [name, value(type, name)]),
+    ),
+  );
+}
+
+it('enrichment.observations has every documented field of an answer', async () => {
+  const { row, person } = somebody();
+  const call = await callInFlight([row]);
+  const { organization: _, ...named } = person;
+  const ofPerson = { ...filled('person'), ...named };
+  const parts = {
+    contact: { ...filled('contact'), contact_emails: [filled('contact_emails')] },
+    account: filled('account'),
+  };
+  const organization = filled('organization');
+  const job = filled('employment_history');
+  await record(call, answerAsRead({ ...ofPerson, ...parts, organization, employment_history: [job] }));
+  const [said] = await saidBy(call);
+  expect(said).toMatchObject({ facts: { ...parts, employment: [job] }, organization });
+  const text = JSON.stringify(said!.facts).toLowerCase();
+  const missing = Object.entries(ofPerson).filter(
+    ([name, value]) =>
+      !text.includes(`"${name}":`) && !text.includes(JSON.stringify(value).slice(1, -1).toLowerCase()),
+  );
+  expect(missing).toEqual([]);
 });
