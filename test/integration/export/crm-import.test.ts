@@ -15,7 +15,7 @@ const parent = temporaryFolder();
 
 beforeEach(() =>
   warehouse.pool.query(
-    'truncate runs, run_rows, people, contacts, observations, contact_matches, suppression_entries cascade',
+    'truncate runs, run_rows, people, contacts, observation_log, contact_matches, suppression_entries cascade',
   ),
 );
 

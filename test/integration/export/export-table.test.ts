@@ -18,7 +18,7 @@ const warehouse = await warehouseOfFile({ keepsPlans: true });
 
 beforeEach(() =>
   warehouse.pool.query(
-    'truncate people, contacts, observations, contact_matches, suppression_entries cascade',
+    'truncate people, contacts, observation_log, contact_matches, suppression_entries cascade',
   ),
 );
 

@@ -23,7 +23,7 @@ const md5 = createHash('md5').update(email).digest('hex');
 
 /** The list has the profile of a person of whom only an answer of another service states profile and address. */
 beforeEach(async () => {
-  await warehouse.query`truncate suppression_entries, contacts, observations, people cascade`;
+  await warehouse.query`truncate suppression_entries, contacts, observation_log, people cascade`;
   const person = { id: 'of-other', email, proflink_url: 'https://www.linkedin.com/in/cleo' };
   await appendContact(warehouse, { service: 'other', contactId: 'cleo', runId: 'gone', person });
   await putOnList(warehouse, 'profile:linkedin.com/in/cleo');
@@ -59,7 +59,7 @@ it.each([
 });
 
 it('a delivery for a person whom another service connects with a listed key is not written', async () => {
-  await warehouse.query`truncate suppression_entries, contacts, observations, people cascade`;
+  await warehouse.query`truncate suppression_entries, contacts, observation_log, people cascade`;
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);
   const profile = 'linkedin.com/in/listed-since';
