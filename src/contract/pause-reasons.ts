@@ -12,7 +12,7 @@ interface PauseReasonFacts {
  * also paused by failures of calls: their types are `service.` and a name of the table `failureKinds`.
  */
 export const pauseReasons = {
-  'run.paused': { needs: 'nothing', meaning: 'a person paused the run (no alert)' },
+  'run.paused': { needs: 'nothing', meaning: 'an operator paused the run (no alert)' },
   'run.interrupted': { needs: 'fix', meaning: 'a command with embedded Temporal was stopped' },
   'workflow.ended': {
     needs: 'fix',

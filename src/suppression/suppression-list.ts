@@ -152,10 +152,6 @@ export async function readListedRows(
   return new Set(rows.map((row) => row.row_number));
 }
 
-const entryColumns = sql`
-  left(encode(e.entry_id, 'hex'), 12) as entry, e.kind, e.domain, e.reason, e.added_by, e.added_at
-`;
-
 /** Returns for each key, in order, the entries of the list that hold. */
 export async function findSuppressions(
   database: Kysely<Tables>,
@@ -166,7 +162,8 @@ export async function findSuppressions(
     from unnest(${keys.map((_, index) => index)}::int[], ${keys}::text[]) as g (row_number, identity_key)
   `;
   const { rows } = await sql<SuppressionEntry & { row_number: number }>`
-    select listed.row_number, ${entryColumns}
+    select listed.row_number, left(encode(e.entry_id, 'hex'), 12) as entry, e.kind, e.domain, e.reason, e.added_by,
+      e.added_at
     from (${listedEntries(given)}) listed
     join suppression_entries e using (entry_id)
     order by e.added_at, e.entry_id
@@ -179,7 +176,10 @@ export async function findSuppressions(
 /** Lists entries, the newest first. @param limit maximum number of entries */
 export async function listSuppressions(warehouse: Warehouse, limit: number): Promise<SuppressionEntry[]> {
   const { rows } = await sql<SuppressionEntry>`
-    select ${entryColumns} from suppression_entries e order by added_at desc, kind, entry_id limit ${limit}
+    select left(encode(e.entry_id, 'hex'), 12) as entry, e.kind, e.domain, e.reason, e.added_by, e.added_at
+    from suppression_entries e
+    order by added_at desc, kind, entry_id
+    limit ${limit}
   `.execute(warehouse.database);
   return rows;
 }

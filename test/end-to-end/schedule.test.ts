@@ -128,7 +128,7 @@ it('enrich schedule shows why a run failed', async () => {
   const rows = await system.warehouse.query`
     select facts ->> 'schedule' as schedule from enrichment.notifications where event = 'failed'`;
   expect(rows).toEqual([{ schedule: 'gone' }]);
-  expect((await schedule('list')).stdout).toMatch(/gone .* failed$/m);
+  expect((await schedule('show')).stdout).toMatch(/gone .* failed$/m);
   expect(await schedule('delete', 'gone')).toMatchObject({ code: 3 });
   expect((await schedule('delete', 'gone', '--yes')).code).toBe(0);
 });

@@ -98,15 +98,6 @@ it('a contact keeps the record without an id of its own call while the record wi
   ]);
 });
 
-it('a person without a profile stays one person if two answers without an id differ in a field', async () => {
-  const { person, a, b } = human();
-  const unlinked = { ...person, id: null, proflink_url: null };
-  const other = contact(b.contactId, a.identity);
-  await play(a, unlinked);
-  await play(other, { ...unlinked, title: 'CTO' });
-  expect((await dataOf(a, other)).map((data) => data?.[0])).toEqual([null, null]);
-});
-
 it('a contact gets its own record without an id back if the only newer answer with the id is undone', async () => {
   const { person, a, b } = human();
   await play(a, person);

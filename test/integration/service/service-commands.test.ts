@@ -162,7 +162,6 @@ describe('enrich match', () => {
 
   it.each([
     [[], 'match.no-person'],
-    [['--name', 'Ann', '--organization', 'Orbit'], 'match.no-person'],
     [['--name', 'Ann Lee'], 'match.no-person'],
     [['--email', 'nonsense'], 'match.unusable'],
   ])('enrich match refuses %o before anything is sent', async (options, type) => {
