@@ -75,10 +75,10 @@ export function reportRun(view: RunView, json: boolean): void {
   process.exitCode = exitCodeOf(view.facts);
 }
 
-/** Prints a run; with `json`, the notes go to standard error. */
+/** Prints a run. With `json`, the notes go to standard error before the object, which stays the last line. */
 export function printRun(view: RunView, json: boolean): void {
-  printFacts<'run'>(json, view.facts, [describeRun(view), ...view.notes].join('\n'));
   if (json) view.notes.forEach(tell);
+  printFacts<'run'>(json, view.facts, [describeRun(view), ...view.notes].join('\n'));
 }
 
 /** Whether a run continues as soon as it has a worker. */
