@@ -136,6 +136,9 @@ function flawsOf(value: unknown, name = ''): string[] {
   if (name === 'requestId' && value !== undefined && !isRequestId(value)) return [`${name} is no id`];
   if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return [];
   const flaws = value instanceof ServiceFailure ? flawsOfFailure(value) : [];
+  if ('creditsProblem' in value && 'creditsConsumed' in value)
+    if ((value.creditsProblem === undefined) === (value.creditsConsumed === undefined))
+      flaws.push('credits and a problem with them, or neither');
   return [...flaws, ...Object.entries(value).flatMap(([key, member]) => flawsOf(member, key))];
 }
 

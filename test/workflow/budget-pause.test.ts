@@ -1,12 +1,9 @@
-import type { WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
-import type { BatchResult, BudgetResolution } from '../../src/contract/activities.ts';
+import type { BudgetResolution } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
-import { gate } from '../helpers/temporal/gate.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
 import { Stage, statusOf, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
-import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 
 const stage = await Stage.ofFile();
 
@@ -102,17 +99,6 @@ describe('a run whose budget is empty', () => {
     expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'paused', 'running']);
   });
 
-  it('a run with an empty budget continues when an update raises its own budget to a valid limit', async () => {
-    const activities = shortOfCredits([untilRaised, { kind: 'open' }]);
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'paused');
-      await expect(handle.executeUpdate('raiseBudget', { args: ['plenty'] })).rejects.toThrow();
-      await handle.executeUpdate('raiseBudget', { args: ['500'] });
-      await handle.result();
-    });
-    expect(activities.limits).toEqual(['500']);
-  });
-
   it('a run leaves the remaining people over budget when the budget is empty', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch) =>
@@ -121,25 +107,7 @@ describe('a run whose budget is empty', () => {
     expect(activities.ending).toBe('over_budget');
     expect(activities.batches).toEqual([1]);
   });
-
-  it('a run with an empty budget can be cancelled while it waits', async () => {
-    const activities = shortOfCredits([untilRaised, untilRaised]);
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'paused');
-      await handle.executeUpdate('cancel', { args: ['enough'] });
-      await handle.result();
-    });
-    expect(activities.ending).toBe('cancelled');
-  });
 });
-
-/** What batches come to if the third has no credits at first. */
-function thirdBatchNeeds(hasCredits: () => boolean): (batch: number) => BatchResult {
-  return (batch) =>
-    batch === 3 && !hasCredits()
-      ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
-      : { kind: 'done', calls: 1 };
-}
 
 describe('a run whose late results release credits', () => {
   const lateResults = { pollAfterSeconds: 3_600 };
@@ -156,89 +124,26 @@ describe('a run whose late results release credits', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  it.each([
-    [
-      'its budget is raised',
-      (handle: WorkflowHandle) => handle.executeUpdate('raiseBudget', { args: ['500'] }),
-    ],
-    ['a budget is changed', (handle: WorkflowHandle) => handle.signal('budgetChanged')],
-    ['it is resumed', (handle: WorkflowHandle) => handle.executeUpdate('resume')],
-  ])(
-    'a run that was over budget and awaits late results asks for the other people when %s',
-    async (_, act) => {
-      const activities = new ScriptedActivities();
-      let hasCredits = false;
-      activities.answer = thirdBatchNeeds(() => hasCredits);
-      activities.sync = () =>
-        activities.batches.includes(3) ? nothingAwaited : { ...nothingAwaited, awaited: 1 };
-      await stage.play(
-        activities,
-        async (handle) => {
-          await untilWaitsFor(handle, 'late results');
-          hasCredits = true;
-          await act(handle);
-          await handle.result();
-        },
-        { lateResults, batchConcurrency: 1 },
-      );
-      expect(activities.batches).toContain(3);
-      expect(activities.ending).toBe('finished');
-    },
-  );
-
-  /** Plays a run that is over budget, and whose budget is raised: the update ends after `meanwhile`. */
-  async function raiseBudgetDuring(
-    activities: ScriptedActivities,
-    meanwhile: (handle: WorkflowHandle) => Promise<void>,
-  ): Promise<void> {
-    const [begun, held] = [gate(), gate()];
+  it('a run over budget that awaits late results asks for the others when a budget is changed', async () => {
+    const activities = new ScriptedActivities();
     let hasCredits = false;
-    activities.answer = thirdBatchNeeds(() => hasCredits);
-    activities.changeRunBudget = async () => {
-      begun.open();
-      await held.opened;
-      hasCredits = true;
-    };
+    activities.answer = (batch) =>
+      batch === 3 && !hasCredits
+        ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
+        : { kind: 'done', calls: 1 };
+    activities.sync = () =>
+      activities.batches.includes(3) ? nothingAwaited : { ...nothingAwaited, awaited: 1 };
     await stage.play(
       activities,
       async (handle) => {
         await untilWaitsFor(handle, 'late results');
-        const raised = handle.executeUpdate('raiseBudget', { args: ['500'] });
-        await begun.opened;
-        const { syncs } = activities;
-        await meanwhile(handle);
-        await expect.poll(() => activities.syncs).toBeGreaterThan(syncs);
-        held.open();
-        await raised;
+        hasCredits = true;
+        await handle.signal('budgetChanged');
         await handle.result();
       },
       { lateResults, batchConcurrency: 1 },
     );
-  }
-
-  it('a run asks for the other people when its late results end while its budget is raised', async () => {
-    const activities = new ScriptedActivities();
-    let left = 1;
-    activities.sync = () => ({ ...nothingAwaited, awaited: left });
-    await raiseBudgetDuring(activities, async (handle) => {
-      left = 0;
-      await handle.signal('deliveryReceived');
-    });
     expect(activities.batches).toContain(3);
     expect(activities.ending).toBe('finished');
   });
-
-  it(
-    'a run asks for the other people when its budget is raised while it continues as new',
-    { timeout: 30_000 },
-    async () => {
-      const activities = new ScriptedActivities();
-      const askedAll = (): boolean => activities.batches.includes(102);
-      activities.sync = () => (askedAll() ? nothingAwaited : { ...nothingAwaited, awaited: 1 });
-      // The workflow continues as new when the update has ended.
-      await raiseBudgetDuring(activities, (handle) => reachHistoryLimit(handle, 'deliveryReceived'));
-      expect(askedAll()).toBe(true);
-      expect(activities.ending).toBe('finished');
-    },
-  );
 });

@@ -19,10 +19,6 @@ const resetToApproval = (client: Client, runId: string): Promise<WorkflowHandle>
 
 const stage = await Stage.ofFile();
 
-it('a workflow under test may run for a day, because a watchdog would end the process', () => {
-  expect(stage.isolateMilliseconds).toBe(86_400_000);
-});
-
 describe('a run', () => {
   it('a run asks for every batch of every page, one page after another', async () => {
     const activities = new ScriptedActivities();
@@ -48,34 +44,6 @@ describe('a run', () => {
     });
     expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
     expect(activities.ending).toBe('finished');
-  });
-
-  it('a cancelled run that was reset while a page is open ends after the calls of this page', async () => {
-    const activities = new ScriptedActivities();
-    const answered = gate();
-    let isAnswered = false;
-    activities.answer = async () => {
-      await waitWithHeartbeat(answered);
-      isAnswered = true;
-      return { kind: 'done', calls: 1 };
-    };
-    const { finishRun } = activities;
-    let endedAfterAnswers: boolean | undefined;
-    activities.finishRun = (request) => {
-      endedAfterAnswers = isAnswered;
-      return finishRun(request);
-    };
-    await stage.play(activities, async (handle) => {
-      await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
-      const reset = await resetToBeginning(stage.temporal.client, handle.workflowId);
-      await untilStatus(reset, 'running');
-      await reset.executeUpdate('cancel', { args: ['wrong file'] });
-      // Longer than the run waits before it looks again whether the page has ended.
-      setTimeout(answered.open, 6_000);
-      await reset.result();
-    });
-    expect(endedAfterAnswers).toBe(true);
-    expect(activities.ending).toBe('cancelled');
   });
 
   /** Activities of a run that no person has approved. */
@@ -122,29 +90,6 @@ describe('a run', () => {
       await again.result();
     });
     expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
-  });
-
-  it('an approval that comes as soon as the warehouse says that the run awaits it is accepted', async () => {
-    const activities = unapproved();
-    const setStatus = activities.setRunStatus;
-    const told = gate();
-    let approved: Promise<unknown> | undefined;
-    await stage.play(activities, async (handle) => {
-      activities.setRunStatus = async (request) => {
-        const facts = await setStatus(request);
-        if (facts.status === 'awaiting_approval') {
-          approved = handle.executeUpdate('approve', { args: [plan.planHash] });
-          told.open();
-          // The activity ends after the update has reached the workflow.
-          await untilStatus(handle, 'planning');
-        }
-        return facts;
-      };
-      await told.opened;
-      await approved;
-      await handle.result();
-    });
-    expect(activities.batches).toHaveLength(5);
   });
 
   it('an approval that reaches a workflow before its plan is refused, and one in the tables counts', async () => {
@@ -204,30 +149,6 @@ describe('a run', () => {
     expect(shown).toContain('acting as user user-7');
   });
 
-  it('a run continues when it is resumed while the pause of its refused check is written', async () => {
-    const activities = new ScriptedActivities();
-    activities.service = (check) =>
-      check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', status: 'acting as user user-7' };
-    const { setRunStatus } = activities;
-    await stage.play(
-      activities,
-      async (handle) => {
-        // The tables say that the run is paused before the workflow knows: a person may be quick.
-        activities.setRunStatus = async (request) => {
-          if (request.status !== 'paused') return setRunStatus(request);
-          handle.executeUpdate('resume').catch(() => {});
-          await expect
-            .poll(async () => JSON.stringify((await handle.fetchHistory()).events))
-            .toContain('UpdateAccepted');
-          return setRunStatus(request);
-        };
-        await handle.result();
-      },
-      { checksService: true },
-    );
-    expect([activities.checks, activities.batches.length]).toEqual([2, 5]);
-  });
-
   it('a run is paused and resumed by a person', async () => {
     const activities = new ScriptedActivities();
     const held = gate();
@@ -265,22 +186,6 @@ describe('a run', () => {
     expect(activities.comparisons).toBe(1);
   });
 
-  it('a run that is cancelled after a call compares the contacts with the people whom the call found', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = async (batch) => {
-      if (batch === 1) return { kind: 'done', calls: 1 };
-      await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
-      return { kind: 'stopped', calls: 0, pauseReason };
-    };
-    await stage.play(activities, async (handle) => {
-      await expect.poll(() => activities.batches).toEqual([1]);
-      await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
-      await handle.result();
-    });
-    expect(activities.ending).toBe('cancelled');
-    expect(activities.comparisons).toBe(2);
-  });
-
   it('a run completes its outcomes when it is cancelled in Temporal', async () => {
     const activities = new ScriptedActivities();
     let begun = false;
@@ -292,26 +197,6 @@ describe('a run', () => {
     await stage.play(activities, async (handle) => {
       await expect.poll(() => begun).toBe(true);
       await handle.cancel();
-      await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
-    });
-    expect(activities.ending).toBe('cancelled');
-  });
-
-  it('a run that was cancelled in Temporal still carries out updates until it has ended', async () => {
-    const activities = new ScriptedActivities();
-    let [begun, isUpdated] = [false, false];
-    activities.answer = async () => {
-      begun = true;
-      await expect.poll(() => isUpdated).toBe(true);
-      return { kind: 'stopped', calls: 1, pauseReason };
-    };
-    await stage.play(activities, async (handle) => {
-      await expect.poll(() => begun).toBe(true);
-      await handle.cancel();
-      await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
-      await handle.executeUpdate('raiseBudget', { args: ['500'] });
-      await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
-      isUpdated = true;
       await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
     });
     expect(activities.ending).toBe('cancelled');

@@ -157,44 +157,4 @@ describe('late results', () => {
       expect(activities.ending).toBe('finished');
     },
   );
-
-  it(
-    'late results are awaited beside an open page, which ends at the history limit of the run',
-    { timeout: 120_000 },
-    async () => {
-      const activities = new ScriptedActivities();
-      let hasWaited = false;
-      activities.answer = (batch) => {
-        if (batch !== 1 || hasWaited) return { kind: 'done', calls: 1 };
-        hasWaited = true;
-        return { kind: 'wait', milliseconds: 86_400_000, reason: 'the window is full', calls: 1 };
-      };
-      activities.sync = () => nothingAwaited;
-      await stage.play(
-        activities,
-        async (handle) => {
-          await expect.poll(() => hasWaited).toBe(true);
-          await reachHistoryLimit(handle, 'deliveryReceived');
-          await handle.result();
-        },
-        { lateResults, batchConcurrency: 1 },
-      );
-      expect(activities.batches).toEqual([1, 2, 3, 101, 102]);
-    },
-  );
-
-  it('late results do not stop a run from being cancelled', async () => {
-    const activities = new ScriptedActivities();
-    activities.sync = () => awaited(2);
-    await stage.play(
-      activities,
-      async (handle) => {
-        await untilWaitsFor(handle, 'late results');
-        await handle.executeUpdate('cancel', { args: ['enough'] });
-        await handle.result();
-      },
-      { lateResults },
-    );
-    expect(activities.ending).toBe('cancelled');
-  });
 });

@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
 import { recordedHistories } from '../helpers/temporal/histories.ts';
@@ -36,4 +37,12 @@ describe('a history of an earlier release replays', () => {
     const options = { workflowBundle: sharedWorkflowBundle(), ...workflowIsolate };
     await expect(Worker.runReplayHistory(options, history, name)).resolves.toBeUndefined();
   });
+});
+
+it('the workflows bundle, and the bundle stays small enough to be replayed quickly', () => {
+  expect(statSync(sharedWorkflowBundle().codePath).size).toBeLessThan(3_000_000);
+});
+
+it('the workflow bundle has no zod, because workflows import only the types of the contract', () => {
+  expect(readFileSync(sharedWorkflowBundle().codePath, 'utf8')).not.toContain('ZodType');
 });

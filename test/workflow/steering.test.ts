@@ -1,12 +1,14 @@
+import { WorkflowUpdateStage } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { RunRequest } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
+import type { RunStatus } from '../../src/contract/run-statuses.ts';
 import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
 import { holding } from '../helpers/temporal/holding.ts';
-import { Stage, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
+import { Stage, untilStatus, untilWaitsFor } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
-import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
+import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 
 const stage = await Stage.ofFile();
@@ -47,25 +49,6 @@ describe('a pause during the last calls of a run', () => {
       await untilStatus(handle, 'paused');
       expect(activities.batches.toSorted()).toEqual([1, 2, 3]);
       expect(activities.ending).toBe('');
-      await handle.executeUpdate('resume');
-      await handle.result();
-    });
-    expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'running']);
-    expect(activities.ending).toBe('finished');
-  });
-
-  it('a run whose pause a command recorded during its last calls ends only after it is resumed', async () => {
-    const { activities, letGo, begun } = holding();
-    activities.plan = { ...plan, pages: 1 };
-    await stage.play(activities, async (handle) => {
-      await expect.poll(begun).toBe(true);
-      activities.write('paused', { type: 'run.paused', reason: 'not before Monday', next: 'enrich resume' });
-      letGo();
-      await untilStatus(handle, 'paused');
-      await handle.executeUpdate('pause', { args: ['again'] });
-      expect(await currentDetails(handle)).toMatchObject({
-        'why it waits': 'not before Monday',
-      });
       await handle.executeUpdate('resume');
       await handle.result();
     });
@@ -122,16 +105,6 @@ describe('an update of a paused run', () => {
       await handle.result();
     });
   });
-
-  it('the signal pageWaits with anything but a text is ignored', async () => {
-    await stage.play(pausedByCall(), async (handle) => {
-      await untilStatus(handle, 'paused');
-      await handle.signal('pageWaits', {});
-      expect(await waitOf(handle)).toBe(refused.type);
-      await handle.executeUpdate('resume');
-      await handle.result();
-    });
-  });
 });
 
 describe('a pause between the plan and the first call', () => {
@@ -172,26 +145,6 @@ describe('a pause between the plan and the first call', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it.each([
-    [
-      'between its plan and its first call',
-      'reconcileContacts',
-      ['planning', 'running', 'paused', 'running'],
-    ],
-    ['while it reads its export', 'ingestExport', ['paused', 'ingesting', 'planning', 'running']],
-  ] as const)('a run that is paused %s can be resumed at once', async (_, step, statuses) => {
-    const { activities, letGo, hasBegun } = holdingStep(step);
-    await stage.play(activities, async (handle) => {
-      await expect.poll(hasBegun).toBe(true);
-      await handle.executeUpdate('pause', { args: ['by mistake'] });
-      await handle.executeUpdate('resume');
-      letGo();
-      await handle.result();
-    });
-    expect(activities.statuses).toEqual(statuses);
-    expect(activities.batches).toHaveLength(5);
-  });
-
   it('a run that is paused before its approval waits for a resume, and then for its approval', async () => {
     const { activities, letGo } = holdingStep('ingestExport');
     activities.isApproved = false;
@@ -208,21 +161,6 @@ describe('a pause between the plan and the first call', () => {
     });
     const awaiting = 'awaiting_approval';
     expect(activities.statuses).toEqual(['paused', 'planning', awaiting, awaiting, 'running']);
-    expect(activities.batches).toHaveLength(5);
-  });
-
-  it('a resume of a run that a command has paused before its approval leaves the run to its approval', async () => {
-    const activities = new ScriptedActivities();
-    activities.isApproved = false;
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'awaiting_approval');
-      activities.write('paused', { type: 'run.paused', reason: 'not before Monday', next: 'enrich resume' });
-      await handle.executeUpdate('resume');
-      expect(activities.status).toBe('awaiting_approval');
-      expect(activities.batches).toEqual([]);
-      await handle.executeUpdate('approve', { args: [plan.planHash] });
-      await handle.result();
-    });
     expect(activities.batches).toHaveLength(5);
   });
 
@@ -284,46 +222,6 @@ describe('a pilot', () => {
     expect(activities.batches).toHaveLength(5);
   });
 
-  it('a pilot lets its run continue when it is resumed before its judgement arrives', async () => {
-    const activities = new ScriptedActivities();
-    activities.plan = { ...plan, pilot };
-    await stage.play(activities, async (handle) => {
-      // The tables say that the run is paused as soon as the pilot is judged: whoever reads them may be quick.
-      activities.judge = async () => {
-        await handle.executeUpdate('resume');
-        return { kind: 'pause', pauseReason: { ...pauseReason, type: 'pilot.below' } };
-      };
-      await handle.result();
-    });
-    expect(activities.statuses.at(-1)).toBe('running');
-    expect(activities.batches).toHaveLength(5);
-  });
-
-  it('a pilot can be paused while its late results are awaited', async () => {
-    const activities = new ScriptedActivities();
-    activities.plan = { ...plan, pilot };
-    activities.sync = () => ({ ...nothingAwaited, awaited: 1, nextSyncAt: '2026-11-21T13:00:00.000Z' });
-    activities.answer = (batch) =>
-      batch > 100 && activities.statuses.at(-1) === 'paused'
-        ? { kind: 'stopped', calls: 1, pauseReason }
-        : { kind: 'done', calls: 1 };
-    await stage.play(
-      activities,
-      async (handle) => {
-        await untilWaitsFor(handle, 'late results');
-        await handle.executeUpdate('pause', { args: ['not before Monday'] });
-        activities.sync = () => nothingAwaited;
-        await handle.signal('deliveryReceived');
-        await untilStatus(handle, 'paused');
-        expect(activities.batches).toHaveLength(3);
-        await handle.executeUpdate('resume');
-        await handle.result();
-      },
-      { lateResults: { pollAfterSeconds: 3_600 } },
-    );
-    expect(activities.batches).toHaveLength(5);
-  });
-
   it('a pilot that a person has paused is judged after the resume, and can pause the run again', async () => {
     const { activities, letGo, begun } = holding();
     activities.plan = { ...plan, pilot };
@@ -366,5 +264,95 @@ describe('a pilot', () => {
     activities.plan = { ...plan, pilot };
     await stage.play(activities, (handle) => handle.result());
     expect([activities.judgements, activities.batches.length]).toEqual([1, 5]);
+  });
+});
+
+it('a pause and a resume while the tables already wait for the approval approve no plan', async () => {
+  const activities = new ScriptedActivities();
+  activities.isApproved = false;
+  const written = gate();
+  const { setRunStatus } = activities;
+  activities.setRunStatus = async (request) => {
+    const facts = setRunStatus(request);
+    if (request.status === 'running') await waitWithHeartbeat(written);
+    return facts;
+  };
+  await stage.play(activities, async (handle) => {
+    await expect.poll(() => activities.status).toBe('awaiting_approval');
+    const accepted = { waitForStage: WorkflowUpdateStage.ACCEPTED } as const;
+    const pause = await handle.startUpdate('pause', { args: ['not before Monday'], ...accepted });
+    const resume = await handle.startUpdate('resume', accepted);
+    written.open();
+    await Promise.all([pause.result(), resume.result()]);
+    await untilStatus(handle, 'awaiting_approval');
+    expect(activities.handed).toEqual([]);
+    await handle.executeUpdate('approve', { args: [plan.planHash] });
+    await handle.result();
+  });
+  const { statuses } = activities;
+  expect(statuses).toEqual(['planning', 'awaiting_approval', 'paused', 'awaiting_approval', 'running']);
+});
+
+/** Activities of a run whose tables say that a person has cancelled or paused it. The update did not arrive. */
+function recorded(status: RunStatus, reason: { readonly type: string; readonly reason: string }) {
+  const activities = new ScriptedActivities();
+  activities.write(status, { ...reason, next: 'enrich …' });
+  return activities;
+}
+
+const wrongFile = { type: 'run.cancelled', reason: 'wrong file', next: 'enrich …' };
+
+describe('a decision of a person that only the tables have', () => {
+  it.each([true, false])(
+    'a run whose cancellation only the tables have ends without a call (approved: %s)',
+    async (isApproved) => {
+      const activities = recorded('cancelling', wrongFile);
+      activities.isApproved = isApproved;
+      await stage.play(activities, (handle) => handle.result());
+      expect(activities.ending).toBe('cancelled');
+      expect(activities.handed).toEqual([]);
+    },
+  );
+
+  it('a run that is cancelled in the tables during a page ends with the page', async () => {
+    const activities = new ScriptedActivities();
+    activities.answer = () => {
+      activities.write('cancelling', wrongFile);
+      return { kind: 'stopped', calls: 0, pauseReason: wrongFile };
+    };
+    await stage.play(activities, (handle) => handle.result());
+    expect(activities.ending).toBe('cancelled');
+    expect(activities.handed).not.toEqual([]);
+    expect(activities.batches).toEqual([]);
+  });
+
+  it.each(['ingesting', 'awaiting_approval'] as const)(
+    'a run whose tables have lost that it makes calls is running again (%s)',
+    async (status) => {
+      const activities = new ScriptedActivities();
+      activities.answer = (_, execution) => {
+        if (execution > 1) return { kind: 'done', calls: 1 };
+        activities.write(status);
+        return { kind: 'stopped', calls: 0, pauseReason: wrongFile };
+      };
+      await stage.play(activities, (handle) => handle.result());
+      expect(activities.statuses).toEqual(['planning', 'running', 'running']);
+      expect(activities.batches).toHaveLength(5);
+    },
+  );
+
+  it.each([
+    { type: 'run.paused', reason: 'budget review' },
+    { type: 'service.overbilled', reason: 'a call cost more than its worst case' },
+  ])('a run whose pause only the tables have makes no call before it is resumed: $type', async (pause) => {
+    const activities = recorded('paused', pause);
+    await stage.play(activities, async (handle) => {
+      await untilStatus(handle, 'paused');
+      expect(activities.handed).toEqual([]);
+      await handle.executeUpdate('resume');
+      await handle.result();
+    });
+    expect(activities.batches).toHaveLength(5);
+    expect(activities.ending).toBe('finished');
   });
 });

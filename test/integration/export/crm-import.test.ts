@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { defaultPolicies } from '../../../src/domain/crm/field-policy.ts';
@@ -86,23 +85,6 @@ it('exportForCrm() fills blank cells of the newest export', async () => {
   expect(manifest).toMatchObject({ contacts: 1, opted_out: 0, without_cells: 0 });
 });
 
-it('exportForCrm() leaves the complete folder of one command when several write it at once', async () => {
-  await exported({ title: '' });
-  await enriched(await exported({ title: '' }));
-  const folder = join(parent, 'hubspot');
-  const ended = await Promise.allSettled(Array.from({ length: 4 }, () => importOf()));
-  expect(ended.some(({ status }) => status === 'fulfilled')).toBe(true);
-  const { parts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as ImportManifest;
-  expect(
-    parts.map(({ file }) =>
-      createHash('sha256')
-        .update(readFileSync(join(folder, file)))
-        .digest('hex'),
-    ),
-  ).toEqual(parts.map(({ sha256 }) => sha256));
-  expect(readdirSync(parent)).toEqual(['hubspot']);
-});
-
 it('exportForCrm() compares with no older export when the cells of the newest export were removed', async () => {
   await enriched(await exported({ title: '' }));
   await exported({ title: 'CEO', isCleared: true });
@@ -127,8 +109,6 @@ it.each([[{ optedOut: true }], [{ outcome: 'suppressed' }]] as const)(
 /** What makes the rows of a run no export: assignments in SQL. */
 const noExport = {
   undone: 'undone_at = now()',
-  refused: `status = 'failed'`,
-  'not read to its end': 'ingested_at = null',
   'only planned': `run_key = 'plan ' || run_key`,
 };
 
@@ -166,20 +146,6 @@ describe('exportForCrm() after a backfill of an older time', () => {
     expect(updates).toEqual(['4701,+4930123456']);
     expect(manifest.parts[0]!.columns).toEqual(['Record ID', 'Phone Number']);
   });
-});
-
-it.each([
-  'Letztes Änderungsdatum',
-  'Datum der letzten Änderung',
-  'Zuletzt geändert am',
-  'Date de dernière modification',
-])('exportForCrm() reads the modified time in a column %s', async (label) => {
-  const runId = await exported({ title: 'CEO', modified: '01.11.2000 08:00' });
-  await warehouse.query`update runs set header[4] = ${label} where run_id = ${runId}`;
-  await enriched(runId);
-  const { manifest, updates } = await importOf({ title: 'overwrite-older' });
-  expect(updates).toEqual(['4701,CTO,+4930123456']);
-  expect(manifest.without_modified_time).toBe(0);
 });
 
 it('exportForCrm() counts contacts without a modified time if a policy needs the time', async () => {

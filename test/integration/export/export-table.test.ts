@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { exportTable, type TableExport } from '../../../src/export/export-table.ts';
 import { contactColumns } from '../../../src/export/export-table.ts';
 import { writeS3Object } from '../../../src/files/s3-client.ts';
-import { countSuppressed, type ContactChoice } from '../../../src/export/contact-choice.ts';
+import { type ContactChoice } from '../../../src/export/contact-choice.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -337,17 +337,6 @@ describe('exported contacts', () => {
     expect(await idsOf({})).toEqual(['kept']);
   });
 
-  it('countSuppressed() counts the chosen contacts on the suppression list', async () => {
-    await insert('kept', { email: 'ada@orbit.example' });
-    await insert('one', { email: 'bo@acme.example' });
-    await insert('other', { email: 'cy@acme.example', source: 'pipedrive' });
-    expect(await countSuppressed(warehouse, {})).toBe(0);
-    await putOnList(warehouse, 'domain:acme.example');
-    expect(await countSuppressed(warehouse, {})).toBe(2);
-    expect(await countSuppressed(warehouse, { source: 'hubspot' })).toBe(1);
-    expect(await countSuppressed(warehouse, { runId: 'another-run' })).toBe(0);
-  });
-
   it('exported contacts leave out people whom an answer or a row of another contact puts on the list', async () => {
     const { runId } = await stagedRun(warehouse, [{ keys: ['email:cy@home.example'] }, { keys: [] }]);
     for (const rowNumber of [1, 2])
@@ -370,22 +359,5 @@ describe('exported contacts', () => {
     const keys = ['email:cy@home.example', 'email:bo@former.example', 'domain:listed.example'];
     await putOnList(warehouse, ...keys);
     expect(await idsOf({})).toEqual(['kept']);
-  });
-
-  it('exported contacts are not counted if the reader closes the pipe', async () => {
-    await warehouse.query`
-      with people as (
-        insert into people (
-          service, person_key, title, enriched_at, run_id, attempt_id, emails, phones, employment, said_by)
-        select 'test', n, repeat('x', 1000), now(), 'r', 'a', '[]', '[]', '[]', '{}' from generate_series(1, 5000) n
-      )
-      insert into contacts (source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number)
-      select 'hubspot', n, 'test', n, n, 'email', true, 'r', n from generate_series(1, 5000) n`;
-    const all: TableExport = { table: 'contacts', format: 'csv', choice: {} };
-    const contacts = await exportTable(warehouse, all, async (rows) => {
-      for await (const _ of rows) break;
-    });
-    expect(contacts).toBeUndefined();
-    expect((await csvOf({}, ['contact_id'])).contacts).toBe(5000);
   });
 });

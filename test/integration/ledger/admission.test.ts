@@ -1,8 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import { openAdmissions, type Admission, type AdmissionRequest } from '../../../src/ledger/admit.ts';
-import { applyBudgetLimits } from '../../../src/ledger/credit-ledger.ts';
 import { endCall } from '../../../src/ledger/rate-windows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -37,26 +35,6 @@ it('admit() leaves out people who have an outcome', async () => {
   expect(await ask(runId)).toEqual({ kind: 'taken' });
 });
 
-describe('a limit of the day', () => {
-  it('a day limit of one process is neither removed nor raised by a process without one', async () => {
-    const strict = { day: wholeCredits(0) };
-    const runId = await runningRun(warehouse);
-    const before = await warehouse.query`
-      select budget_id, credits_limit from budgets where budget_id like 'day:%'`;
-    await applyBudgetLimits(warehouse.database, strict);
-    await applyBudgetLimits(warehouse.database, {});
-    expect(await ask(runId)).toMatchObject({ kind: 'over_budget', budget: expect.stringMatching(/^day:/) });
-    await warehouse.pool.query(`update budgets set credits_limit = $1 where budget_id like 'day:%'`, [
-      before[0]?.credits_limit ?? null,
-    ]);
-  });
-
-  it('a day limit holds for the process that has it, whatever limit is stored', async () => {
-    const runId = await runningRun(warehouse);
-    expect(await ask(runId, { perDay: 0 })).toMatchObject({ kind: 'over_budget' });
-  });
-});
-
 describe('credits', () => {
   it('concurrent admissions never reserve beyond a budget, and use all credits that fit', async () => {
     const runId = await runningRun(warehouse, '1000');
@@ -65,28 +43,6 @@ describe('credits', () => {
     expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(100);
     expect(admissions.filter((admission) => admission.kind === 'over_budget')).toHaveLength(300);
     expect(Number((await budgetOf(runId)).reserved)).toBe(1000);
-  });
-
-  it('admit() sends 7 people if the budget holds 7 and not 10', async () => {
-    const runId = await runningRun(warehouse, '7');
-    expect(await ask(runId)).toMatchObject({ kind: 'admitted', rowNumbers: [1, 2, 3, 4, 5, 6, 7] });
-  });
-
-  it('admit() reports that credits may be released while calls in flight hold them', async () => {
-    const runId = await runningRun(warehouse, '10');
-    await ask(runId);
-    expect(await ask(runId)).toMatchObject({
-      kind: 'over_budget',
-      budget: `run:${runId}`,
-      mayFreeCredits: true,
-    });
-  });
-
-  it('admit() takes no slot for a call that the budget refuses', async () => {
-    const runId = await runningRun(warehouse, '0');
-    await ask(runId);
-    const calls = await warehouse.query`select count(*)::int as calls from rate_calls`;
-    expect(calls[0]).toEqual({ calls: 0 });
   });
 });
 
@@ -150,13 +106,6 @@ describe('calls of one process that ask together', () => {
     expect(await askTogether([requestFor(runId, 11)])).toMatchObject([
       { kind: 'over_budget', mayFreeCredits: true },
     ]);
-  });
-
-  it('credits that can pay for a whole page do not order its calls', async () => {
-    const runId = await runningRun(warehouse, '50');
-    await planPeople(warehouse, runId, 50);
-    const [fifth] = await askTogether([{ ...requestFor(runId, 41), batch: 5 }]);
-    expect(fifth).toMatchObject({ kind: 'admitted' });
   });
 
   it('a call without credits leaves its slot to no other call of its run', async () => {

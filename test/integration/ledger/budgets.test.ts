@@ -10,7 +10,6 @@ import {
 import {
   applyBudgetLimits,
   budgetsOf,
-  readBudgetRests,
   readPeriodBudgets,
   recordWorkerBudgets,
   reserve,
@@ -70,12 +69,6 @@ describe('workers with different limits', () => {
     expect(await spend(100, noLimits)).toBe(100);
   });
 
-  it('a removed setting ends with the day', async () => {
-    await recordWorkerBudgets(warehouse.database, tenADay);
-    await recordWorkerBudgets(warehouse.database, noLimits);
-    expect(await spend(100)).toBe(100);
-  });
-
   it('a limit set by command replaces the limit of the worker that started last', async () => {
     await recordWorkerBudgets(warehouse.database, tenADay);
     await setDefaultBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
@@ -107,22 +100,10 @@ describe('a limit that is set by command', () => {
     expect(await spend(100, tenADay)).toBe(20);
   });
 
-  it('a limit set by command lowers the day of workers with higher settings', async () => {
-    await setDay(wholeCredits(4));
-    expect(await spend(10, tenADay)).toBe(4);
-  });
-
   it('a limit set by command stays when a worker with other settings begins', async () => {
     await setDay(wholeCredits(30));
     await applyBudgetLimits(warehouse.database, tenADay);
     expect(await spend(100, tenADay)).toBe(30);
-  });
-
-  it('a limit set by command returns to the settings by "default"', async () => {
-    await setDay('none');
-    await setDay('default', wholeCredits(10));
-    expect(await spend(100, { day: wholeCredits(7) })).toBe(7);
-    expect(await spend(100)).toBe(3);
   });
 
   it('a limit set by command returns by "default" to a lower setting as the used credits', async () => {
@@ -132,15 +113,6 @@ describe('a limit that is set by command', () => {
     expect(await spend(1, tenADay)).toBe(0);
     await applyBudgetLimits(warehouse.database, tenADay);
     expect(await spend(100, tenADay)).toBe(2);
-  });
-
-  it('a limit set by command returns by "default" to a lower default of days as the used credits', async () => {
-    await setDefaultBudget(warehouse.database, 'day', wholeCredits(5), undefined, note);
-    await setDay(wholeCredits(30));
-    await spend(8);
-    expect(await setDay('default')).toMatchObject({ before: '30', after: '8' });
-    await applyBudgetLimits(warehouse.database, tenADay);
-    expect(await spend(1, tenADay)).toBe(0);
   });
 
   it('a limit set by command is refused below settled and reserved credits, and names a possible limit', async () => {
@@ -161,12 +133,6 @@ describe('a limit that is set by command', () => {
     expect(reserved + (await spend(100))).toBe(100);
   });
 
-  it('a default limit of days applies to a new day', async () => {
-    await setDefaultBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
-    await warehouse.query`delete from budgets`;
-    expect(await spend(100, tenADay)).toBe(20);
-  });
-
   it('a default limit of days applies to today as well, which keeps its used credits', async () => {
     await spend(8);
     expect(await setDefaultBudget(warehouse.database, 'day', wholeCredits(5), undefined, note)).toMatchObject(
@@ -176,12 +142,6 @@ describe('a limit that is set by command', () => {
       },
     );
     expect(await spend(1)).toBe(0);
-  });
-
-  it('a limit set by command may be that of a future day', async () => {
-    await setBudget(warehouse.database, 'day:2999-01-01', wholeCredits(5), undefined, note);
-    const [rest] = await readBudgetRests(warehouse.database, ['day:2999-01-01'], tenADay);
-    expect(rest).toEqual({ budgetId: 'day:2999-01-01', available: wholeCredits(5) });
   });
 });
 
@@ -193,16 +153,6 @@ describe('a setting below what is settled and reserved', () => {
     await applyBudgetLimits(warehouse.database, fiveADay);
     expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '8', reserved: '8' });
     expect([await spend(1, fiveADay), await spend(1)]).toEqual([0, 0]);
-  });
-
-  it('a setting below the used credits is recorded once in the history, with its value', async () => {
-    await spend(8);
-    await applyBudgetLimits(warehouse.database, fiveADay);
-    await applyBudgetLimits(warehouse.database, fiveADay);
-    const reason = 'MAX_CREDITS_PER_DAY is 5, and more is used: spending stops';
-    expect(await readBudgetHistory(warehouse.database, 10)).toMatchObject([
-      { old_limit: null, new_limit: '8', changed_by: 'settings', reason },
-    ]);
   });
 
   it('a setting below the used credits is reached when credits are released, and holds from then on', async () => {
@@ -240,30 +190,6 @@ it('the history of budgets records who changed what from what to what, and why',
   expect(await readBudgetHistory(warehouse.database, 10)).toMatchObject([
     { old_limit: '30', new_limit: null, changed_by: 'mira', reason: 'trade fair' },
     { old_limit: null, new_limit: '30', changed_by: 'mira', reason: 'trade fair' },
-  ]);
-});
-
-it('the history of budgets has no entry for a command that changes nothing', async () => {
-  const setEvery = (limit: Parameters<typeof setDefaultBudget>[2]) =>
-    setDefaultBudget(warehouse.database, 'day', limit, undefined, note);
-  await setDay('default');
-  await setEvery('default');
-  expect(await readBudgetHistory(warehouse.database, 10)).toEqual([]);
-  await setDay(wholeCredits(30));
-  await setDay(wholeCredits(30));
-  // It changes nothing today, and replaces a setting from now on.
-  await setEvery('none');
-  await setDay(wholeCredits(30));
-  await setEvery('none');
-  await setDay('none');
-  const changes = await readBudgetHistory(warehouse.database, 20);
-  const [day] = changes.map(({ budget }) => budget);
-  expect(changes.map(({ budget, new_limit: limit }) => [budget, limit])).toEqual([
-    [day, null],
-    [day, '30'],
-    [day, null],
-    ['every-day', null],
-    [day, '30'],
   ]);
 });
 

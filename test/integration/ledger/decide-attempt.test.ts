@@ -9,7 +9,6 @@ import {
   callWithPhones,
   deliverTo,
   phonesBody,
-  recordPhonesAnswer,
 } from '../../helpers/warehouse/late-calls.ts';
 
 const warehouse = await warehouseOfFile();
@@ -84,45 +83,9 @@ describe('a decision on a call whose deliveries state a price', () => {
     await decideAttempt(warehouse, call.attemptId, { credits: '0' });
     expect(await booksOf(warehouse, call)).toMatchObject({ settled: 11 });
   });
-
-  it.each(['before', 'after'] as const)(
-    'a decision %s the answer settles the answer together with a delivery that precedes both',
-    async (when) => {
-      const call = await callWithPhones(warehouse);
-      const decide = () => decideAttempt(warehouse, call.attemptId, { credits: '0' });
-      await markUnknown(warehouse, call.attemptId, 'by a test');
-      await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-      // As for a suppressed person: the delivery cannot be applied again.
-      await warehouse.query`update webhook_deliveries set body = null where attempt_id = ${call.attemptId}`;
-      if (when === 'before') await decide();
-      await recordPhonesAnswer(warehouse, call);
-      if (when === 'after') await decide();
-      expect(await booksOf(warehouse, call)).toMatchObject({ settled: 27 });
-      expect(await moneyOf(call.runId)).toEqual([0, 27]);
-      expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '27' });
-    },
-  );
-
-  it('a decision can settle less than bodies that each repeat the price of the whole', async () => {
-    const call = await answeredCall(warehouse);
-    for (const id of call.ids) await deliverTo(warehouse, call, phonesBody([id], 24));
-    await decideAttempt(warehouse, call.attemptId, { credits: '27' });
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
-  });
 });
 
 describe('a delivery after a decision', () => {
-  it('a delivery that repeats the price of the whole after a decision changes no credits and no reason', async () => {
-    const call = await answeredCall(warehouse);
-    for (const id of call.ids.slice(0, 2)) await deliverTo(warehouse, call, phonesBody([id], 24));
-    await decideAttempt(warehouse, call.attemptId, { credits: '27' });
-    const { reason } = await getAttempt(warehouse, call.attemptId);
-    await deliverTo(warehouse, call, phonesBody(call.ids.slice(2), 24));
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
-    expect(await moneyOf(call.runId)).toEqual([0, 27]);
-    expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ reason });
-  });
-
   it('a delivery that repeats the price of the answer after a decision is settled once, and noted', async () => {
     const call = await answeredCall(warehouse);
     await decideAttempt(warehouse, call.attemptId, { credits: '3' });

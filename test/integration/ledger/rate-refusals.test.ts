@@ -38,17 +38,6 @@ it.each([
   });
 });
 
-it('a refusal for the rate keeps its pause when a call in flight succeeds', async () => {
-  const runId = await runningRun(warehouse);
-  const earlier = await ask(runId);
-  if (earlier.kind !== 'admitted') throw new Error(earlier.kind);
-  await pauseScope(warehouse.database, bulkMatchScope, 'refused', 20);
-  await endCall(warehouse.database, bulkCalls, earlier.attemptId, true);
-  const next = await ask(runId);
-  expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
-  expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(15_000);
-});
-
 it('a refusal for the rate keeps its pause when a call admitted before its recording succeeds', async () => {
   const runId = await runningRun(warehouse);
   await ask(runId, { people: 1 });
@@ -96,14 +85,6 @@ it('a refusal for the rate is followed by one probing call', async () => {
   await endCall(warehouse.database, bulkCalls, admitted[0]!.attemptId, true);
   const afterwards = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
   expect(afterwards.filter((admission) => admission.kind === 'admitted')).toHaveLength(10);
-});
-
-it('a probing call is sent while a call from before the refusal is in flight', async () => {
-  const runId = await runningRun(warehouse);
-  await begin(runId);
-  await refuseAndResume();
-  const admissions = [await ask(runId), await ask(runId)];
-  expect(admissions.map(({ kind }) => kind)).toEqual(['admitted', 'wait']);
 });
 
 it('a probing call whose answer is lost is followed by the next probing call at once', async () => {

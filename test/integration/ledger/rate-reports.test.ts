@@ -53,12 +53,6 @@ it('a rate report counts only for calls to its service', async () => {
   expect([await free(), (await freeSlots(warehouse.database, elsewhere, [])).slots]).toEqual([0, 70]);
 });
 
-it('a rate report is ignored if it leaves more calls than our own count', async () => {
-  const runId = await runningRun(warehouse);
-  await end(await begin(runId), hour(599));
-  expect(await free([{ calls: 3, seconds: 3_600 }])).toBe(2);
-});
-
 it('a rate report of a used-up window holds every call for the longest time of that window', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), { ...hour(0), seconds: 60 }, hour(40));
@@ -66,14 +60,6 @@ it('a rate report of a used-up window holds every call for the longest time of t
   expect(next).toMatchObject({ kind: 'wait', reason: expect.stringContaining('window of 1m') });
   expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(59_000);
   expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(60_000);
-});
-
-it('a rate report ends with its window, which then holds its limit again', async () => {
-  const runId = await runningRun(warehouse);
-  await end(await begin(runId), hour(0, 20));
-  await warehouse.query`update rate_reports set believed_until = clock_timestamp()`;
-  expect(await free()).toBe(20);
-  expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
 });
 
 it('one call an hour asks whether a used-up window of a day has ended', async () => {
@@ -129,12 +115,6 @@ it('a rate report grows when a later call is counted in a new window', async () 
   expect(await free()).toBe(599);
 });
 
-it('a rate report of an unlimited window limits nothing', async () => {
-  const runId = await runningRun(warehouse);
-  await end(await begin(runId), hour(null, null));
-  expect(await free()).toBe(Number.POSITIVE_INFINITY);
-});
-
 it('a rate report holds until the end that a refusal names', async () => {
   const runId = await runningRun(warehouse);
   const refused = await begin(runId);
@@ -169,20 +149,4 @@ it('a rate report of used-up calls ends with usage statistics of a new window', 
   expect(await free()).toBe(0);
   await statistics(hour(600));
   expect(await free()).toBe(600);
-});
-
-it('a rate report does not grow by usage statistics that were asked for before it', async () => {
-  const call = await begin(await runningRun(warehouse));
-  const beganAt = await readDatabaseTime(warehouse.database);
-  await end(call, hour(8));
-  await recordReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [hour(9)] });
-  expect(await free()).toBe(8);
-});
-
-it('a rate report of a new window does not include calls in flight', async () => {
-  const runId = await runningRun(warehouse);
-  await end(await begin(runId), hour(2));
-  await begin(runId);
-  await statistics(hour(599));
-  expect(await free()).toBe(598);
 });

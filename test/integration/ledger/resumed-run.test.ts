@@ -98,11 +98,6 @@ describe('admit() of a run that was resumed after a call had paused it', () => {
     expect(admitted(await ask(runId, 2, 3))).toHaveLength(1);
   });
 
-  it('admit() still admits one call at a time if a person paused the run again before the resume', async () => {
-    const runId = await resumedRun('service.overbilled', 'run.paused');
-    expect(admitted(await ask(runId, 1, 2, 3))).toHaveLength(1);
-  });
-
   it('admit() admits one call at a time if a call failed while a person had paused the run', async () => {
     const runId = await runningRun(warehouse);
     const byPerson = { type: 'run.paused', reason: 'of the test', next: 'resume it' } as const;

@@ -25,7 +25,6 @@ import { setPriority } from '../../helpers/warehouse/set-priority.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked as askedFields, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
-import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 
 const service = 'test';
 const fourAMinute: RateLimit[] = [{ calls: 4, seconds: 60 }];
@@ -93,17 +92,6 @@ describe('for batches of a night that wait at another worker', () => {
     expect(nightly.map(({ kind }) => kind)).toEqual(Array(3).fill('admitted'));
   });
 
-  it('the page of a backfill reserves no slots', async () => {
-    await planPeople(warehouse, backfill, 30);
-    await openPage(warehouse, backfill, 1, askedFields);
-    expect(await ask(night, 'nightly', 1, [{ calls: 1, seconds: 60 }])).toMatchObject({ kind: 'admitted' });
-  });
-
-  it('a backfill takes no slot while more nightly batches wait than the window holds', async () => {
-    await waiting(1, 2, 3, 4, 5);
-    expect(await ask(backfill, 'backfill')).toMatchObject({ kind: 'wait', milliseconds: 60_000 });
-  });
-
   it('a backfill waits until a slot beside those of nightly batches is free, and says so', async () => {
     for (const batch of [1, 2, 3, 4]) await ask(backfill, 'backfill', batch);
     // Free again in 10, 20, 30 and 40 s.
@@ -131,11 +119,6 @@ describe('for batches of a night that wait at another worker', () => {
       'runs of a higher priority have 2 batches waiting for a call',
     );
     expect(await said(night)).toEqual([]);
-  });
-
-  it('an ad hoc run leaves no slot for nightly batches', async () => {
-    await waiting(1, 2, 3, 4);
-    expect(await ask(await runOf('ad-hoc'), 'ad-hoc')).toMatchObject({ kind: 'admitted' });
   });
 
   it('a backfill leaves slots by the calls that the service reports as left', async () => {
@@ -207,19 +190,6 @@ describe('a batch', () => {
     expect(await enrich(night, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 3_600_000 });
   });
 
-  it('a batch whose people need no call is not registered as waiting', async () => {
-    expect(await enrich(night, 2)).toMatchObject({ kind: 'done' });
-    expect(await isWaitedFor()).toEqual([]);
-  });
-
-  it('a batch whose people have all been asked for is not registered as waiting', async () => {
-    await planPeople(warehouse, night, 10);
-    const answer = () => Promise.resolve(answerWith(Array<null>(10).fill(null)));
-    const free = { slots: 4, wait: undefined };
-    expect(await enrich(night, 1, free, answer)).toMatchObject({ kind: 'done', calls: 1 });
-    expect(await isWaitedFor()).toEqual([]);
-  });
-
   it('no batch of a run without credits is registered as waiting, also none that has not begun', async () => {
     await planPeople(warehouse, night, 30);
     await budgetsOf(warehouse.database, night, {});
@@ -266,12 +236,6 @@ describe('a batch', () => {
 });
 
 describe('no slot is kept', () => {
-  it('no slot is reserved for batches of a backfill', async () => {
-    await registerWaitingBatches(warehouse.database, { runId: backfill, batches: [1] });
-    const calls = await Promise.all([1, 2, 3, 4].map((batch) => ask(night, 'nightly', batch)));
-    expect(calls.map(({ kind }) => kind)).toEqual(Array(4).fill('admitted'));
-  });
-
   it('no slot is reserved for a batch that is admitted or needs no call', async () => {
     await waiting(1, 2);
     await ask(night, 'nightly', 1);
@@ -282,12 +246,6 @@ describe('no slot is kept', () => {
   it('no slot is reserved for a paused run', async () => {
     await waiting(1, 2);
     await setRunStatus(warehouse, night, 'paused', undefined);
-    expect(await slotsForBackfill()).toBe(4);
-  });
-
-  it('no slot is reserved for a run that was changed to a backfill', async () => {
-    await waiting(1, 2);
-    await setPriority(warehouse, night, 'backfill');
     expect(await slotsForBackfill()).toBe(4);
   });
 

@@ -64,16 +64,6 @@ it('a run whose export is refused sends START and FAIL with the reason', async (
   expect(receiver.events[1]!.run).toMatchObject({ facets: { errorMessage: { message: reason.reason } } });
 });
 
-it('an unavailable or refusing lineage receiver delays and fails no run', async () => {
-  expect.assertions(2);
-  const { runId } = await stagedRun(warehouse, []);
-  for (const url of ['http://127.0.0.1:1', `${receiver.url}/nowhere`]) {
-    const lineage = startLineage(warehouse, { url, apiKey: undefined }, source, log);
-    lineage.started(runId);
-    await expect(lineage.close()).resolves.toBeUndefined();
-  }
-});
-
 it('a lineage receiver that never answers is given up when the worker stops, and holds no run meanwhile', async () => {
   const { runId } = await stagedRun(warehouse, []);
   const silent = createServer();

@@ -25,11 +25,6 @@ const isServed = (name: string) => served.has(name) || name === 'up' || name.sta
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
-it('names of metrics in an expression are distinguished from functions, labels and durations', () => {
-  const expression = `sum by (le) (rate(one_bucket{job=~"a.*"}[15m])) / on (le) max(two) > 0.2 and three`;
-  expect(metricsOf(expression)).toEqual(['one_bucket', 'two', 'three']);
-});
-
 describe('the alerts', () => {
   it.each(readRules())('the alert $alert uses metrics that are served', ({ expr }) => {
     const names = metricsOf(expr);

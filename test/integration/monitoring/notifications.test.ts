@@ -96,17 +96,6 @@ describe('a change of status', () => {
     ]);
   });
 
-  it('a changed status is notified by one of several processes', async () => {
-    for (let runs = 0; runs < 25; runs += 1) {
-      const run = await stagedRun(warehouse, []);
-      await endRun(warehouse, run.runId, 'finished', undefined);
-    }
-    await Promise.all([1, 2, 3].map(() => notifier([urlChannel(url(), undefined)]).sendDue()));
-    const events = posts().map((post) => post['event_id']);
-    expect(events).toHaveLength(25);
-    expect(new Set(events).size).toBe(25);
-  });
-
   it('no notification is sent for unwanted events, plans, and events older than a day', async () => {
     const failed = await stagedRun(warehouse, []);
     await setRunStatus(warehouse, failed.runId, 'failed', pauseReason);
@@ -173,12 +162,6 @@ describe('a time of a schedule', () => {
       },
     ]);
   });
-
-  it('a time of a schedule sends no notification when it succeeds, or when Temporal tries it again', async () => {
-    await begin(() => Promise.resolve({ runs: [], refused: [], left: 0 }));
-    await expect(begin(() => Promise.reject(new Error('connection lost')))).rejects.toThrow();
-    expect(await rows()).toEqual([]);
-  });
 });
 
 describe('an address', () => {
@@ -241,13 +224,6 @@ describe('a command', () => {
     expect(given).not.toContain('canary');
     expect(given).toMatch(/^CHAT_ROOM=on-call$/m);
     expect(given).toMatch(/^PATH=/m);
-  });
-
-  it('a notification command that hangs is killed, and its delivery fails', async () => {
-    const abort = new AbortController();
-    const told = commandChannel('sleep 1000').send('{}', abort.signal);
-    abort.abort();
-    await expect(told).rejects.toThrow('the command was killed');
   });
 });
 

@@ -242,16 +242,6 @@ describe('the report of a run', () => {
     expect(text).not.toMatch(/orbit\.example|Pilot|\+1 ?202/);
   });
 
-  it('the report of a run exists before anything has happened in the run', async () => {
-    const fresh = await stagedRun(warehouse, []);
-    const early = await gatherReport(warehouse, fresh.runId, { rateLimits, now });
-    expect([early.calls.windows, early.waste, early.needs_person]).toEqual([
-      [{ limit: 3, seconds: 10, peak: 0 }],
-      [],
-      [],
-    ]);
-  });
-
   it('the report of a run compares contacts with known values, by record id or email', async () => {
     const folder = temporaryFolder(onTestFinished);
     const truth = join(folder, 'truth.csv');
@@ -286,11 +276,5 @@ describe('the report of a run', () => {
     await expect(
       gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth }),
     ).rejects.toMatchObject({ type: 'truth.unreadable', next: expect.stringContaining('title') as string });
-  });
-
-  it('the report of a missing run is refused', async () => {
-    await expect(gatherReport(warehouse, 'run-none', { rateLimits, now })).rejects.toMatchObject({
-      type: 'run.unknown',
-    });
   });
 });

@@ -141,19 +141,6 @@ describe('a schedule in Temporal', () => {
     expect(known.description.state).toMatchObject({ paused: true, note: 'CRM migration' });
   });
 
-  it('a schedule shows changes that were made in Temporal', async () => {
-    await putSchedule(temporal.client, definition());
-    await temporal.client.schedule.getHandle(name).update(({ action, policies, state }) => ({
-      action,
-      policies: { ...policies, pauseOnFailure: false },
-      state,
-      spec: { calendars: [{ hour: 3 }] },
-    }));
-    expect((await getSchedule(temporal.client, name)).definition).toEqual(
-      definition({ cron: 'changed in Temporal', timezone: 'UTC', pauseOnFailure: false }),
-    );
-  });
-
   it('schedules of other products in Temporal are neither listed nor changed', async () => {
     await ensureSchedule(temporal.client, ownSchedules.sweep);
     await ensureSchedule(temporal.client, ownSchedules.prune);
@@ -210,22 +197,6 @@ describe('a schedule that fires', () => {
       const { workflowId } = (await recent())[0]!.action.workflow;
       expect(await client.workflow.getHandle(workflowId).result()).toMatchObject(expected);
     });
-  });
-
-  it('a schedule with the policy skip is not triggered while its run is in progress', async () => {
-    const { client } = temporal;
-    await putSchedule(client, definition({ overlap: 'skip' }));
-    await triggerSchedule(client, await getSchedule(client, name));
-    // No person works: what was triggered waits.
-    const running = await expect
-      .poll(async () => (await getSchedule(client, name)).description.info.runningActions)
-      .toHaveLength(1)
-      .then(async () => (await getSchedule(client, name)).description.info.runningActions);
-    await expect(triggerSchedule(client, await getSchedule(client, name))).rejects.toMatchObject({
-      type: 'schedule.running',
-      exitCode: 3,
-    });
-    await client.workflow.getHandle(running[0]!.workflow.workflowId).terminate();
   });
 
   it('deleting a schedule cancels a time that waits for a worker, so that no later worker begins a run', async () => {

@@ -68,25 +68,6 @@ describe('enrich match', () => {
     expect(sandbox.log.calls(0)).toHaveLength(calls);
   });
 
-  it('enrich match sends a profile URL as it is written', async () => {
-    const written = 'http://www.linkedin.com/in/Ada-Novak/';
-    const server = await startScriptedServer((socket) => socket.write(httpAnswer(200, '{"person":null}')));
-    try {
-      await runAt(server.baseUrl, matchCommand(), '--profile-url', written, '--yes');
-    } finally {
-      await server.close();
-    }
-    expect(told).toContain(written);
-    expect(server.requests.join()).toContain(new URLSearchParams({ proflink_url: written }).toString());
-  });
-
-  it('enrich match prints the person whom the service found', async () => {
-    await run(matchCommand(), '--id', known.id, '--yes');
-    expect(printed).toContain(known.organization.name);
-    // A number like any other value begins in the column of the values.
-    expect(printed).toMatch(/^  request id    -?\d+$/mu);
-  });
-
   it('enrich match prints the answer as it came, with its exact request id', async () => {
     await run(matchCommand(), '--id', known.id, '--yes', '--json');
     expect(printed).toContain(`"request_id":${sandbox.log.calls(0).at(-1)?.requestId}`);
@@ -143,11 +124,6 @@ describe('enrich match', () => {
     }
   }
 
-  it('enrich match says that no person was found if the person has only an id and a company', async () => {
-    await matchAt(200, { person: { id: 'p-1', name: null, organization: { name: 'Orbit' } } });
-    expect(printed).toBe('the service did not find this person\n');
-  });
-
   it('enrich match says how to correct refused data, and when to try again after a refusal', async () => {
     await expect(matchAt(422, { error: 'invalid' })).rejects.toMatchObject({
       type: 'validation',
@@ -167,24 +143,6 @@ describe('enrich match', () => {
   ])('enrich match refuses %o before anything is sent', async (options, type) => {
     await expect(run(matchCommand(), ...options, '--yes')).rejects.toMatchObject({ type, exitCode: 2 });
   });
-});
-
-it('enrich usage prints windows and credits as a table', async () => {
-  const server = await startScriptedServer((socket, request) => {
-    const body = request.includes('api_usage_stats')
-      ? '{"[\\"api/v1/people\\", \\"bulk_match\\"]":{"minute":{"limit":20,"consumed":3,"left_over":null},' +
-        '"hour":{"limit":600,"consumed":17,"left_over":583},"day":{"limit":null}}}'
-      : '{"credit_usage_stats":{"email":{"limit":1491.5,"consumed":0.25,"left_over":1491.25}},' +
-        '"current_credit_cycle":{"start_date":"2026-11-01","end_date":"2026-11-30"}}';
-    socket.write(httpAnswer(200, body));
-  });
-  await runAt(server.baseUrl, usageCommand());
-  await server.close();
-  const lines = printed.split('\n').map((line) => line.trim().split(/ {2,}/).join(' | '));
-  expect(lines).toContain('api/v1/people bulk_match | minute | 20 | 3 | 17');
-  expect(lines).toContain('api/v1/people bulk_match | hour | 600 | 17 | 583');
-  expect(lines).toContain('api/v1/people bulk_match | day | unlimited | - | -');
-  expect(lines).toContain('email | 1,491.5 | 0.25 | 1,491.25');
 });
 
 it.each([
@@ -223,15 +181,6 @@ it('enrich usage --reconcile says that the service gave no statement, and shows 
     missing_statement: expect.stringContaining('403'),
     cycles: [{ billed: '2.5' }],
   });
-});
-
-it('enrich usage --reconcile says that a figure of the statement cannot be read', async () => {
-  const server = await startScriptedServer((socket) => {
-    socket.write(httpAnswer(200, statement('"many"')));
-  });
-  await runAt(server.baseUrl, usageCommand(), '--reconcile');
-  await server.close();
-  expect(told).toContain('a figure of the statement cannot be read');
 });
 
 function statement(consumed: string): string {

@@ -75,25 +75,6 @@ it('the service status at the start of a run names the user and the calls left, 
   expect(asked).toEqual(['/api/v1/users/api_profile', '/api/v1/usage_stats/api_usage_stats']);
 });
 
-it('the service status at the start of a run names every limited window', async () => {
-  const windows = {
-    minute: { limit: 100, consumed: 0, left_over: 100 },
-    hour: { limit: null },
-    day: { limit: 5_000, consumed: 4_999, left_over: 1 },
-  };
-  const { outcome } = await learn({ usage: usage(windows) });
-  expect(outcome).toContain('bulk calls left at the service: 100 of 100 this minute, 1 of 5000 this day');
-});
-
-it('the service status at the start of a run names the calls left in a new window of the service', async () => {
-  const hour = (consumed: number) => usage({ hour: { limit: 600, consumed, left_over: 600 - consumed } });
-  const left = async (consumed: number) => (await learn({ usage: hour(consumed) })).outcome;
-  expect(await left(600)).toContain('bulk calls left at the service: 0 of 600 this hour');
-  expect(await left(1)).toContain('bulk calls left at the service: 599 of 600 this hour');
-  expect(await left(3)).toContain('bulk calls left at the service: 597 of 600 this hour');
-  expect(await left(0)).toContain('bulk calls left at the service: 600 of 600 this hour');
-});
-
 it.each<[string, Answers]>([
   ['the profile says 401', { profile: refusal(401) }],
   ['the profile is not told, and health says 401', { profile: refusal(403), health: refusal(401) }],
@@ -134,10 +115,6 @@ it('the service status at the start of a run refuses no run if the key may see n
   expect(outcome).toHaveLength(2);
 });
 
-it('the service status at the start of a run shows only the id of the user', async () => {
-  expect(JSON.stringify((await learn({})).outcome)).not.toContain('canary');
-});
-
 describe('a key that may enrich and not poll', () => {
   it('a key without the right to poll is refused only if results can come by polls alone', async () => {
     const sandbox = await startSandbox({
@@ -154,12 +131,6 @@ describe('a key that may enrich and not poll', () => {
     expect(sandbox.log.bill()).toMatchObject({ credits: '0' });
     await parts.client.close();
     await sandbox.close();
-  });
-
-  it('the right to poll is not tested without a free slot in the windows of polls', async () => {
-    const full = { '["api/v1/webhook_result", "show"]': { hour: { limit: 5, consumed: 5, left_over: 0 } } };
-    const { asked } = await learn({ usage: httpAnswer(200, JSON.stringify(full)) }, { polls: true });
-    expect(asked.some((path) => path?.includes('webhook_result/'))).toBe(false);
   });
 });
 

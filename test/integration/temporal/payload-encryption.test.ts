@@ -88,12 +88,6 @@ describe('a run whose payloads are encrypted', () => {
     }
   });
 
-  it('a run with encrypted payloads is readable with the key', async () => {
-    const handle = clientWith(codec).workflow.getHandle(runId);
-    expect(await handle.result()).toMatchObject({ run_id: runId, status: 'finished' });
-    expect(await (await handle.describe()).staticSummary()).toBe('secret-customers.csv');
-  });
-
   it('a run with encrypted payloads names the missing key to a process without it', async () => {
     for (const other of [new EncryptingCodec([newKey]), new EncryptingCodec([])])
       await expect(clientWith(other).workflow.getHandle(runId).result()).rejects.toThrow(
@@ -133,11 +127,6 @@ describe('a run that fails where payloads are encrypted', () => {
   });
 });
 
-it("a run continues with workers that have a new key before the run's key", async () => {
-  const runId = await start(new EncryptingCodec([oldKey]));
-  expect(await carryOut(runId, new EncryptingCodec([newKey, oldKey]))).toMatchObject({ status: 'finished' });
-});
-
 describe('the codec server', () => {
   const codec = new EncryptingCodec([newKey, oldKey]);
   const ui = 'http://127.0.0.1:8233';
@@ -173,20 +162,6 @@ describe('the codec server', () => {
       file: 'secret-customers.csv',
     });
     await temporal.client.workflow.getHandle(runId).terminate();
-  });
-
-  it('the codec server encodes payloads of the UI, and decodes them again', async () => {
-    const given = {
-      payloads: [
-        {
-          metadata: { encoding: Buffer.from('json/plain').toString('base64') },
-          data: Buffer.from('1').toString('base64'),
-        },
-      ],
-    };
-    const encoded = (await (await ask('/encode', given)).json()) as typeof given;
-    expect(encoded).not.toEqual(given);
-    expect(await (await ask('/decode', encoded)).json()).toEqual(given);
   });
 
   it('the codec server answers the browser of the UI, and no page of another origin', async () => {

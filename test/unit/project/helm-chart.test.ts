@@ -5,7 +5,6 @@ import { parse } from 'yaml';
 import { loaders } from '../../../src/cli/command-loaders.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { settingNames } from '../../../src/config/settings-schema.ts';
-import { callTaskQueues, controlTaskQueue } from '../../../src/contract/temporal-names.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
@@ -39,14 +38,4 @@ it('the Helm chart starts only commands that exist', () => {
 it('the Helm chart gives a worker longer to end than a call in flight may need', () => {
   const { callTimeoutSeconds } = readConfig({}).service;
   expect(values.worker.terminationGracePeriodSeconds).toBeGreaterThan(callTimeoutSeconds + 60);
-});
-
-it('the Helm chart scales by the backlog of every task queue', () => {
-  for (const queue of [controlTaskQueue, ...Object.values(callTaskQueues)])
-    expect(templates).toContain(`"${queue}"`);
-});
-
-it('the Helm chart has the version of the product', () => {
-  const { appVersion } = parse(read(`${chart}Chart.yaml`)) as { readonly appVersion: string };
-  expect(appVersion).toBe((JSON.parse(read('package.json')) as { readonly version: string }).version);
 });

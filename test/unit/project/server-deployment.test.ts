@@ -94,13 +94,6 @@ it('docker-compose.yml sets only what the settings know, for worker, receiver an
   }
 });
 
-it('docker-compose.yml reads from .env only what .env.example explains', () => {
-  const asked = [...read('docker-compose.yml').matchAll(/(?<!\$)\$\{([A-Z][A-Z0-9_]+)/g)].map(
-    (match) => match[1]!,
-  );
-  expect(asked.filter((name) => !example.has(name))).toEqual([]);
-});
-
 it('docker-compose.yml holds no password', () => {
   const secrets = services.flatMap(([, service]) =>
     Object.entries(service.environment ?? {}).filter(([name]) => /PASSWORD|PWD|KEY|TOKEN/.test(name)),
@@ -109,21 +102,9 @@ it('docker-compose.yml holds no password', () => {
   for (const [, value] of secrets) expect(value).toMatch(/^(?:$|\$\{[A-Z][A-Z0-9_]+:\?)/);
 });
 
-it('docker-compose.yml passes its own settings to no container of the product', () => {
-  for (const name of ['worker', 'receiver', 'cli'])
-    for (const setting of blanked) expect(compose.services[name]!.environment![setting]).toBe('');
-});
-
 it('docker-compose.yml gives the receiver no credential that only workers and commands need', () => {
   const { environment } = compose.services['receiver']!;
   expect(blankInReceiver.filter((setting) => environment![setting] !== '')).toEqual([]);
-});
-
-it('docker-compose.yml builds the image of the product once and does not pull it', () => {
-  const ours = services.filter(([, { image }]) => image === 'enrich:local');
-  expect(ours.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['worker']);
-  const others = ours.filter(([, { build }]) => build === undefined);
-  expect(others.filter(([, service]) => service.pull_policy !== 'never')).toEqual([]);
 });
 
 it('docker-compose.yml gives a worker longer to end than a call in flight may need', () => {
@@ -133,39 +114,9 @@ it('docker-compose.yml gives a worker longer to end than a call in flight may ne
   expect(grace).toBeGreaterThan(callTimeoutSeconds + 60);
 });
 
-it('docker-compose.yml keeps databases in named volumes and gives workers the exports read-only', () => {
-  for (const name of ['warehouse', 'temporal-database']) {
-    expect(Object.keys(compose.volumes)).toContain(name);
-    expect(compose.services[name]!.volumes).toContain(`${name}:/var/lib/postgresql/data`);
-  }
-  for (const name of ['worker', 'cli'])
-    expect(compose.services[name]!.volumes).toContainEqual({
-      type: 'bind',
-      source: '${EXPORTS_DIRECTORY:-./exports}',
-      target: '/exports',
-      read_only: true,
-      bind: { create_host_path: false },
-    });
-});
-
-it('docker-compose.yml can run several workers: a worker takes no fixed name and no port', () => {
-  const worker = compose.services['worker']!;
-  expect(worker.ports).toBeUndefined();
-  expect(worker).not.toHaveProperty('container_name');
-});
-
 it('docker-compose.yml pins every image that it does not build', () => {
   const images = services.filter(([, { image }]) => image !== 'enrich:local').map(([, { image }]) => image);
   expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+)?$/.test(image ?? ''))).toEqual([]);
-});
-
-it('docker-compose.yml waits for healthy servers and for the end of preparing containers', () => {
-  const waits = services.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
-  expect(waits.length).toBeGreaterThan(0);
-  for (const [dependency, { condition }] of waits) {
-    const watched = compose.services[dependency]!.healthcheck !== undefined;
-    expect(condition).toBe(watched ? 'service_healthy' : 'service_completed_successfully');
-  }
 });
 
 it('docker-compose.yml opens ports to this machine only', () => {

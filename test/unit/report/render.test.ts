@@ -21,23 +21,6 @@ describe('the report for a terminal', () => {
     expect(text).toMatch(/contact\s+1,000\s+1,840\.5\s+1\.84/);
   });
 
-  it('the terminal report shows a dash as the price of a field that no row has', () => {
-    expect(text).toMatch(/verified email\s+0\s+1,040\.5\s+–/);
-  });
-
-  it('the terminal report writes the expected credits as the plan does', () => {
-    const { credits } = reportWith();
-    const planned = { ...credits.planned!, low: '28.5', expected: '39.9', high: '51.3' };
-    const tenths = renderReport(reportWith({ credits: { ...credits, planned } }), 'terminal');
-    expect(tenths).toContain('expected 39.9 (28.5 to 51.3)');
-  });
-
-  it('the terminal report shows no price of an email while credits are held and none is settled', () => {
-    const costs = [{ field: 'verified_email' as const, count: 46, credits: '0', each: null }];
-    const unsettled = renderReport(reportWith({ costs }), 'terminal');
-    expect(unsettled).toMatch(/Per verified email +– +nothing settled yet, for 46 emails\n/);
-  });
-
   it('the terminal report says how many contacts have lost their person, and why', () => {
     expect(text).toMatch(/another contact could be this person as well\s+3\n/);
   });
@@ -51,12 +34,6 @@ describe('the report for a terminal', () => {
     const section = renderReport(overdue, 'terminal').replaceAll(/\s+/g, ' ').split('Late results ----')[1];
     expect(section).toContain('6 calls got no late results before the deadline.');
     expect(section).toContain('their credits stay held');
-  });
-
-  it('the terminal report shows equal shares for outcomes with equal numbers of rows', () => {
-    const outcomes = { enriched: 5, identity_mismatch: 5, not_found: 50 };
-    const shares = renderReport(reportWith({ outcomes }), 'terminal').matchAll(/ 5 +(\d+\.\d %)/g);
-    expect([...shares].map(([, share]) => share)).toEqual(['8.3 %', '8.3 %']);
   });
 
   it('the terminal report shows control characters of a file name as text', () => {
@@ -82,10 +59,5 @@ describe('the report as Markdown', () => {
     expect(text.split('\n')[0]).toBe(
       '# Enrichment report: \\<b\\>\\*x\\*\\</b\\>\\_y\\_\\[z\\](//evil.example)\\`w\\` www&#46;evil.example.csv',
     );
-  });
-
-  it('the Markdown report puts a next step with backticks into a longer fence', () => {
-    const text = renderReport(reportWith({ needs_person: [{ what: 'Look.', next: 'a `b` c' }] }), 'markdown');
-    expect(text).toContain('- Look. Next: `` a `b` c ``');
   });
 });

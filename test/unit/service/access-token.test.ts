@@ -1,10 +1,9 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Credential } from '../../../src/config/settings.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
-import { credentialSource, UnreadableToken } from '../../../src/service/credential.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import type { HttpAnswer, HttpRequest, Transport } from '../../../src/service/transport.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
@@ -118,21 +117,6 @@ describe.each<[string, Credential]>([
     expect(tokensOf(sent)).toEqual(['token-1']);
   });
 
-  it('a renewed access token that has worked is renewed again when it has expired', async () => {
-    const first = accepting('token-2');
-    const second = accepting('token-3');
-    let service = first;
-    const transport = { ...first.transport, send: (request: HttpRequest) => service.transport.send(request) };
-    const client = clientOf(transport, credential);
-    await client.apiUsage();
-    service = second;
-    await ask(client);
-    expect([tokensOf(first.sent), tokensOf(second.sent)]).toEqual([
-      ['token-1', 'token-2'],
-      ['token-2', 'token-3'],
-    ]);
-  });
-
   it('a second refusal of the access token pauses', async () => {
     const { sent, transport } = refusing(() => writeFileSync(file, `token-${sent.length + 1}`));
     const refused = ask(clientOf(transport, credential));
@@ -173,14 +157,6 @@ describe('a renewed access token', () => {
     expect(timesRead()).toBe(2);
     expect(tokensOf(sent).toSorted()).toEqual([...Array(8).fill('token-1'), ...Array(8).fill('token-2')]);
   });
-
-  it('a renewed access token serves a call that was refused late', async () => {
-    const source = credentialSource(credential);
-    const old = await source();
-    writeFileSync(file, 'token-2');
-    const renewed = await source(old);
-    expect([await source(old), await source(), timesRead()]).toEqual([renewed, renewed, 2]);
-  });
 });
 
 describe('an access token that cannot be read', () => {
@@ -207,19 +183,4 @@ describe('an access token that cannot be read', () => {
       expect(sent).toEqual([]);
     },
   );
-
-  it('an unreadable access token is read when it exists', async () => {
-    const late = join(directory, 'late');
-    const { transport } = accepting('token-1');
-    const client = clientOf(transport, { kind: 'access-token', file: late });
-    await expect(client.bulkMatch({ details })).rejects.toBeInstanceOf(Error);
-    appendFileSync(late, 'token-1');
-    expect((await client.bulkMatch({ details })).httpStatus).toBe(200);
-  });
-
-  it('an unreadable access token names its setting', async () => {
-    const source = credentialSource({ kind: 'access-token', command: 'exit 1' });
-    await expect(source()).rejects.toThrow(UnreadableToken);
-    await expect(source()).rejects.toMatchObject({ where: 'ENRICHMENT_ACCESS_TOKEN_COMMAND' });
-  });
 });

@@ -27,12 +27,6 @@ it('readRateHeaders() reads an empty value as unlimited', () => {
   ).toEqual([{ window: 'hour', seconds: 3_600, limit: null, used: 3, left: null }]);
 });
 
-it('readRateHeaders() knows the older name of the daily window', () => {
-  expect(readRateHeaders({ 'x-rate-limit-daily': '50' })).toEqual([
-    { window: 'day', seconds: 86_400, limit: 50, used: undefined, left: undefined },
-  ]);
-});
-
 it('readRateHeaders() takes the stricter name if a window has two', () => {
   const newer = { 'x-rate-limit-24-hour': '', 'x-24-hour-usage': '', 'x-24-hour-requests-left': '' };
   const older = { 'x-rate-limit-daily': '50', 'x-daily-usage': '50', 'x-daily-requests-left': '0' };
@@ -78,8 +72,4 @@ it('readRateHeaders() reads fewer than 0 calls left of a limit as 0', () => {
     { window: 'hour', seconds: 3_600, limit: 600, used: undefined, left: 0 },
   ]);
   expect(readRateHeaders({ 'x-rate-limit-hourly': '-1', 'x-hourly-requests-left': '-1' })).toEqual([]);
-});
-
-it('readRateHeaders() finds no window on a 401', () => {
-  expect(readRateHeaders({ 'content-type': 'text/plain' })).toEqual([]);
 });

@@ -50,16 +50,6 @@ function polledBy(
 
 const marks = (settings: Record<string, string>): string => markSettings(readConfig(settings));
 
-it('readWorkerPoll() names the keys of live workers that encrypt', async () => {
-  const client = polledBy(
-    [3, { key: '2026-11' }],
-    [4, { key: '2026-11' }],
-    [5, {}],
-    [200, { key: '2025-11' }],
-  );
-  expect(await readWorkerPoll(client, new Date(now))).toMatchObject({ keyNames: ['2026-11'], isPlain: true });
-});
-
 it('readWorkerPoll() returns the marks of the settings of live workers, with and without a key', async () => {
   const [one, other] = [marks({}), marks({ RATE_LIMITS: '20/minute' })];
   const client = polledBy(
