@@ -21,7 +21,6 @@ import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
 import type { Lineage } from '../src/monitoring/lineage.ts';
 import { notifyingOfFailure } from '../src/monitoring/notifications.ts';
-import { killPoint } from '../src/telemetry/kill-point.ts';
 import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
@@ -87,9 +86,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
       beating(log, async () => {
         await adoptService(warehouse, runId, dependencies.service);
         const run = await getRun(warehouse, runId);
-        const opened = await openPage(warehouse, runId, page, askedBy(run.options));
-        killPoint('page-opened');
-        return opened;
+        return openPage(warehouse, runId, page, askedBy(run.options));
       }),
     syncLateResults: ({ runId }) => beating(log, (signal) => syncRunResults(dependencies, runId, signal)),
     sweepLateResults: () =>

@@ -6,7 +6,6 @@ import { findContent, isElsewhere, type ExportAccess } from '../ingest/sources/o
 import { namingExport } from '../ingest/reading/open-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import { stageExport } from '../ingest/staging/stage.ts';
-import { killPoint } from '../telemetry/kill-point.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { Warehouse } from '../db/database.ts';
 import {
@@ -82,7 +81,6 @@ export async function stageRun(
           options.onProgress(rows);
           onIngested(rows - counted);
           counted = rows;
-          killPoint('chunk-staged');
         },
         signal: options.signal,
       }),

@@ -3,9 +3,7 @@
  * reaches the named point (for the third time).
  */
 export type KillPoint =
-  | 'chunk-staged'
   | 'planned'
-  | 'page-opened'
   | 'admitted'
   | 'calling'
   | 'answered'

@@ -5,13 +5,11 @@
  * three months, a sixth no longer fresh, asks for these people, writes their answers, searches a person as an erasure
  * does, and prunes what is older than its retention, on an embedded PostgreSQL whose clock is moved ahead by a day. The
  * last run of a month is undone and the undo reverted. A statement that always costs the same shows how fast the
- * machine is: times are as on the machine of the first month. Prints a line a month, compares the last three months
- * with months 4 to 6, and draws the curves to `growth.svg` in `--output FOLDER`.
+ * machine is: times are as on the machine of the first month. Prints a line a month, and compares the last three
+ * months with months 4 to 6.
  */
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
 import { readOpenPeople } from '../../src/calls/batches/open-people.ts';
 import { recordAnswer } from '../../src/calls/answers/record-answer.ts';
 import { openWarehouse } from '../../src/db/database.ts';
@@ -31,15 +29,13 @@ import { stagedRun, testSpec, type StagedRow } from '../helpers/warehouse/rows.t
 import { installSimulatedClock, setSimulatedClock } from '../helpers/database/simulated-clock.ts';
 import { openBenchDatabase } from './bench-database.ts';
 import { benchOptions } from './command-line.ts';
-import { growthPicture, type Month } from './growth-picture.ts';
 import { quantile } from './quantile.ts';
 import { answerWith } from '../helpers/warehouse/answer-with.ts';
 import { testWarehouse, type TestWarehouse } from '../helpers/database/test-warehouse.ts';
 
-const wanted = benchOptions('nights', 'rows', 'output');
+const wanted = benchOptions('nights', 'rows');
 const nights = Number(wanted.nights ?? 730);
 const rowsPerNight = Number(wanted.rows ?? 300);
-const output = wanted.output ?? '.';
 const newPerNight = Math.floor(rowsPerNight / 3);
 const againPerNight = Math.floor(rowsPerNight / 6);
 const nightsPerMonth = 30;
@@ -57,6 +53,14 @@ const retention = parseRetention(
 );
 const { signal } = new AbortController();
 const limits = { service, rateLimits: [{ calls: 600, seconds: 3_600 }], budgets: {} };
+
+interface Month {
+  readonly month: number;
+  /** Rows by table. */
+  readonly tables: Readonly<Record<string, number>>;
+  /** Milliseconds: medians, and of admissions the 99th percentile too. */
+  readonly times: Readonly<Record<string, number>>;
+}
 
 /** Milliseconds of each step, by night. */
 interface Night {
@@ -96,7 +100,6 @@ try {
   const callWarehouse = testWarehouse(openWarehouse(databaseUrl, { keepsPlans: true }));
   const months = await simulate(warehouse, callWarehouse);
   compare(months);
-  writeFileSync(join(output, 'growth.svg'), growthPicture(months));
   await Promise.all([warehouse.close(), callWarehouse.close()]);
 } finally {
   await close();

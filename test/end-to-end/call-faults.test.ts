@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Scenario } from '../../src/sandbox/faults.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
 import { startTcpProxy } from '../helpers/servers/tcp-proxy.ts';
@@ -50,16 +53,28 @@ it('a call without an answer in time is unknown, and neither a mistyped id nor C
     /^warning: without 2 released calls, the service has billed \d+ credits more/m,
   );
   const release = ['attempts', 'release', call!.attempt_id, call!.attempt_id];
-  for (const [answer, code] of [
-    ['n\n', 0],
-    ['\u0003', 3],
-  ] as const) {
-    const refused = await system.answerPrompts(release, answer);
-    expect(refused.shown).toContain('nothing was decided');
-    expect(refused.code).toBe(code);
-  }
+  const refused = await system.answerPrompts(release, '\u0003');
+  expect(refused.shown).toContain('nothing was decided');
+  expect(refused.code).toBe(3);
   expect((await attemptsOf(runId))['unknown']).toBe(1);
   expect(Number(ended.facts().credits.unknown)).toBeGreaterThan(0);
+  expect(system.sandbox.log.bill().billedAgain).toEqual({});
+  await expectPromisesKept(system);
+});
+
+it('a person whom the service refuses is rejected alone, and a refusal for the rate (429) is waited out', async () => {
+  const file = join(system.directory, 'poison.csv');
+  const people = Array.from({ length: 40 }, (_, index) => `Cara,Poison${index}x,cara${index}@works.example`);
+  writeFileSync(file, `first_name,last_name,email\n${people.join('\n')}\n`);
+  system.sandbox.faults.set({
+    rules: [
+      { containing: 'Poison14x', status: 422 },
+      { path: '/people/bulk_match', from: 2, to: 3, status: 429, retry_after: '1' },
+    ],
+  });
+  const facts = (await system.here(['run', file, '--yes', '--json'])).facts();
+  expect(facts).toMatchObject({ status: 'finished', outcomes: { rejected: 1 } });
+  expect(sum(facts.outcomes)).toBe(40);
   expect(system.sandbox.log.bill().billedAgain).toEqual({});
   await expectPromisesKept(system);
 });
@@ -90,7 +105,7 @@ it('a call that was not sent is retried at no cost until the service is reachabl
 });
 
 it('a worker that Temporal abandoned during its call asks for no person twice when it comes back', async () => {
-  system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 15_000 }] });
+  system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 8_000 }] });
   const before = system.sandbox.log.bill().calls;
   const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
   const abandoned = system.begin(['worker'], settings);
@@ -118,17 +133,21 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
 describe('with one call at a time', () => {
   beforeAll(() => system.startWorker({ CALL_CONCURRENCY: '1' }));
 
-  it('an account without credits pauses the run, fails no row, and continues with new credits', async () => {
+  it('a refused key and an account without credits pause the run, fail no row, and the run continues', async () => {
     let command = ['run', system.sample(60), '--yes', '--json'];
-    for (const status of [200, 402, 403] as const) {
-      system.sandbox.faults.set({ credits_left: 12, out_of_credits: status });
+    const faults: Scenario[] = [
+      { rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] },
+      { credits_left: 12, out_of_credits: 402 },
+      { credits_left: 12, out_of_credits: 200 },
+    ];
+    for (const fault of faults) {
+      system.sandbox.faults.set(fault);
       const before = system.sandbox.log.bill().calls;
       const paused = await system.here(command);
       expect(paused.code).toBe(3);
       expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
       expect(paused.facts().outcomes['rejected']).toBeUndefined();
-      // A call with the credits that are left, and one that the service refuses.
-      expect(system.sandbox.log.bill().calls - before).toBeGreaterThan(1);
+      expect(system.sandbox.log.bill().calls).toBeGreaterThan(before);
       command = ['resume', paused.facts().run_id, '--json'];
     }
     system.sandbox.faults.set({});
@@ -189,4 +208,26 @@ describe('with one call at a time', () => {
       });
     });
   });
+});
+
+/** Last: people of these calls may be in the export of another test, which then asks for them again. */
+it('a call is unknown and not repeated after HTML, a cut body, a reset, a billed 502 or a bad price', async () => {
+  const faults = [
+    { answer: 'html' },
+    { answer: 'cut' },
+    { answer: 'reset' },
+    { status: 502 },
+    { credits: 'missing' },
+    { credits: 'negative' },
+    { credits: 'text' },
+  ] as const;
+  system.sandbox.faults.set({
+    rules: faults.map((fault, index) => ({ from: index + 2, to: index + 2, ...fault })),
+  });
+  await system.startWorker();
+  const ended = (await system.here(['run', system.sample(150), '--yes', '--json'])).facts();
+  expect(Number(ended.credits.unknown)).toBeGreaterThan(0);
+  expect((await attemptsOf(ended.run_id))['unknown']).toBe(faults.length);
+  expect(system.sandbox.log.bill().billedAgain).toEqual({});
+  await expectPromisesKept(system);
 });

@@ -17,7 +17,7 @@ const server = {
   ...system.sharedTemporal(),
   WEBHOOK_LISTEN: `127.0.0.1:${port}`,
   WEBHOOK_PUBLIC_URL: `http://127.0.0.1:${port}`,
-  LATE_RESULTS_POLL_AFTER: '60s',
+  LATE_RESULTS_POLL_AFTER: '15s',
   LATE_RESULTS_DEADLINE: '120s',
 };
 

@@ -65,38 +65,23 @@ async function sweep(): Promise<void> {
   await (await system.temporal()).schedule.getHandle(sweepScheduleId).trigger();
 }
 
-describe('phones that come by webhook', () => {
-  beforeAll(() => system.startWorker(lastPolls));
-
-  it('phones that arrive by webhook are applied, and their credits are settled', async () => {
-    const facts = await reveal(system.sample(60), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '1h' });
-    expect(facts).toMatchObject({
-      status: 'finished',
-      credits: { reserved: '0', unknown: '0' },
-      late_results: { awaited: 0, expired: 0, orphaned: 0 },
-    });
-    expect(facts.late_results.arrived).toBe(facts.calls);
-    expect(await phonesOf(facts.run_id)).toBeGreaterThan(10);
-    expect(await inbox(facts.run_id)).toEqual({ applied: facts.calls });
-    await expectPromisesKept(system);
-  });
-});
-
-it('enrich run and enrich status show what a run awaits while its late results are missing', async () => {
+it('phones and a waterfall that arrive by webhook, in one or many bodies, are settled for their sum', async () => {
   await system.startWorker(lastPolls);
-  system.sandbox.faults.set({ deliveries: [{ delay: 4_000 }] });
-  const run = system.begin(['run', system.sample(20), '--yes', '--reveal', 'phone'], deadline);
-  const awaited = 'late results of 2 calls are awaited until [\\d-]+ [\\d:]{5} UTC';
-  await expect
-    .poll(run.output)
-    .toMatch(
-      new RegExp(
-        `^finishing {2}\\[#{24}\\] {2}.* {2}2 calls {2}[\\d.]+ credits?, \\d+ reserved .*${awaited}$`,
-        'm',
-      ),
-    );
-  expect((await system.here(['status', 'latest'])).stdout).toMatch(new RegExp(awaited));
-  expect(await run.ended).toBe(0);
+  const deliveries = eachOnce([
+    { kind: 'waterfall', copies: 2 },
+    { kind: 'waterfall', split: true, jitter: 1_500 },
+  ]);
+  system.sandbox.faults.set({ deliveries });
+  const facts = await reveal(system.sample(40), ['--reveal', 'phone', ...waterfall]);
+  expectAllUsed(deliveries);
+  expect(facts).toMatchObject({
+    status: 'finished',
+    credits: { reserved: '0', unknown: '0' },
+    late_results: { awaited: 0, expired: 0, orphaned: 0 },
+  });
+  expect(facts.late_results.arrived).toBe(system.sandbox.log.lateResults().length);
+  expect(await phonesOf(facts.run_id)).toBeGreaterThan(10);
+  await expectPromisesKept(system);
 });
 
 describe('phones', () => {
@@ -120,62 +105,6 @@ describe('phones', () => {
     );
     expect(asked.every(({ request_id: id }) => polled.has(id))).toBe(true);
     expect(asked.some(({ request_id: id }) => !Number.isSafeInteger(Number(id)))).toBe(true);
-    await expectPromisesKept(system);
-  });
-
-  it('phones of a person whose profile alone is fresh are asked for, and not once they are fresh', async () => {
-    const file = system.sample(20);
-    await reveal(file, []);
-    const plan = JSON.parse((await system.here(['plan', file, '--json', '--reveal', 'phone'])).stdout) as {
-      people: number;
-    };
-    expect(plan.people).toBeGreaterThan(10);
-    await reveal(file);
-    const again = await reveal(file);
-    expect(again.calls).toBe(0);
-
-    // Nor once all that could be removed of it is.
-    const retention = 'answers=0s,deliveries=0s,staging=0s';
-    const pruned = await system.here(['prune', '--retention', retention, '--yes', '--json']);
-    expect(JSON.parse(pruned.stdout)).toMatchObject({ removed: true, kept: { answers: 0, runs: 0 } });
-    await expectPromisesKept(system);
-    expect((await reveal(file)).calls).toBe(0);
-  });
-
-  it('fresh phones of fresh people are not asked for again', async () => {
-    const file = system.sample(20);
-    const first = await reveal(file);
-    const options = ['--reveal', 'phone', '--freshness', 'enriched=0s,phone=180d,not_found=0s'];
-    const plan = JSON.parse((await system.here(['plan', file, '--json', ...options])).stdout) as {
-      people: number;
-      credits: { worst_case: string };
-    };
-    const phones = await phonesOf(first.run_id);
-    // Some of them by the run of another sample, which can have the same person.
-    const [fresh] = await rows<{ people: number }>(
-      `select count(distinct row_number)::int as people
-       from enrichment.run_rows r
-       join enrichment.runs using (run_id)
-       cross join unnest(r.keys) as identity_key
-       join enrichment.lookup_history h
-         on h.key_hash = enrichment.key_hash(identity_key, runs.options ->> 'service')
-       where r.run_id = $1 and h.field_group = 'phone' and h.found`,
-      first.run_id,
-    );
-    expect(fresh!.people).toBeGreaterThan(2);
-    expect(Number(plan.credits.worst_case)).toBe(9 * plan.people - 8 * fresh!.people);
-
-    const lateBill = system.sandbox.log.bill().lateCredits;
-    const again = await reveal(file, options);
-    const calls = await rows<{ people: number; reserved: string }>(
-      'select people, trim_scale(credits_reserved)::text as reserved from enrichment.attempts where run_id ' +
-        '= $1 and token_hash is null',
-      again.run_id,
-    );
-    expect(calls.every(({ people, reserved }) => Number(reserved) === people)).toBe(true);
-    expect(calls.reduce((sum, { people }) => sum + people, 0)).toBe(fresh!.people);
-    expect(system.sandbox.log.bill().lateCredits).toBe(lateBill);
-    expect(await phonesOf(again.run_id)).toBe(phones);
     await expectPromisesKept(system);
   });
 
@@ -222,83 +151,32 @@ describe('phones', () => {
     expect(await phonesOf(facts.run_id)).toBe(0);
     await expectPromisesKept(system);
   });
-
-  it('phones that come although their answer said that they had failed are applied and settled', async () => {
-    system.sandbox.faults.set({ rules: [{ phone_enrichment: 'failed', delivers_anyway: true }] });
-    const { run_id: runId, calls } = await reveal(system.sample(20));
-    const delivered = async (): Promise<number> =>
-      Object.values(await inbox(runId)).reduce((sum, count) => sum + count, 0);
-    await expect.poll(delivered, { timeout: 60_000 }).toBe(calls);
-    // The run awaits nothing and has ended, so the sweep applies them.
-    await sweep();
-    await expect.poll(() => inbox(runId)).toEqual({ applied: calls });
-    expect(await phonesOf(runId)).toBeGreaterThan(0);
-    await expectPromisesKept(system);
-  });
 });
 
-describe('a waterfall', () => {
-  beforeAll(() => system.startWorker(lastPolls));
-
-  it.each([
-    ['with', ['--reveal', 'phone']],
-    ['without', []],
-  ])('a waterfall %s phones in one or many bodies is settled for their sum', async (_, phones) => {
-    const deliveries = eachOnce([
-      { kind: 'waterfall', copies: 2 },
-      { kind: 'waterfall', split: true, jitter: 1_500 },
-    ]);
-    system.sandbox.faults.set({ deliveries });
-    const before = system.sandbox.log.lateResults().length;
-    const facts = await reveal(system.sample(35), [...phones, ...waterfall]);
-    expectAllUsed(deliveries);
-    expect(facts).toMatchObject({
-      status: 'finished',
-      credits: { reserved: '0', unknown: '0' },
-      late_results: { awaited: 0, expired: 0 },
-    });
-    expect(facts.late_results.arrived).toBe(system.sandbox.log.lateResults().length - before);
-    await expectPromisesKept(system);
+it('a result after its run is applied by the sweep, and marked late', async () => {
+  await system.startWorker(lastPolls);
+  const hour = 3_600_000;
+  system.sandbox.faults.set({ deliveries: [{ never: true, delay: hour }] });
+  const facts = await reveal(system.sample(20), ['--reveal', 'phone'], {
+    LATE_RESULTS_DEADLINE: '1s',
   });
-});
-
-describe('after its run', () => {
-  beforeAll(() => system.startWorker(lastPolls));
-
-  it('a result after its run is applied by the sweep, and marked late', async () => {
-    const hour = 3_600_000;
-    system.sandbox.faults.set({ deliveries: [{ never: true, delay: hour }] });
-    const facts = await reveal(system.sample(20), ['--reveal', 'phone'], {
-      LATE_RESULTS_DEADLINE: '1s',
-    });
-    expect(facts.status).toBe('finished');
-    expect(facts.late_results.expired).toBeGreaterThan(0);
-    expect(facts.late_results.missing).toMatch(
-      /^the late results of \d+ calls? did not come before the deadline; [\d,]+ credits stay reserved/,
-    );
-    expect(Number(facts.credits.reserved)).toBeGreaterThan(0);
-    const list = ['attempts', 'list', facts.run_id, '--status', 'overdue'];
-    const overdue = await system.here([...list, '--json']);
-    expect(JSON.parse(overdue.stdout)).toHaveLength(facts.late_results.expired);
-    expect((await system.here(list)).stderr).toContain('next: enrich attempts settle ATTEMPT --credits N');
-    clockAhead = hour;
-    await sweep();
-    await expect
-      .poll(async () => (await system.here(list)).stdout)
-      .toContain('no calls of the status overdue');
-    const after = JSON.parse((await system.here(['status', facts.run_id, '--json'])).stdout) as RunFacts;
-    expect(after).toMatchObject({ credits: { reserved: '0', unknown: '0' }, late_results: { expired: 0 } });
-    expect(after.late_results.late).toBe(after.late_results.arrived);
-    await expectPromisesKept(system);
-  });
-});
-
-it('a delivery at a price that no call can have is quarantined, and the run continues', async () => {
-  await system.startWorker({ RATE_LIMITS: '600/1h' });
-  system.sandbox.faults.set({ deliveries: [{ beside: 'absurd-price', from: 1, to: 1 }] });
-  const ended = await system.here(['run', system.sample(100), '--yes', '--json', '--reveal', 'phone']);
-  expect(ended.facts()).toMatchObject({ status: 'finished' });
-  system.sandbox.faults.set({});
+  expect(facts.status).toBe('finished');
+  expect(facts.late_results.expired).toBeGreaterThan(0);
+  expect(facts.late_results.missing).toMatch(
+    /^the late results of \d+ calls? did not come before the deadline; [\d,]+ credits stay reserved/,
+  );
+  expect(Number(facts.credits.reserved)).toBeGreaterThan(0);
+  const list = ['attempts', 'list', facts.run_id, '--status', 'overdue'];
+  const overdue = await system.here([...list, '--json']);
+  expect(JSON.parse(overdue.stdout)).toHaveLength(facts.late_results.expired);
+  expect((await system.here(list)).stderr).toContain('next: enrich attempts settle ATTEMPT --credits N');
+  clockAhead = hour;
+  await sweep();
+  await expect.poll(async () => (await system.here(list)).stdout).toContain('no calls of the status overdue');
+  const after = JSON.parse((await system.here(['status', facts.run_id, '--json'])).stdout) as RunFacts;
+  expect(after).toMatchObject({ credits: { reserved: '0', unknown: '0' }, late_results: { expired: 0 } });
+  expect(after.late_results.late).toBe(after.late_results.arrived);
+  await expectPromisesKept(system);
 });
 
 /** Last: here the service misstates its prices, and its bill and ours differ for good. */

@@ -65,16 +65,6 @@ it("enrich erase shows a person's data, removes it after approval, and no export
   await expectPromisesKept(system);
 });
 
-it.each([
-  ['info@orbit.example', 'several people may read this email'],
-  ['@orbit.example', 'a domain is not one person'],
-  ['Ada Novak', 'this identifies no person'],
-  ['hubspot/4711', 'or --contact hubspot/4711'],
-])('enrich erase refuses %s', async (who, why) => {
-  const ended = await system.here(['erase', who, '--yes']);
-  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
-});
-
 it('Temporal stores no address that is in the name of a file', async () => {
   const file = join(system.directory, 'ada.novak@orbit.example.csv');
   copyFileSync(system.sample(3), file);
@@ -102,28 +92,6 @@ it('enrich export writes the contacts of a run as CSV, readable by this user onl
   expect(second.stderr).toContain(`${output}, which replaced an earlier file\n`);
 });
 
-it('enrich export takes the format from the ending of the file, and prints rows, file and cursor', async () => {
-  const output = join(system.directory, 'people.parquet');
-  const written = await system.here(['export', '--table', 'people', '--output', output, '--json']);
-  const facts = JSON.parse(written.stdout) as Record<string, unknown>;
-  expect(facts).toMatchObject({ table: 'people', format: 'parquet', output });
-  expect(written.stderr).toContain(`${String(facts['rows'])} rows in ${output}`);
-  expect(readFileSync(output).toString('latin1', 0, 4)).toBe('PAR1');
-  const since = await system.here(['export', '--since', String(facts['cursor']), '--output', '-']);
-  expect(since.stderr).toContain('0 contacts');
-});
-
-it.each([
-  ['--select', 'emale', 'there is no column "emale"'],
-  ['--select', 'email,phone,email', 'the column "email" is named twice'],
-  ['--json', '--table=people', 'the rows themselves go to standard output'],
-  ['--output', 'contacts.xlsx', 'enrich export writes no .xlsx files'],
-  ['--since', 'banana', 'the cursor that enrich export --json printed'],
-])('enrich export refuses %s %s', async (flag, value, why) => {
-  const ended = await system.here(['export', flag, value]);
-  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
-});
-
 describe('enrich suppress', () => {
   const check = (who: string): Promise<Ended> => system.here(['suppress', 'list', who]);
 
@@ -146,47 +114,4 @@ describe('enrich suppress', () => {
     await system.here(['suppress', 'remove', 'ada@orbit.example', '@acme.example', '--yes']);
     expect((await check('ada@orbit.example')).code).toBe(0);
   });
-
-  it('enrich export states how many contacts of a run it leaves out because they are suppressed', async () => {
-    const file = system.sample(12);
-    const run = (await system.here(['run', file, '--yes', '--json'])).facts();
-    const output = join(system.directory, 'suppressed.csv');
-    const ofRun = ['export', '--run', run.run_id, '--json', '--output'];
-    const before = JSON.parse((await system.here([...ofRun, output])).stdout) as { rows: number };
-    expect(before.rows).toBeGreaterThan(0);
-    expect(before).toMatchObject({ suppressed: 0 });
-    await system.here(['suppress', 'import', file]);
-    const table = await system.here([...ofRun, output]);
-    expect(JSON.parse(table.stdout)).toMatchObject({ rows: 0, suppressed: before.rows });
-    const folder = join(system.directory, 'suppressed-hubspot');
-    const files = await system.here([...ofRun, folder, '--for', 'hubspot']);
-    expect(JSON.parse(files.stdout)).toMatchObject({ contacts: 0, suppressed: before.rows });
-    const told = [await system.here(['export', '--run', run.run_id])];
-    told.push(await system.here(['export', '--run', run.run_id, '--for', 'hubspot', '--output', folder]));
-    for (const { stderr } of told) {
-      expect(stderr).toContain(`${before.rows} contacts left out: on the suppression list\n`);
-      expect(stderr).not.toContain('has its person from');
-    }
-  });
-});
-
-it('enrich plan leaves no row when it is interrupted; the next command removes rows of a killed plan', async () => {
-  const staged = async (): Promise<number> => {
-    const rows = await system.warehouse.query<{ rows: number }>`
-      select count(*)::int as rows from run_rows
-      where run_id not in (select run_id from runs where run_key not like 'plan %')`;
-    return rows[0]!.rows;
-  };
-  const stopInTheMiddle = async (signal: NodeJS.Signals): Promise<number | null> => {
-    const planning = system.begin(['plan', system.sample(30_000)]);
-    await expect.poll(staged, { interval: 10 }).toBeGreaterThan(0);
-    planning.kill(signal);
-    return planning.ended;
-  };
-  expect(await stopInTheMiddle('SIGHUP')).toBe(129);
-  expect(await staged()).toBe(0);
-  await stopInTheMiddle('SIGKILL');
-  expect(await staged()).toBeGreaterThan(0);
-  expect((await system.here(['plan', system.sample(5)])).code).toBe(0);
-  expect(await staged()).toBe(0);
 });

@@ -84,17 +84,6 @@ it('enrich schedule enriches the newest file, and asks for no person at the seco
   await expectPromisesKept(system);
 });
 
-it('enrich schedule enriches every new file once', async () => {
-  const made = await schedule(
-    ...words('set inbox --cron @hourly --every-new exports/*.csv --max-credits 500'),
-  );
-  expect(made.code).toBe(0);
-  // The night before has enriched the other one.
-  expect((await fire('inbox', 1)).recent[0]?.summary).toBe('crm-1.csv finished');
-  expect((await fire('inbox', 2)).recent[1]?.summary).toMatch(/^no new file at .*: nothing was asked for$/);
-  await expectPromisesKept(system);
-});
-
 it('enrich schedule shows that a run of the schedule waits for a person; "latest" is that run', async () => {
   write('poor-1.csv', 40, 9);
   await schedule(
@@ -117,20 +106,6 @@ it('enrich schedule shows that a run of the schedule waits for a person; "latest
   expect(cancelled.stderr).toMatch(/latest is \S+ \(poor-1\.csv\): paused/);
   expect(await schedule('show', 'poor')).toMatchObject({ code: 2 });
   await expectPromisesKept(system);
-});
-
-it('enrich schedule shows why a run failed', async () => {
-  await schedule(...words('set gone exports/none.csv --cron @hourly --max-credits 3 --pause-on-failure'));
-  expect((await fire('gone', 1)).recent[0]).toMatchObject({
-    status: 'failed',
-    summary: expect.stringContaining('there is no such file') as string,
-  });
-  const rows = await system.warehouse.query`
-    select facts ->> 'schedule' as schedule from enrichment.notifications where event = 'failed'`;
-  expect(rows).toEqual([{ schedule: 'gone' }]);
-  expect((await schedule('show')).stdout).toMatch(/gone .* failed$/m);
-  expect(await schedule('delete', 'gone')).toMatchObject({ code: 3 });
-  expect((await schedule('delete', 'gone', '--yes')).code).toBe(0);
 });
 
 it('enrich schedule apply shows the difference, changes nothing without approval, and converges', async () => {

@@ -74,45 +74,6 @@ describe('a server that is killed in the middle of a run and started again', () 
   });
 });
 
-describe('a run that a person stops while no worker is there', () => {
-  const patient = { interval: 200 };
-
-  it.each(['pause', 'cancel'] as const)(
-    'enrich %s that is interrupted while no worker is there keeps a later worker from every call',
-    async (command) => {
-      const settings = system.sharedTemporal();
-      const file = system.sample(40);
-      const calls = system.sandbox.log.calls().length;
-      const running = begin(['run', file, '--yes', '--json'], settings);
-      const read = async (column: string): Promise<unknown> => {
-        const statement = `select ${column} as value from enrichment.runs where file_path = $1`;
-        return (await system.warehouse.pool.query(statement, [file])).rows[0]?.value;
-      };
-      const statusOf = (): Promise<unknown> => read('status');
-      await expect.poll(statusOf, patient).toBe('ingesting');
-      const stopping = begin([command, 'latest'], settings);
-      await expect.poll(statusOf, patient).toBe(command === 'pause' ? 'paused' : 'cancelling');
-      await expect
-        .poll(() => stopping.output(), patient)
-        .toContain('recorded: the run makes no further call');
-      stopping.kill('SIGINT');
-      await stopping.ended;
-      running.kill('SIGINT');
-      await running.ended;
-      await system.startWorker(settings);
-      if (command === 'cancel') await expect.poll(statusOf, patient).toBe('cancelled');
-      else {
-        await expect.poll(() => read('plan_hash'), patient).not.toBeNull();
-        expect((await system.here(['run', file, '--yes', '--json'], settings)).code).toBe(3);
-        expect(await statusOf()).toBe('paused');
-        expect(system.sandbox.log.calls()).toHaveLength(calls);
-        expect((await system.here(['resume', 'latest'], settings)).code).toBe(0);
-      }
-      await expectPromisesKept(system);
-    },
-  );
-});
-
 it('a command whose embedded Temporal is killed ends, and the same command continues its run', async () => {
   const settings = { RATE_LIMITS: '5/2s', CALL_TIMEOUT: '5s' };
   const command = ['run', system.sample(100), '--yes', '--json'];

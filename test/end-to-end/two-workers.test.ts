@@ -7,13 +7,13 @@ import { metricNames } from '../helpers/outputs/metrics-fixture.ts';
 import { metricsOf, readPanels, readRules } from '../helpers/outputs/promql.ts';
 import { busiest, expectPromisesKept } from '../helpers/system/promises.ts';
 
-const limit = { calls: 20, seconds: 10 };
+const limit = { calls: 20, seconds: 5 };
 
 const system = await TestSystem.ofFile({ latency: 50, rateLimits: `${limit.calls}/${limit.seconds}s` });
 
 it('two workers, one killed and replaced in a window, hold one rate limit and continue to use it', async () => {
   const file = join(system.directory, 'contacts.csv');
-  writeFileSync(file, [...sampleExport({ people: 1_300, seed: 5 })].join(''));
+  writeFileSync(file, [...sampleExport({ people: 900, seed: 5 })].join(''));
   const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...system.sharedTemporal() };
   const watched = system.begin(['worker'], { ...shared, METRICS_LISTEN: '127.0.0.1:0' });
   const killed = system.begin(['worker'], shared);
@@ -21,7 +21,7 @@ it('two workers, one killed and replaced in a window, hold one rate limit and co
 
   await expect.poll(() => system.sandbox.log.bill().calls, { interval: 100 }).toBeGreaterThan(30);
   killed.kill('SIGKILL');
-  expect(watched.output()).toContain(`service: ${system.sandbox.baseUrl}; rate limits: 20/10s\n`);
+  expect(watched.output()).toContain(`service: ${system.sandbox.baseUrl}; rate limits: 20/5s\n`);
   const metricsUrl = /metrics on (\S+)/.exec(watched.output())![1]!;
   // One scrape has what the process counted, what the database says, and what Temporal's SDK says of this worker. It
   // leaves out the database where that does not answer in time.

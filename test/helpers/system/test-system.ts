@@ -5,11 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
 import { identityOf } from '../../../src/dev/presence.ts';
 import { acquireStack, type Stack } from '../../../src/dev/stack.ts';
 import { sampleExport } from '../../../src/sandbox/sample-export.ts';
@@ -20,9 +18,6 @@ import {
   type SandboxOptions,
 } from '../../../src/sandbox/server.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
-import { createLogger } from '../../../src/telemetry/log.ts';
-import { installRuntime } from '../../../src/temporal/runtime.ts';
-import { currentDetails } from '../temporal/current-details.ts';
 import { batchesReadyAt, countActions } from '../temporal/temporal-actions.ts';
 import { checkOutput } from '../outputs/output-schemas.ts';
 import { interruptHere, runHere } from './run-here.ts';
@@ -248,28 +243,6 @@ export class TestSystem {
   /** Number of actions that Temporal would bill for a run. */
   async countActions(runId: string): Promise<number> {
     return countActions(await this.temporal(), runId);
-  }
-
-  /** Current details of a run in Temporal's UI, answered by this system's worker or by one without activities. */
-  async details(runId: string): Promise<Record<string, string>> {
-    const { address, namespace } = this.#stack!.temporal;
-    if (this.#worker) return currentDetails((await this.temporal()).workflow.getHandle(runId));
-    installRuntime(createLogger({ level: 'silent', format: 'json' }), undefined);
-    const connection = await Connection.connect({ address });
-    const workerConnection = await NativeConnection.connect({ address });
-    const worker = await Worker.create({
-      connection: workerConnection,
-      namespace,
-      taskQueue: controlTaskQueue,
-      workflowBundle: {
-        codePath: fileURLToPath(new URL('../../../dist/workflow-bundle.js', import.meta.url)),
-      },
-    });
-    const handle = new Client({ connection, namespace }).workflow.getHandle(runId);
-    const details = await worker.runUntil(currentDetails(handle));
-    await workerConnection.close();
-    await connection.close();
-    return details;
   }
 
   /** A workflow's history as Temporal stores it, as text; search attributes left out. */
