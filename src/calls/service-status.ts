@@ -141,7 +141,7 @@ export function describeUser(user: ActingUser): string {
 const windowNames: Readonly<Record<number, string>> = { 60: 'minute', 3_600: 'hour', 86_400: 'day' };
 
 /** Describes the calls that are left in the windows of bulk calls, or says why they are unknown. */
-export function describeLimits(
+function describeLimits(
   windows: readonly Pick<ServiceWindow, 'calls' | 'seconds' | 'free'>[],
   unknown: ServiceFailure | undefined,
 ): string {
@@ -189,11 +189,6 @@ export async function learnRateWindows(
     if (error instanceof ServiceFailure) return error;
     throw error;
   }
-}
-
-/** Returns the use of the windows of bulk calls; undefined if the statistics lack it. */
-export function bulkUsage(usages: readonly OperationUsage[]): OperationUsage | undefined {
-  return usages.find((usage) => scopeOf(usage) === bulkMatchScope);
 }
 
 /** Names the scope: `["api/v1/people", "bulk_match"]` is `people/bulk_match`. Polls have an id behind their name. */

@@ -103,7 +103,7 @@ const credentialSettings = [
 ] as const;
 
 /** Both are set, or neither. */
-export const versionSettings = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
+const versionSettings = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
 
 /**
  * All settings of the environment, each with its default, and the rules between them. The issue of a rule names a
@@ -137,21 +137,6 @@ export const settingNames = fields.keyof().options;
 
 /** The values of all settings after validation. */
 export type SettingValues = z.output<typeof fields>;
-
-/** The part of the set-up that a setting belongs to, as `enrich doctor` names it. */
-export function partOf(setting: Setting): string {
-  const parts = {
-    ENRICHMENT_: 'service',
-    DATABASE_: 'database',
-    TEMPORAL_: 'temporal',
-    WEBHOOK_: 'receiver',
-    RATE_LIMITS: 'rate limits',
-    MAX_CREDITS_: 'budgets',
-    FRESHNESS: 'freshness',
-    NOTIFY_: 'notifications',
-  };
-  return Object.entries(parts).find(([prefix]) => setting.startsWith(prefix))?.[1] ?? 'settings';
-}
 
 /** Beginnings that only settings of this product have. ENRICH_KILL_AT is for tests. */
 const ownPrefix =

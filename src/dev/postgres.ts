@@ -19,7 +19,6 @@ import {
   explainFailure,
   provideServer,
   readRecord,
-  runningRecord,
   stillEnding,
   type Command,
   type ServerDefinition,
@@ -98,12 +97,6 @@ const localeArguments = [
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { port, pid } = await provideServer(defineServer(options));
   return { databaseUrl: urlOf(options.directory, port), port, pid };
-}
-
-/** The address of the running server of a folder; undefined if none runs. */
-export function runningPostgres(directory: string): string | undefined {
-  const record = runningRecord(directory);
-  return record && urlOf(directory, record.port);
 }
 
 /**

@@ -1,14 +1,13 @@
-import { existsSync, lstatSync, readdirSync, statfsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { bulkUsage, askActingUser, describeLimits, describeUser } from '../../calls/service-status.ts';
-import { partOf, unknownSettings } from '../../config/settings-schema.ts';
-import type { Config, WrongSettings } from '../../config/settings.ts';
+import { existsSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { askActingUser, describeUser } from '../../calls/service-status.ts';
+import { unknownSettings } from '../../config/settings-schema.ts';
+import { WrongSettings, type Config } from '../../config/settings.ts';
 import { differingSettings, markSettings } from '../../config/shared-settings.ts';
-import { openWarehouse } from '../../db/database.ts';
 import { compareMigrations, migrations } from '../../db/migrate.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { clientWithTimeout, schemaName } from '../../db/session-settings.ts';
-import { embeddedPostgresVersion, runningPostgres } from '../../dev/postgres.ts';
+import { embeddedPostgresVersion } from '../../dev/postgres.ts';
 import { runningRecord } from '../../dev/server.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
@@ -16,23 +15,21 @@ import { describeCode, exitCodes, Problem } from '../../domain/problem.ts';
 import { periodNames, settingOfPeriod } from '../../domain/money/budget-periods.ts';
 import { formatCredits } from '../../domain/money/decimal.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
+import { formatFreshness } from '../../domain/runs/freshness.ts';
 import { loginInHeader, isLoopback } from '../../domain/text/url-parts.ts';
 import { counted } from '../../domain/text/format.ts';
-import { formatDuration } from '../../domain/text/duration.ts';
-import { readPeriodBudgets, type PeriodBudget } from '../../ledger/credit-ledger.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
-import type { ServiceClient } from '../../service/client.ts';
-import { ServiceFailure } from '../../service/failures/failure.ts';
 import {
   afterPlainText,
   connectClient,
   describePlainText,
+  describeTemporalFailure,
   describeWorkerPoll,
   readWorkerPoll,
   type WorkerPoll,
 } from '../../temporal/connection.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
-import { settingsWithoutWrong } from '../session/settings-flags.ts';
+import { settingsOf } from '../session/settings-flags.ts';
 import { withClient } from '../session/with-service.ts';
 import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
 import { printFacts, table } from '../terminal/output.ts';
@@ -50,14 +47,15 @@ export function doctorCommand(): Command {
     )
     .option(...jsonOption)
     .explain(`
+Wrong settings are shown alone: correct them first.
+
 Examples:
   enrich doctor
   enrich doctor --json | jq '.findings[] | select(.state != "ok")'
 
 Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`)
     .action(async (options: JsonFlag) => {
-      const { config, wrong } = settingsWithoutWrong(options);
-      const findings = await examine(config, wrong, unknownSettings(process.env));
+      const findings = [...examineNames(), ...(await examineSettings(options))];
       const states = findings.map((finding) => finding.state);
       const state = (['broken', 'attention'] as const).find((each) => states.includes(each)) ?? 'ok';
       printFacts<'doctor'>(options.json, { state, findings }, describe(findings));
@@ -74,84 +72,67 @@ function describe(findings: readonly Finding[]): string {
   return next.length === 0 ? rows : `${rows}\n\nnext\n${next.join('\n')}`;
 }
 
-type Check = readonly [part: string, check: (config: Config) => Checked | Promise<Checked>];
 type State = Omit<Finding, 'part'>;
-type Checked = State | readonly Finding[];
 
 const ok = (what: string): State => ({ state: 'ok', what });
 const attention = (what: string, next: string): State => ({ state: 'attention', what, next });
 const broken = (what: string, next: string): State => ({ state: 'broken', what, next });
 
-const checks: readonly Check[] = [
-  ['node', checkNode],
-  ['service', checkService],
-  [
-    'database',
-    (config) =>
-      config.databaseUrl === undefined ? checkEmbeddedPostgres(config) : checkDatabase(config.databaseUrl),
-  ],
-  ['disk', checkDisk],
-  ['temporal', checkTemporal],
-  ['receiver', checkReceiver],
-  ['rate limits', checkRateLimits],
-  ['budgets', checkBudgets],
-  ['freshness', checkFreshness],
-];
-
-/**
- * Checks every component without starting or spending anything. No finding contains a secret.
- *
- * @param config without the wrong settings
- * @param wrong the wrong settings: their parts are broken and not checked, because checked defaults would mislead
- * @param unknown variables that look like settings
- */
-export async function examine(
-  config: Config,
-  wrong: WrongSettings['settings'] = [],
-  unknown: readonly string[] = [],
-): Promise<Finding[]> {
-  const wrongParts = wrong.map(({ setting, what, next = `correct ${setting}` }): Finding => ({
-    part: partOf(setting),
-    state: 'broken',
-    what: `${setting} ${what}`,
-    next: `${next}; .env.example explains ${setting}`,
-  }));
-  const unknownParts = unknown.map((name): Finding => ({
+function examineNames(): Finding[] {
+  return unknownSettings(process.env).map((name) => ({
     part: 'settings',
-    state: 'attention',
-    what: `${name} is no setting`,
-    next: `correct the name, or unset ${name}; .env.example has all settings`,
+    ...attention(
+      `${name} is no setting`,
+      `correct the name, or unset ${name}; .env.example has all settings`,
+    ),
   }));
-  const unsound = new Set(wrongParts.map(({ part }) => part));
-  // Both differ between the sandbox and a service.
-  if (wrong.some(({ setting }) => setting === 'ENRICHMENT_BASE_URL')) unsound.add('receiver').add('budgets');
-  const findings = checks
-    .filter(([part]) => !unsound.has(part))
-    .map(async ([part, check]): Promise<readonly Finding[]> => {
-      const found = await Promise.resolve(config)
-        .then(check)
-        .catch((error: unknown) => {
-          if (!(error instanceof Problem)) throw error;
-          return broken(error.sentence, error.next);
-        });
-      return 'state' in found ? [{ part, ...found }] : found;
-    });
-  return [...wrongParts, ...unknownParts, ...(await Promise.all(findings)).flat()];
 }
 
-function checkNode(): Checked {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const what = `Node ${process.versions.node}`;
-  const isEnough = major > 20 || (major === 20 && minor >= 19);
-  return isEnough ? ok(what) : broken(`${what} is too old`, 'install Node 20.19 or later');
+async function examineSettings(options: object): Promise<Finding[]> {
+  try {
+    return await examine(settingsOf(options));
+  } catch (error) {
+    if (!(error instanceof WrongSettings)) throw error;
+    return error.settings.map(({ setting, what, next = `correct ${setting}` }) => ({
+      part: 'settings',
+      ...broken(`${setting} ${what}`, `${next}; .env.example explains ${setting}`),
+    }));
+  }
 }
 
-/**
- * Checks which user the credential acts as, and what is left of the limits. Uses the client of runs, which reads access
- * tokens from a file or a command again when they expire. Spends no credits.
- */
-async function checkService(config: Config): Promise<Checked> {
-  const { baseUrl, credential } = config.service;
+type Check = (config: Config) => State | Promise<State>;
+
+const checks: Readonly<Record<string, Check>> = {
+  service: checkService,
+  database: ({ databaseUrl, embedded }) =>
+    databaseUrl === undefined ? checkEmbeddedPostgres(embedded) : checkDatabase(databaseUrl),
+  disk: checkDisk,
+  receiver: checkReceiver,
+  'rate limits': checkRateLimits,
+  budgets: checkBudgets,
+  freshness: ({ freshness }) => ok(`not asked for again: ${formatFreshness(freshness)}`),
+};
+
+/** Checks every component without starting or spending anything. No finding contains a secret. */
+export async function examine(config: Config): Promise<Finding[]> {
+  const findings = Object.entries(checks).map(async ([part, check]) => [
+    { part, ...(await withFailures(async () => check(config))) },
+  ]);
+  return (await Promise.all([...findings, checkTemporal(config)])).flat();
+}
+
+/** A problem of a part is what is found about the part. */
+async function withFailures(check: () => Promise<State>): Promise<State> {
+  return check().catch((error: unknown) => {
+    if (!(error instanceof Problem)) throw error;
+    // The doctor never spends credits, so its findings do not mention spending.
+    return broken(error.sentence.replace('; nothing was spent', ''), error.next);
+  });
+}
+
+/** Checks which user the credential acts as, with the client of runs. Spends no credits. */
+async function checkService({ service }: Config): Promise<State> {
+  const { baseUrl, credential } = service;
   if (baseUrl === undefined) {
     const what = 'the sandbox on this machine (ENRICHMENT_BASE_URL is not set): invented people, no cost';
     return credential
@@ -159,51 +140,33 @@ async function checkService(config: Config): Promise<Checked> {
       : ok(what);
   }
   const where = addressWithoutPassword(baseUrl);
-  return withClient(config.service, async (client) => {
-    const user = await askActingUser(client).catch(withoutSpending);
-    if ('userId' in user)
-      return ok(`${where} accepts the credential, ${describeUser(user)}; ${await whatIsLeft(client)}`);
-    const { unknown, credentialWorks } = user;
-    if (!credentialWorks) return broken(`${where}: ${unknown.message}`, unknown.next);
-    return attention(
-      `${where} accepts the credential; ${describeUser(user)}`,
-      'nothing, if that is expected',
-    );
-  });
+  const user = await withClient(service, askActingUser);
+  if ('userId' in user) return ok(`${where} accepts the credential, ${describeUser(user)}`);
+  const { unknown, credentialWorks } = user;
+  if (!credentialWorks) return broken(`${where}: ${unknown.message}`, unknown.next);
+  return attention(`${where} accepts the credential; ${describeUser(user)}`, 'nothing, if that is expected');
 }
 
-/** `enrich doctor` never spends credits, so its errors do not mention spending. */
-function withoutSpending(error: unknown): never {
-  if (!(error instanceof Problem)) throw error;
-  const { type, message, where, next } = error;
-  throw new Problem(type, message.replace('; nothing was spent', ''), { where, next, cause: error });
+function checkEmbeddedPostgres({ directories: { postgres } }: Config['embedded']): State {
+  const running = runningRecord(postgres);
+  const state = running ? `running on port ${running.port}` : 'not running now';
+  return ok(`embedded ${embeddedPostgresVersion()} in ${postgres}, ${state}`);
 }
 
-async function whatIsLeft(client: ServiceClient): Promise<string> {
-  try {
-    const usage = bulkUsage(await client.apiUsage(AbortSignal.timeout(answerMilliseconds)));
-    const windows = (usage?.windows ?? []).flatMap(({ limit, left, seconds }) =>
-      typeof limit === 'number' && typeof left === 'number' ? [{ calls: limit, free: left, seconds }] : [],
-    );
-    return describeLimits(windows, undefined);
-  } catch (error) {
-    if (error instanceof ServiceFailure) return describeLimits([], error);
-    throw error;
-  }
-}
+/** Fails if the disk is full or the server accepts only reads. The table ends with the statement. */
+const writeSomeMegabytes = `create temporary table written on commit drop as
+  select repeat(md5(n::text), 60) as text from generate_series(1, 2000) n`;
 
-function checkEmbeddedPostgres({ embedded }: Config): Checked {
-  const directory = embedded.directories.postgres;
-  const running = runningRecord(directory);
-  const data = existsSync(join(directory, 'data')) ? 'not running now' : 'made at the first run';
-  return ok(
-    `embedded ${embeddedPostgresVersion()} in ${directory}, ${running ? `running on port ${running.port}` : data}`,
-  );
-}
-
-async function checkDatabase(databaseUrl: string): Promise<Checked> {
+async function checkDatabase(databaseUrl: string): Promise<State> {
   const where = addressWithoutPassword(databaseUrl);
-  const { version, mayCreate } = await readRights(databaseUrl);
+  const [{ version, mayCreate }] = await query<{ version: number; mayCreate: boolean }>(
+    databaseUrl,
+    `select current_setting('server_version_num')::int / 10000 as version,
+            coalesce((select has_schema_privilege(oid, 'create')
+                      from pg_namespace where nspname = '${schemaName}'),
+                     has_database_privilege(current_database(), 'create')) as "mayCreate"`,
+  );
+  await query(databaseUrl, writeSomeMegabytes);
   if (!mayCreate) {
     const next = `GRANT CREATE ON DATABASE … TO the user of DATABASE_URL, or give the schema ${schemaName} to it`;
     return broken(`${where}: the user may not create the schema ${schemaName}`, next);
@@ -217,47 +180,25 @@ async function checkDatabase(databaseUrl: string): Promise<Checked> {
   return ok(`${where}, PostgreSQL ${version}, ${state}`);
 }
 
-/** Fails if the disk is full or the server accepts only reads. The table ends with the statement. */
-const writeSomeMegabytes = `create temporary table written on commit drop as
-  select repeat(md5(n::text), 60) as text from generate_series(1, 2000) n`;
-
-async function readRights(databaseUrl: string): Promise<{ version: number; mayCreate: boolean }> {
+/** @throws Problem if the database does not answer, or refuses the statement */
+async function query<Row extends object>(databaseUrl: string, statement: string): Promise<[Row]> {
+  const client = clientWithTimeout(databaseUrl, answerMilliseconds);
   try {
-    const client = clientWithTimeout(databaseUrl, answerMilliseconds);
     await client.connect();
-    try {
-      const { rows } = await client.query<{ version: number; mayCreate: boolean }>(
-        `select current_setting('server_version_num')::int / 10000 as version,
-                coalesce((select has_schema_privilege(oid, 'create') from pg_namespace where nspname = $1),
-                         has_database_privilege(current_database(), 'create')) as "mayCreate"`,
-        [schemaName],
-      );
-      await client.query(writeSomeMegabytes);
-      return rows[0]!;
-    } finally {
-      await client.end();
-    }
+    return (await client.query<Row>(statement)).rows as [Row];
   } catch (error) {
-    const failure = describeDatabaseFailure(error, databaseUrl);
-    if (failure.type !== 'database.unreachable') throw failure;
-    // The general advice is for a connection that was lost during a command.
-    throw new Problem(failure.type, failure.message, {
-      where: addressWithoutPassword(databaseUrl),
-      next: 'check DATABASE_URL and that PostgreSQL is running there, or unset it to use the embedded one',
-      cause: error,
-    });
+    throw describeDatabaseFailure(error, databaseUrl);
+  } finally {
+    // Its end waits for the server.
+    void client.end();
   }
 }
 
-/** Size of the folder for embedded state, and the free space of its disk. */
-function checkDisk({ embedded, databaseUrl, retention }: Config): Checked {
-  const { dataDirectory } = embedded;
-  const size = existsSync(dataDirectory)
-    ? `${dataDirectory} has ${megabytes(sizeOf(dataDirectory))}`
-    : `${dataDirectory} does not exist yet`;
-  const free = freeBytes(dataDirectory);
+/** Free space of the disk with the embedded state. */
+function checkDisk({ embedded, databaseUrl, retention }: Config): State {
+  const free = freeBytes(embedded.dataDirectory);
   const facts = [
-    `${size}, ${megabytes(free)} free`,
+    `${embedded.dataDirectory} has ${(free / 1e9).toFixed(1)} GB free`,
     databaseUrl !== undefined && 'the disk of DATABASE_URL is not checked',
     Object.keys(retention).length === 0 && 'RETENTION is not set: enrich prune removes nothing',
   ];
@@ -278,93 +219,75 @@ function freeBytes(path: string): number {
   return bavail * bsize;
 }
 
-/** Bytes of a file, or of all files below a folder. Files that vanish or cannot be read count as 0. */
-function sizeOf(path: string): number {
-  try {
-    const entry = lstatSync(path);
-    if (!entry.isDirectory()) return entry.size;
-    return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
-  } catch {
-    return 0;
-  }
+/** Checks Temporal, its workers, and whether they and this process encrypt and have the same settings. */
+async function checkTemporal(config: Config): Promise<Finding[]> {
+  let poll: WorkerPoll | undefined;
+  const temporal = await withFailures(async () => {
+    if (config.temporalAddress === undefined) return checkEmbeddedTemporal(config);
+    const { address, namespace, ...read } = await readPoll(config, config.temporalAddress);
+    ({ poll } = read);
+    const what = `${address}, namespace ${namespace}; ${describeWorkerPoll(poll)}`;
+    return poll.isLost ? attention(what, 'start one: enrich worker') : ok(what);
+  });
+  const settings = poll && checkWorkerSettings(config, poll.settings);
+  return [
+    { part: 'temporal', ...temporal },
+    ...(poll || config.temporalAddress === undefined
+      ? [{ part: 'encryption', ...(await withFailures(async () => checkEncryption(config, poll))) }]
+      : []),
+    ...(settings ? [{ part: 'workers', ...settings }] : []),
+  ];
 }
 
-function megabytes(bytes: number): string {
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(bytes < 1e6 ? 1 : 0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
-}
-
-/** Checks the connection to Temporal, its workers, and whether they and this process encrypt. */
-async function checkTemporal(config: Config): Promise<readonly Finding[]> {
-  const codec = payloadCodec(config.temporalCodec);
-  const finding = (part: string, found: Checked): readonly Finding[] =>
-    'state' in found ? [{ part, ...found }] : found;
-  if (config.temporalAddress === undefined)
-    return [
-      ...finding('temporal', await checkEmbeddedTemporal(config)),
-      ...finding('encryption', checkEncryption(codec.keyName, { keyNames: [], isPlain: false })),
-    ];
-  const temporal = await configuredTemporal(config.temporalAddress, config.temporalUiUrl);
-  const client = await connectClient(temporal, codec);
+/** @throws Problem if Temporal does not answer or does not have the namespace */
+async function readPoll({ temporalCodec, temporalUiUrl, databaseUrl }: Config, server: string) {
+  const temporal = await configuredTemporal(server, temporalUiUrl);
+  const client = await connectClient(temporal, payloadCodec(temporalCodec));
   try {
     await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
-    const poll = await readWorkerPoll(client, await readClockOf(config.databaseUrl));
-    const what = `${temporal.address}, namespace ${temporal.namespace}; ${describeWorkerPoll(poll)}`;
-    return [
-      ...finding('temporal', poll.isLost ? attention(what, 'start one: enrich worker') : ok(what)),
-      ...finding('encryption', checkEncryption(codec.keyName, poll)),
-      ...finding('workers', checkWorkerSettings(config, poll.settings)),
-    ];
-  } catch {
-    return finding(
-      'temporal',
-      broken(
-        `${temporal.address} answers, but namespace ${temporal.namespace} cannot be used`,
-        'create it, or correct TEMPORAL_NAMESPACE and the credentials for it',
-      ),
-    );
+    return { ...temporal, poll: await readWorkerPoll(client, await readClock(databaseUrl)) };
+  } catch (error) {
+    const failure = describeTemporalFailure(error, temporal);
+    if (failure instanceof Problem) throw failure;
+    throw new Problem('temporal.refused', `namespace ${temporal.namespace} cannot be used`, {
+      where: temporal.address,
+      next: 'create it, or correct TEMPORAL_NAMESPACE and the credentials for it',
+      cause: error,
+    });
   } finally {
     await client.connection.close();
   }
 }
 
-/** Reads the clock of a database. Without an answer, of this machine: the check of the database names the error. */
-async function readClockOf(databaseUrl: string | undefined): Promise<Date> {
+/** Without an answer of the database, the clock of this machine: the check of the database names the error. */
+async function readClock(databaseUrl: string | undefined): Promise<Date> {
   if (databaseUrl === undefined) return new Date();
-  const client = clientWithTimeout(databaseUrl, answerMilliseconds);
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now');
-    return rows[0]!.now;
-  } catch {
-    return new Date();
-  } finally {
-    // Its end waits for the server.
-    void client.end();
-  }
+  return query<{ now: Date }>(databaseUrl, 'select clock_timestamp() as now').then(
+    ([{ now }]) => now,
+    () => new Date(),
+  );
 }
 
 /** Whether this process encrypts what Temporal stores, with the key of the workers. */
-function checkEncryption(
-  keyName: string | undefined,
-  { keyNames, isPlain }: Pick<WorkerPoll, 'keyNames' | 'isPlain'>,
-): Checked {
+function checkEncryption({ temporalCodec }: Config, poll: WorkerPoll | undefined): State {
+  const { keyName } = payloadCodec(temporalCodec);
+  const { keyNames = [], isPlain = false } = poll ?? {};
   if (keyName === undefined && keyNames.length > 0)
     return attention(describePlainText(keyNames), afterPlainText);
-  if (keyName !== undefined && isPlain)
+  if (keyName === undefined) return ok('Temporal stores plain text (ids, counts, file names)');
+  if (isPlain)
     return attention(
       `a worker has no key, and cannot read what this command encrypts with key "${keyName}"`,
       'give every worker the keys of this command',
     );
   const others = keyNames.filter((name) => name !== keyName);
-  const what =
-    keyName === undefined
-      ? 'Temporal stores plain text (ids, counts, file names)'
-      : `encrypts with key "${keyName}"`;
-  return ok(others.length === 0 ? what : `${what}; workers with ${others.join(', ')}`);
+  return ok(
+    `encrypts with key "${keyName}"${others.length === 0 ? '' : `; workers with ${others.join(', ')}`}`,
+  );
 }
 
 /** Compares the settings of live workers with each other, and with those of this command. */
-function checkWorkerSettings(config: Config, ofWorkers: readonly string[]): Checked {
+function checkWorkerSettings(config: Config, ofWorkers: readonly string[]): State | undefined {
   const amongWorkers = differingSettings(ofWorkers);
   if (amongWorkers.length > 0)
     return attention(
@@ -373,14 +296,14 @@ function checkWorkerSettings(config: Config, ofWorkers: readonly string[]): Chec
         'a minute',
     );
   const fromCommand = differingSettings([...ofWorkers, markSettings(config)], false);
-  if (fromCommand.length === 0) return [];
+  if (fromCommand.length === 0) return undefined;
   return attention(
     `the workers have other values than this command: ${fromCommand.join(', ')}`,
     'restart the workers after a change; or give this command their settings',
   );
 }
 
-async function checkEmbeddedTemporal({ embedded }: Config): Promise<Checked> {
+async function checkEmbeddedTemporal({ embedded }: Config): Promise<State> {
   const cli = await findTemporalCli(embedded);
   if (cli === undefined)
     return attention(
@@ -392,31 +315,23 @@ async function checkEmbeddedTemporal({ embedded }: Config): Promise<Checked> {
   return ok(`embedded dev server, ${cli.path} (${cli.origin}, ${cli.version}), ${state}`);
 }
 
-/** Addresses that only a private network reaches. */
-const privateHost = /^(?:localhost$|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[)/;
-
 /** Calls the receiver through its public address, as the service would. */
-async function checkReceiver({ webhook, service, temporalAddress }: Config): Promise<Checked> {
-  const { publicUrl, listen } = webhook;
-  const port = listen === undefined ? '' : `, listening on ${listen.host}:${listen.port}`;
-  const isServiceHere = service.baseUrl === undefined || isLoopback(new URL(service.baseUrl).hostname);
+async function checkReceiver({ webhook, service, temporalAddress }: Config): Promise<State> {
+  const { publicUrl } = webhook;
   if (publicUrl === undefined) {
+    const isServiceHere = service.baseUrl === undefined || isLoopback(new URL(service.baseUrl).hostname);
     // Only a command with embedded Temporal has its own receiver. Workers of a server need a separate one.
     if (temporalAddress === undefined && isServiceHere)
-      return ok(`part of each command${port}; the service on this machine delivers to it`);
+      return ok('part of each command; the service on this machine delivers to it');
     return attention(
-      `no public address${port}: only polls fetch phones and waterfall results`,
+      'no public address: only polls fetch phones and waterfall results',
       'start enrich receiver, and set WEBHOOK_PUBLIC_URL to the https address under which the service reaches it',
     );
   }
   const { protocol, hostname } = new URL(publicUrl);
-  const what = `${addressWithoutPassword(publicUrl)}${port}`;
-  const isHere = isLoopback(hostname);
-  if (protocol !== 'https:' && !isHere)
+  const what = addressWithoutPassword(publicUrl);
+  if (protocol !== 'https:' && !isLoopback(hostname))
     return attention(`${what}: personal data would travel unencrypted`, 'use an https address');
-  const isReached = service.baseUrl === undefined || (isHere && isServiceHere);
-  if (!isReached && privateHost.test(hostname))
-    return attention(`${what}: only this network reaches the address`, 'use a public address');
   const failure = await whyNoAnswer(`${publicUrl}/healthz`);
   if (failure === undefined) return ok(`${what}, reached through its public address`);
   return attention(
@@ -433,64 +348,26 @@ async function whyNoAnswer(address: string): Promise<string | undefined> {
     const answer = await fetch(url, { headers, redirect: 'manual', signal });
     return answer.ok ? undefined : `status ${answer.status}`;
   } catch (error) {
-    if (error instanceof Error && error.name === 'TimeoutError')
-      return `no answer within ${answerMilliseconds / 1_000} s`;
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    if (!(cause instanceof Error)) return 'failed';
-    // Some causes have a code and an empty message. Others have only a message, such as "bad port".
+    const { message, cause } = error as Error;
+    if (!(cause instanceof Error)) return message;
     return 'code' in cause ? describeCode(String(cause.code)) : cause.message;
   }
 }
 
-function checkRateLimits({ rateLimits }: Config): Checked {
+function checkRateLimits({ rateLimits }: Config): State {
   const what = formatRateLimits(rateLimits);
   return rateLimits.length > 0 ? ok(what) : attention(what, 'set RATE_LIMITS to what your plan allows');
 }
 
-/** The limits that apply now: those of `enrich budget set` replace the settings. Starts no server. */
-async function checkBudgets(config: Config): Promise<Checked> {
-  const { perRun, perPeriod } = config.budgets;
-  const ofSettings = Object.entries(perPeriod).map(([period, credits]) => ({
-    period,
-    limit: credits === undefined ? null : formatCredits(credits),
-  }));
-  const run = { period: 'run', limit: perRun === undefined ? null : formatCredits(perRun) };
-  const limits = [run, ...((await storedLimits(config)) ?? ofSettings)].flatMap(({ period, limit }) =>
-    limit === null ? [] : [`${counted(limit, 'credit')} a ${period}`],
+/** The budgets of the settings. Limits that a command has set replace them: `enrich budget show`. */
+function checkBudgets({ budgets: { perRun, perPeriod }, service }: Config): State {
+  const limits = Object.entries({ run: perRun, ...perPeriod }).flatMap(([period, limit]) =>
+    limit === undefined ? [] : [`${counted(formatCredits(limit), 'credit')} a ${period}`],
   );
   if (limits.length > 0) return ok(limits.join(', '));
-  if (config.service.baseUrl === undefined) return ok('none, and the sandbox costs nothing');
+  if (service.baseUrl === undefined) return ok('none, and the sandbox costs nothing');
   return attention(
-    'none: only the approved plan limits what a run spends',
+    'none in the settings: only the approved plan, or a limit of enrich budget set, limits what a run spends',
     `set MAX_CREDITS_PER_RUN or ${periodNames.map(settingOfPeriod).join(' or ')}`,
   );
-}
-
-/** The budgets of the present day and month; undefined without a migrated database that answers. */
-async function storedLimits(config: Config): Promise<readonly PeriodBudget[] | undefined> {
-  const url = config.databaseUrl ?? runningPostgres(config.embedded.directories.postgres);
-  if (url === undefined) return undefined;
-  const warehouse = openWarehouse(url);
-  try {
-    return await readPeriodBudgets(warehouse.database, config.budgets.perPeriod);
-  } catch {
-    // The finding on the database says why.
-    return undefined;
-  } finally {
-    await warehouse.close();
-  }
-}
-
-function checkFreshness({ freshness }: Config): Checked {
-  const { enrichedSeconds, notFoundSeconds, emailSeconds, phoneSeconds } = freshness;
-  const durations = [
-    ['found people', enrichedSeconds],
-    ['others', notFoundSeconds],
-    ['emails', emailSeconds],
-    ['phones', phoneSeconds],
-  ] as const;
-  const what = durations.flatMap(([kind, seconds]) =>
-    seconds === undefined ? [] : [`${kind} for ${formatDuration(seconds)}`],
-  );
-  return ok(`not asked for again: ${what.join(', ')}`);
 }

@@ -1,7 +1,7 @@
 import { Option, type Command as AnyCommand } from 'commander';
 import { labelled } from '../terminal/layout.ts';
-import { WrongSettings, readConfig, type Config } from '../../config/settings.ts';
-import { versionSettings, type Setting } from '../../config/settings-schema.ts';
+import { readConfig, type Config } from '../../config/settings.ts';
+import type { Setting } from '../../config/settings-schema.ts';
 import { existsSync } from 'node:fs';
 import { UsageProblem } from '../../domain/problem.ts';
 
@@ -50,35 +50,7 @@ export type GivenSettings = { readonly [Name in Setting]?: GivenSetting };
  * @throws WrongSettings that names the flag if a flag is wrong
  */
 export function settingsOf(options: object, more: GivenSettings = {}): Config {
-  return readConfigOf({ ...more, ...givenBy(options) });
-}
-
-interface CheckedSettings {
-  readonly config: Config;
-  readonly wrong: WrongSettings['settings'];
-}
-
-/** Reads the settings of a command and ignores wrong ones. @returns also the wrong settings with their reasons */
-export function settingsWithoutWrong(options: object): CheckedSettings {
-  return withoutWrong(givenBy(options));
-}
-
-/** The rules between settings apply only when every value is right: without the wrong values, more can be wrong. */
-function withoutWrong(given: GivenSettings): CheckedSettings {
-  try {
-    return { config: readConfigOf(given), wrong: [] };
-  } catch (error) {
-    if (!(error instanceof WrongSettings)) throw error;
-    const names = error.settings.map(({ setting }) => setting);
-    // Without its wrong partner, a right setting would be reported too.
-    if (versionSettings.some((name) => names.includes(name))) names.push(...versionSettings);
-    const unset = Object.fromEntries(names.map((name) => [name, { text: '' }]));
-    const { config, wrong } = withoutWrong({ ...given, ...unset });
-    return { config, wrong: [...error.settings, ...wrong] };
-  }
-}
-
-function readConfigOf(given: GivenSettings): Config {
+  const given: GivenSettings = { ...more, ...givenBy(options) };
   const texts = Object.fromEntries(Object.entries(given).map(([setting, { text }]) => [setting, text]));
   return readConfig(process.env, texts, (setting) =>
     given[setting]?.text === undefined ? undefined : given[setting].flag,
