@@ -1,4 +1,4 @@
-import { CommanderError, Help, type Command, type Option } from 'commander';
+import { CommanderError, Help, type Command } from 'commander';
 import { Command as EnrichCommand } from './terminal/command.ts';
 import { loaders } from './command-loaders.ts';
 import { unknownSettings } from '../config/settings-schema.ts';
@@ -21,7 +21,8 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   for (const load of needed) program.addCommand(await load());
   inherit(program);
   addSettingsFlags(program);
-  const words = withHelpFlag(program, withJoinedOrder(parameters));
+  // Commander's own help command knows only one level.
+  const words = parameters[0] === 'help' ? [...parameters.slice(1), '--help'] : [...parameters];
 
   // A group such as `enrich budget` without a subcommand shows its help, which is no error.
   const named =
@@ -76,30 +77,6 @@ function nameOfCommand(program: Command, words: readonly string[]): string {
   return names.join(' ');
 }
 
-/**
- * Writes `help budget set` as `budget set --help`. Of an unknown command, commander would print the program's help:
- * the words without their request for help are refused, with the nearest command.
- */
-function withHelpFlag(program: Command, words: readonly string[]): string[] {
-  let command: Command | undefined = program;
-  const others = words.filter((word) => {
-    if (word === 'help' && command && command.commands.length > 0) return false;
-    if (command && command.commands.length > 0 && !word.startsWith('-'))
-      command = command.commands.find((child) => child.name() === word);
-    return true;
-  });
-  if (command === undefined) return others.filter((word) => word !== '--help' && word !== '-h');
-  return others.length < words.length ? [...others, '--help'] : others;
-}
-
-/** Joins `--order-by COLUMN desc` to `--order-by "COLUMN desc"`: a commander option takes one word. */
-function withJoinedOrder(words: readonly string[]): string[] {
-  const at = words.indexOf('--order-by');
-  const [, column, direction] = words.slice(at);
-  if (at === -1 || (direction !== 'desc' && direction !== 'asc')) return [...words];
-  return [...words.slice(0, at + 1), `${column} ${direction}`, ...words.slice(at + 3)];
-}
-
 function emptyProgram(): Command {
   return new EnrichCommand('enrich')
     .description('Enriches CRM exports into a PostgreSQL warehouse, within rate limits and credit budgets.')
@@ -145,19 +122,10 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
  */
 function refuseMissingValues(command: Command): void {
   const values = command.opts<Record<string, unknown>>();
-  const valuesOf = (option: Option): unknown[] => [values[option.attributeName()]].flat();
-  const empty = command.options.find((option) => valuesOf(option).includes(''));
-  if (empty) command.error(`error: option '${empty.flags}' has an empty value`);
-  const flags = command.options
-    .flatMap(({ short, long }) => [short, long])
-    .filter((flag) => flag !== undefined);
-  for (const option of command.options) {
-    const flag = flags.find((each) => valuesOf(option).includes(each));
-    if (flag === undefined) continue;
-    command.error(`error: option '${option.flags}' argument missing: ${flag} is a flag of the command`);
-  }
-  const argument = command.registeredArguments.find((_, index) => command.processedArgs[index] === '');
-  if (argument) command.error(`error: argument '${argument.name()}' is empty`);
+  const isMissing = (value: unknown): boolean => typeof value === 'string' && /^(?:--\w[\w-]*)?$/.test(value);
+  const option = command.options.find((each) => [values[each.attributeName()]].flat().some(isMissing));
+  if (option) command.error(`error: option '${option.flags}' argument missing`);
+  if (command.args.includes('')) command.error('error: an argument is empty');
 }
 
 /** Gives subcommands the exit behaviour and the output of the program. */

@@ -25,7 +25,7 @@ import {
   type NoteFlags,
 } from '../terminal/command.ts';
 import { approves } from '../terminal/confirm.ts';
-import { describeFields, print, printFacts, printJson, table, tell } from '../terminal/output.ts';
+import { describeFields, print, printFacts, printJson, recordTable, tell } from '../terminal/output.ts';
 
 /** `enrich attempts`: calls whose cost is unknown. */
 export function attemptsCommand(): Command {
@@ -103,9 +103,9 @@ function describeAttempts(attempts: readonly AttemptFacts[]): string {
   const calls = new Map<string, number>();
   for (const { reason } of attempts) if (reason !== null) calls.set(reason, (calls.get(reason) ?? 0) + 1);
   return [
-    table([
+    recordTable(
       ['attempt', 'status', 'held', 'stated', 'settled', 'people', 'admitted (UTC)', 'run'],
-      ...attempts.map((attempt) => [
+      attempts.map((attempt) => [
         attempt.attempt_id,
         attempt.status,
         holdingStatuses.includes(attempt.status) ? attempt.credits_reserved : '-',
@@ -115,7 +115,7 @@ function describeAttempts(attempts: readonly AttemptFacts[]): string {
         minuteOf(attempt.admitted_at),
         attempt.run_id,
       ]),
-    ]),
+    ),
     ...[...calls].map(([reason, count]) => `  ${counted(count, 'call')}: ${reason}`),
   ].join('\n');
 }
@@ -291,7 +291,7 @@ function listDeliveriesCommand(): Command {
         printFacts(
           options.json,
           deliveries,
-          rows.length === 0 ? 'no such deliveries' : table([heading, ...rows]),
+          rows.length === 0 ? 'no such deliveries' : recordTable(heading, rows),
         );
       },
     );

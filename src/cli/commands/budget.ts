@@ -20,7 +20,7 @@ import {
   type JsonFlag,
   type NoteFlags,
 } from '../terminal/command.ts';
-import { print, printJson, table, tell } from '../terminal/output.ts';
+import { print, printJson, recordTable, tell } from '../terminal/output.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import {
@@ -65,9 +65,9 @@ Example:
         const budgets = await readBudgets(database, shownOfEach);
         if (options.json === true) return printJson<'budget-list'>(budgets);
         print(
-          table([
+          recordTable(
             ['budget', 'limit', 'set by', 'settled', 'reserved', 'alarms'],
-            ...budgets.map((row) => [
+            budgets.map((row) => [
               row.budget,
               formatLimit(row.limit, 'none'),
               row.limit === null && row.set_by !== 'command' ? '-' : row.set_by,
@@ -75,16 +75,16 @@ Example:
               formatNumber(row.reserved),
               row.alarms.map((percent) => `${percent}%`).join(' '),
             ]),
-          ]),
+          ),
         );
         for (const { period, limit } of await readDefaultBudgets(database))
           print(`  every new ${period}: ${formatLimit(limit)} (set by command)`);
         const changes = await readBudgetHistory(database, shownOfEach);
         if (changes.length === 0) return;
         print(
-          table([
+          recordTable(
             ['changed (UTC)', 'budget', 'from', 'to', 'by', 'why'],
-            ...changes.map((change) => [
+            changes.map((change) => [
               minuteOf(change.changed_at),
               change.budget,
               formatLimit(change.old_limit, 'none'),
@@ -92,7 +92,7 @@ Example:
               change.changed_by,
               change.reason ?? '',
             ]),
-          ]),
+          ),
         );
       });
     });

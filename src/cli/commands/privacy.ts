@@ -29,7 +29,7 @@ import {
   type NoteFlags,
 } from '../terminal/command.ts';
 import { approves } from '../terminal/confirm.ts';
-import { print, printFacts, printJson, table, tell } from '../terminal/output.ts';
+import { print, printFacts, printJson, recordTable, table, tell } from '../terminal/output.ts';
 
 const waysToNamePerson =
   "WHO is an email address, the URL of a profile, person:ID with the service's id, or an MD5 or SHA-256 of an email.";
@@ -188,7 +188,7 @@ async function listEntries(
   const counts = await countSuppressions(warehouse);
   if (json === true) return printJson({ counts, entries });
   if (entries.length === 0) return print('the list is empty');
-  print(table([['entry', 'kind', 'added (UTC)', 'by', 'why'], ...entries.map(cellsOf)]));
+  print(recordTable(['entry', 'kind', 'added (UTC)', 'by', 'why'], entries.map(cellsOf)));
   const kinds = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
   tell(kinds.join(', '));
 }

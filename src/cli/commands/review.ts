@@ -18,7 +18,7 @@ import {
   type NoteFlags,
 } from '../terminal/command.ts';
 import { approves } from '../terminal/confirm.ts';
-import { print, printFacts, printJson, table, tell } from '../terminal/output.ts';
+import { print, printFacts, printJson, recordTable, tell } from '../terminal/output.ts';
 
 /** `enrich review`: decisions about who a contact is. */
 export function reviewCommand(): Command {
@@ -60,10 +60,10 @@ function listCommand(): Command {
         if (options.json === true) return printJson(withheld);
         if (withheld.length === 0) return print('no contact without data could be a known person');
         print(
-          table([
+          recordTable(
             ['source', 'contact', 'person', 'why the contact does not get the data'],
-            ...withheld.map((each) => [each.source, each.contact_id, each.person_id, each.reason]),
-          ]),
+            withheld.map((each) => [each.source, each.contact_id, each.person_id, each.reason]),
+          ),
         );
         if (withheld.length === limit) tell(`there may be more: --limit ${limit * 10} shows more`);
       });
@@ -86,10 +86,10 @@ function describe({ source, contact_id: contactId, ...review }: Review): string 
     `${source} ${contactId}: ${has}${evidence}`,
     ...(candidates.length === 0
       ? []
-      : [table([['could be', 'why the contact does not get the data'], ...candidates])]),
+      : [recordTable(['could be', 'why the contact does not get the data'], candidates)]),
     ...(decided.length === 0
       ? []
-      : [table([['decided (UTC)', 'person', 'verdict', 'holds', 'by', 'why'], ...decided])]),
+      : [recordTable(['decided (UTC)', 'person', 'verdict', 'holds', 'by', 'why'], decided)]),
   ].join('\n');
 }
 

@@ -14,7 +14,7 @@ import {
 import { withSession, type Session } from '../session/session.ts';
 import { settingsOfExisting } from '../session/settings-flags.ts';
 import { Command, wholeNumber, type JsonFlag } from '../terminal/command.ts';
-import { print, printJson, table, tell } from '../terminal/output.ts';
+import { print, printJson, recordTable, tell } from '../terminal/output.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
@@ -47,9 +47,9 @@ async function showRuns(session: Session, flags: JsonFlag & { limit: number }): 
   else if (views.length === 0) print('no runs yet: enrich run FILE begins one');
   else
     print(
-      table([
+      recordTable(
         ['run', 'status', 'rows', 'calls', 'credits', 'file'],
-        ...views.map(({ facts, status }) => [
+        views.map(({ facts, status }) => [
           facts.run_id,
           facts.undone ? `${status}, undone` : status,
           facts.rows,
@@ -57,7 +57,7 @@ async function showRuns(session: Session, flags: JsonFlag & { limit: number }): 
           formatNumber(facts.credits.settled),
           facts.file,
         ]),
-      ]),
+      ),
     );
   const hint = isJson ? tell : print;
   for (const { facts, status } of views)

@@ -23,7 +23,7 @@ import {
 } from '../../temporal/connection.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
 import type { Session } from '../session/session.ts';
-import { paint, tell } from '../terminal/output.ts';
+import { tell } from '../terminal/output.ts';
 import { Progress, type ProgressFigures } from './progress.ts';
 import { isWorking, readRunWait, workflowEnded, workflowFailing } from './run-status.ts';
 
@@ -176,7 +176,7 @@ export async function warnOfPlainText(session: Session): Promise<void> {
   if (stack.temporal.embedded || config.temporalCodec !== undefined) return;
   const poll = await readPoll(session);
   if (poll === undefined || poll === 'away' || poll.keyNames.length === 0) return;
-  tell(`${paint('yellow', 'warning:')} ${describePlainText(poll.keyNames)}: ${afterPlainText}`);
+  tell(`warning: ${describePlainText(poll.keyNames)}: ${afterPlainText}`);
 }
 
 /** @returns a hint if a Temporal server does not answer or no worker polls it; undefined: a worker polls */

@@ -12,7 +12,7 @@ import { readTaskFailure } from '../../temporal/failing-workflow.ts';
 import { hasWorker } from '../run/run-status.ts';
 import { workflowFailing } from '../run/run-status.ts';
 import type { Session } from '../session/session.ts';
-import { labelled, table } from '../terminal/layout.ts';
+import { labelled, recordTable } from '../terminal/layout.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 import { childrenOf, type KnownSchedule } from './schedule-server.ts';
 
@@ -57,9 +57,9 @@ export function describeList(schedules: readonly ScheduleFacts[]): string {
         : []),
     ];
   });
-  const list = table([
+  const list = recordTable(
     ['schedule', 'cron', 'time zone', 'next', 'last'],
-    ...schedules.map(({ name, flags, paused, next, recent }) => {
+    schedules.map(({ name, flags, paused, next, recent }) => {
       const { cron = '', timezone = 'UTC' } = flags;
       const last = recent.at(-1);
       return [
@@ -70,7 +70,7 @@ export function describeList(schedules: readonly ScheduleFacts[]): string {
         last === undefined ? '-' : `${shown(timezone, last.scheduled_at)} ${last.status}`,
       ];
     }),
-  ]);
+  );
   return [list, ...notes].join('\n');
 }
 

@@ -4,9 +4,9 @@ import { describeCode, Problem } from '../../domain/problem.ts';
 import { formatNumber, visible, visibleInLine } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
-import { paint, rendered, terminalWidth, wrapLines } from './layout.ts';
+import { rendered, terminalWidth, wrapLines } from './layout.ts';
 
-export { describeFields, labelled, paint, recordTable, table } from './layout.ts';
+export { describeFields, labelled, recordTable, table } from './layout.ts';
 
 /** Commands in texts, such as `enrich status`. */
 let commandsInTexts: RegExp | undefined;
@@ -14,7 +14,7 @@ let commandsInTexts: RegExp | undefined;
 /** The changing line on the terminal. Other text clears the line, and the line is drawn again below that text. */
 let changing: { readonly stream: NodeJS.WriteStream; readonly text: string } | undefined;
 let isObjectPrinted = false;
-let outputFailure: OutputProblem | undefined;
+let outputFailure: Problem | undefined;
 
 /** Begins the output of a command, which prints at most one JSON value. @param names of all commands */
 export function beginOutput(names: Iterable<string>): void {
@@ -104,11 +104,10 @@ export function endChangingLine(): void {
 export function reportFailure(error: unknown, isJson: boolean): number {
   endChangingLine();
   // Reported already, when it happened.
-  if (outputFailure && (error as { code?: unknown }).code === outputFailure.code)
-    return outputFailure.exitCode;
+  if (outputFailure && (error as { syscall?: unknown }).syscall === 'write') return outputFailure.exitCode;
   const problem = error instanceof Problem ? error : unforeseen(error);
   // A program that asks for JSON may log what it reads.
-  tell(`${paint('red', 'error:')} ${problem.explain(!isJson)}`);
+  tell(`error: ${problem.explain(!isJson)}`);
   if (problem !== error && process.env['LOG_LEVEL'] === 'debug' && error instanceof Error)
     tell(withoutPersonalData(error.stack ?? ''));
   if (isJson) printFailure(problem, problem.exitCode);
@@ -133,19 +132,6 @@ function unforeseen(error: unknown): Problem {
   );
 }
 
-/** Standard output cannot be written. Reported once, when it happens. */
-class OutputProblem extends Problem {
-  /** Error code of the system, such as ENOSPC. */
-  readonly code: string;
-
-  constructor(code: string) {
-    super('output.unwritable', `standard output cannot be written: ${describeCode(code)}`, {
-      next: 'free disk space, or send the output elsewhere; nothing else was lost',
-    });
-    this.code = code;
-  }
-}
-
 /**
  * Reports a full disk behind standard output as an error, with exit code 1. A reader that closes the pipe early
  * (`enrich status | head -3`) is no error.
@@ -153,8 +139,12 @@ class OutputProblem extends Problem {
 export function guardOutput(): void {
   process.stdout.on('error', ({ code = 'failed' }: NodeJS.ErrnoException) => {
     if (code === 'EPIPE' || outputFailure) return;
-    outputFailure = new OutputProblem(code);
-    tell(`${paint('red', 'error:')} ${outputFailure.explain()}`);
+    outputFailure = new Problem(
+      'output.unwritable',
+      `standard output cannot be written: ${describeCode(code)}`,
+      { next: 'free disk space, or send the output elsewhere; nothing else was lost' },
+    );
+    tell(`error: ${outputFailure.explain()}`);
   });
   // A closed standard error leaves nowhere to report to.
   process.stderr.on('error', () => {});
@@ -186,7 +176,6 @@ async function* withVisibleText(
 }
 
 const logLine = z.looseObject({ level: z.string(), time: z.string(), msg: z.string().default('') });
-const loggedError = z.object({ message: z.string() });
 
 /** Formats a line of the JSON log for a person: `12:03:44 warning: a call failed (attempt at-17, people 10)`. */
 export function describeLogLine(json: string): string {
@@ -194,10 +183,9 @@ export function describeLogLine(json: string): string {
   const facts = Object.entries(fields).map(([name, value]) =>
     `${wordsOf(name)} ${loggedValue(value)}`.trim(),
   );
-  const text = [`${msg}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`];
-  if (level === 'warn') text.unshift(paint('yellow', 'warning:'));
-  if (level === 'error' || level === 'fatal') text.unshift(paint('red', 'error:'));
-  return [paint('dim', time.slice(11, 19)), ...text].join(' ');
+  const mark = level === 'warn' ? 'warning: ' : level === 'error' || level === 'fatal' ? 'error: ' : '';
+  const more = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+  return `${time.slice(11, 19)} ${mark}${msg}${more}`;
 }
 
 /** `attemptId` → `attempt`; empty for an error, whose message needs no name. */
@@ -212,9 +200,5 @@ function wordsOf(name: string): string {
 function loggedValue(value: unknown): string {
   if (Array.isArray(value)) return value.map(loggedValue).join(' ');
   if (typeof value !== 'object' || value === null) return String(value);
-  const { data } = loggedError.safeParse(value);
-  if (data) return data.message;
-  return Object.entries(value)
-    .map(([name, each]) => `${wordsOf(name)} ${loggedValue(each)}`)
-    .join(' ');
+  return 'message' in value ? String(value.message) : JSON.stringify(value);
 }

@@ -2,7 +2,6 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { asTyped, beginOutput, describeLogLine, writeBytes } from '../../../src/cli/terminal/output.ts';
-import { rendered } from '../../../src/cli/terminal/layout.ts';
 
 it.each([
   ['', 'enrich status latest', 'enrich status latest'],
@@ -33,24 +32,17 @@ it('writeBytes() leaves rows unchanged for a program', async () => {
   expect(await written([Buffer.from(cells)], false)).toBe(cells);
 });
 
-const shown = (line: object): string =>
-  rendered(describeLogLine(JSON.stringify({ time: '2026-11-22T12:03:44.123Z', ...line })), {
-    isTTY: false,
-  } as NodeJS.WriteStream);
-
-it('describeLogLine() makes a warning a sentence with its facts', () => {
-  expect(
-    shown({ level: 'warn', attemptId: 'at-17', people: 10, httpStatus: 500, msg: 'a call failed' }),
-  ).toBe('12:03:44 warning: a call failed (attempt at-17, people 10, http status 500)');
-});
-
-it('describeLogLine() shows an error by its message, without its stack', () => {
-  const err = { name: 'Error', message: 'connection reset', stack: 'at x' };
-  expect(shown({ level: 'error', err, msg: 'the poll failed' })).toBe(
-    '12:03:44 error: the poll failed (connection reset)',
-  );
-});
-
-it('describeLogLine() puts no mark before an informative line, and makes control characters visible', () => {
-  expect(shown({ level: 'info', msg: 'started \u001b[2J' })).toBe('12:03:44 started \\u001b[2J');
+it.each([
+  [
+    { level: 'warn', attemptId: 'at-17', people: 10, httpStatus: 500, msg: 'a call failed' },
+    'warning: a call failed (attempt at-17, people 10, http status 500)',
+  ],
+  [
+    { level: 'error', err: { name: 'Error', message: 'reset', stack: 'at x' }, msg: 'the poll failed' },
+    'error: the poll failed (reset)',
+  ],
+  [{ level: 'info', msg: 'started' }, 'started'],
+])('describeLogLine() makes a sentence with its facts of %j', (line, sentence) => {
+  const json = JSON.stringify({ time: '2026-11-22T12:03:44.123Z', ...line });
+  expect(describeLogLine(json)).toBe(`12:03:44 ${sentence}`);
 });
