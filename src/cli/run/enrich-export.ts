@@ -57,14 +57,11 @@ export async function enrichExport(
   requirePlan(run, spec.expectedPlanHash);
   tell(found ? `continuing ${runId}` : `run ${runId}`);
   const step = firstStep(run, asks);
-  const asksToContinue = step === 'ask to continue';
-  describeChangedOptions({ runId, waitsForPerson: asksToContinue }, optionsBefore, spec.options).forEach(
-    tell,
-  );
+  describeChangedOptions(runId, optionsBefore, spec.options).forEach(tell);
   // While the command asks a person, a signal ends the question.
   const interrupted = step === 'spend' ? interruptionOf(session, runId) : undefined;
   passInterruption();
-  if (asksToContinue) return continueIfAgreed(session, await readRunFacts(session.warehouse, runId), asks);
+  if (step === 'stay paused') return readRunFacts(session.warehouse, runId);
   if (interrupted?.aborted === true && session.stack.temporal.embedded) {
     await leaveRun(session, runId);
     return readRunFacts(session.warehouse, runId);
@@ -78,15 +75,15 @@ export async function enrichExport(
   await tellOtherRuns(session, runId);
   if (step === 'ask for approval') await askForApproval(session, handle);
   const onPlan = showsPlan ? planTeller(run.planHash !== null) : undefined;
-  return continueIfAgreed(session, await waitForRun(session, handle, { interrupted, onPlan }), asks);
+  return waitForRun(session, handle, { interrupted, onPlan });
 }
 
 /** How a command continues the run that it has begun or found. */
-type FirstStep = 'ask to continue' | 'ask for approval' | 'spend';
+type FirstStep = 'stay paused' | 'ask for approval' | 'spend';
 
 function firstStep(run: RunRecord, asks: boolean): FirstStep {
   // The same command again overrules neither a quality gate nor a person: a program may repeat it.
-  if (waitsForPerson(run, asks)) return 'ask to continue';
+  if (waitsForPerson(run, asks)) return 'stay paused';
   // An unfinished run without approval asks again, whatever its status. An approved run has perhaps spent credits.
   return asks && !run.isApproved ? 'ask for approval' : 'spend';
 }
@@ -148,11 +145,7 @@ export async function approvePlan(session: Session, run: RunRecord, asks: boolea
   if (asks && (await agrees(approvalQuestion(plan))) !== true) throw unapproved(runId);
   await checkService(session, run.options);
   const interrupted = interruptionOf(session, runId);
-  return continueIfAgreed(
-    session,
-    await waitForRun(session, await resumeRun(session, run, true), { interrupted }),
-    asks,
-  );
+  return waitForRun(session, await resumeRun(session, run, true), { interrupted });
 }
 
 /**
@@ -208,24 +201,6 @@ export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, a
 }
 
 /**
- * Asks on the terminal whether to continue a run that waits for a person. If so, continues the run and waits.
- *
- * @param facts of the run before
- * @param asks whether a person can answer
- * @returns facts of the run afterwards
- */
-async function continueIfAgreed(session: Session, facts: RunFacts, asks: boolean): Promise<RunFacts> {
-  let latest = facts;
-  for (;;) {
-    const run = await getRun(session.warehouse, latest.run_id);
-    if (!asks || !waitsForPerson(run, asks)) return latest;
-    tell(run.pauseReason?.reason ?? '');
-    if (!(await agrees('continue with the other people?'))) return latest;
-    latest = await waitForRun(session, await resumeRun(session, run, false));
-  }
-}
-
-/**
  * Prints the user that the credential acts as, and what is left of the service's limits, before a run spends anything.
  * Prints nothing if only the settings of the workers name the service: the workers check it themselves.
  *
@@ -253,50 +228,23 @@ export async function checkService(session: Session, asked: RunOptions): Promise
   for (const line of describeServiceStatus(status)) tell(line);
 }
 
-/**
- * Says what becomes of the options of a command that continues a run with other options. The gates change in the run;
- * a quality gate that has paused the run still waits for a person.
- *
- * @param before the options of the run before the command
- * @param given the options of the command
- */
+/** Says what becomes of the options of a command that continues a run with other options: the gates change in the run. */
 export function describeChangedOptions(
-  run: { readonly runId: string; readonly waitsForPerson: boolean },
+  runId: string,
   before: RunOptions,
   given: RunOptions,
 ): readonly string[] {
-  const { runId } = run;
-  const gates = differences(optionsThatDecide('gate'), before, given).map(
-    ({ flag, was, is }) => `the run has ${is ?? `no --${flag}`} from now on, before: ${was ?? 'none'}`,
-  );
-  const kept = differences(optionsThatDecide('waiting', 'start'), before, given).map(
-    ({ flag, was }) =>
-      `the run keeps ${was ?? `its options without --${flag}`}: for another value, enrich cancel ${runId} first`,
-  );
-  const paused = gates.length > 0 && run.waitsForPerson;
-  return [
-    ...gates,
-    ...(paused ? [`the run stays paused: enrich resume ${runId} continues it with these options`] : []),
-    ...kept,
+  const differing = (names: readonly (keyof RunOptions)[]): string => {
+    const [old, present] = [before, given].map((options) => flagsOfRun(pickOptions(options, names)));
+    const flags = Object.keys({ ...old, ...present }).filter((flag) => old![flag] !== present![flag]);
+    return flags.map((flag) => `--${flag}`).join(', ');
+  };
+  const [gates, kept] = [
+    differing(optionsThatDecide('gate')),
+    differing(optionsThatDecide('waiting', 'start')),
   ];
-}
-
-interface Difference {
-  readonly flag: string;
-  /** As a person types it; undefined: not set. */
-  readonly was: string | undefined;
-  readonly is: string | undefined;
-}
-
-function differences(
-  names: readonly (keyof RunOptions)[],
-  before: RunOptions,
-  given: RunOptions,
-): readonly Difference[] {
-  const [old, present] = [before, given].map((options) => flagsOfRun(pickOptions(options, names)));
-  const typed = (flag: string, value: string | undefined) =>
-    value === undefined ? undefined : `--${flag} ${value}`;
-  return Object.keys({ ...old, ...present })
-    .filter((flag) => old![flag] !== present![flag])
-    .map((flag) => ({ flag, was: typed(flag, old![flag]), is: typed(flag, present![flag]) }));
+  return [
+    ...(gates === '' ? [] : [`from now on, the run has these of this command: ${gates}`]),
+    ...(kept === '' ? [] : [`the run keeps its own: ${kept}; to change them, enrich cancel ${runId} first`]),
+  ];
 }

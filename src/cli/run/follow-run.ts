@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { waitsForBudget, type PauseReason } from '../../contract/pause-reasons.ts';
+import type { PauseReason } from '../../contract/pause-reasons.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { isInProgress, statusText, type RunStatus } from '../../contract/run-statuses.ts';
@@ -8,10 +8,8 @@ import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { readClock } from '../../db/expressions.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { onInterruption } from '../../dev/interruption.ts';
-import { counted } from '../../domain/text/format.ts';
 import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
 import { readOutcomes, readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
-import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import {
   afterPlainText,
@@ -63,8 +61,7 @@ export async function followRun(
   const readStatus = async (poll: number): Promise<RunStatus | undefined> => {
     const run = await getRun(session.warehouse, runId);
     const money = await readRunMoney(session.warehouse, runId);
-    const lateCredits = await waitsForLateCredits(session, run);
-    const ended = statusesThatEndTheWait.includes(run.status) && lateCredits === undefined;
+    const ended = statusesThatEndTheWait.includes(run.status);
     if (run.plan && !isPlanned) {
       isPlanned = true;
       progress.end();
@@ -73,7 +70,7 @@ export async function followRun(
     if (poll % pollsPerWorkerCheck === 0) lostWorker = await findLostWorker(session);
     // The plan and the question follow.
     if (run.status === 'awaiting_approval') return run.status;
-    progress.show(await figuresOf(session, run, money, (ended ? undefined : lostWorker) ?? lateCredits));
+    progress.show(await figuresOf(session, run, money, ended ? undefined : lostWorker));
     if (ended && run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
     if (ended || signal.aborted) return run.status;
@@ -106,7 +103,6 @@ async function figuresOf(
   waiting: string | undefined,
 ): Promise<ProgressFigures> {
   const { people = 0 } = run.plan ?? {};
-  const isAtRest = statusesThatEndTheWait.includes(run.status);
   // Others without a call became known in the meantime.
   const { over_budget: overBudget = 0 } =
     run.status === 'finished' ? await readOutcomes(session.warehouse.database, run) : {};
@@ -114,10 +110,8 @@ async function figuresOf(
   const isAllAsked = run.status === 'running' && money.people >= people && money.inFlight === 0;
   return {
     phase: isAllAsked ? 'finishing' : (phases[run.status] ?? statusText(run.status)),
-    hasEnded: isAtRest,
     done: run.status === 'finished' ? people - overBudget : money.people,
-    total: isAtRest || run.status === 'running' ? people : 0,
-    asked: money.people,
+    total: run.status === 'running' || statusesThatEndTheWait.includes(run.status) ? people : 0,
     calls: money.calls,
     credits: money.settled,
     reserved: money.reserved,
@@ -226,25 +220,6 @@ async function pauseWithoutWorkflow(session: Session, runId: string, why: string
   await setRunStatus(session.warehouse, runId, 'paused', workflowEnded(runId, why));
   // A run that the operator cancels stays so: `enrich cancel` ends it without its workflow.
   return (await getRun(session.warehouse, runId)).status;
-}
-
-/**
- * A run that waits for a budget continues when late results release credits. With embedded Temporal the command waits
- * too, because only this command receives and polls late results.
- *
- * @returns what the run waits for; undefined: only the operator or a new period can continue it
- */
-export async function waitsForLateCredits(
-  { stack, warehouse, config }: Pick<Session, 'stack' | 'warehouse' | 'config'>,
-  run: RunRecord,
-): Promise<string | undefined> {
-  if (!stack.temporal.embedded || run.status !== 'paused' || !waitsForBudget(run.pauseReason))
-    return undefined;
-  const { awaited } = await readLateResultsStatus(warehouse, run.runId);
-  if (awaited > 0)
-    return `a budget is empty, until late results of ${counted(awaited, 'call')} release credits`;
-  const hasCredits = await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run);
-  return hasCredits ? 'a budget has credits again' : undefined;
 }
 
 /**

@@ -7,16 +7,14 @@ import { readClock } from '../../db/expressions.ts';
 import { othersPresent } from '../../dev/presence.ts';
 import { Problem } from '../../domain/problem.ts';
 import { estimateSeconds } from '../../domain/rates/eta.ts';
-import { parseRateLimits, trustedSeconds } from '../../domain/rates/rate-limit.ts';
+import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { counted, minuteOf } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
-import { readReports } from '../../ledger/rate-reports.ts';
-import { bulkMatchScope, freeSlots, ownFreeSlots } from '../../ledger/rate-windows.ts';
+import { bulkMatchScope, freeSlots, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
 import { reservedSlots } from '../../ledger/waiting-batches.ts';
 import { readContestedRows, readLostContacts } from '../../report/figures.ts';
 import { readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
-import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { getRun, listRuns, type RunRecord } from '../../runs/runs.ts';
 import { describeTemporalFailure, isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
@@ -101,8 +99,8 @@ export async function hasWorker(session: Session): Promise<boolean> {
 type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
 
 /**
- * Finds why a run does not continue although its status says that it does: it has no worker or no workflow, or its
- * budget has credits again. A killed command or worker, or a terminated workflow, cannot change the status.
+ * Finds why a run does not continue although its status says that it does: it has no worker or no workflow. A killed
+ * command or worker, or a terminated workflow, cannot change the status.
  *
  * @returns undefined: the stored reason is right
  */
@@ -113,8 +111,9 @@ async function presentReason(session: Session, facts: RunFacts): Promise<Reason 
   if (typeof worker !== 'boolean') return isBudgetPause ? undefined : worker;
   const lost = worker && session.config.temporalAddress !== undefined && (await lostWorkflow(session, facts));
   if (lost) return lost;
-  if (isBudgetPause) return budgetReason(session, facts, worker);
-  return worker ? undefined : withoutWorker(session, facts);
+  if (worker) return undefined;
+  if (!isBudgetPause) return withoutWorker(session, facts);
+  return { ...facts, next: `${facts.next ?? ''}, then enrich resume ${facts.run_id}: no worker is running` };
 }
 
 function withoutAnswer({ stack }: Session, error: unknown): Reason {
@@ -178,29 +177,6 @@ export function workflowEnded(runId: string, reason: string): PauseReason {
   return { type: 'workflow.ended', reason, next: `enrich resume ${runId}` };
 }
 
-/** The reason of a run that waits for a budget: the stored reason does not know whether a worker continues the run. */
-async function budgetReason(
-  { warehouse, config }: Session,
-  { run_id: runId, reason_type: type, reason, next }: RunFacts,
-  worker: boolean,
-): Promise<Reason> {
-  const resume = `enrich resume ${runId}`;
-  const run = await getRun(warehouse, runId);
-  if (!(await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run)))
-    return {
-      reason_type: type,
-      reason,
-      next: worker ? next : `${next ?? ''}, then ${resume}: no worker is running`,
-    };
-  return {
-    reason_type: type,
-    reason: 'a budget was empty, and has credits again: the run has not continued yet',
-    next: worker
-      ? `nothing: a worker continues the run within an hour; to continue at once: ${resume}`
-      : resume,
-  };
-}
-
 /** Lines that say why a running run makes no calls. */
 export async function describeWait(
   session: Pick<Session, 'config' | 'warehouse'>,
@@ -222,63 +198,36 @@ export async function describeWait(
   ];
 }
 
-/** Why a run makes no call now, and when its last call can be made. */
+/** Why a run makes no call now, and how long its calls take. */
 interface RunWait {
   readonly reason?: string;
-  /** Seconds until the last call, by the rate windows; undefined: they do not delay the calls; null: not known. */
-  readonly etaSeconds?: number | null;
+  readonly etaSeconds?: number;
 }
 
 /** Reads what a run waits for: a rate window that is full, a service without calls left, or late results. */
 export async function readRunWait(
-  session: Pick<Session, 'config' | 'warehouse'>,
-  run: RunRecord,
+  { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
+  { runId, status, plan }: RunRecord,
   { people: asked, inFlight }: Pick<RunMoney, 'people' | 'inFlight'>,
 ): Promise<RunWait> {
-  if (run.status !== 'running') return {};
-  const left = (run.plan?.people ?? 0) - asked;
-  const wait = left > 0 ? await readCallWait(session, run, left) : {};
-  if (wait.reason !== undefined || (left > 0 && inFlight > 0)) return wait;
-  const { awaited, until } = await readLateResultsStatus(session.warehouse, run.runId);
-  if (awaited === 0 || until === null) return wait;
-  return {
-    reason: `late results of ${counted(awaited, 'call')} are awaited until ${minuteOf(until)} UTC`,
-    etaSeconds: null,
-  };
-}
-
-/** Waiting for the windows takes longer than the calls do. */
-const noTimePerCall = { secondsPerCall: 0, concurrency: 1 };
-
-/**
- * Reads why the calls of a run wait, and when the windows let the last of them pass. The workers that call use the
- * limits in the plan; the limits in the settings of a command can differ.
- *
- * @param left people for whom no call was made yet
- */
-async function readCallWait(
-  { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
-  { plan }: RunRecord,
-  left: number,
-): Promise<RunWait> {
-  const { database } = warehouse;
-  const of = { service: serviceName(config), scope: bulkMatchScope };
-  // Without the windows that the service reports.
-  const limits = plan ? parseRateLimits(plan.ownRateLimits) : config.rateLimits;
-  const { wait } = await freeSlots(database, of, limits);
-  const waitSeconds = (wait?.milliseconds ?? 0) / 1_000;
-  const reason =
-    wait && waitSeconds >= 1 ? { reason: `waiting ${formatElapsed(waitSeconds)}: ${wait.reason}` } : {};
-  const reports = await readReports(database, of);
-  // One call an hour asks whether such a window has ended. No header says when it ends.
-  if (reports.some(({ free, seconds }) => free === 0 && seconds > trustedSeconds))
-    return { ...reason, etaSeconds: null };
-  // Calls come in bursts, so the pace until now does not tell when the windows let the last of them pass.
-  const windows = wait
-    ? [...limits, ...reports].map((window) => ({ ...window, free: window.calls }))
-    : [...(await ownFreeSlots(database, of.scope, limits)), ...reports];
-  const seconds = waitSeconds + estimateSeconds(Math.ceil(left / peoplePerCall), windows, noTimePerCall);
-  return seconds > 0 ? { ...reason, etaSeconds: seconds } : reason;
+  if (status !== 'running') return {};
+  const left = (plan?.people ?? 0) - asked;
+  if (plan && left > 0) {
+    const { database } = warehouse;
+    const of = { service: serviceName(config), scope: bulkMatchScope };
+    // The workers that call use the limits in the plan; the limits in the settings of a command can differ.
+    const limits = parseRateLimits(plan.ownRateLimits);
+    const windows = await freeSlotsPerWindow(database, of, limits);
+    const pace = { secondsPerCall: 1, concurrency: config.callConcurrency };
+    const etaSeconds = estimateSeconds(Math.ceil(left / peoplePerCall), windows, pace);
+    const { wait } = await freeSlots(database, of, limits);
+    if (wait && wait.milliseconds >= 1_000)
+      return { reason: `waiting ${formatElapsed(wait.milliseconds / 1_000)}: ${wait.reason}`, etaSeconds };
+    if (inFlight > 0) return { etaSeconds };
+  }
+  const { awaited, until } = await readLateResultsStatus(warehouse, runId);
+  if (awaited === 0 || until === null) return {};
+  return { reason: `late results of ${counted(awaited, 'call')} are awaited until ${minuteOf(until)} UTC` };
 }
 
 const newestRuns = 100;

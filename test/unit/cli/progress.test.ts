@@ -7,89 +7,38 @@ import { Progress, type ProgressFigures } from '../../../src/cli/run/progress.ts
 const figures: ProgressFigures = {
   phase: 'enriching',
   done: 120,
-  total: 5_000,
-  asked: 120,
+  total: 500,
   calls: 12,
   credits: '104',
   reserved: '0',
-  waiting: 'waiting 9s: the window 20/10s is full',
+  waiting: undefined,
 };
+const full = 'waiting 9s: the window 20/10s is full';
+const late = '50 calls awaited until 2026-11-27 17:41 UTC';
 
-function shown(columns: number, more: Partial<ProgressFigures> = {}): string {
+it.each<[string, number, Partial<ProgressFigures>, string]>([
+  ['all figures', 120, {}, 'enriching  [##--------]  120/500  12 calls  104 credits'],
+  [
+    'when its last call is due, and why it waits',
+    120,
+    { waiting: full, etaSeconds: 70 },
+    `enriching  [##--------]  120/500  ETA 1m 10s  ${full}  12 calls  104 credits`,
+  ],
+  ['why it waits on a narrow terminal', 73, { waiting: full }, `enriching  [##--------]  120/500  ${full}…`],
+  [
+    'why it waits before it has a plan',
+    120,
+    { phase: 'reading the file', total: 0, waiting: 'no worker' },
+    'reading the file …  no worker',
+  ],
+  [
+    'reserved credits, and no ETA once everybody is asked for',
+    140,
+    { phase: 'finishing', done: 500, reserved: '4000', waiting: late, etaSeconds: 3 },
+    `finishing  [##########]  500/500  ${late}  12 calls  104 credits, 4,000 reserved`,
+  ],
+])('the progress line of a run shows %s', (_, columns, changes, line) => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns }) as unknown as WriteStream;
-  new Progress(stream).show({ ...figures, ...more });
-  return stripVTControlCharacters(String(stream.read()));
-}
-
-it('the progress line shows all figures on a wide terminal', () => {
-  expect(shown(120)).toBe(
-    'enriching  [#-----------------------]  120/5000  12 calls  104 credits  waiting 9s: the window 20/10s is full',
-  );
-});
-
-it('the progress line shows no ETA for a run that makes no progress', async () => {
-  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 120 }) as unknown as WriteStream;
-  const progress = new Progress(stream);
-  progress.show({ ...figures, done: 0, asked: 0 });
-  progress.show({ ...figures, phase: 'paused', hasEnded: true, waiting: undefined });
-  expect(stripVTControlCharacters(String(stream.read()))).toMatch(
-    /paused .* 120\/5000 {2}12 calls {2}104 credits {2}[\d.]+\/s$/,
-  );
-});
-
-it('the progress line shows the ETA of the rate windows while a call waits for them', async () => {
-  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 150 }) as unknown as WriteStream;
-  const progress = new Progress(stream);
-  progress.show({ ...figures, done: 0, asked: 0 });
-  stream.read();
-  progress.show({
-    ...figures,
-    done: 4_990,
-    asked: 4_990,
-    waiting: 'waiting 9s: the window 20/10s is full',
-    etaSeconds: 10,
-  });
-  expect(stripVTControlCharacters(String(stream.read()))).toMatch(/ETA 10s {2}waiting 9s: the window/);
-});
-
-it('the progress line shows no ETA while the end of the rate windows is not known', () => {
-  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 150 }) as unknown as WriteStream;
-  const progress = new Progress(stream);
-  progress.show({ ...figures, done: 0, asked: 0 });
-  stream.read();
-  progress.show({ ...figures, etaSeconds: null });
-  expect(stripVTControlCharacters(String(stream.read()))).not.toContain('ETA');
-});
-
-it('the progress line leaves out figures before the pause reason on a narrow terminal', () => {
-  expect(shown(80)).toBe('enriching  120/5000  104 credits  waiting 9s: the window 20/10s is full');
-});
-
-it('the progress line is never longer than the terminal', () => {
-  expect(shown(40)).toBe('enriching  120/5000  waiting 9s: the w…');
-  expect(shown(40)).toHaveLength(39);
-});
-
-it('the progress line shows why a run waits before it has a plan', () => {
-  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 120 }) as unknown as WriteStream;
-  const waiting = 'no worker has polled for 2m 5s: start one with: enrich worker';
-  new Progress(stream).show({ ...figures, phase: 'reading the file', total: 0, waiting });
-  expect(stripVTControlCharacters(String(stream.read()))).toBe(`reading the file …  ${waiting}`);
-});
-
-it('the pace of the progress line leaves out people who were in no call', () => {
-  const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 120 }) as unknown as WriteStream;
-  const progress = new Progress(stream);
-  progress.show(figures);
-  stream.read();
-  progress.show({ ...figures, phase: 'finished', hasEnded: true, done: 5_000, waiting: undefined });
-  expect(stripVTControlCharacters(String(stream.read()))).toMatch(/5000\/5000 {2}12 calls {2}104 credits$/);
-});
-
-it('the progress line of a run that awaits late results shows the reserved credits and the deadline', () => {
-  const late = { phase: 'late results', done: 5_000, calls: 500, credits: '0', reserved: '4000' };
-  const waiting = '500 calls awaited until 2026-11-27 17:41 UTC';
-  expect(shown(140, { ...late, waiting })).toBe(
-    `late results  [########################]  5000/5000  500 calls  0 credits, 4,000 reserved  ${waiting}`,
-  );
+  new Progress(stream).show({ ...figures, ...changes });
+  expect(stripVTControlCharacters(String(stream.read()))).toBe(line);
 });
