@@ -2,7 +2,6 @@ import type { Client } from '@temporalio/client';
 import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
 import { serviceName, type Config } from '../../config/settings.ts';
 import { readClock } from '../../db/expressions.ts';
-import { skippedTimes } from '../../domain/text/cron.ts';
 import { isWorkerThere } from '../../temporal/connection.ts';
 import { approves } from '../terminal/confirm.ts';
 import { print, printFacts, printJson, tell } from '../terminal/output.ts';
@@ -94,18 +93,14 @@ Examples:
         const group = known?.definition.work.group ?? null;
         const definition = { ...wanted, work: { ...wanted.work, group } };
         const before = await putSchedule(client, definition, serviceOf(session));
-        const changes = before && differences(before, definition);
-        tell(
-          changes === undefined
-            ? `created ${name}`
-            : [`${name} ${changes.length === 0 ? 'is as it was' : 'is changed'}`, ...changes].join('\n  '),
-        );
+        const changes = before ? differences(before, definition) : [];
+        tell([before ? `replaced ${name}` : `created ${name}`, ...changes].join('\n  '));
         tell(await describeFoundExport(session, definition));
         await tellWhatRunsSchedules(session);
         const facts = await factsOf(session, await getSchedule(client, name));
         printFacts(
           options['json'] === true,
-          { ...facts, created: changes === undefined, changes: changes ?? [] },
+          { ...facts, created: before === undefined, changes },
           describeSchedule(facts),
         );
       });
@@ -137,42 +132,35 @@ Example:
       const config = settingsOf(options);
       const file = await readScheduleFile(path, { hasBudget: hasBudget(config) });
       await withSchedules(config, async (session, client) => {
-        const names = file.schedules.map(({ name }) => name);
-        const present = await presentSchedules(client, names);
+        const present = await presentSchedules(
+          client,
+          file.schedules.map(({ name }) => name),
+        );
         const changes = changesTo(
           file,
           present.map(({ definition }) => definition),
         );
-        const changed = changes.update.map(({ definition }) => definition.name);
-        const created = changes.create.map(({ name }) => name);
-        const { delete: deleted } = changes;
-        const differs = created.length + changed.length + deleted.length > 0;
-        if (options.json !== true) print(describeChanges(changes));
-        const isApplied =
-          differs &&
-          (options.yes === true ||
-            (await approves('apply these changes?', options, {
-              unchanged: 'nothing was changed',
-              yes: 'applies the changes',
-            })));
+        const changed = changes.update.map(({ definition }) => definition);
+        const difference = describeChanges(changes);
+        const ends = { unchanged: 'nothing was changed', yes: 'applies the changes' };
+        if (options.json !== true) print(difference || 'nothing to change');
+        const isApplied = difference !== '' && (await approves('apply these changes?', options, ends));
         // A schedule without a difference is written as well: with the keys of now, for one.
-        const due = isApplied || !differs ? file.schedules : [];
-        for (const definition of due) {
-          await putSchedule(client, definition, serviceOf(session));
-          const { name, cron, timezone } = definition;
-          if (!created.includes(name) && !changed.includes(name)) continue;
-          tell(await describeFoundExport(session, definition));
-          for (const skipped of skippedTimes(cron, timezone, new Date())) tell(`note: ${name} ${skipped}`);
-        }
+        if (isApplied || difference === '')
+          for (const definition of file.schedules) await putSchedule(client, definition, serviceOf(session));
         if (isApplied) {
+          for (const definition of [...changes.create, ...changed])
+            tell(await describeFoundExport(session, definition));
           for (const known of present)
-            if (deleted.includes(known.definition.name)) tellContinuing(await deleteSchedule(client, known));
+            if (changes.delete.includes(known.definition.name))
+              tellContinuing(await deleteSchedule(client, known));
           await tellWhatRunsSchedules(session);
         }
-        if (options.json === true) printJson({ applied: isApplied, created, changed, deleted: [...deleted] });
+        const [created, updated] = [changes.create, changed].map((each) => each.map(({ name }) => name));
+        if (options.json === true)
+          printJson({ applied: isApplied, created, changed: updated, deleted: changes.delete });
         else if (isApplied)
-          print(`${created.length} created, ${changed.length} changed, ${deleted.length} deleted`);
-        else if (!differs) print('nothing to change');
+          print(`${created!.length} created, ${updated!.length} changed, ${changes.delete.length} deleted`);
       });
     });
 }
@@ -222,14 +210,10 @@ function deleteCommand(): Command {
       await withSchedules(settingsOfExisting(options), async (_, client) => {
         const known = await getSchedule(client, name);
         const ends = { unchanged: 'nothing was deleted', yes: 'deletes the schedule' };
-        if (options.yes !== true && !(await approves(`delete the schedule ${name}?`, options, ends))) return;
+        if (!(await approves(`delete the schedule ${name}?`, options, ends))) return;
         const deleted = await deleteSchedule(client, known);
         const { cancelled, continuing } = deleted;
-        printFacts(
-          options.json,
-          { name, deleted: true, cancelled: [...cancelled], continuing: [...continuing] },
-          `deleted ${name}`,
-        );
+        printFacts(options.json, { name, deleted: true, cancelled, continuing }, `deleted ${name}`);
         tellContinuing(deleted);
       });
     });

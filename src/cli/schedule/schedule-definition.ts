@@ -1,10 +1,8 @@
 import { basename, dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ExportChoice, ScheduledRunInput } from '../../contract/scheduled-run-input.ts';
-import { cronMistake } from '../../domain/text/cron.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { nearestText } from '../../domain/text/nearest-text.ts';
 import { timeZoneNamed } from '../../domain/text/time-zone.ts';
 import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
 import { canBeFetchedAgain, parseAddress } from '../../ingest/sources/export-address.ts';
@@ -96,13 +94,8 @@ export async function defineSchedule(
     );
   }
   const choice = choiceOf(fields, context.folder);
-  if (options.mapping?.encoding !== undefined && choice.kind === 'query') {
-    throw wrong(
-      'mapping',
-      'rows of the database have no encoding of their own',
-      'remove encoding from the mapping file',
-    );
-  }
+  if (options.mapping?.encoding !== undefined && choice.kind === 'query')
+    throw wrong('mapping', 'rows of the database have no encoding', 'remove it from the mapping file');
   return {
     name,
     cron: cronOf(fields.cron),
@@ -144,58 +137,47 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
 
 const choiceKinds = ['file', 'newest', 'every-new', 'query'] as const;
 
+/** Checks the address of an export: Temporal shows it, so it must hold no secrets and no personal data. */
 function choiceOf(fields: ScheduleFields, folder: string): ExportChoice {
   const [kind, ...others] = choiceKinds.filter((each) => fields[each] !== undefined);
   if (kind === undefined || others.length > 0) {
-    throw wrong(
-      'file',
-      kind === undefined ? 'the schedule has no export' : 'the schedule has more than one export',
-      'give FILE, --newest, --every-new or --query',
-    );
+    const what = kind === undefined ? 'no export' : 'more than one export';
+    throw wrong('file', `the schedule has ${what}`, 'give FILE, --newest, --every-new or --query');
   }
-  return { kind, from: placeOf(kind, fields[kind]!, folder) };
-}
-
-/** Checks the address of an export: Temporal shows it, so it must hold no secrets and no personal data. */
-function placeOf(kind: ExportChoice['kind'], given: string, folder: string): string {
-  const from = kind === 'query' ? given : checkedAddress(kind, given, folder);
-  if (withoutPersonalData(from) === from) return from;
-  throw wrong(
-    kind,
-    'this text seems to name a person',
-    'use a text without personal data: Temporal shows it',
-  );
+  const from = kind === 'query' ? fields[kind]! : checkedAddress(kind, fields[kind]!, folder);
+  if (withoutPersonalData(from) === from) return { kind, from };
+  throw wrong(kind, 'this text seems to name a person', 'use a text without personal data');
 }
 
 function checkedAddress(kind: ExportChoice['kind'], given: string, folder: string): string {
   const address = parseAddress(given, folder);
-  if (address.kind === 'file') {
-    if (kind !== 'file') checkPattern(address);
-    return address.path;
-  }
-  checkPattern(address);
-  if (address.kind === 's3' || (address.kind === 'http' && canBeFetchedByAll(given))) return given;
-  throw address.kind === 'http'
-    ? wrong(
-        kind,
-        'the address has a login, or a possible signature, and Temporal shows schedules to all its users',
-        'use an s3:// address, or a file that another program downloads',
-      )
-    : wrong(kind, 'a schedule cannot use this export', 'name a file, https://… or s3://bucket/key');
+  if (address.kind !== 'file' || kind !== 'file') checkPattern(address);
+  if (address.kind === 'file') return address.path;
+  // The placeholder {date} must not count as a secret in the address.
+  const dated = parseAddress(given.replaceAll('{date}', '2026-11-21'), '/');
+  if (address.kind === 's3' || (address.kind === 'http' && canBeFetchedAgain(dated))) return given;
+  throw wrong(
+    kind,
+    'a schedule cannot use this export: Temporal shows schedules with their logins and signatures',
+    'name a file, s3://bucket/key, or https://… without a login',
+  );
 }
 
-/** The placeholder {date} must not count as a secret in the address. */
-function canBeFetchedByAll(address: string): boolean {
-  return canBeFetchedAgain(parseAddress(address.replaceAll('{date}', '2026-11-21'), '/'));
-}
-
+/** Cron fires on a day of the month or of the week, Temporal only on a day that is both. It checks the rest. */
 function cronOf(line: string): string {
   const trimmed = line.trim();
-  const mistake = cronMistake(trimmed);
-  if (mistake === undefined) return trimmed;
+  const [, , day, , weekday] = trimmed.split(/\s+/);
+  const hasFive = /^(\S+\s+){4}\S+$/.test(trimmed);
+  if (
+    /^@(hourly|daily|weekly|monthly|yearly)$/.test(trimmed) ||
+    (hasFive && (day === '*' || weekday === '*'))
+  )
+    return trimmed;
   throw wrong(
     'cron',
-    `"${trimmed}" ${mistake}`,
+    hasFive
+      ? `"${trimmed}" has a day of the month and a day of the week: write * for one of the two`
+      : `"${trimmed}" does not have the five fields minute, hour, day of the month, month, day of the week`,
     'write it as in "0 2 * * *" (every night at two), or @daily',
   );
 }
@@ -207,27 +189,15 @@ function timezoneOf(name: string): string {
 }
 
 function wrongField(issue: z.core.$ZodIssue): Problem {
-  if (issue.code === 'unrecognized_keys') {
-    const [key = ''] = issue.keys;
-    const nearest = nearestText(key, Object.keys(scheduleFields.shape));
-    const next =
-      nearest === undefined ? 'enrich schedule set --help lists the keys' : `did you mean ${nearest}?`;
-    return wrong(key, 'a schedule has no such key', next);
-  }
+  const next = 'enrich schedule set --help lists the keys and their values';
+  if (issue.code === 'unrecognized_keys') return wrong(issue.keys[0]!, 'a schedule has no such key', next);
   const field = String(issue.path[0] ?? '');
-  const missing = field === 'cron' && issue.code === 'invalid_union';
-  return wrong(
-    field,
-    missing ? 'a schedule needs a cron line' : `the value is wrong: ${issue.message}`,
-    missing ? 'write --cron "0 2 * * *"' : 'enrich schedule set --help describes the values',
-  );
+  if (field === 'cron') return wrong(field, 'a schedule needs a cron line', 'write --cron "0 2 * * *"');
+  return wrong(field, `the value is wrong: ${issue.message}`, next);
 }
 
-/** Arguments of `enrich schedule set`. All other fields are flags. */
-const scheduleArguments = ['name', 'file'];
-
 function wrong(field: string, what: string, next: string, type = 'schedule.invalid'): Problem {
-  const where = scheduleArguments.includes(field) ? field.toUpperCase() : `--${field}`;
+  const where = field === 'name' || field === 'file' ? field.toUpperCase() : `--${field}`;
   return new UsageProblem(type, what, { where, next });
 }
 
@@ -235,17 +205,6 @@ interface ScheduleFile {
   /** Marks the schedules of this file. Applying the file deletes only schedules of this group. */
   readonly group: string;
   readonly schedules: readonly ScheduleDefinition[];
-}
-
-/** The changes that make the schedules match a file. */
-interface ScheduleChanges {
-  readonly create: readonly ScheduleDefinition[];
-  readonly update: readonly {
-    readonly definition: ScheduleDefinition;
-    readonly changes: readonly string[];
-  }[];
-  readonly delete: readonly string[];
-  readonly same: readonly string[];
 }
 
 const fileSchema = z.strictObject({
@@ -265,17 +224,41 @@ export async function readScheduleFile(
   path: string,
   settings: { readonly hasBudget: boolean },
 ): Promise<ScheduleFile> {
-  const problemOf = (what: string, cause: unknown): Problem => wrongFile(path, what, cause);
-  const content = fileSchema.safeParse(await readYamlFile(path, 'the schedule file', problemOf));
+  const wrongFile = (what: string, cause?: unknown): Problem =>
+    new UsageProblem('schedule.file', what, {
+      where: path,
+      next: 'write "schedules:", and below it each name with its flags; docs/schedules.md has an example',
+      cause,
+    });
+  const content = fileSchema.safeParse(await readYamlFile(path, 'the schedule file', wrongFile));
   if (!content.success) {
-    throw wrongFile(path, `the schedule file has ${mistakeOf(content.error.issues[0]!)}`);
+    const [{ path: key, message }] = content.error.issues as [z.core.$ZodIssue];
+    throw wrongFile(`the schedule file is wrong: ${[...key, message].join(': ')}`);
   }
   const group = content.data.group ?? basename(path).replace(/\.ya?ml$/i, '');
   const context = { folder: dirname(resolve(path)), group, hasBudget: settings.hasBudget };
   const schedules: ScheduleDefinition[] = [];
   for (const [name, given] of Object.entries(content.data.schedules))
-    schedules.push(await defineSchedule(name, given, context).catch(inFile(path, name)));
+    schedules.push(
+      await defineSchedule(name, given, context).catch((error: unknown) => {
+        if (!(error instanceof Problem)) throw error;
+        // In a file, the flag or the argument is a key.
+        const key = error.where?.replace(/^--/, '').replace(/^(?:NAME|FILE)$/, (word) => word.toLowerCase());
+        const where = `${path}, schedule ${name}: ${key ?? ''}`;
+        throw new UsageProblem(error.type, error.message, { where, next: error.next, cause: error });
+      }),
+    );
   return { group, schedules };
+}
+
+/** The changes that make the schedules match a file. */
+interface ScheduleChanges {
+  readonly create: readonly ScheduleDefinition[];
+  readonly update: readonly {
+    readonly definition: ScheduleDefinition;
+    readonly changes: readonly string[];
+  }[];
+  readonly delete: readonly string[];
 }
 
 /**
@@ -285,24 +268,17 @@ export async function readScheduleFile(
  */
 export function changesTo(file: ScheduleFile, present: readonly ScheduleDefinition[]): ScheduleChanges {
   const byName = new Map(present.map((definition) => [definition.name, definition]));
-  const changed = file.schedules.map((definition) => {
-    const before = byName.get(definition.name);
-    return {
-      definition,
-      isNew: before === undefined,
-      changes: before ? differences(before, definition) : [],
-    };
-  });
   const wanted = file.schedules.map(({ name }) => name);
   return {
-    create: changed.filter(({ isNew }) => isNew).map(({ definition }) => definition),
-    update: changed.filter(({ changes }) => changes.length > 0),
+    create: file.schedules.filter(({ name }) => !byName.has(name)),
+    update: file.schedules.flatMap((definition) => {
+      const before = byName.get(definition.name);
+      const changes = before ? differences(before, definition) : [];
+      return changes.length === 0 ? [] : [{ definition, changes }];
+    }),
     delete: present
       .filter(({ name, work }) => work.group === file.group && !wanted.includes(name))
       .map(({ name }) => name),
-    same: changed
-      .filter(({ isNew, changes }) => !isNew && changes.length === 0)
-      .map(({ definition }) => definition.name),
   };
 }
 
@@ -315,9 +291,9 @@ export function differences(before: ScheduleDefinition, after: ScheduleDefinitio
     .map((field) => `${field}: ${old.get(field) ?? 'not set'} → ${fresh.get(field) ?? 'not set'}`);
 }
 
-/** Formats changes for a person, before they are applied. */
+/** Formats changes for a person, before they are applied. Empty: nothing changes. */
 export function describeChanges(changes: ScheduleChanges): string {
-  const lines = [
+  return [
     ...changes.create.flatMap((definition) => [
       `+ ${definition.name}`,
       ...[...fieldsOf(definition)].map(([field, value]) => `    ${field}: ${value}`),
@@ -327,36 +303,5 @@ export function describeChanges(changes: ScheduleChanges): string {
       ...fields.map((field) => `    ${field}`),
     ]),
     ...changes.delete.map((name) => `- ${name}`),
-    ...changes.same.map((name) => `= ${name}`),
-  ];
-  return lines.length === 0 ? 'the file has no schedules, and its group has none' : lines.join('\n');
-}
-
-function mistakeOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') return `an unknown key: "${issue.keys[0]}"`;
-  if (issue.path.length === 0) return 'no keys: it is no file of schedules';
-  return `no usable value for "${issue.path.join('.')}"`;
-}
-
-/** Replaces the flag or argument in a problem by the file, the schedule and its key. */
-function inFile(path: string, name: string): (error: unknown) => never {
-  return (error) => {
-    if (!(error instanceof Problem)) throw error;
-    const key = error.where
-      ?.replace(/^--/, '')
-      .replace(/^(?:NAME|FILE)$/, (argument) => argument.toLowerCase());
-    throw new UsageProblem(error.type, error.message, {
-      where: `${path}, schedule ${name}: ${key ?? ''}`,
-      next: error.next,
-      cause: error,
-    });
-  };
-}
-
-function wrongFile(where: string, what: string, cause?: unknown): Problem {
-  return new UsageProblem('schedule.file', what, {
-    where,
-    next: 'write "schedules:", and below it each name with its flags; docs/schedules.md has an example',
-    cause,
-  });
+  ].join('\n');
 }

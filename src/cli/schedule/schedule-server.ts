@@ -49,7 +49,7 @@ export async function putSchedule(
   return before;
 }
 
-/** @throws Problem `schedule.unknown`, `schedule.foreign`, `schedule.unreadable` */
+/** @throws Problem `schedule.unknown`, `schedule.foreign`, `schedule.refused` */
 export async function getSchedule(client: Client, name: string): Promise<KnownSchedule> {
   const known = await findSchedule(client, name);
   if (known) return known;
@@ -66,7 +66,7 @@ export async function findSchedule(client: Client, name: string): Promise<KnownS
     .describe()
     .catch((error: unknown) => {
       if (error instanceof ScheduleNotFoundError) return undefined;
-      throw unreadable(name, error);
+      throw refused(name, error);
     });
   if (description === undefined) return undefined;
   if (description.action.workflowType !== workflowTypes.scheduled) {
@@ -210,31 +210,14 @@ function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescriptio
   };
 }
 
-/** The SDK's own message, "Failed to describe schedule", has neither the name nor the cause. */
-function unreadable(name: string, error: unknown): unknown {
+/** The SDK's own messages, such as "Failed to describe schedule", have neither the name nor the cause. */
+function refused(name: string, error: unknown): unknown {
   // Others, such as an unknown namespace, explain themselves.
   if (!(error instanceof ServiceError)) return error;
   const { details, message } = (error.cause ?? error) as { details?: string; message: string };
-  return new Problem(
-    'schedule.unreadable',
-    `Temporal does not describe the schedule: ${details || message}`,
-    {
-      where: name,
-      next: 'run the command again: it changes only what still differs; enrich doctor checks that Temporal answers',
-      cause: error,
-    },
-  );
-}
-
-function refused(name: string, error: unknown): Problem {
-  const { cause, message } = error as { cause?: { details?: string }; message?: string };
-  return new Problem(
-    'schedule.refused',
-    `Temporal refuses the schedule: ${cause?.details ?? message ?? ''}`,
-    {
-      where: name,
-      next: 'correct what the message names; enrich doctor checks that Temporal answers',
-      cause: error,
-    },
-  );
+  return new Problem('schedule.refused', `Temporal reports: ${details || message}`, {
+    where: name,
+    next: 'correct what the message names; enrich doctor checks that Temporal answers',
+    cause: error,
+  });
 }

@@ -1,6 +1,5 @@
 import type { ScheduledRunResult } from '../../contract/scheduled-run-input.ts';
 import { Problem } from '../../domain/problem.ts';
-import { cronMistake, skippedTimes } from '../../domain/text/cron.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';
 import { shownAddress } from '../../ingest/sources/export-address.ts';
 import { downloadLimits } from '../../ingest/sources/download.ts';
@@ -8,9 +7,7 @@ import { findExports } from '../../ingest/sources/find-export.ts';
 import { obtainExport } from '../../ingest/sources/obtain-export.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
-import { readTaskFailure } from '../../temporal/failing-workflow.ts';
 import { hasWorker } from '../run/run-status.ts';
-import { workflowFailing } from '../run/run-status.ts';
 import type { Session } from '../session/session.ts';
 import { labelled, recordTable } from '../terminal/layout.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
@@ -33,7 +30,6 @@ export interface ScheduleFacts {
   readonly missed: number;
   /** The oldest first, at most five. */
   readonly recent: readonly PastTime[];
-  readonly warnings: readonly string[];
 }
 
 interface PastTime {
@@ -49,12 +45,10 @@ export function describeList(schedules: readonly ScheduleFacts[]): string {
   if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to create one';
   const notes = schedules.flatMap(({ name, paused, note, recent }) => {
     const last = recent.at(-1);
+    const isGood = last === undefined || last.status === 'completed' || last.status === 'running';
     return [
       ...(paused && note ? [`  ${name} is paused: ${note}`] : []),
-      ...(last?.status === 'failed' ? [`  ${name} failed at its last time: ${last.summary}`] : []),
-      ...(last?.status === 'waiting' || last?.status === 'paused'
-        ? [`  ${name} waits: ${last.summary}`]
-        : []),
+      ...(isGood ? [] : [`  ${name}, last time ${last.status}: ${last.summary}`]),
     ];
   });
   const list = recordTable(
@@ -80,12 +74,11 @@ export async function factsOf(
   { definition, description }: KnownSchedule,
 ): Promise<ScheduleFacts> {
   const { state, info } = description;
-  const { name, cron, timezone } = definition;
   const recent: PastTime[] = [];
   for (const { scheduledAt, action } of info.recentActions.slice(-timesShown))
     recent.push({ scheduled_at: scheduledAt.toISOString(), ...(await pastTime(session, action.workflow)) });
   return {
-    name,
+    name: definition.name,
     paused: state.paused,
     note: state.note ?? null,
     flags: Object.fromEntries(fieldsOf(definition)),
@@ -94,13 +87,12 @@ export async function factsOf(
     skipped: info.numActionsSkippedOverlap,
     missed: info.numActionsMissedCatchupWindow,
     recent,
-    warnings: cronMistake(cron) === undefined ? skippedTimes(cron, timezone, new Date()) : [],
   };
 }
 
 /** Formats a schedule for a person, with its times in the schedule's time zone. */
 export function describeSchedule(facts: ScheduleFacts): string {
-  const { name, flags, paused, note, next, skipped, missed, recent, warnings } = facts;
+  const { name, flags, paused, note, next, skipped, missed, recent } = facts;
   const zone = flags['timezone'] ?? 'UTC';
   return [
     // Temporal keeps the note of the last change: that of a schedule that is on says nothing about it.
@@ -114,7 +106,6 @@ export function describeSchedule(facts: ScheduleFacts): string {
       `  ${shown(zone, time.scheduled_at)}  ${time.status}: ${time.summary.replaceAll('\n', '\n  ')}`,
       ...time.runs.map((runId) => `    enrich status ${runId}`),
     ]),
-    ...warnings.map((warning) => `  note: ${warning}`),
   ].join('\n');
 }
 
@@ -153,7 +144,7 @@ async function pastTime(
     const { status, raw } = await handle.describe();
     if (status.name === 'RUNNING') {
       const runs = childrenOf(raw);
-      return { workflow_id, runs, ...(await statusOfOpenTime(session, workflow_id, runs)) };
+      return { workflow_id, runs, ...(await statusOfOpenTime(session, runs)) };
     }
     const state = status.name.toLowerCase();
     if (status.name === 'COMPLETED') {
@@ -174,7 +165,6 @@ async function pastTime(
  */
 async function statusOfOpenTime(
   session: Session,
-  workflowId: string,
   runIds: readonly string[],
 ): Promise<Pick<PastTime, 'status' | 'summary'>> {
   for (const runId of runIds) {
@@ -187,11 +177,6 @@ async function statusOfOpenTime(
   }
   if (!(await hasWorker(session)))
     return { status: 'waiting', summary: 'no worker: start enrich worker, or enrich dev on this machine' };
-  const failure = await readTaskFailure(await session.temporal(), workflowId);
-  if (failure !== undefined) {
-    const { message, next } = workflowFailing(workflowId, failure);
-    return { status: 'waiting', summary: `${message}; next: ${next}` };
-  }
   return {
     status: 'running',
     summary: runIds.length > 0 ? 'enriching' : 'no run yet: it searches for an export',

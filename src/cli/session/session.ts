@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config/settings.ts';
 import { onFirstInterruption } from '../../dev/interruption.ts';
@@ -38,6 +39,9 @@ export interface SessionNeeds {
   /** The command is a server: without a terminal, its log is JSON. */
   readonly isServer?: boolean;
 }
+
+const restored =
+  'the warehouse was restored into another server: readers of the change feed start again with enrich export';
 
 /**
  * A worker abandons its calls a minute after the longest call. The SDK can wait longer for a server that does not
@@ -80,36 +84,25 @@ export async function withSession<Result>(
     return await new Promise<Result>((resolve, reject) => {
       stack.watch(reject);
       const session = openSession({ config, stack, log, atEnd, onWorkerFailure: reject });
-      renewFeed(session)
-        .then(() => use(session))
+      renewRestoredFeed(session.warehouse.database)
+        .then((isRenewed) => {
+          if (isRenewed) log.warn(restored);
+          return use(session);
+        })
         .then(resolve, reject);
     });
   } catch (error) {
-    throw adviseOnEmbedded(
-      await describeFailure(error, stack, needs.temporal || config.temporalAddress !== undefined),
-      stack.embedded,
-      config.embedded.directories.postgres,
-    );
+    if (canSucceedLater(error)) throw describeDatabaseFailure(error, stack.databaseUrl);
+    if (!needs.temporal && config.temporalAddress === undefined) throw error;
+    const { describeTemporalFailure } = await import('../../temporal/connection.ts');
+    throw describeTemporalFailure(error, stack.temporal);
   } finally {
-    const seconds = config.service.callTimeoutSeconds + closeSecondsBeyondCall;
+    const milliseconds = (config.service.callTimeoutSeconds + closeSecondsBeyondCall) * 1_000;
     for (const close of closing.reverse())
-      await endsWithin(close(), seconds).catch((error: unknown) => log.debug({ err: error }, 'closing'));
+      await Promise.race([close(), sleep(milliseconds, undefined, { ref: false })]).catch((error: unknown) =>
+        log.debug({ err: error }, 'closing'),
+      );
   }
-}
-
-async function renewFeed({ warehouse, log }: Session): Promise<void> {
-  if (await renewRestoredFeed(warehouse.database))
-    log.warn(
-      'the warehouse was restored into another server: readers of the change feed start again with enrich export',
-    );
-}
-
-/** @param usesTemporal a server is configured, or the command said that it needs an embedded one */
-async function describeFailure(error: unknown, stack: Stack, usesTemporal: boolean): Promise<unknown> {
-  if (canSucceedLater(error)) return describeDatabaseFailure(error, stack.databaseUrl);
-  if (!usesTemporal) return error;
-  const { describeTemporalFailure } = await import('../../temporal/connection.ts');
-  return describeTemporalFailure(error, stack.temporal);
 }
 
 /** Opens the warehouse. The other parts open when the command asks for them, and load their modules only then. */
@@ -213,41 +206,6 @@ function requireCredential(config: Config): void {
     where: 'ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN',
     next: 'set one of them; or unset ENRICHMENT_BASE_URL to use the sandbox',
   });
-}
-
-/** Waits for work, but no longer than a limit; work that takes longer is abandoned. @throws as the work fails */
-export async function endsWithin(work: Promise<unknown>, seconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    const late = (): void => reject(new Error(`not ended after ${seconds} s`));
-    timer = setTimeout(late, seconds * 1_000);
-  });
-  try {
-    await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/**
- * Replaces the advice of a failed embedded server. No setting names the server, and its address does not say which disk
- * is full.
- */
-export function adviseOnEmbedded(
-  error: unknown,
-  embedded: Pick<Stack['embedded'], 'postgres' | 'temporal'>,
-  postgresDirectory: string,
-): unknown {
-  if (!(error instanceof Problem)) return error;
-  const { type, message, where, next, exitCode } = error;
-  if (type === 'database.disk-full' && embedded.postgres)
-    return new Problem(type, message, { where: postgresDirectory, next, exitCode, cause: error });
-  const isAway =
-    (type === 'database.unreachable' && embedded.postgres) ||
-    (type === 'temporal.unreachable' && embedded.temporal);
-  if (!isAway) return error;
-  const again = 'run the same command again: it starts the embedded server and continues; nothing is lost';
-  return new Problem(type, message, { where, next: again, exitCode, cause: error });
 }
 
 /** Waits until a person stops the command, by Ctrl-C or SIGTERM; a second signal ends the process. */

@@ -34,31 +34,6 @@ export function startOfDay(timeZone: string, date: string): Date {
   return new Date(Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds);
 }
 
-/**
- * Local times that a clock change skips: `from` is included, `until` is not. Both are local times, expressed
- * as UTC.
- */
-export interface ClockGap {
-  readonly from: Date;
-  readonly until: Date;
-}
-
-/** The clock gaps of a time zone within a number of days from a time, soonest first. */
-export function clockGaps(timeZone: string, start: Date, days: number): ClockGap[] {
-  const gaps: ClockGap[] = [];
-  const begin = localTime(timeZone, start);
-  const end = begin.epochMilliseconds + days * 24 * 60 * 60_000;
-  let change = begin.getTimeZoneTransition('next');
-  while (change !== null && change.epochMilliseconds < end) {
-    const before = change.subtract({ nanoseconds: 1 }).offsetNanoseconds / 1e6;
-    const after = change.offsetNanoseconds / 1e6;
-    const at = change.epochMilliseconds;
-    if (after > before) gaps.push({ from: new Date(at + before), until: new Date(at + after) });
-    change = change.getTimeZoneTransition('next');
-  }
-  return gaps;
-}
-
 function localTime(timeZone: string, time: Date): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(time.getTime()).toZonedDateTimeISO(timeZone);
 }

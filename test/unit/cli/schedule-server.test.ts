@@ -15,10 +15,10 @@ it('getSchedule() names the schedule and the cause when Temporal does not descri
   const cause = Object.assign(new Error('4 DEADLINE_EXCEEDED'), { details: 'context deadline exceeded' });
   const client = clientThatFails(new ServiceError('Failed to describe schedule', { cause }));
   await expect(getSchedule(client, 'nightly')).rejects.toMatchObject({
-    type: 'schedule.unreadable',
-    message: 'Temporal does not describe the schedule: context deadline exceeded',
+    type: 'schedule.refused',
+    message: 'Temporal reports: context deadline exceeded',
     where: 'nightly',
-    next: expect.stringMatching(/^run the command again/) as string,
+    next: expect.stringContaining('enrich doctor') as string,
     exitCode: 1,
   });
 });

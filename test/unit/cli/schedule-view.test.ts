@@ -17,7 +17,6 @@ const facts: ScheduleFacts = {
   skipped: 0,
   missed: 0,
   recent: [],
-  warnings: [],
 };
 const lastTime = (status: string, summary: string): ScheduleFacts['recent'] => [
   { scheduled_at: '2026-11-21T01:00:00Z', workflow_id: 'nightly', status, summary, runs: [] },
@@ -57,8 +56,8 @@ it.each([
 
 it.each<[string, Partial<ScheduleFacts>, string]>([
   ['is paused', { paused: true, note: 'CRM migration' }, '  nightly is paused: CRM migration'],
-  ['failed', { recent: lastTime('failed', 'no file') }, '  nightly failed at its last time: no file'],
-  ['has no worker', { recent: lastTime('waiting', 'no worker') }, '  nightly waits: no worker'],
+  ['failed', { recent: lastTime('failed', 'no file') }, '  nightly, last time failed: no file'],
+  ['has no worker', { recent: lastTime('waiting', 'no worker') }, '  nightly, last time waiting: no worker'],
 ])('describeList() says below the table that a schedule %s', (_what, changes, line) => {
   const list = describeList([
     { ...facts, ...changes },
