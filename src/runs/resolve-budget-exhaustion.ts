@@ -1,22 +1,16 @@
 import type { BudgetResolution, UpdateRequest } from '../contract/activities.ts';
-import { needsResume, waitsForBudget } from '../contract/pause-reasons.ts';
+import { needsResume } from '../contract/pause-reasons.ts';
 import { budgetOfRun, endOfPeriod, policyOf } from '../domain/money/budget-periods.ts';
 import { counted } from '../domain/text/format.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
-import { formatCredits, parseCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
+import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import { setBudget } from '../ledger/budget-limits.ts';
-import {
-  budgetsOf,
-  readBudgetRests,
-  readPeriodBudgets,
-  type BudgetLimits,
-  type PeriodBudget,
-} from '../ledger/credit-ledger.ts';
+import { budgetsOf, readBudgetRests, type BudgetLimits } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readClock } from '../db/expressions.ts';
 import { readLateResultsStatus } from '../late-results/late-results-status.ts';
-import { recordUpdate, getRun, type RunRecord } from './runs.ts';
+import { recordUpdate, getRun } from './runs.ts';
 
 interface BudgetDependencies {
   readonly warehouse: Warehouse;
@@ -74,31 +68,6 @@ export async function resolveBudgetExhaustion(
       budgets: empty,
     },
   };
-}
-
-/**
- * Whether a run that waits for a budget could continue: each budget that applies now has at least the price of one
- * person.
- *
- * @param budgets the limits of this process
- */
-export async function hasCreditsAgain(
-  { warehouse, budgets }: BudgetDependencies,
-  { runId, pauseReason, options }: Pick<RunRecord, 'runId' | 'pauseReason' | 'options'>,
-): Promise<boolean> {
-  if (!waitsForBudget(pauseReason)) return false;
-  const perPerson = worstCaseCredits(askOf(options));
-  const own = await readBudgetRests(warehouse.database, [budgetOfRun(runId)], budgets);
-  const periods = (await readPeriodBudgets(warehouse.database, budgets)).map(restOf);
-  return [...own.map(({ available }) => available), ...periods].every(
-    (available) => available === undefined || available >= perPerson,
-  );
-}
-
-/** Undefined: no limit. */
-function restOf({ limit, reserved, settled }: PeriodBudget): Credits | undefined {
-  if (limit === null) return undefined;
-  return storedCredits(limit) - storedCredits(reserved) - storedCredits(settled);
 }
 
 /**

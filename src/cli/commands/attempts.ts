@@ -1,4 +1,4 @@
-import { serviceName, type Config } from '../../config/settings.ts';
+import { serviceName } from '../../config/settings.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { deliveryStatuses } from '../../domain/late-results/delivery-kinds.ts';
 import { holdingStatuses } from '../../domain/money/attempt-status.ts';
@@ -7,10 +7,9 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { counted, minuteOf } from '../../domain/text/format.ts';
 import { getDelivery, listDeliveries, reopenDelivery } from '../../late-results/deliveries.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
-import { reconcileCredits, unexplainedByRelease } from '../../ledger/credit-statements.ts';
+import { unexplainedByRelease } from '../../ledger/credit-statements.ts';
 import { decideAttempt, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
 import { getRun } from '../../runs/runs.ts';
-import { describeBill } from './usage.ts';
 import { creditsOf } from '../run-options/run-option-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 import { settingsOfExisting } from '../session/settings-flags.ts';
@@ -60,8 +59,7 @@ Examples:
         which: string | undefined,
         options: JsonFlag & { readonly status: AttemptStatus; readonly limit?: number },
       ) => {
-        const config = settingsOfExisting(options);
-        await withWarehouse(config, async ({ warehouse }) => {
+        await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
           const isCall = which !== undefined && /^[0-9a-f]{4}/.test(which);
           const { status } = options;
           const attempts = isCall
@@ -76,26 +74,14 @@ Examples:
           print(isCall ? describeFields(attempts[0]!) : describeAttempts(attempts));
           if (attempts.length === options.limit)
             tell('there may be more, older calls: a higher --limit shows them');
-          await tellNext(warehouse, config, attempts, status);
+          if (status === 'overdue' || attempts.some((attempt) => attempt.status === 'unknown'))
+            tell(
+              'next: enrich attempts settle ATTEMPT --credits N if the service billed the call, enrich attempts ' +
+                'release ATTEMPT if it did not; enrich usage --reconcile says what it billed',
+            );
         });
       },
     );
-}
-
-/** What to do about calls that wait for a decision, and what the service's statements say about them. */
-async function tellNext(
-  { database }: Warehouse,
-  config: Config,
-  attempts: readonly AttemptFacts[],
-  status: AttemptStatus,
-): Promise<void> {
-  const unknown = attempts.filter((attempt) => attempt.status === 'unknown');
-  if (unknown.length > 0 || status === 'overdue')
-    tell(
-      'next: enrich attempts settle ATTEMPT --credits N if the service billed the call, enrich attempts release ' +
-        'ATTEMPT if it did not',
-    );
-  for (const line of describeBill(await reconcileCredits(database, serviceName(config)), unknown)) tell(line);
 }
 
 /** Prints each reason once, below the table: the ids leave no room for a column of reasons. */
@@ -128,15 +114,7 @@ interface DecisionFlags extends JsonFlag, NoteFlags {
 function releaseCommand(): Command {
   return decisionCommand('release')
     .description('Release the credits of calls that the service did not bill.')
-    .action(async (named: readonly string[], options: DecisionFlags) => {
-      const config = settingsOfExisting(options);
-      await withWarehouse(config, async ({ warehouse }) => {
-        const attempts = await attemptsOf(warehouse, named);
-        for (const attempt of attempts) refuseLessThanStated(attempt, '0');
-        await warnOfBill(warehouse, serviceName(config), attempts);
-        await decide(warehouse, attempts, options, () => '0');
-      });
-    });
+    .action((named: readonly string[], options: DecisionFlags) => decide(named, options, '0'));
 }
 
 function settleCommand(): Command {
@@ -144,21 +122,18 @@ function settleCommand(): Command {
     .description('Settle calls at the credits that the service billed. Makes no call.')
     .option('--credits <n>', 'credits that the service billed for the call (default: all held credits)')
     .action(async (named: readonly string[], options: DecisionFlags) => {
-      const given =
-        options.credits === undefined
-          ? undefined
-          : creditsOf('--credits', options.credits, 'write a number such as 7 or 2.5');
-      if (given !== undefined && named.length > 1) {
+      const { credits } = options;
+      if (credits !== undefined && named.length > 1) {
         throw new UsageProblem('setting.invalid', '--credits is for one call, and several are named', {
           where: '--credits',
           next: 'give --credits with one call at a time',
         });
       }
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
-        const attempts = await attemptsOf(warehouse, named);
-        if (given !== undefined) refuseLessThanStated(attempts[0]!, given);
-        await decide(warehouse, attempts, options, ({ credits_reserved: held }) => given ?? held);
-      });
+      await decide(
+        named,
+        options,
+        credits && creditsOf('--credits', credits, 'write a number such as 7 or 2.5'),
+      );
     });
 }
 
@@ -173,6 +148,40 @@ The next run of the file asks for the people of a decided call again, and pays a
 Examples:
   enrich attempts ${name} 0b54… --reason "invoice of November"
   enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`);
+}
+
+/** Asks, then decides about each call. @param credits of each call; undefined: all that it holds */
+async function decide(
+  named: readonly string[],
+  options: DecisionFlags,
+  credits: string | undefined,
+): Promise<void> {
+  const config = settingsOfExisting(options);
+  await withWarehouse(config, async ({ warehouse }) => {
+    const attempts = await attemptsOf(warehouse, named);
+    const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
+    for (const attempt of attempts) refuseLessThanStated(attempt, creditsFor(attempt));
+    if (credits === '0') await warnOfBill(warehouse, serviceName(config), attempts);
+    if (options.json !== true)
+      for (const attempt of attempts)
+        tell(
+          `${attempt.attempt_id}: ${counted(attempt.people, 'person', 'people')}, ` +
+            `${attempt.credits_reserved} credits held; would settle ${creditsFor(attempt)}`,
+        );
+    const texts = { unchanged: 'nothing was decided', yes: 'decides' };
+    const isDecided = await approves(`decide about ${counted(attempts.length, 'call')}?`, options, texts);
+    if (isDecided)
+      for (const attempt of attempts)
+        await decideAttempt(warehouse, attempt.attempt_id, {
+          credits: creditsFor(attempt),
+          ...noteOf(options),
+        });
+    const after = await Promise.all(attempts.map(({ attempt_id: id }) => getAttempt(warehouse, id)));
+    if (options.json === true) return printJson({ decided: isDecided, attempts: after });
+    if (isDecided)
+      for (const { attempt_id: id, credits_settled: settled } of after)
+        print(`${id}: settled with ${settled ?? '0'} credits`);
+  });
 }
 
 /** Reads all calls before the first decision, each once: a mistyped name decides about no call. */
@@ -199,37 +208,6 @@ function refuseLessThanStated(
       next: `settle what was billed, ${stated} to ${held} credits: enrich attempts settle ${id} --credits N`,
     },
   );
-}
-
-/** Asks, then decides about each call. */
-async function decide(
-  warehouse: Warehouse,
-  attempts: readonly AttemptFacts[],
-  options: DecisionFlags,
-  creditsFor: (attempt: AttemptFacts) => string,
-): Promise<void> {
-  for (const attempt of attempts)
-    if (options.json !== true)
-      tell(
-        `${attempt.attempt_id}: ${counted(attempt.people, 'person', 'people')}, ` +
-          `${attempt.credits_reserved} credits held; would settle ${creditsFor(attempt)}`,
-      );
-  const texts = { unchanged: 'nothing was decided', yes: 'decides' };
-  const isDecided = await approves(`decide about ${counted(attempts.length, 'call')}?`, options, texts);
-  if (isDecided)
-    for (const attempt of attempts)
-      await decideAttempt(warehouse, attempt.attempt_id, {
-        credits: creditsFor(attempt),
-        ...noteOf(options),
-      });
-  const after = await Promise.all(attempts.map(({ attempt_id: id }) => getAttempt(warehouse, id)));
-  if (options.json === true) return printJson({ decided: isDecided, attempts: after });
-  if (!isDecided) return;
-  for (const { attempt_id: id, credits_settled: settled, http_status: answer } of after)
-    print(
-      `${id}: settled with ${settled ?? '0'} credits` +
-        (answer !== null && answer < 300 ? '; its answer stays, and late results that come are applied' : ''),
-    );
 }
 
 /** Released calls must be free of charge: warns if the service has billed more than would be settled and held. */

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { formatLimit, parseCredits, type Credits } from '../../domain/money/decimal.ts';
 import { formatNumber, minuteOf } from '../../domain/text/format.ts';
 import {
@@ -31,11 +32,9 @@ import {
   periodNames,
   type BudgetName,
 } from '../../domain/money/budget-periods.ts';
-import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { UsageProblem, type Note, type Problem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { hasCreditsAgain } from '../../runs/resolve-budget-exhaustion.ts';
 import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs.ts';
-import { hasWorker } from '../run/run-status.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 
 /** Maximum number of days, of months, of runs and of changes that `show` lists. */
@@ -127,92 +126,63 @@ Examples:
       const config = settingsOf(options);
       const { budget, fromNowOn } = budgetOf(name);
       const wanted = limitOf(limit, fromNowOn);
-      const note = noteOf(options);
-      const changed = await withWarehouse(config, async ({ warehouse }) => {
-        if (fromNowOn && budget.kind === 'period' && wanted !== 'used') {
-          const { period } = budget;
-          const change = await setDefaultBudget(
-            warehouse.database,
-            period,
-            wanted,
-            config.budgets.perPeriod[period],
-            note,
-          );
-          if (options.json !== true) print(`every ${period} from now on: ${limit}`);
-          return { change, ...(await runsToWake(warehouse, change.budgetId)) };
-        }
-        const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
-        const change = await setBudget(warehouse.database, budgetId, wanted, ownDefault, note);
-        return { change, ...(await runsToWake(warehouse, budgetId)) };
+      const say = options.json === true ? tell : print;
+      const { change, waiting, awaiting } = await withWarehouse(config, async ({ warehouse }) => {
+        const limitChange = await changeLimit(
+          warehouse,
+          budget,
+          { wanted, fromNowOn },
+          config,
+          noteOf(options),
+        );
+        const { budgetId } = limitChange;
+        return {
+          change: limitChange,
+          waiting: await runsWaitingFor(warehouse, budgetId),
+          // They look at the budget again when it changes.
+          awaiting: await runsAwaitingLateResults(warehouse, budgetId),
+        };
       });
-      const {
-        waiting,
-        awaiting,
-        change: { budgetId, before, after },
-      } = changed;
-      if (options.json !== true) print(describeChange(changed.change));
+      if (fromNowOn && budget.kind === 'period') say(`every ${budget.period} from now on: ${limit}`);
+      say(describeChange(change));
       if (waiting.length + awaiting.length > 0)
-        await wake(config, { waiting, awaiting }, options.json === true ? tell : print);
+        await withSession(config, { temporal: true, service: false }, async (session) =>
+          signalRuns(await session.temporal(), [...waiting, ...awaiting]),
+        );
+      for (const runId of waiting)
+        say(
+          `${runId} waits for this budget: a worker continues it if every budget has credits for one person; ` +
+            `without a worker: enrich resume ${runId}`,
+        );
+      const { budgetId, before, after } = change;
       if (options.json === true) printJson({ budget: budgetId, before, after, waiting_runs: waiting });
     });
 }
 
-interface RunsToWake {
-  /** Runs that are paused until the budget has credits. */
-  readonly waiting: readonly string[];
-  /** Runs that await late results, and look at the budget again when it changes. */
-  readonly awaiting: readonly string[];
-}
-
-async function runsToWake(warehouse: Warehouse, budgetId: string): Promise<RunsToWake> {
-  return {
-    waiting: await runsWaitingFor(warehouse, budgetId),
-    awaiting: await runsAwaitingLateResults(warehouse, budgetId),
-  };
-}
-
-/** Signals the runs, and prints for each run that waits for the budget whether it continues without a command. */
-async function wake(
+async function changeLimit(
+  warehouse: Warehouse,
+  budget: BudgetName,
+  { wanted, fromNowOn }: { readonly wanted: WantedLimit; readonly fromNowOn: boolean },
   config: Config,
-  { waiting, awaiting }: RunsToWake,
-  say: (text: string) => void,
-): Promise<void> {
-  await withSession(config, { temporal: true, service: false }, async (session) => {
-    const client = await session.temporal();
-    const signal = async (runId: string): Promise<boolean> => {
-      try {
-        await client.workflow.getHandle(runId).signal(budgetChangedSignalName);
-        return true;
-      } catch (error) {
-        if (!isWorkflowGone(error)) throw error;
-        return false;
-      }
-    };
-    await Promise.all(awaiting.map(signal));
-    if (waiting.length === 0) return;
-    const isWorkerThere = await hasWorker(session);
-    for (const runId of waiting) {
-      const { warehouse } = session;
-      const run = await getRun(warehouse, runId);
-      // A worker may have found the credits already.
-      const isEnough =
-        run.status !== 'paused' ||
-        (await hasCreditsAgain({ warehouse, budgets: config.budgets.perPeriod }, run));
-      const isSignalled = await signal(runId);
-      say(afterChange(runId, { isEnough, continues: isSignalled && isWorkerThere }));
-    }
-  });
+  note: Note,
+): Promise<LimitChange> {
+  const { database } = warehouse;
+  if (fromNowOn && budget.kind === 'period' && wanted !== 'used') {
+    const { period } = budget;
+    return setDefaultBudget(database, period, wanted, config.budgets.perPeriod[period], note);
+  }
+  const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
+  return setBudget(database, budgetId, wanted, ownDefault, note);
 }
 
-function afterChange(
-  runId: string,
-  { isEnough, continues }: { isEnough: boolean; continues: boolean },
-): string {
-  if (!isEnough)
-    return `${runId} still waits: a budget of this run has less than the price of one person left (enrich budget show)`;
-  return continues
-    ? `${runId} waited for this budget and continues now; watch it with: enrich status ${runId}`
-    : `${runId} has credits again, but no worker; continue it with: enrich resume ${runId}`;
+async function signalRuns(client: Client, runIds: readonly string[]): Promise<void> {
+  for (const runId of runIds)
+    await client.workflow
+      .getHandle(runId)
+      .signal(budgetChangedSignalName)
+      .catch((error: unknown) => {
+        if (!isWorkflowGone(error)) throw error;
+      });
 }
 
 /** @returns the budget's id, and its limit from the settings or from the options of its run */

@@ -3,7 +3,7 @@ import { serviceName } from '../../config/settings.ts';
 import { formatCredits, storedCredits, type Credits } from '../../domain/money/decimal.ts';
 import { exitCodes, Problem } from '../../domain/problem.ts';
 import { callsLeft } from '../../domain/rates/rate-limit.ts';
-import { counted, formatNumber } from '../../domain/text/format.ts';
+import { formatNumber } from '../../domain/text/format.ts';
 import { reconcileCredits, type Reconciliation } from '../../ledger/credit-statements.ts';
 import type { CreditUsage, OperationUsage } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
@@ -11,7 +11,7 @@ import { withSession } from '../session/session.ts';
 import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
 import { withService, withSessionClient } from '../session/with-service.ts';
 import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
-import { print, printJson, table, tell } from '../terminal/output.ts';
+import { print, printJson, recordTable, tell } from '../terminal/output.ts';
 
 /** `enrich usage`: what the service says about calls and credits. */
 export function usageCommand(): Command {
@@ -42,18 +42,17 @@ async function showUsage(options: JsonFlag): Promise<void> {
     if (options.json === true) return printJson({ windows, credits: credits && inDecimals(credits) });
     if (windows)
       print(
-        table([
+        recordTable(
           ['operation', 'window', 'limit', 'used', 'left'],
-          ...windows.map((each) => [
+          windows.map((each) => [
             each.operation,
             each.window,
-            cell(each.limit),
-            cell(each.used),
-            cell(each.left),
+            ...[each.limit, each.used, each.left].map((count) =>
+              count === null ? 'unlimited' : (count ?? '-'),
+            ),
           ]),
-        ]),
+        ),
       );
-    if (windows && credits) print('');
     if (credits) print(describeCredits(credits));
   });
 }
@@ -93,10 +92,6 @@ function windowsOf({ path, action, windows }: OperationUsage) {
   }));
 }
 
-function cell(count: number | null | undefined): string | number {
-  return count === null ? 'unlimited' : (count ?? '-');
-}
-
 function inDecimals({ kinds, cycle }: CreditUsage) {
   const decimal = (value: Credits | undefined): string | null =>
     value === undefined ? null : formatCredits(value);
@@ -113,17 +108,13 @@ function inDecimals({ kinds, cycle }: CreditUsage) {
 
 function describeCredits(usage: CreditUsage): string {
   const { kinds, cycle } = inDecimals(usage);
-  const shown = (credits: string | null): string => (credits === null ? '-' : formatNumber(credits));
   const rows = kinds.map(({ name, limit, consumed, left }) => [
     name,
-    shown(limit),
-    shown(consumed),
-    shown(left),
+    ...[limit, consumed, left].map((credits) => (credits === null ? '-' : formatNumber(credits))),
   ]);
-  return [
-    table([['credits', 'limit', 'used', 'left'], ...rows]),
-    ...(cycle.end_date === null ? [] : [`\n  credit cycle ${cycle.start_date ?? ''} to ${cycle.end_date}`]),
-  ].join('\n');
+  const ends =
+    cycle.end_date === null ? '' : `\n  credit cycle ${cycle.start_date ?? ''} to ${cycle.end_date}`;
+  return recordTable(['credits', 'limit', 'used', 'left'], rows) + ends;
 }
 
 /** Fetches the newest statement from the service first, then compares all credit cycles and prints them. */
@@ -139,90 +130,35 @@ async function reconcile(options: JsonFlag): Promise<void> {
     }
     const cycles = await reconcileCredits(session.warehouse.database, serviceName(config));
     if (options.json === true) return printJson({ missing_statement: missing ?? null, cycles });
-    if (cycles.length > 0) {
-      print(reconciliationTable(cycles));
-      const conclusions = conclusionsOf(cycles);
-      if (conclusions !== '') tell(conclusions);
-      return;
-    }
-    print('nothing to compare: the service has not stated its credit usage twice in one credit cycle');
-    tell(
-      'each run asks at its start and end; the key must be a master key or have the scope for usage statistics',
+    if (cycles.length === 0)
+      return print(
+        'nothing to compare: the service has not stated its credit usage twice in one credit cycle (each run asks at ' +
+          'its start and end; the key must be a master key or have the scope for usage statistics)',
+      );
+    print(
+      recordTable(
+        ['credit cycle', 'from', 'to', 'billed', 'settled', 'held', 'unexplained'],
+        cycles.map((cycle) => [
+          nameOf(cycle),
+          cycle.from.toISOString(),
+          cycle.to.toISOString(),
+          cycle.billed,
+          cycle.settled,
+          cycle.held,
+          cycle.unexplained,
+        ]),
+      ),
     );
+    conclusionsOf(cycles).forEach(tell);
   });
 }
 
-/** A table of the service's statements and the credits in the warehouse, one row a credit cycle. */
-function reconciliationTable(cycles: readonly Reconciliation[]): string {
-  return table([
-    ['credit cycle', 'from', 'to', 'billed', 'settled', 'held', 'unexplained'],
-    ...cycles.map((cycle) => [
-      nameOf(cycle),
-      cycle.from.toISOString(),
-      cycle.to.toISOString(),
-      cycle.billed,
-      cycle.settled,
-      cycle.held,
-      cycle.unexplained,
-    ]),
-  ]);
-}
-
-/**
- * What the statements of the service say about calls of unknown cost, as lines for a person: by the statements of the
- * cycle in which a call began. Without such a call, the newest cycle.
- *
- * @param cycles the newest first
- */
-export function describeBill(
-  cycles: readonly Reconciliation[],
-  unknown: readonly { readonly admitted_at: Date }[],
-): readonly string[] {
-  const [newest] = cycles;
-  if (!newest) return [];
-  const isOf = (
-    { from, to }: Reconciliation,
-    { admitted_at: time }: { readonly admitted_at: Date },
-  ): boolean => time >= from && time <= to;
-  const ofCalls = cycles.filter((cycle) => unknown.some((call) => isOf(cycle, call)));
-  const unstated = unknown.filter((call) => !cycles.some((cycle) => isOf(cycle, call)));
-  const later = unstated.filter(({ admitted_at: time }) => time > newest.to).length;
-  const others = unstated.length - later;
-  return [
-    ...(ofCalls.length > 0 ? ofCalls : [newest]).map(describeReconciliation),
-    ...(later > 0
-      ? [`${counted(later, 'call')} began after the last statement: enrich usage --reconcile reads a new one`]
-      : []),
-    ...(others > 0
-      ? [`${counted(others, 'call')} began at a time without statements: see the usage page of the service`]
-      : []),
-  ];
-}
-
-/** Compares the service's statement of one credit cycle with the warehouse, as text for a person. */
-export function describeReconciliation(cycle: Reconciliation): string {
-  const { from, to, billed, settled, stated, held, unknown, unexplained } = cycle;
-  const text =
-    `The service billed ${billed} credits from ${from.toISOString()} to ${to.toISOString()}. ` +
-    `The warehouse has settled ${settled}` +
-    (stated === '0'
-      ? ''
-      : ` (with ${stated} that answers state, and that enrich status counts as reserved or unknown)`) +
-    ` and holds ${held}, ` +
-    `of which ${unknown} are for calls whose cost is unknown. Unexplained: ${unexplained}.`;
-  return `${text} ${conclusionOf(cycle)}`.trimEnd();
-}
-
 /** What follows from the statements for held credits: those of the newest cycle, and of cycles with unknown calls. */
-export function conclusionsOf(cycles: readonly Reconciliation[]): string {
+export function conclusionsOf(cycles: readonly Reconciliation[]): string[] {
   return cycles
     .filter((cycle, index) => index === 0 || storedCredits(cycle.unknown) > 0n)
-    .flatMap((cycle) => {
-      const conclusion = conclusionOf(cycle);
-      if (conclusion === '') return [];
-      return cycles.length > 1 ? `${nameOf(cycle)}: ${conclusion}` : conclusion;
-    })
-    .join('\n');
+    .map((cycle) => [nameOf(cycle), conclusionOf(cycle)] as const)
+    .flatMap(([name, conclusion]) => (conclusion === undefined ? [] : [`${name}: ${conclusion}`]));
 }
 
 function nameOf({ cycle_start: start, cycle_end: end }: Reconciliation): string {
@@ -230,30 +166,21 @@ function nameOf({ cycle_start: start, cycle_end: end }: Reconciliation): string 
 }
 
 /**
- * What follows from a statement, above all for the held credits. Another program can have used credits that look like
- * those of held calls, so the billed part of the held credits is known only as a maximum.
+ * Another program can have used credits that look like those of held calls, so the billed part of the held credits is
+ * known only as a maximum.
  */
-function conclusionOf(cycle: Reconciliation): string {
-  const unsettled = storedCredits(cycle.billed) - storedCredits(cycle.settled);
+function conclusionOf({ billed, settled, held, unexplained }: Reconciliation): string | undefined {
+  const unsettled = storedCredits(billed) - storedCredits(settled);
   if (unsettled < 0n)
     return (
-      `The service has billed ${formatCredits(-unsettled)} credits less than the warehouse has settled: it bills ` +
-      'some calls later, or has returned credits. Compare again after the next run.'
+      `the service has billed ${formatCredits(-unsettled)} credits less than are settled: it bills some calls later, ` +
+      'or has returned credits; compare again after the next run'
     );
-  if (storedCredits(cycle.held) === 0n) return '';
-  if (storedCredits(cycle.unexplained) > 0n)
-    return (
-      'The unexplained credits can be those of another program, so the statement does not tell how many of the held ' +
-      'credits are billed. Find the calls on the usage page of the service.'
-    );
-  const decides = storedCredits(cycle.unknown) > 0n;
-  if (unsettled === 0n)
-    return (
-      'So it has billed none of the held credits' +
-      (decides ? ': release the unknown calls of this time with enrich attempts release ATTEMPT' : '.')
-    );
-  return (
-    `So it has billed at most ${formatCredits(unsettled)} of the held credits` +
-    (decides ? ': settle each billed call with enrich attempts settle ATTEMPT --credits N' : '.')
-  );
+  if (storedCredits(held) === 0n) return undefined;
+  if (storedCredits(unexplained) > 0n)
+    return 'another program may have used credits: find held calls on the usage page of the service';
+  return unsettled === 0n
+    ? 'the service has billed none of the held credits: enrich attempts release ATTEMPT for calls of unknown cost'
+    : `the service has billed at most ${formatCredits(unsettled)} of the held credits: ` +
+        'enrich attempts settle ATTEMPT --credits N for each billed call of unknown cost';
 }

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
-import {
-  changeRunBudget,
-  hasCreditsAgain,
-  resolveBudgetExhaustion,
-} from '../../../src/runs/resolve-budget-exhaustion.ts';
+import { changeRunBudget, resolveBudgetExhaustion } from '../../../src/runs/resolve-budget-exhaustion.ts';
 import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
-import { getRun, runsAwaitingLateResults, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
+import { runsAwaitingLateResults, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
@@ -71,22 +67,6 @@ describe('a run that met a limit', () => {
     expect(await told(`run:${runId}`)).toBe(true);
     expect(await told('run:another')).toBe(false);
     expect(await told('day:2026-11-21')).toBe(true);
-  });
-
-  it('a run with an empty budget can continue when every budget holds the price of one person', async () => {
-    const runId = await runningRun(warehouse, '0');
-    await wishes(runId, 'pause');
-    const could = async () => hasCreditsAgain({ warehouse, budgets }, await getRun(warehouse, runId));
-    expect(await could()).toBe(false);
-    const meeting = await resolveBudgetExhaustion({ warehouse, budgets }, runId);
-    if (meeting.kind === 'wait') await setRunStatus(warehouse, runId, 'paused', meeting.pauseReason);
-    expect(await could()).toBe(false);
-    await setBudget(warehouse.database, `run:${runId}`, wholeCredits(5), undefined, note);
-    expect(await could()).toBe(true);
-    const dayOfOthers = { day: wholeCredits(0) };
-    expect(await hasCreditsAgain({ warehouse, budgets: dayOfOthers }, await getRun(warehouse, runId))).toBe(
-      false,
-    );
   });
 
   it('a run waits for the next day if the day budget is empty, and ends if its options say so', async () => {
