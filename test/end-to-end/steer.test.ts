@@ -144,7 +144,7 @@ describe('with a worker of a server', () => {
     expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
     const repeated = await system.here([...command, '--min-match-rate', '10%']);
     expect(repeated.facts()).toMatchObject({ status: 'paused', calls: 2 });
-    expect(repeated.stderr).toContain('the run has --min-match-rate 10% from now on, before: none\n');
+    expect(repeated.stderr).toContain('from now on, the run has these of this command: --min-match-rate\n');
     expect(system.sandbox.log.bill().calls).toBe(calls + 2);
     const resumed = await system.here(['resume', piloted.facts().run_id, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });
@@ -183,7 +183,7 @@ describe('with a worker of a server', () => {
     const { run_id: runId } = (await system.here(command)).facts();
     await system.terminateWorkflow(runId);
     const raised = await system.here(['budget', 'set', `run:${runId}`, 'none']);
-    expect(raised.stdout).toContain(`continue it with: enrich resume ${runId}`);
+    expect(raised.stdout).toContain(`without a worker: enrich resume ${runId}`);
     const next = `enrich resume ${runId}`;
     expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason_type: 'workflow.ended', next });
     for (const words of [['status', runId], ['status']]) {
