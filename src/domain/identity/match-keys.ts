@@ -26,7 +26,7 @@ export function matchKeysOfIdentity(
   const name = compareReady(identity.firstName, identity.lastName, identity.name);
   const ofName = name ? nameKeys(name) : [];
   const isNamed = name !== undefined && name.all.length > 1;
-  return hashed([...keys, ...ofName, ...(isNamed ? [] : lettersOfAddresses(identity))]);
+  return hashed(keys.concat(ofName, isNamed ? [] : lettersOfAddresses(identity)));
 }
 
 function lettersOfAddresses({ email, otherEmails = [] }: Identity): string[] {
@@ -81,6 +81,8 @@ export function matchKeysWithHashes(keys: readonly string[]): number[] {
   return hashed([...keys, ...hashes]);
 }
 
+const withoutCase = /\p{Lo}/u;
+
 /**
  * Keys of a name: the first letter of the first name with each word of the last name. In scripts without initials, also
  * the whole name in both orders.
@@ -90,7 +92,7 @@ function nameKeys({ first, last, all }: ComparedName): string[] {
   const keys: string[] = [];
   for (const word of last.length === 1 ? last : [...last, last.join('')])
     if (!isInitial(word)) keys.push(`name ${first[0]![0]} ${word}`);
-  if (all.some((word) => /\p{Lo}/u.test(word)))
+  if (all.some((word) => withoutCase.test(word)))
     keys.push(`name ${[...first, ...last].join('')}`, `name ${[...last, ...first].join('')}`);
   return keys;
 }

@@ -51,6 +51,7 @@ export function createRowReader(
   columns: ColumnMap,
 ): (cells: readonly string[], rowNumber: number, fault: string | undefined) => StagedRow {
   const idColumn = columns.single.contact_id[0] ?? -1;
+  const readIdentity = createIdentityReader(columns);
   const optOutOfProcessing = optOutCheck(columns, 'processing');
   const optOutOfCalls = optOutCheck(columns, 'calls');
   return (cells, rowNumber, fault) => {
@@ -65,7 +66,7 @@ export function createRowReader(
       };
       return { rowNumber, contactId, outcome: 'malformed', reason: fault, cells, ...nothing };
     }
-    const identity = readIdentity(cells, columns);
+    const identity = readIdentity(cells);
     const keys = identityKeys(identity);
     const usable = keys.length > 0;
     const optOut = optOutOfProcessing(cells);
@@ -118,14 +119,15 @@ export function createHeaderCheck(
     let filled = 0;
     let unknown = 0;
     let isSame = true;
-    for (const [index, cell] of cells.entries()) {
+    for (let index = 0; index < cells.length; index += 1) {
+      const cell = cells[index]!;
       if (cell === '' || cell.trim() === '') continue;
-      if (cell.length > longestName) return undefined;
+      // Nearly every record ends here, at the id in its first cell.
+      if (cell.length > longestName || (filled === 0 && number.test(cell))) return undefined;
       const key = headerKey(cell);
       isSame &&= key !== '' && resembles(key, header[index]);
       if (!isName(key)) unknown += 1;
       filled += 1;
-      // Nearly every record ends here, at its first cell.
       if (!isSame && unknown > (filled === 1 ? 0 : cells.length * mostUnknown)) return undefined;
     }
     if (filled < Math.max(own.size === 1 ? 1 : 2, own.size / 2)) return undefined;
@@ -134,45 +136,51 @@ export function createHeaderCheck(
   };
 }
 
+const number = /^\d+$/;
+
 /** `First` and `first_name` are one. */
 function resembles(key: string, name: string | undefined): boolean {
   return name !== undefined && name !== '' && (key.includes(name) || name.includes(key));
 }
 
-/** How each field of an identity is read, except addresses. */
-const fieldReaders = [
-  ['personId', 'person_id', parsePersonId],
-  ['hashedEmail', 'hashed_email', parseHashedEmail],
-  ['profileUrl', 'profile_url', parseProfileUrl],
-  ['firstName', 'first_name', parseName],
-  ['lastName', 'last_name', parseName],
-  ['name', 'name', parseFullName],
-  ['organizationName', 'organization_name', parseOrganizationName],
-  ['domain', 'domain', parseDomain],
-] as const;
+type IdentityReader = (cells: readonly string[]) => Identity;
 
-function readIdentity(cells: readonly string[], columns: ColumnMap): Identity {
-  const { single, emails, lastNameFirst, secondSurnames } = columns;
-  const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
-  const [email, ...otherEmails] = readEmails(cells, emails);
-  if (email !== undefined) identity.email = email;
-  if (otherEmails.length > 0) identity.otherEmails = otherEmails;
-  for (const [field, column, parse] of fieldReaders) {
-    const value = first(cells, single[column], (cell, at) => parse(cell, lastNameFirst.has(at)));
-    if (value !== undefined) identity[field] = value;
-  }
-  const second = first(cells, secondSurnames, parseName);
-  if (second !== undefined && !` ${identity.lastName}`.endsWith(` ${second}`))
-    identity.lastName += ` ${second}`;
-  return identity;
+/** Reads only the fields that have a column. */
+function createIdentityReader({ single, emails, lastNameFirst, secondSurnames }: ColumnMap): IdentityReader {
+  const readers = (
+    [
+      ['personId', single.person_id, parsePersonId],
+      ['hashedEmail', single.hashed_email, parseHashedEmail],
+      ['profileUrl', single.profile_url, parseProfileUrl],
+      ['firstName', single.first_name, parseName],
+      ['lastName', single.last_name, parseName],
+      ['name', single.name, (cell, column) => parseFullName(cell, lastNameFirst.has(column))],
+      ['organizationName', single.organization_name, parseOrganizationName],
+      ['domain', single.domain, parseDomain],
+    ] satisfies [Exclude<keyof Identity, 'otherEmails'>, readonly number[], CellParser][]
+  )
+    .map(([field, columns, parse]) => ({ field, columns, parse }))
+    .filter(({ columns }) => columns.length > 0);
+  return (cells) => {
+    const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
+    const addresses = readEmails(cells, emails);
+    if (addresses.length > 0) identity.email = addresses[0]!;
+    if (addresses.length > 1) identity.otherEmails = addresses.slice(1);
+    for (const { field, columns, parse } of readers) {
+      const value = first(cells, columns, parse);
+      if (value !== undefined) identity[field] = value;
+    }
+    const second = first(cells, secondSurnames, parseName);
+    if (second !== undefined && !` ${identity.lastName}`.endsWith(` ${second}`))
+      identity.lastName += ` ${second}`;
+    return identity;
+  };
 }
 
+type CellParser = (cell: string, column: number) => string | undefined;
+
 /** The first readable value of these columns. */
-function first(
-  cells: readonly string[],
-  columns: readonly number[],
-  parse: (cell: string, column: number) => string | undefined,
-): string | undefined {
+function first(cells: readonly string[], columns: readonly number[], parse: CellParser): string | undefined {
   for (const column of columns) {
     const cell = cells[column];
     if (cell === undefined || cell === '') continue;

@@ -126,7 +126,7 @@ const longestFooter = 20;
 class FooterSearch {
   readonly #columns: number;
   readonly #keysOf: (cells: readonly string[]) => readonly string[];
-  #held: DataRecord[] = [];
+  readonly #held: DataRecord[] = [];
 
   constructor({ layout, columns }: OpenedExport) {
     const readRow = createRowReader(columns);
@@ -139,10 +139,10 @@ class FooterSearch {
     if (this.#couldBeFooter(record.cells)) {
       this.#held.push(record);
       if (this.#held.length > longestFooter) rows.push(this.#held.shift()!);
-    } else {
-      rows.push(...this.#held, record);
-      this.#held = [];
+      return;
     }
+    if (this.#held.length > 0) rows.push(...this.#held.splice(0));
+    rows.push(record);
   }
 
   /** At the end of the file: a footer begins with its first phrase, or with a title below a blank line above it. */

@@ -27,12 +27,12 @@ const copyColumns = [
 ] as const;
 
 /**
- * Consecutive rows of a run, in the text format of COPY. They are bytes at once: strings of many rows kept the garbage
- * collector busy for half of the time of staging.
+ * Consecutive rows of a run, in the text format of COPY. Rows are written as bytes: strings of them were a third of the
+ * memory that staging allocated, and a quarter of its processor time.
  */
 export class Chunk {
+  readonly firstRow: number;
   readonly #runId: string;
-  readonly #firstRow: number;
   #memory = Buffer.allocUnsafeSlow(usualBytes + spareBytes);
   #used = 0;
   /** Where each row begins. */
@@ -40,7 +40,7 @@ export class Chunk {
 
   constructor(runId: string, firstRow: number) {
     this.#runId = runId;
-    this.#firstRow = firstRow;
+    this.firstRow = firstRow;
   }
 
   get isEmpty(): boolean {
@@ -51,55 +51,119 @@ export class Chunk {
     return this.#used >= usualBytes;
   }
 
-  get firstRow(): number {
-    return this.#firstRow;
-  }
-
   get lastRow(): number {
-    return this.#firstRow + this.#starts.length - 1;
+    return this.firstRow + this.#starts.length - 1;
   }
 
   /** @param row the one behind the last row that is here */
   add(row: StagedRow): void {
-    const line = copyLine(this.#runId, row);
-    const mostBytes = this.#used + 3 * line.length;
-    if (mostBytes > this.#memory.length) {
-      const larger = Buffer.allocUnsafeSlow(2 * mostBytes);
-      this.#memory.copy(larger, 0, 0, this.#used);
-      this.#memory = larger;
-    }
     this.#starts.push(this.#used);
-    this.#used += this.#memory.write(line, this.#used);
+    this.#text(this.#runId);
+    this.#field(`${row.rowNumber}`);
+    this.#field(row.contactId);
+    this.#field(row.outcome);
+    this.#field(row.reason);
+    for (const column of identityColumns) {
+      const value = row.identity[fieldOfColumn[column]];
+      if (typeof value === 'object') this.#list(brace, value, escapedItem, endBrace);
+      else this.#field(value);
+    }
+    this.#field(row.optedOut ? 't' : 'f');
+    this.#field(row.optedOutOfCalls ? 't' : 'f');
+    this.#list(brace, row.keys, escapedItem, endBrace);
+    this.#field(`{${row.matchKeys.join(',')}}`);
+    this.#list(bracket, row.cells, escapedJson, endBracket);
+    this.#byte(lineEnd);
   }
 
   /** What COPY reads for the rows behind this one, which is not the last. */
   copyOfRowsAfter(row: number): Buffer {
-    return this.#memory.subarray(this.#starts[Math.max(0, row + 1 - this.#firstRow)], this.#used);
+    return this.#memory.subarray(this.#starts[Math.max(0, row + 1 - this.firstRow)], this.#used);
+  }
+
+  #field(value: string | undefined): void {
+    this.#byte(tab);
+    if (value !== undefined) return this.#text(value);
+    this.#byte(backslash);
+    this.#byte(letterN);
+  }
+
+  #list(open: number, items: readonly string[], escape: Escape, close: number): void {
+    this.#byte(tab);
+    this.#byte(open);
+    for (let at = 0; at < items.length; at += 1) {
+      if (at > 0) this.#byte(comma);
+      this.#byte(quote);
+      this.#text(items[at]!, escape);
+      this.#byte(quote);
+    }
+    this.#byte(close);
+  }
+
+  #byte(code: number): void {
+    this.#memory[this.#used] = code;
+    this.#used += 1;
+  }
+
+  /**
+   * Copies plain characters one by one, which takes less time than a call of `Buffer.write` for each short text.
+   *
+   * @param escape for other characters; a text with another than `escaped` stands in quotes
+   */
+  #text(text: string, escape = escaped): void {
+    const { length } = text;
+    if (this.#used + mostBytes * (length + 1) > this.#memory.length) this.#grow(mostBytes * (length + 1));
+    const memory = this.#memory;
+    let used = this.#used;
+    for (let at = 0; at < length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code < 32 || code > 126 || code === backslash) {
+        this.#used += memory.write(escape(text), this.#used);
+        return;
+      }
+      if (code === quote && escape !== escaped) {
+        memory[used] = backslash;
+        memory[used + 1] = backslash;
+        used += 2;
+      }
+      memory[used] = code;
+      used += 1;
+    }
+    this.#used = used;
+  }
+
+  #grow(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(2 * (this.#used + bytes));
+    this.#memory.copy(larger, 0, 0, this.#used);
+    this.#memory = larger;
   }
 }
 
-function copyLine(runId: string, row: StagedRow): string {
-  const { identity, rowNumber, outcome, reason } = row;
-  let line = `${runId}\t${rowNumber}\t${asText(row.contactId)}\t${asText(outcome)}\t${asText(reason)}`;
-  for (const column of identityColumns) {
-    const value = identity[fieldOfColumn[column]];
-    line += `\t${typeof value === 'object' ? asTexts(value) : asText(value)}`;
-  }
-  const matchKeys = `{${row.matchKeys.join(',')}}`;
-  const raw = asText(JSON.stringify(row.cells));
-  return `${line}\t${row.optedOut}\t${row.optedOutOfCalls}\t${asTexts(row.keys)}\t${matchKeys}\t${raw}\n`;
-}
+const tab = 9;
+const lineEnd = 10;
+const quote = 34;
+const comma = 44;
+const letterN = 78;
+const bracket = 91;
+const backslash = 92;
+const endBracket = 93;
+const brace = 123;
+const endBrace = 125;
 
-function asText(value: string | undefined): string {
-  if (value === undefined) return '\\N';
-  return /[\\\t\n\r]/.test(value) ? value.replace(/[\\\t\n\r]/g, (found) => escapes[found]!) : value;
-}
+type Escape = (text: string) => string;
+
+/** Bytes of an escaped character: a lone surrogate becomes `\\\\ud800` in JSON within COPY. */
+const mostBytes = 7;
+
+const escaped: Escape = (text) => text.replace(/[\\\t\n\r]/g, (found) => escapes[found]!);
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-function asTexts(values: readonly string[]): string {
-  return asText(`{${values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`).join(',')}}`);
-}
+/** An item of an array of PostgreSQL, in quotes. */
+const escapedItem: Escape = (text) => escaped(text.replace(/["\\]/g, '\\$&'));
+
+/** A text of JSON, in quotes. */
+const escapedJson: Escape = (text) => escaped(JSON.stringify(text).slice(1, -1));
 
 /** The facts about the reading of the file that the run stores. */
 export interface ReadingRecord {

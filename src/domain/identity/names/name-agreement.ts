@@ -21,6 +21,8 @@ export interface ComparedName {
  */
 export type NameVerdict = 'agree' | 'partly' | 'other_first_name' | 'differ' | 'unknown';
 
+const latin = /\p{Script=Latin}/u;
+
 /** Prepares a name for comparisons. @returns undefined without any name */
 export function compareReady(
   first: string | null | undefined,
@@ -31,10 +33,10 @@ export function compareReady(
   const lastWords = words(last);
   const bothKnown = firstWords.length > 0 && lastWords.length > 0;
   const all = bothKnown
-    ? [...firstWords, ...lastWords]
+    ? firstWords.concat(lastWords)
     : words(whole || [first, last].filter(Boolean).join(' '));
   if (all.length === 0) return undefined;
-  const isLatin = /\p{Script=Latin}/u.test(all.join(''));
+  const isLatin = all.some((word) => latin.test(word));
   return bothKnown
     ? { first: firstWords, last: lastWords, all, isGuessed: false, isLatin }
     : { first: all.slice(0, 1), last: all.slice(1), all, isGuessed: true, isLatin };

@@ -59,7 +59,10 @@ const formulaError = /^#[¡¿]?\p{Lu}[\p{Lu}\d/]{1,15}[!?]$/u;
 const longestPlaceholder = Math.max(...[...placeholders].map((text) => text.length));
 
 export function isPlaceholder(name: string): boolean {
-  return (name.length <= longestPlaceholder && placeholders.has(name)) || formulaError.test(name);
+  return (
+    (name.length <= longestPlaceholder && placeholders.has(name)) ||
+    (name.startsWith('#') && formulaError.test(name))
+  );
 }
 
 /** `Berg &amp; S&ouml;hne`, `O&#39;Brien`: how web forms escape a text, which some CRMs keep. */
