@@ -30,8 +30,8 @@ function sum(counts: Readonly<Record<string, number>>): number {
 }
 
 it('a call without an answer in time is unknown, and neither a mistyped id nor Ctrl-C releases it', async () => {
-  system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 6_000 }] });
-  await system.startWorker({ CALL_TIMEOUT: '3s' });
+  system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 2, delay: 3_000 }] });
+  await system.startWorker({ CALL_TIMEOUT: '1s' });
   const ended = await system.here(['run', system.sample(30), '--yes', '--json']);
   const runId = ended.facts().run_id;
   const { stdout } = await system.here(['attempts', 'list', runId, '--json']);

@@ -182,7 +182,7 @@ describe('what is secret', () => {
       deliveries: [{ share: 0.3, body: 'cut' }],
     });
     const ports = [await freePort(), await freePort()];
-    const loud = { LOG_LEVEL: 'trace', LATE_RESULTS_POLL_AFTER: '2s', LATE_RESULTS_DEADLINE: '15s' };
+    const loud = { LOG_LEVEL: 'trace', LATE_RESULTS_POLL_AFTER: '2s', LATE_RESULTS_DEADLINE: '8s' };
     const [receiver, worker] = ['receiver', 'worker'].map((name, index) =>
       begin([name], { ...loud, METRICS_LISTEN: `127.0.0.1:${ports[index]}` }),
     );

@@ -88,6 +88,11 @@ export class Stage {
     }
   }
 
+  /** Maximum time of workflow code without a pause, in milliseconds. */
+  get isolateMilliseconds(): number {
+    return this.#workers[0]!.options.isolateExecutionTimeoutMs;
+  }
+
   async close(): Promise<void> {
     for (const worker of this.#workers) worker.shutdown();
     await this.#working;
