@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files of 100 seconds and more. Their tests mostly wait, such as for the heartbeat of a killed worker. */
-const waitingLongest = ['kill', 'steer', 'call-faults', 'two-workers', 'late-faults'];
+/** Files of 40 seconds and more. Their tests mostly wait, such as for the heartbeat of a killed worker. */
+const waitingLongest = ['late-faults', 'call-faults', 'steer', 'server-faults', 'late-results'];
 
 /** Tests that seldom wait, on two cores. Each process spends several seconds of processor time on loading. */
 const busy = { maxWorkers: 3, sequence: { groupOrder: 0 } };

@@ -25,6 +25,17 @@ export function testHeartbeat(): { readonly heartbeatSeconds?: number } {
   return seconds === undefined ? {} : { heartbeatSeconds: Number(seconds) };
 }
 
+/**
+ * For tests of recovery: Temporal keeps a workflow's next task for its worker for this long, by default ten seconds,
+ * although the worker was killed.
+ */
+export function testStickyTimeout(): { readonly stickyQueueScheduleToStartTimeout?: string } {
+  const { heartbeatSeconds } = testHeartbeat();
+  return heartbeatSeconds === undefined
+    ? {}
+    : { stickyQueueScheduleToStartTimeout: `${heartbeatSeconds} seconds` };
+}
+
 /** Kills this process here if ENRICH_KILL_AT names this point. */
 export function killPoint(point: KillPoint): void {
   if (wantedPoint !== point) return;

@@ -14,10 +14,14 @@ const system = await TestSystem.ofFile({ latency: 50, rateLimits: `${limit.calls
 it('two workers, one killed and replaced in a window, hold one rate limit and continue to use it', async () => {
   const file = join(system.directory, 'contacts.csv');
   writeFileSync(file, [...sampleExport({ people: 900, seed: 5 })].join(''));
-  const shared = { RATE_LIMITS: `${limit.calls}/${limit.seconds}s`, ...system.sharedTemporal() };
+  const shared = {
+    RATE_LIMITS: `${limit.calls}/${limit.seconds}s`,
+    ENRICH_HEARTBEAT_SECONDS: '3',
+    ...system.sharedTemporal(),
+  };
   const watched = system.begin(['worker'], { ...shared, METRICS_LISTEN: '127.0.0.1:0' });
   const killed = system.begin(['worker'], shared);
-  const run = system.here(['run', file, '--yes', '--json'], { ...shared, ENRICH_HEARTBEAT_SECONDS: '3' });
+  const run = system.here(['run', file, '--yes', '--json'], shared);
 
   await expect.poll(() => system.sandbox.log.bill().calls, { interval: 100 }).toBeGreaterThan(30);
   killed.kill('SIGKILL');
