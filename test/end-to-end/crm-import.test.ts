@@ -89,29 +89,6 @@ describe('enrich export --for hubspot', () => {
     expect(existsSync(zoho)).toBe(false);
   });
 
-  it('enrich export --for refuses a run of another source, says what to do, and replaces no folder', async () => {
-    const folder = join(system.directory, 'refused');
-    const exportOfRun = (crm: string, runId: string) =>
-      system.here(['export', '--for', crm, '--run', runId, '--output', folder]);
-    const hubspot = (await system.here(['run', system.sample(5), '--yes', '--json'])).facts();
-    expect(await exportOfRun('zoho', hubspot.run_id)).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(
-        /the run has no contacts of Zoho CRM[^]*next: {2}write --for hubspot; or name a run of Zoho CRM/,
-      ),
-    });
-    const file = join(system.directory, 'plain.csv');
-    writeFileSync(file, 'Email,First Name\nmira@nordlys.example,Mira\n');
-    const generic = (await system.here(['run', file, '--yes', '--json'])).facts();
-    expect(await exportOfRun('hubspot', generic.run_id)).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(
-        /no contacts of HubSpot[^]*next: {2}add --source generic, if its contact ids/,
-      ),
-    });
-    expect(existsSync(folder)).toBe(false);
-  });
-
   it('enrich export --for hubspot refuses other files, S3, and unknown policies and importers', async () => {
     const folder = system.directory;
     writeFileSync(join(folder, 'mine.txt'), 'mine');

@@ -228,7 +228,7 @@ export async function checkService(session: Session, asked: RunOptions): Promise
   for (const line of describeServiceStatus(status)) tell(line);
 }
 
-/** Says what becomes of the options of a command that continues a run with other options: the gates change in the run. */
+/** Says what becomes of the options of a command that continues a run with others: the gates change in the run. */
 export function describeChangedOptions(
   runId: string,
   before: RunOptions,

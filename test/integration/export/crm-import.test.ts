@@ -148,14 +148,6 @@ describe('exportForCrm() after a backfill of an older time', () => {
   });
 });
 
-it('exportForCrm() counts contacts without a modified time if a policy needs the time', async () => {
-  await enriched(await exported({ title: 'CEO', modified: '11/12/2026' }));
-  const { manifest, updates } = await importOf({ title: 'overwrite-older' });
-  expect(updates).toEqual(['4701,+4930123456']);
-  expect(manifest.without_modified_time).toBe(1);
-  expect((await importOf()).manifest.without_modified_time).toBe(0);
-});
-
 it('exportForCrm() writes no phone of a contact that opted out of calls in the newest export', async () => {
   await enriched(await exported({ title: '' }));
   await exported({ title: '', optedOutOfCalls: true });

@@ -97,16 +97,6 @@ it('keepCreditStatement() returns why the database refuses a statement, and does
   expect(await keepCreditStatement(dependencies, undefined)).toBe('the database refuses it (22021)');
 });
 
-it('reconcileCredits() shows a bill below what was settled as negative', async () => {
-  const service = 'https://lower.example/api/v1';
-  await state('10', service);
-  await state('7.5', service);
-  expect((await reconcileCredits(warehouse.database, service))[0]).toMatchObject({
-    billed: '-2.5',
-    unexplained: '-2.5',
-  });
-});
-
 it('statementOf() states nothing where the figure of one kind of credits cannot be read', () => {
   const known = { consumed: credits('3') };
   expect(statementOf({ kinds: [known, { consumed: credits('1.5') }], cycle }).consumed).toBe(credits('4.5'));

@@ -1,8 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { describeWait } from '../../../src/cli/run/run-status.ts';
-import type { Session } from '../../../src/cli/session/session.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
-import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import type { RunPriority } from '../../../src/contract/run-priorities.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
@@ -108,19 +105,6 @@ describe('for batches of a night that wait at another worker', () => {
     expect(asked.kind === 'wait' && Math.round(asked.milliseconds / 1_000)).toBe(30);
   });
 
-  it('the status of a backfill says that nightly batches go first; the nightly status says nothing', async () => {
-    await waiting(1, 2);
-    const said = (runId: string): Promise<string[]> =>
-      describeWait(
-        { warehouse, config: { service: {}, rateLimits: fourAMinute } } as unknown as Session,
-        { run_id: runId, status: 'running' } as RunFacts,
-      );
-    expect((await said(backfill))[0]).toContain(
-      'runs of a higher priority have 2 batches waiting for a call',
-    );
-    expect(await said(night)).toEqual([]);
-  });
-
   it('a backfill leaves slots by the calls that the service reports as left', async () => {
     const beganAt = await readDatabaseTime(warehouse.database);
     const twoLeft = { seconds: 3_600, limit: 600, used: 598, left: 2 };
@@ -182,12 +166,6 @@ describe('a batch', () => {
     await planPeople(warehouse, night, 10);
     expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
     expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
-  });
-
-  it('a batch that may wait for half a day tries again after an hour', async () => {
-    await planPeople(warehouse, night, 10);
-    const free = { slots: 0, wait: { ...fullForAnHour, milliseconds: 12 * 3_600_000 } };
-    expect(await enrich(night, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 3_600_000 });
   });
 
   it('no batch of a run without credits is registered as waiting, also none that has not begun', async () => {

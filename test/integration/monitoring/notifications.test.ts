@@ -226,25 +226,3 @@ describe('a command', () => {
     expect(given).toMatch(/^PATH=/m);
   });
 });
-
-it('a process with a slow channel holds only the notification that it delivers', async () => {
-  for (let runs = 0; runs < 3; runs += 1)
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
-  let answer = (): void => {};
-  const answered = new Promise<void>((resolve) => (answer = resolve));
-  let begun = 0;
-  const slow: Channel = {
-    name: 'url',
-    send: () => {
-      begun += 1;
-      return answered;
-    },
-  };
-  const slowProcess = notifier([slow]).sendDue();
-  await expect.poll(() => begun).toBe(1);
-  await notifier([urlChannel(url(), undefined)]).sendDue();
-  answer();
-  await slowProcess;
-  expect({ bySlow: begun, byOther: posted.length }).toEqual({ bySlow: 1, byOther: 2 });
-  expect(await rows()).toMatchObject([1, 2, 3].map(() => ({ closed: true, tries: 1 })));
-});

@@ -30,21 +30,3 @@ it('coverage counts known values that are filled, accuracy filled values that ar
   // Wilson's interval of 1 in 2.
   expect([accuracy!.low, accuracy!.high]).toEqual([expect.closeTo(0.0945, 3), expect.closeTo(0.9055, 3)]);
 });
-
-it('a wrong person is shown by the name, or by the profile where no name is known', () => {
-  const profile = 'https://www.linkedin.com/in/ada-moreau';
-  const other = 'https://www.linkedin.com/in/bo-lind';
-  const { wrong_people: wrong, identities_compared: compared } = comparePeople([
-    person(1, { first_name: 'Ada', last_name: 'Moreau' }, { first_name: 'Bo', last_name: 'Lind' }),
-    person(2, { name: 'Ada Moreau', linkedin_url: profile }, { name: 'Ada Lind', linkedin_url: profile }),
-    person(3, { linkedin_url: profile }, { linkedin_url: other, name: 'Bo Lind' }),
-    person(4, { name: 'Ada Moreau', linkedin_url: profile }, { name: 'Ada Moreau', linkedin_url: other }),
-    person(5, { email: 'ada@acme.example' }, { name: 'Bo Lind' }),
-    person(6, { name: 'Ada Moreau' }, null),
-  ]);
-  expect(wrong).toEqual([
-    { row: 1, contact_id: 'contact-1', because: 'name' },
-    { row: 3, contact_id: 'contact-3', because: 'profile' },
-  ]);
-  expect(compared).toBe(4);
-});

@@ -8,10 +8,6 @@ const quiet = reportWith({
 });
 
 describe('what needs a person', () => {
-  it('needsPerson() returns no action for a finished run without open calls', () => {
-    expect(needsPerson(quiet)).toEqual([]);
-  });
-
   it('needsPerson() returns no action for late results that did not arrive before the deadline', () => {
     const calls = { ...quiet.calls, by_status: { awaiting: 6 } };
     expect(needsPerson({ ...quiet, calls, late_results: { ...quiet.late_results, expired: 6 } })).toEqual([]);

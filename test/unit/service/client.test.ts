@@ -207,16 +207,6 @@ it.each([
   await expect(poll('words', status)).rejects.toMatchObject({ disposition, mayHaveBeenBilled: false });
 });
 
-it('health() sends the headers that the document asks for', async () => {
-  const { transport, sent } = carrying({ is_logged_in: true });
-  await clientOf(transport).health();
-  expect(line(sent)).toBe('GET /api/v1/auth/health');
-  expect(sent[0]?.headers).toMatchObject({
-    'content-type': 'application/json',
-    'cache-control': 'no-cache',
-  });
-});
-
 it.each(cases.health as [object | string, boolean][])('health() reads %o', async (body, credentialWorks) => {
   expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });
 });
@@ -247,31 +237,6 @@ it('apiUsage() reads the rate windows of each operation', async () => {
     },
   ]);
 });
-
-it('apiUsage() reads numbers as text, empty limits and overdrawn windows as the headers are read', async () => {
-  const { transport } = carrying({
-    '["api/v1/people", "match"]': {
-      minute: { limit: '', consumed: '3', left_over: '' },
-      hour: { limit: '600', consumed: ' 700 ', left_over: -100 },
-      day: { limit: 'many', consumed: [3], left_over: 2.5 },
-    },
-  });
-  expect((await clientOf(transport).apiUsage())[0]?.windows).toEqual([
-    { window: 'minute', seconds: 60, limit: null, used: 3, left: null },
-    { window: 'hour', seconds: 3_600, limit: 600, used: 700, left: 0 },
-    { window: 'day', seconds: 86_400, limit: undefined, used: undefined, left: undefined },
-  ]);
-});
-
-it.each(['api/v1/people/bulk_match', '/api/v1/people/bulk_match', '["api/v1/people","bulk_match"]'])(
-  'apiUsage() reads the operation %s',
-  async (key) => {
-    const { transport } = carrying({ [key]: { hour: { limit: 600, consumed: 1, left_over: 599 } } });
-    expect(await clientOf(transport).apiUsage()).toMatchObject([
-      { path: 'api/v1/people', action: 'bulk_match', windows: [{ left: 599 }] },
-    ]);
-  },
-);
 
 it('creditUsage() reads credits as exact decimals', async () => {
   const { transport } = carrying(

@@ -45,15 +45,6 @@ it('readRateHeaders() takes the stricter name if a window has two', () => {
   ).toEqual([{ window: 'hour', seconds: 3_600, limit: 600, used: 600, left: undefined }]);
 });
 
-it('readRateHeaders() completes one name of a window with the other', () => {
-  expect(readRateHeaders({ 'x-rate-limit-24-hour': '50', 'x-daily-requests-left': '3' })).toEqual([
-    { window: 'day', seconds: 86_400, limit: 50, used: undefined, left: 3 },
-  ]);
-  expect(readRateHeaders({ 'x-rate-limit-24-hour': '50', 'x-daily-usage': '50' })).toEqual([
-    { window: 'day', seconds: 86_400, limit: 50, used: 50, left: undefined },
-  ]);
-});
-
 it.each(['-1', 'many', '1e3', '99999999999999999999', '1, 2'])(
   'readRateHeaders() leaves out a count of "%s"',
   (value) => {
@@ -65,11 +56,4 @@ it('readRateHeaders() reads a header that a proxy has repeated, if both values a
   expect(
     readRateHeaders({ 'x-rate-limit-minute': ['20', '20'], 'x-minute-requests-left': ['3', '4'] }),
   ).toEqual([{ window: 'minute', seconds: 60, limit: 20, used: undefined, left: undefined }]);
-});
-
-it('readRateHeaders() reads fewer than 0 calls left of a limit as 0', () => {
-  expect(readRateHeaders({ 'x-rate-limit-hourly': '600', 'x-hourly-requests-left': '-100' })).toEqual([
-    { window: 'hour', seconds: 3_600, limit: 600, used: undefined, left: 0 },
-  ]);
-  expect(readRateHeaders({ 'x-rate-limit-hourly': '-1', 'x-hourly-requests-left': '-1' })).toEqual([]);
 });
