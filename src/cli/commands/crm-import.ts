@@ -1,10 +1,4 @@
-import {
-  headersOfField,
-  importFields,
-  importerNames,
-  importers,
-  type ImporterName,
-} from '../../domain/crm/crm.ts';
+import { importerNames, importers, type ImporterName } from '../../domain/crm/crm.ts';
 import { defaultPolicies, readPolicyPairs } from '../../domain/crm/field-policy.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
@@ -104,7 +98,6 @@ function ownerOf(source: string): ImporterName | undefined {
 
 function describe(manifest: ImportManifest, folder: string): void {
   const { contacts, parts, decisions, without_record_id: withoutRecordId } = manifest;
-  const { title, modifiedHeaders } = importers[manifest.importer];
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   const sorted = Object.entries(decisions).sort(([, one], [, other]) => other - one);
   const decided = sorted.reduce((sum, [, count]) => sum + count, 0);
@@ -112,45 +105,32 @@ function describe(manifest: ImportManifest, folder: string): void {
   tell(
     `${counted(rows, 'update')} of ${counted(contacts, 'contact')} in ${counted(parts.length, 'file')}: ${folder}`,
   );
-  const leftOut = (count: number, why: string): void => {
-    if (count > 0) tell(`${counted(count, 'contact')} left out: ${why}`);
-  };
-  leftOut(withoutRecordId, `the contact id is no record id of ${title}`);
-  leftOut(manifest.suppressed, 'on the suppression list');
-  leftOut(manifest.opted_out, 'opted out in the newest export');
-  leftOut(
-    manifest.without_cells,
-    'the cells of the newest export were removed (RETENTION, or a suppression): run a new export of them',
-  );
-  if (manifest.without_modified_time > 0)
-    tell(
-      `overwrite-older acts as fill for ${counted(manifest.without_modified_time, 'contact')}, because the newest ` +
-        'export has no modified time of them that can be read: export the column ' +
-        `"${modifiedHeaders[0]}" too, with times such as 2026-11-21 08:42`,
-    );
-  if (decisions['kept blank'])
-    tell(
-      `${counted(decisions['kept blank'], 'blank field')} not written, because the policy is never ` +
-        '(the default for emails): --policy email=fill writes blank emails',
-    );
-  if (manifest.missing_columns.length > 0)
-    tell(
-      `never written, because the newest export has no column of ${title} for: ` +
-        fieldsWithHeaders(manifest.missing_columns).join(', '),
-    );
+  const { title: crm, modifiedHeaders } = importers[manifest.importer];
+  const notes: readonly (readonly [count: number, noun: string, note: string])[] = [
+    [withoutRecordId, 'contact', `left out: the contact id is no record id of ${crm}`],
+    [manifest.suppressed, 'contact', 'left out: on the suppression list'],
+    [manifest.opted_out, 'contact', 'left out: opted out in the newest export'],
+    [
+      manifest.without_cells,
+      'contact',
+      'left out: the cells of the newest export were removed; run it again',
+    ],
+    [
+      manifest.without_modified_time,
+      'contact',
+      'with overwrite-older as fill: the newest export lacks their modified time (column ' +
+        `"${modifiedHeaders[0]}", such as 2026-11-21 08:42)`,
+    ],
+    [decisions['kept blank'] ?? 0, 'blank field', 'not written by the policy never (--policy email=fill)'],
+    [manifest.missing_columns.length, 'field', `without a column: ${manifest.missing_columns.join(', ')}`],
+  ];
+  for (const [count, noun, note] of notes) if (count > 0) tell(`${counted(count, noun)} ${note}`);
   if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
   if (manifest.job_changes)
     tell(`${counted(manifest.job_changes.rows, 'job change')} in ${manifest.job_changes.file}`);
   tell(parts.length === 0 ? 'nothing to import' : manifest.instruction);
   if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
   if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);
-}
-
-/** Fields in words: an account in another language has other headers, of which the product may not know all. */
-function fieldsWithHeaders(headers: readonly string[]): string[] {
-  return importFields
-    .filter((field) => headersOfField(field).some((header) => headers.includes(header)))
-    .map((field) => field.replaceAll('_', ' '));
 }
 
 /** How many contacts an export leaves out because of the suppression list. */

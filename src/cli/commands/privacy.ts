@@ -105,11 +105,10 @@ Example:
         `${added} added to the list: emails, profiles and ids of the people in the file`,
       );
       if (namelessRows === 0) return;
-      const [have, people] = namelessRows === 1 ? ['has', 'its person is'] : ['have', 'their people are'];
       const more = namelessRows > firstNameless.length ? ' …' : '';
       tell(
-        `${counted(namelessRows, 'row')} ${have} no identifier, and ${people} not on the list: ` +
-          `${nounFor(namelessRows, 'row')} ${firstNameless.join(', ')}${more}; correct the file, and import it again`,
+        `${counted(namelessRows, 'row')} without an identifier, whose people are not on the list: ` +
+          `${firstNameless.join(', ')}${more}; correct the file, and import it again`,
       );
       process.exitCode = exitCodes.needsPerson;
     });
@@ -131,8 +130,12 @@ function removeCommand(): Command {
         ? await withWarehouse(settingsOfExisting(options), ({ warehouse }) => unsuppress(warehouse, keys))
         : 0;
       const absent = isRemoved ? keys.length - removed : 0;
-      if (options.json === true) printJson({ removed, absent });
-      else if (isRemoved) print(`${removed} removed from the list, ${absent} not on it`);
+      if (isRemoved || options.json === true)
+        printFacts(
+          options.json,
+          { removed, absent },
+          `${removed} removed from the list, ${absent} not on it`,
+        );
     });
 }
 
@@ -204,19 +207,17 @@ function keyOf(text: string, index: number): string {
 /**
  * Parses an argument that identifies a person or a domain.
  *
- * @param forms the forms that the command takes
  * @throws Problem `person.unclear`, without the text of the argument, which is personal data
  */
-export function subjectOf(
-  text: string,
-  place: number,
-  forms = 'an email address, the URL of a profile, person:ID, a hashed email, or @domain',
-): SuppressionSubject {
+export function subjectOf(text: string, place: number): SuppressionSubject {
   const subject = parseSuppressionSubject(text);
   if (subject) return subject;
   const [what, next] = namesFreeMail(text)
     ? ['a free-mail provider cannot be suppressed as a domain', 'write the email address of each person']
-    : ['this identifies no person', `write ${forms}`];
+    : [
+        'this identifies no person',
+        'write an email address, the URL of a profile, person:ID, a hashed email, or @domain',
+      ];
   throw new UsageProblem('person.unclear', what, { where: `argument ${place}`, next });
 }
 
@@ -248,33 +249,27 @@ Examples:
         await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
           const keys = await find(warehouse);
           const sameName = await findNamesakes(warehouse, keys);
+          const show = (erased: boolean, figures: ErasureFigures): boolean => {
+            const found = Object.values(figures).some((figure) => figure > 0);
+            const text = found
+              ? describe(figures, erased ? 'removed' : 'found')
+              : 'the warehouse has nothing of this person; check the spelling';
+            printFacts<'erase'>(options.json, { erased, found, ...figures, same_name: sameName }, text);
+            if (options.json !== true) sayWhoStays(sameName);
+            return found;
+          };
           if (options.yes !== true) {
-            const found = await measureErasure(warehouse, keys);
-            const isKnown = isAnything(found);
-            if (options.json === true)
-              printJson<'erase'>({ erased: false, found: isKnown, ...found, same_name: sameName });
-            else {
-              print(isKnown ? describe(found, 'found') : 'the warehouse has nothing of this person');
-              sayWhoStays(sameName);
-            }
+            const isKnown = show(false, await measureErasure(warehouse, keys));
             const question = isKnown ? 'erase this person?' : 'put the person on the suppression list?';
             const texts = { unchanged: 'nothing was removed', yes: 'erases' };
             if (!(await approves(question, options, texts))) return;
           }
-          const removed = await erase(warehouse, keys, noteOf(options));
-          const isKnown = isAnything(removed);
-          if (options.json === true)
-            return printJson<'erase'>({ erased: true, found: isKnown, ...removed, same_name: sameName });
-          print(
-            isKnown
-              ? describe(removed, 'removed')
-              : 'nothing was removed: the warehouse has nothing of this person; check the spelling',
-          );
-          tell(
-            'the person is on the suppression list: no run asks for them (enrich suppress remove takes them off); ' +
-              'exports that you keep, the CRM and backups are not changed',
-          );
-          sayWhoStays(sameName);
+          show(true, await erase(warehouse, keys, noteOf(options)));
+          if (options.json !== true)
+            tell(
+              'the person is on the suppression list: no run asks for them (enrich suppress remove takes them off); ' +
+                'exports that you keep, the CRM and backups are not changed',
+            );
         });
       },
     );
@@ -285,28 +280,20 @@ function personOf(
   who: string | undefined,
   contact: string | undefined,
 ): (warehouse: Warehouse) => Promise<string[]> {
-  const unclear = (what: string, where: string, next: string): UsageProblem =>
-    new UsageProblem('person.unclear', what, { where, next });
+  const unclear = (what: string, where = 'argument 1'): UsageProblem => {
+    const next = 'name one person by an email, a profile, person:ID, or --contact hubspot/4711';
+    return new UsageProblem('person.unclear', what, { where, next });
+  };
   if (contact !== undefined && who === undefined) {
     const record = contactOf(contact);
     return (warehouse) => keysOfContact(warehouse, record);
   }
-  if (who === undefined || contact !== undefined) {
-    const next = 'name one person, or one record of the CRM with --contact';
-    throw unclear('the command needs exactly one person', 'enrich erase', next);
-  }
-  const forms =
-    'an email address, the URL of a profile, person:ID or a hashed email; or --contact hubspot/4711';
-  const { kind, key } = subjectOf(who, 1, forms);
-  if (kind === 'domain') {
-    const next =
-      'erase its people one by one; enrich suppress add @domain keeps all of them from being asked for';
-    throw unclear('a domain is not one person', 'argument 1', next);
-  }
-  if (kind === 'email' && isRoleAddress(key.slice('email:'.length))) {
-    const next = 'name the person by another email, a profile, person:ID, or --contact';
-    throw unclear('several people may read this email', 'argument 1', next);
-  }
+  if (who === undefined || contact !== undefined)
+    throw unclear('the command needs exactly one person', 'enrich erase');
+  const { kind, key } = subjectOf(who, 1);
+  if (kind === 'domain') throw unclear('a domain is not one person');
+  if (kind === 'email' && isRoleAddress(key.slice('email:'.length)))
+    throw unclear('several people may read this email');
   return () => Promise.resolve([key]);
 }
 
@@ -332,10 +319,6 @@ function sayWhoStays(people: readonly string[]): void {
       `${nounFor(people.length, 'stays', 'stay')}: ${people.join(', ')}; ` +
       `if it is the same human: enrich erase ${people[0]!}`,
   );
-}
-
-function isAnything(figures: ErasureFigures): boolean {
-  return Object.values(figures).some((figure) => figure > 0);
 }
 
 function describe(figures: ErasureFigures, heading: string): string {
