@@ -37,6 +37,7 @@ export const analystColumns: {
     'undone_at',
     'undone_by',
     'undone_reason',
+    'answers_discarded_at',
   ],
   run_rows: ['run_id', 'row_number', 'contact_id', 'outcome', 'reason'],
   run_people: 'all',

@@ -59,7 +59,10 @@ export const undo = z
     only_emails: count.describe('Of "restored": contacts whose email address only this run knows.'),
     only_phones: count.describe('Of "restored": contacts whose phones only this run knows.'),
     lookup_keys: count.describe('Keys of this run in the lookup history.'),
-    lookup_keys_removed: count.describe('Keys that --forget removed from the lookup history.'),
+    lookup_keys_removed: count.describe('Keys that --discard-answers removed from the lookup history.'),
+    observations_discarded: count.describe(
+      'Observations of answers and late results that --discard-answers removed.',
+    ),
     credits: runFields.credits,
   })
   .describe('What an undo changed, or would change without --yes.');

@@ -46,6 +46,8 @@ export interface RunRecord {
   readonly undoUnfinished: boolean;
   readonly cancelled: Cancelled | null;
   readonly undone: Undone | null;
+  /** Its answers were removed after its undo. */
+  readonly isDiscarded: boolean;
 }
 
 /** The last six characters of a run's id, which narrow terminals show whole. */
@@ -124,6 +126,7 @@ function recordOf(row: Selectable<Tables['runs']>): RunRecord {
     asOf: row.as_of,
     finishedAt: row.finished_at,
     undoUnfinished: row.undo_unfinished,
+    isDiscarded: row.answers_discarded_at !== null,
     cancelled:
       isCancelled(row.status) && row.cancelled_at
         ? {

@@ -66,14 +66,14 @@ it('enrich undo shows its effect, asks, and restores the contacts before the run
   expect((await system.here(['report', run.run_id])).stdout).toContain('finished, undone');
 });
 
-it('enrich undo keeps people from being paid for again, until --forget', async () => {
+it('enrich undo keeps people from being paid for again, until --discard-answers', async () => {
   const file = system.sample(20);
   const first = await enriched(file);
   await undo(first.run_id, '--yes');
   const again = join(system.directory, 'again.csv');
   writeFileSync(again, `${readFileSync(file, 'utf8')}\n`);
   expect(await enriched(again)).toMatchObject({ calls: 0, outcomes: { fresh: expect.any(Number) } });
-  const { ended } = await undo(first.run_id, '--forget', '--yes');
+  const { ended } = await undo(first.run_id, '--discard-answers', '--yes');
   expect(ended.code).toBe(0);
   expect((await enriched(again)).outcomes).toEqual(first.outcomes);
   await expectPromisesKept(system);

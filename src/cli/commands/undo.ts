@@ -1,12 +1,19 @@
 import { Command, jsonOption, noteOf, type NoteFlags } from '../terminal/command.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
-import { countLookups, deleteLookups } from '../../people/known/lookup-history.ts';
+import { countLookups } from '../../people/known/lookup-history.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-statuses.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
-import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../runs/undo-run.ts';
+import {
+  discardAnswers,
+  measureUndo,
+  revertUndo,
+  undoRun,
+  type DiscardedAnswers,
+  type UndoFigures,
+} from '../../runs/undo-run.ts';
 import { approves } from '../terminal/confirm.ts';
 import { describeUndone } from '../run/describe-run.ts';
 import { anyRun } from '../run/run-status.ts';
@@ -16,7 +23,7 @@ import { settingsOfExisting } from '../session/settings-flags.ts';
 
 interface UndoFlags extends NoteFlags {
   readonly revert?: boolean;
-  readonly forget?: boolean;
+  readonly discardAnswers?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -48,7 +55,7 @@ export function undoCommand(): Command {
     .description('Undo what a run wrote: contacts are as if it had never run.')
     .argument('<run>', anyRun)
     .option('--revert', 'revert an earlier undo of the run')
-    .option('--forget', 'also remove its lookups: the next run asks for its people again, and pays again')
+    .option('--discard-answers', 'also remove what its answers said: the next run asks and pays again')
     .keepNote('kept with the run; no names')
     .option('--yes', 'do it without asking')
     .option(...jsonOption)
@@ -57,7 +64,8 @@ Contacts from only this run are removed. Other contacts keep the values from oth
 Its answers stay stored. Its late results are stored and paid for, and change no contact.
 
 Settled credits are not refunded, and the people are not paid for again: a run of the same people, such as under the
-right source, uses the stored answers without calls. With --forget the next run asks and pays for them again.
+right source, uses the stored answers without calls. --discard-answers removes the stored answers as well: the next run asks and
+pays again, and the undo cannot be reverted.
 
 Examples:
   enrich undo latest
@@ -72,6 +80,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   const { warehouse } = session;
   const run = await getRun(warehouse, name);
   requireEnded(run);
+  requireAnswers(run, options);
   const reverts = options.revert === true;
   const texts = reverts ? revertTexts : undoTexts;
   const show = options.json === true ? () => {} : print;
@@ -79,9 +88,14 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   const lookups = await countLookups(warehouse.database, run.runId);
   const isDone = (run.undone === null) === reverts && !run.undoUnfinished;
   const figures = isDone ? nothing : await measureUndo(warehouse, run.runId);
-  const answer = (undone: boolean, changed: UndoFigures, removedKeys: number): void => {
+  const answer = (undone: boolean, changed: UndoFigures, discarded?: DiscardedAnswers): void => {
     if (options.json !== true) return;
-    const counts = { lookup_keys: lookups, lookup_keys_removed: removedKeys, credits: facts.credits };
+    const counts = {
+      lookup_keys: lookups,
+      lookup_keys_removed: discarded?.lookupKeys ?? 0,
+      observations_discarded: discarded?.observations ?? 0,
+      credits: facts.credits,
+    };
     const { removed: onlyHere } = changed;
     const own = reverts ? { removed: 0, returned: onlyHere } : { removed: onlyHere, returned: 0 };
     printJson<'undo'>({ run_id: run.runId, undone, ...changed, ...own, ...counts });
@@ -89,26 +103,26 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
 
   show(`run ${run.runId}: ${run.status} (${run.source ?? 'no source'}, ${run.fileName})`);
   if (run.undone && !reverts) show(`  ${describeUndone(run.undone)}`);
-  const removesLookups = options.forget === true && lookups > 0;
-  if (isDone && !removesLookups) {
+  const discards = options.discardAnswers === true && !run.isDiscarded;
+  if (isDone && !discards) {
     show(texts.isDone);
-    return answer(!reverts, figures, 0);
+    return answer(!reverts, figures);
   }
   if (options.yes !== true) {
-    show(describe(figures, texts, removesLookups ? lookups : undefined));
+    show(describe(figures, texts, discards ? lookups : undefined));
     if (!reverts && figures.removed > 0)
       show('  a removed contact that other runs show to be a known person gets the data of this person');
     if (!reverts) sayWhatStays(facts, run.options.schedule);
     const ends = { unchanged: 'nothing was changed', yes: 'carries it out' };
-    if (!(await approves(texts.question, options, ends))) return answer(run.undone !== null, figures, 0);
+    if (!(await approves(texts.question, options, ends))) return answer(run.undone !== null, figures);
   }
   if (!isDone) await carryOut(session, run.runId, options);
-  const removedKeys = removesLookups ? await deleteLookups(warehouse, run.runId) : 0;
+  const discarded = discards ? await discardAnswers(warehouse, run.runId) : undefined;
   // An undo decides about contacts again: other runs may know who they are.
   const changed = isDone ? figures : await measureUndo(warehouse, run.runId);
-  show(describe(changed, texts, removesLookups ? removedKeys : undefined));
+  show(describe(changed, texts, discarded?.lookupKeys));
   show(texts.done);
-  answer(!reverts, changed, removedKeys);
+  answer(!reverts, changed, discarded);
   if (options.yes === true && !reverts) sayWhatStays(facts, run.options.schedule);
 }
 
@@ -135,6 +149,22 @@ function requireEnded(run: RunRecord): void {
     where: run.runId,
     next: `enrich cancel ${run.runId}, then undo the run; or wait until it has ended`,
   });
+}
+
+/** @throws Problem if the answers are to be discarded and to come back */
+function requireAnswers(
+  { runId, isDiscarded }: RunRecord,
+  { revert, discardAnswers: discards }: UndoFlags,
+): void {
+  if (revert !== true || (!isDiscarded && discards !== true)) return;
+  throw new UsageProblem(
+    'undo.answers-discarded',
+    `the answers of run ${runId} are discarded and cannot come back`,
+    {
+      where: '--revert',
+      next: 'enrich the file again: its people are asked and paid for again',
+    },
+  );
 }
 
 function describe(figures: UndoFigures, texts: typeof undoTexts, removedKeys?: number): string {

@@ -10,7 +10,6 @@ import {
 } from '../../domain/late-results/delivery-kinds.ts';
 import type { Outcome } from '../../domain/runs/outcome.ts';
 import type { ContactFields } from '../../domain/warehouse/contact-fields.ts';
-import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 
 /** Where an observation has the delivered values. */
@@ -170,7 +169,7 @@ export async function countLookups(database: Kysely<Tables>, runId: string): Pro
  *
  * @returns number of identity keys
  */
-export async function deleteLookups({ database }: Warehouse, runId: string): Promise<number> {
+export async function deleteLookups(transaction: Transaction<Tables>, runId: string): Promise<number> {
   // In the order in which lookups are written, so that two transactions cannot deadlock.
   const { rows } = await sql<{ names: number }>`
     with locked as (
@@ -182,7 +181,7 @@ export async function deleteLookups({ database }: Warehouse, runId: string): Pro
       where m.key_hash = l.key_hash and m.field_group = l.field_group returning m.key_hash
     )
     select count(distinct key_hash)::int as names from removed
-  `.execute(database);
+  `.execute(transaction);
   return rows[0]!.names;
 }
 

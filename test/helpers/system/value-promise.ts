@@ -23,7 +23,9 @@ export async function expectValueKept({
   const unlogged = await rowsOf(`
     select p.attempt_id, p.row_number
     from enrichment.attempt_people p join enrichment.run_rows r using (run_id, row_number)
-    where p.outcome = 'enriched' and r.outcome = 'enriched' and r.contact_id !~ '^erased:' and not (
+    join enrichment.runs u using (run_id)
+    where p.outcome = 'enriched' and r.outcome = 'enriched' and r.contact_id !~ '^erased:'
+      and u.answers_discarded_at is null and not (
       exists (select 1 from enrichment.observations o
         where o.attempt_id = p.attempt_id and o.kind = 'answer' and o.person_id is not distinct from p.person_id)
       and exists (select 1 from enrichment.contact_matches m

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { countLookups, deleteLookups } from '../../../src/people/known/lookup-history.ts';
+import { countLookups } from '../../../src/people/known/lookup-history.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
+import { discardAnswers, measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { endedWithPhones } from '../../helpers/warehouse/delivered-calls.ts';
@@ -187,7 +187,7 @@ it('a late result of an undone run is settled, changes no contact, and counts af
 });
 
 describe('people of an undone run', () => {
-  it('people of an undone run stay in the lookup history until they are removed on demand', async () => {
+  it('people of an undone run stay in the lookup history until their answers are discarded', async () => {
     const call = await endedWithPhones(warehouse);
     await undo(call.runId);
     const people = call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] }));
@@ -195,7 +195,8 @@ describe('people of an undone run', () => {
     await planRows(warehouse, again.runId, asked);
     expect(await outcomesOf(warehouse, again.runId)).toEqual(['fresh', 'fresh', 'fresh']);
     expect(await countLookups(warehouse.database, call.runId)).toBeGreaterThan(0);
-    await deleteLookups(warehouse, call.runId);
+    expect(await discardAnswers(warehouse, call.runId)).toMatchObject({ observations: 6 });
+    expect(await warehouse.query`select 1 from observations where run_id = ${call.runId}`).toEqual([]);
     const third = await stagedRun(warehouse, people);
     await planRows(warehouse, third.runId, asked);
     expect(await outcomesOf(warehouse, third.runId)).toEqual([null, null, null]);

@@ -26,6 +26,7 @@ export const commentsOfRuns = {
     undone_at: 'When the run was undone; null: it counts',
     undone_by: 'Who undid the run',
     undone_reason: 'Why the run was undone',
+    answers_discarded_at: 'When the answers were removed after the undo',
   },
   run_rows: {
     record_row: 'Other row of the file with this contact, if this row is a `duplicate` of the contact',
