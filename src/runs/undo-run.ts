@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { deleteLookups } from '../people/known/lookup-history.ts';
 import { reconcileAfterUndo } from './reconcile-contacts.ts';
 import { lockLog, project } from '../people/rebuild.ts';
 import { lockSuppressionsExclusive } from '../suppression/suppression-list.ts';
@@ -115,37 +114,6 @@ export async function revertUndo(
   progress: (entries: number) => void = () => {},
 ): Promise<{ readonly complete: boolean }> {
   return withUndoLock(warehouse, () => change(warehouse, runId, undefined, signal, progress));
-}
-
-/** What `discardAnswers` has removed. */
-export interface DiscardedAnswers {
-  readonly observations: number;
-  /** Identity keys of the lookup history. */
-  readonly lookupKeys: number;
-}
-
-/**
- * Removes what the answers and late results of an undone run said, with their bodies and the lookups: the next run asks
- * for its people, and pays for them, again. The undo can no longer be reverted.
- */
-export async function discardAnswers({ database }: Warehouse, runId: string): Promise<DiscardedAnswers> {
-  return database.transaction().execute(async (transaction) => {
-    await lockSuppressionsExclusive(transaction);
-    await sql`update runs set answers_discarded_at = clock_timestamp() where run_id = ${runId}`.execute(
-      transaction,
-    );
-    const { numAffectedRows: observations = 0n } = await sql`
-      delete from observation_log o using runs u
-      where o.run_id = ${runId} and u.run_id = o.run_id and u.undone_at is not null
-    `.execute(transaction);
-    await sql`
-      delete from raw_answers b using attempts a where a.attempt_id = b.attempt_id and a.run_id = ${runId}
-    `.execute(transaction);
-    await sql`
-      update webhook_deliveries set body = null where run_id = ${runId} and status <> 'received'
-    `.execute(transaction);
-    return { observations: Number(observations), lookupKeys: await deleteLookups(transaction, runId) };
-  });
 }
 
 /** An undo, or its reversal, that is in progress or was interrupted; undefined: there is none. */

@@ -6,14 +6,8 @@ import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-statuses.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
-import {
-  discardAnswers,
-  measureUndo,
-  revertUndo,
-  undoRun,
-  type DiscardedAnswers,
-  type UndoFigures,
-} from '../../runs/undo-run.ts';
+import { discardAnswers, type DiscardedAnswers } from '../../privacy/discard-answers.ts';
+import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../runs/undo-run.ts';
 import { approves } from '../terminal/confirm.ts';
 import { describeUndone } from '../run/describe-run.ts';
 import { anyRun } from '../run/run-status.ts';
@@ -64,8 +58,8 @@ Contacts from only this run are removed. Other contacts keep the values from oth
 Its answers stay stored. Its late results are stored and paid for, and change no contact.
 
 Settled credits are not refunded, and the people are not paid for again: a run of the same people, such as under the
-right source, uses the stored answers without calls. --discard-answers removes the stored answers as well: the next run asks and
-pays again, and the undo cannot be reverted.
+right source, uses the stored answers without calls. --discard-answers removes the stored answers as well: the next run
+asks and pays again, and the undo cannot be reverted.
 
 Examples:
   enrich undo latest

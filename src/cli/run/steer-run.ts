@@ -29,6 +29,7 @@ export async function resumeRun(
   run: RunRecord,
   approves: boolean,
 ): Promise<WorkflowHandle> {
+  await requireKeys(session, run.runId);
   // An update waits for a worker, and embedded Temporal has only this command's.
   if (session.stack.temporal.embedded) await session.work();
   const client = await session.temporal();
@@ -128,6 +129,7 @@ const recorded =
 export async function pauseRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
   if (staysPaused(run)) return;
+  await requireKeys(session, run.runId);
   const { warehouse, stack } = session;
   const mayCall = isInProgress(run.status) || run.status === 'paused';
   const isRecorded = mayCall && (await hasPeopleLeft(warehouse, run));
@@ -175,6 +177,7 @@ async function hasPeopleLeft(warehouse: Warehouse, { runId, planHash }: RunRecor
  */
 export async function cancelRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
+  await requireKeys(session, run.runId);
   const { warehouse } = session;
   await setRunStatus(warehouse, run.runId, 'cancelling', cancellation(run.runId, why));
   if (session.stack.temporal.embedded) await session.work();
@@ -241,6 +244,27 @@ async function tellingWait<Result>(
     return await work();
   } finally {
     clearTimeout(timer);
+  }
+}
+
+const keyCheckMilliseconds = 5_000;
+
+/**
+ * Refuses before anything changes if this command cannot decrypt the payloads of a run: an update would change the run,
+ * and its answer could not be read.
+ *
+ * @throws Problem `codec.*`
+ */
+async function requireKeys(session: Session, runId: string): Promise<void> {
+  try {
+    const client = await session.temporal();
+    const { staticSummary } = await client.withDeadline(Date.now() + keyCheckMilliseconds, () =>
+      client.workflow.getHandle(runId).describe(),
+    );
+    await staticSummary();
+  } catch (error) {
+    // The command itself finds out whether Temporal is away or the workflow is gone.
+    if (isCodecProblem(error)) throw error;
   }
 }
 
