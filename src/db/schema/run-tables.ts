@@ -58,8 +58,6 @@ export interface RunTables {
     undone_at: Timestamp | null;
     undone_by: string | null;
     undone_reason: string | null;
-    /** Whether people and contacts are still to be computed anew after an undo or its revert. */
-    undo_unfinished: Generated<boolean>;
   };
   run_rows: IdentityColumns & {
     run_id: string;

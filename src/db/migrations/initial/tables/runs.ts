@@ -42,8 +42,7 @@ export const runTables = [
     cancelled_reason text,
     undone_at timestamptz,
     undone_by text,
-    undone_reason text,
-    undo_unfinished boolean not null default false
+    undone_reason text
   )`,
   `create unique index runs_one_unfinished on enrichment.runs (run_key)
     where ${unfinishedText}`,
