@@ -110,7 +110,8 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     })
     .version(version)
     .hook('preAction', (_, command) => {
-      for (const name of unknownSettings(process.env)) tell(`warning: ${name} is no setting (.env.example)`);
+      for (const name of unknownSettings(process.env))
+        tell(`warning: ${name} is not a setting (.env.example)`);
       refuseMissingValues(command);
     })
     .exitOverride();

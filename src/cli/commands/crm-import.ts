@@ -107,7 +107,7 @@ function describe(manifest: ImportManifest, folder: string): void {
   );
   const { title: crm, modifiedHeaders } = importers[manifest.importer];
   const notes: readonly (readonly [count: number, noun: string, note: string])[] = [
-    [withoutRecordId, 'contact', `left out: the contact id is no record id of ${crm}`],
+    [withoutRecordId, 'contact', `left out: the contact id is not a record id of ${crm}`],
     [manifest.suppressed, 'contact', 'left out: on the suppression list'],
     [manifest.opted_out, 'contact', 'left out: opted out in the newest export'],
     [

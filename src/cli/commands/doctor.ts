@@ -82,7 +82,7 @@ function examineNames(): Finding[] {
   return unknownSettings(process.env).map((name) => ({
     part: 'settings',
     ...attention(
-      `${name} is no setting`,
+      `${name} is not a setting`,
       `correct the name, or unset ${name}; .env.example has all settings`,
     ),
   }));

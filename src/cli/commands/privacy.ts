@@ -107,7 +107,7 @@ Example:
       if (namelessRows === 0) return;
       const more = namelessRows > firstNameless.length ? ' …' : '';
       tell(
-        `${counted(namelessRows, 'row')} without an identifier, whose people are not on the list: ` +
+        `${counted(namelessRows, 'row')} without an identifier, so the list lacks their people: ` +
           `${firstNameless.join(', ')}${more}; correct the file, and import it again`,
       );
       process.exitCode = exitCodes.needsPerson;

@@ -106,6 +106,7 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
     show(describe(figures, texts, discards ? lookups : undefined));
     if (!reverts && figures.removed > 0)
       show('  a removed contact that other runs show to be a known person gets the data of this person');
+    if (discards) tell('what the answers of the run said is removed, and the undo cannot be reverted');
     if (!reverts) sayWhatStays(facts, run.options.schedule);
     const ends = { unchanged: 'nothing was changed', yes: 'carries it out' };
     if (!(await approves(texts.question, options, ends))) return answer(run.undone !== null, figures);
@@ -151,14 +152,12 @@ function requireAnswers(
   { revert, discardAnswers: discards }: UndoFlags,
 ): void {
   if (revert !== true || (!isDiscarded && discards !== true)) return;
-  throw new UsageProblem(
-    'undo.answers-discarded',
-    `the answers of run ${runId} are discarded and cannot come back`,
-    {
-      where: '--revert',
-      next: 'enrich the file again: its people are asked and paid for again',
-    },
-  );
+  throw new UsageProblem('undo.answers-discarded', 'discarded answers cannot come back', {
+    where: `--revert of ${runId}`,
+    next: isDiscarded
+      ? 'enrich the file again: the service is asked for its people again, and paid'
+      : 'leave out --discard-answers',
+  });
 }
 
 function describe(figures: UndoFigures, texts: typeof undoTexts, removedKeys?: number): string {

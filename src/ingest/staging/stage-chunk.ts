@@ -101,6 +101,7 @@ export class Chunk {
   }
 
   #byte(code: number): void {
+    if (this.#used === this.#memory.length) this.#grow(1);
     this.#memory[this.#used] = code;
     this.#used += 1;
   }

@@ -196,6 +196,9 @@ describe('people of an undone run', () => {
     await planRows(warehouse, again.runId, asked);
     expect(await outcomesOf(warehouse, again.runId)).toEqual(['fresh', 'fresh', 'fresh']);
     expect(await countLookups(warehouse.database, call.runId)).toBeGreaterThan(0);
+    await revertUndo(warehouse, call.runId, noSignal);
+    await expect(discardAnswers(warehouse, call.runId)).rejects.toThrow('is not undone');
+    await undo(call.runId);
     expect(await discardAnswers(warehouse, call.runId)).toMatchObject({ observations: 6 });
     expect(await warehouse.query`select 1 from observations where run_id = ${call.runId}`).toEqual([]);
     const third = await stagedRun(warehouse, people);
