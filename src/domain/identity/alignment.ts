@@ -1,10 +1,6 @@
-import type { Identity } from './identity.ts';
-import { decidePerson, contestedReason, type Candidate, type PersonDecision } from './decide-person.ts';
+import { contestedReason } from './decide-person.ts';
 import {
   isOnePerson,
-  isStub,
-  readyIdentity,
-  readyPerson,
   weigh,
   type ComparedIdentity,
   type ComparedPerson,
@@ -12,7 +8,6 @@ import {
   type Fit,
 } from './identity-evidence.ts';
 import type { AnsweredOutcome } from '../runs/outcome.ts';
-import type { Person } from './person.ts';
 import { rejectedFit, verdictOn, type Verdicts } from './verdicts.ts';
 
 /** Reason of `identity_mismatch` for a row whose person is known from another answer. */
@@ -25,7 +20,6 @@ const confirmedReason = 'a decision says that this row is a person of another an
 export type AlignedRow =
   | {
       readonly outcome: Extract<AnsweredOutcome, 'enriched'>;
-      readonly person: Person;
       readonly matchIndex: number;
       readonly evidence: Evidence;
     }
@@ -36,101 +30,72 @@ export interface Alignment {
   /** In the order of the requested rows. */
   readonly rows: readonly AlignedRow[];
   /** People of the answer who are assigned to no row. */
-  readonly quarantined: readonly { readonly matchIndex: number; readonly reason: string }[];
+  readonly unmatched: readonly { readonly matchIndex: number; readonly reason: string }[];
 }
 
-/** Further evidence: people of other answers, and rows outside of the call. Rows are named by their index. */
-export interface KnownElsewhere {
-  readonly candidatesOf: (row: number) => readonly Candidate[];
-  /** Rows of other contacts that could be a person, of the call and outside of it. */
-  readonly othersOf: (row: number, person: ComparedPerson) => readonly ComparedIdentity[];
-  /** Decisions about the contact of a row. */
-  readonly verdictsOf: (row: number) => Verdicts;
+/** A requested row, and who the contact of the row is by everything that is known. */
+export interface DecidedRow {
+  readonly row: ComparedIdentity;
+  readonly verdicts: Verdicts;
+  readonly decision:
+    | { readonly kind: 'person'; readonly person: ComparedPerson; readonly evidence: Evidence }
+    | { readonly kind: 'refused'; readonly people: readonly ComparedPerson[]; readonly reason: string }
+    | { readonly kind: 'none' };
 }
 
-/** A person of the answer. */
-interface Arrived {
+/** A person of an answer. */
+export interface ArrivedPerson {
   readonly person: ComparedPerson;
   readonly matchIndex: number;
 }
 
-/** The rows and the answer of a call, prepared for comparisons. */
+/** The rows and the answer of a call. */
 interface Call {
-  readonly rows: readonly ComparedIdentity[];
-  readonly arrived: readonly Arrived[];
+  readonly rows: readonly DecidedRow[];
+  readonly arrived: readonly ArrivedPerson[];
   /** The answer has a match for each row. */
   readonly inPlace: boolean;
-  readonly known: KnownElsewhere;
 }
 
 /**
- * Assigns the people of an answer to the requested rows, by evidence. Promise 5: a person's data never goes to another
- * person's contact.
+ * Gives each requested row its outcome. Promise 5: a person's data never goes to another person's contact.
  *
  * The service does not promise how `matches` aligns with `details`: misses are null or missing, the order changes, and
- * other people are added. So `decidePerson` decides about each row separately, among all people of the answer and all
- * people known from other answers. The order is never evidence. If the answer has a match for each row, it only helps
- * to distinguish a row whose match was refused (`identity_mismatch`) from a row without a match (`not_found`).
+ * other people are added. The order is never evidence. If the answer has a match for each row, it only helps to
+ * distinguish a row whose match was refused (`identity_mismatch`) from a row without a match (`not_found`).
  *
- * @param asked the requested rows, in the order of `details`
- * @param matches the people of the answer, nulls included
+ * @param call.rows in the order of `details`
+ * @param call.arrived the people of the answer, without nulls and people of whom nothing is stated
  */
-export function alignMatches(
-  asked: readonly Identity[],
-  matches: readonly (Person | null)[],
-  known: KnownElsewhere,
-): Alignment {
-  const rows = asked.map(readyIdentity);
-  const arrived = matches.flatMap((person, matchIndex) =>
-    person === null || isStub(person) ? [] : [{ person: readyPerson(person), matchIndex }],
-  );
-  const call = { rows, arrived, inPlace: matches.length === asked.length, known };
-  const decisions = rows.map((row, index) =>
-    decidePerson(row, {
-      candidates: [...arrived, ...known.candidatesOf(index)],
-      others: (person) => known.othersOf(index, person),
-      wasAsked: true,
-      verdicts: known.verdictsOf(index),
-    }),
-  );
-  const given = decisions.map((decision, row) =>
+export function alignRows(call: Call): Alignment {
+  const given = call.rows.map(({ decision }) =>
     decision.kind === 'person'
-      ? (arrived[decision.index] ?? sameInAnswer(call, row, decision.index))
+      ? call.arrived.find(({ person }) => isOnePerson(person, decision.person))
       : undefined,
   );
-  const left = arrived.filter(
+  const left = call.arrived.filter(
     ({ person }) => !given.some((each) => each && isOnePerson(each.person, person)),
   );
   return {
-    rows: decisions.map((decision, row): AlignedRow => {
+    rows: call.rows.map(({ decision }, row): AlignedRow => {
       if (decision.kind === 'refused') return mismatch(decision.reason);
       if (decision.kind === 'none') return whyNot(call, row, left);
       const own = given[row];
       if (own === undefined)
         return mismatch(decision.evidence === 'confirmed' ? confirmedReason : knownReason);
-      const { matchIndex } = own;
-      return { outcome: 'enriched', person: matches[matchIndex]!, matchIndex, evidence: decision.evidence };
+      return { outcome: 'enriched', matchIndex: own.matchIndex, evidence: decision.evidence };
     }),
-    quarantined: left.map((each) => ({
-      matchIndex: each.matchIndex,
-      reason: mismatchReason(call, decisions, each),
-    })),
+    unmatched: left.map((each) => ({ matchIndex: each.matchIndex, reason: reasonOf(call, each) })),
   };
 }
 
-/** The answer's own record of a person whom an earlier answer identifies. */
-function sameInAnswer({ arrived, known }: Call, row: number, index: number): Arrived | undefined {
-  const elsewhere = known.candidatesOf(row)[index - arrived.length];
-  return elsewhere && arrived.find(({ person }) => isOnePerson(person, elsewhere.person));
-}
-
-function fitOf({ rows, known }: Call, row: number, person: ComparedPerson): Fit {
-  const isRejected = verdictOn(known.verdictsOf(row), person) === 'rejected';
-  return isRejected ? rejectedFit : weigh(rows[row]!, person);
+function fitOf({ rows }: Call, index: number, person: ComparedPerson): Fit {
+  const { row, verdicts } = rows[index]!;
+  return verdictOn(verdicts, person) === 'rejected' ? rejectedFit : weigh(row, person);
 }
 
 /** @param left people of the answer who are given to no row */
-function whyNot(call: Call, row: number, left: readonly Arrived[]): AlignedRow {
+function whyNot(call: Call, row: number, left: readonly ArrivedPerson[]): AlignedRow {
   const fits = left.map(({ person }) => fitOf(call, row, person));
   const inPlace = left.findIndex(({ matchIndex }) => matchIndex === row);
   const doubtful =
@@ -139,23 +104,16 @@ function whyNot(call: Call, row: number, left: readonly Arrived[]): AlignedRow {
 }
 
 /** Whether a match was perhaps meant for the row in its position: it fits no other row. */
-function isForPlace(call: Call, { person, matchIndex }: Arrived): boolean {
+function isForPlace(call: Call, { person, matchIndex }: ArrivedPerson): boolean {
   return (
     call.inPlace && !call.rows.some((_, row) => row !== matchIndex && isDoubtful(fitOf(call, row, person)))
   );
 }
 
-function mismatchReason(
-  call: Call,
-  decisions: readonly PersonDecision[],
-  { person, matchIndex }: Arrived,
-): string {
-  const isMeant = (index: number): boolean => {
-    const refused = call.arrived[index];
-    return refused !== undefined && isOnePerson(refused.person, person);
-  };
-  for (const decision of decisions)
-    if (decision.kind === 'refused' && decision.indexes.some(isMeant)) return decision.reason;
+function reasonOf(call: Call, { person, matchIndex }: ArrivedPerson): string {
+  for (const { decision } of call.rows)
+    if (decision.kind === 'refused' && decision.people.some((refused) => isOnePerson(refused, person)))
+      return decision.reason;
   const doubts = call.rows.map((_, row) => fitOf(call, row, person));
   const doubtful = doubts.find(isDoubtful) ?? (call.inPlace ? doubts[matchIndex] : undefined);
   return doubtful ? doubtOf(doubtful) : 'the person fits no row of the call';

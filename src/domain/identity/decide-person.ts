@@ -18,8 +18,8 @@ export interface Candidate {
   readonly person: ComparedPerson;
   /** The contact's earlier person, whom no answer has named since a later run asked for the contact. */
   readonly isFormer?: boolean;
-  /** When a call asked for the person; undefined: the person is in the answer for the row. */
-  readonly askedAt?: Date;
+  /** When a call asked for the person, in microseconds; undefined: the person is in the answer for the row. */
+  readonly askedAt?: number;
 }
 
 /** Input of a decision: all people who may be the row's person, and all rows that may be one of these people. */
@@ -138,7 +138,7 @@ function areOnePerson(candidates: readonly Candidate[], [first, ...rest]: readon
 }
 
 function askedAtOf({ askedAt }: Candidate): number {
-  return askedAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  return askedAt ?? Number.POSITIVE_INFINITY;
 }
 
 /** The decisions about a contact and candidates, by the ids of the people. */

@@ -105,6 +105,11 @@ function swappedNameKeys({ first, last, all }: ComparedName): string[] {
   return last.length === 0 || all.some(isInitial) ? [] : [`name ${last[0]![0]} ${first.at(-1)}`];
 }
 
+/** The key of people without an id whom answers gave to a contact: only this contact finds them. */
+export function ownerKey(source: string, contactId: string): number {
+  return fnv1a(`owner ${source} ${contactId}`);
+}
+
 /** The hashes of keys, each once. */
 function hashed(keys: readonly string[]): number[] {
   const hashes: number[] = [];

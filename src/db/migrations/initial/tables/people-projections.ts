@@ -5,7 +5,7 @@ import { textsOf } from '../texts-of.ts';
 const columns = personColumns.map(({ name, type }) => `${name} ${type}`);
 const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
 
-/** Tables computed from the log, which only `enrichment.project` writes; `column-comments` explains the columns. */
+/** Tables computed from the facts, which only the digest writes; `column-comments` explains the columns. */
 export const peopleProjections = [
   `create table enrichment.people (
     service text not null,
@@ -16,6 +16,7 @@ export const peopleProjections = [
     phones jsonb not null,
     employment jsonb not null,
     said_by jsonb not null,
+    valid_from jsonb not null,
     enriched_at timestamptz not null,
     run_id text not null,
     attempt_id text not null,
@@ -54,37 +55,57 @@ export const peopleProjections = [
     left join enrichment.observation_log o on o.observation_id = v.observation_id
     left join enrichment.organization_facts f on f.facts_hash = o.organization_facts`,
 
-  `create table enrichment.contacts (
+  // A closed interval for each earlier value of a group of fields. `people` has the current value and its source.
+  `create table enrichment.person_history (
+    service text not null,
+    person_key text not null,
+    field_group text not null,
+    valid_from timestamptz not null,
+    valid_to timestamptz not null,
+    value jsonb not null,
+    observation_id bigint not null,
+    primary key (person_key, service, field_group, valid_from)
+  )`,
+
+  `create table enrichment.contact_matches (
+    match_id bigint generated always as identity primary key,
     source text not null,
     contact_id text not null,
     service text not null,
     person_key text not null,
-    match_id bigint not null,
     evidence text not null,
+    -- Whether a call for the contact found the person.
     asked boolean not null,
     run_id text not null,
     row_number integer not null,
-    primary key (source, contact_id)
+    attempt_id text,
+    valid_from timestamptz not null default clock_timestamp(),
+    -- Null: the contact is this person.
+    valid_to timestamptz,
+    ended_reason text
   )`,
-  `create index contacts_by_person on enrichment.contacts (person_key, service)`,
-  `create index contacts_by_run on enrichment.contacts (run_id)`,
+  `create unique index contact_matches_open on enrichment.contact_matches (source, contact_id) where valid_to is null`,
+  `create index contact_matches_by_contact on enrichment.contact_matches (source, contact_id, match_id)`,
+  `create index contact_matches_by_person on enrichment.contact_matches (person_key, service)`,
+  `create index contact_matches_by_run on enrichment.contact_matches (run_id, row_number)`,
+  `create view enrichment.contacts as
+    select source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number
+    from enrichment.contact_matches
+    where valid_to is null`,
 
   `create table enrichment.changes (
     change_id bigint generated always as identity primary key,
-    transaction_id xid8 not null default pg_current_xact_id(),
     operation text not null check (operation in ('upsert', 'delete')),
     source text not null,
     contact_id text not null,
     field_groups text[] not null,
     changed_at timestamptz not null default clock_timestamp()
   )`,
-  `create index changes_by_transaction on enrichment.changes (transaction_id, change_id)`,
-  `create index changes_by_contact on enrichment.changes (source, contact_id, transaction_id)`,
+  `create index changes_by_contact on enrichment.changes (source, contact_id)`,
   `create index changes_by_age on enrichment.changes using brin (changed_at)`,
 
   `create table enrichment.changes_pruned (
     singleton boolean primary key default true check (singleton),
-    pruned_transaction_id xid8 not null,
     pruned_change_id bigint not null
   )`,
 

@@ -1,0 +1,179 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { sql, type Transaction } from 'kysely';
+import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
+import { isStub, readyIdentity, readyPerson, type ComparedIdentity } from '../domain/identity/identity-evidence.ts';
+import type { Person } from '../domain/identity/person.ts';
+import { askedFieldGroups, withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
+import type { RunOptions } from '../domain/runs/run-options.ts';
+import { identityCells } from '../db/expressions.ts';
+import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+import { readBulkAnswer, type BulkAnswer } from '../service/answers/bulk-answer.ts';
+import { operations } from '../service/call-operation.ts';
+import type { ContactKey } from '../keys/contact-key.ts';
+import { keyOfId } from './observation.ts';
+
+/** The parts of a bulk call's answer that are digested. */
+export type DigestibleAnswer = Pick<BulkAnswer, 'matches' | 'unreadableMatches'> &
+  Partial<Pick<BulkAnswer, 'partial' | 'waterfall'>>;
+
+/** A row that a call asked for. */
+export interface AskedRow extends ContactKey {
+  readonly rowNumber: number;
+  readonly compared: ComparedIdentity;
+  /** The row was erased or suppressed while the call was in flight. */
+  readonly isSuppressed: boolean;
+}
+
+/** A person of an answer. */
+export interface ArrivedPerson {
+  readonly person: Person;
+  readonly matchIndex: number;
+  /** Undefined: the service gives no id. */
+  readonly personKey: string | undefined;
+}
+
+/** A call whose answer is stored. */
+export interface AnsweredCall {
+  readonly attemptId: string;
+  readonly runId: string;
+  readonly service: string;
+  /** When the call was admitted, as text and in microseconds: it dates the answer. */
+  readonly askedAt: string;
+  readonly askedAtMicroseconds: number;
+  readonly fieldGroups: readonly string[];
+  /** In the order of `details`. */
+  readonly rows: readonly AskedRow[];
+  readonly answer: DigestibleAnswer;
+  /** The people of the answer, without those of whom nothing is stated. */
+  readonly arrived: readonly ArrivedPerson[];
+}
+
+/** Answers that this process has stored and not digested: their bodies need not be read again. */
+const inMemory = new WeakMap<Warehouse['database'], Map<string, DigestibleAnswer>>();
+
+/** Keeps an answer for the digest of this process. */
+export function keepAnswer(database: Warehouse['database'], attemptId: string, answer: DigestibleAnswer): void {
+  const kept = inMemory.get(database) ?? new Map<string, DigestibleAnswer>();
+  inMemory.set(database, kept.set(attemptId, answer));
+}
+
+export function forgetAnswer(database: Warehouse['database'], attemptId: string): void {
+  inMemory.get(database)?.delete(attemptId);
+}
+
+interface CallRow {
+  readonly attemptId: string;
+  readonly runId: string;
+  readonly source: string | null;
+  readonly options: RunOptions;
+  readonly leftOut: readonly string[] | null;
+  readonly askedAt: string;
+  readonly askedAtMicroseconds: number;
+  readonly httpStatus: number;
+  readonly rows: readonly (IdentityColumns & {
+    readonly rowNumber: number;
+    readonly contactId: string;
+    readonly outcome: string | null;
+  })[];
+}
+
+/** Reads calls whose answers are stored, in the order of the list; a call without a body is left out. */
+export async function readAnsweredCalls(
+  transaction: Transaction<Tables>,
+  database: Warehouse['database'],
+  attemptIds: readonly string[],
+): Promise<AnsweredCall[]> {
+  if (attemptIds.length === 0) return [];
+  const { rows } = await sql<CallRow>`
+    select a.attempt_id as "attemptId", a.run_id as "runId", u.source, u.options, a.admitted_at::text as "askedAt",
+      (extract(epoch from a.admitted_at) * 1000000)::float8 as "askedAtMicroseconds", a.http_status as "httpStatus",
+      (
+        select p.left_out
+        from attempt_people n
+        join run_people p on p.run_id = n.run_id and p.row_number = n.row_number
+        where n.attempt_id = a.attempt_id
+        limit 1
+      ) as "leftOut",
+      (
+        select coalesce(jsonb_agg(to_jsonb(cells) order by place), '[]')
+        from (
+          select n.detail_index as place, r.row_number as "rowNumber", r.contact_id as "contactId", r.outcome,
+            ${identityCells('r')}
+          from attempt_people n
+          join run_rows r on r.run_id = n.run_id and r.row_number = n.row_number
+          where n.attempt_id = a.attempt_id
+        ) cells
+      ) as rows
+    from attempts a
+    join runs u using (run_id)
+    where a.attempt_id = any(${attemptIds}::text[])
+  `.execute(transaction);
+  const answers = await readAnswers(transaction, database, rows);
+  const calls = rows.flatMap((call): AnsweredCall[] => {
+    const answer = answers.get(call.attemptId);
+    if (!answer) return [];
+    const { options, source, leftOut, rows: asked, httpStatus: _, ...known } = call;
+    return [
+      {
+        ...known,
+        service: options.service,
+        fieldGroups: askedFieldGroups(withoutFieldGroups(options, leftOut ?? [])),
+        answer,
+        arrived: arrivedPeople(answer),
+        rows: asked.map(({ rowNumber, contactId, outcome, ...cells }) => ({
+          source: source ?? 'generic',
+          contactId,
+          rowNumber,
+          compared: readyIdentity(identityOfColumns(cells)),
+          isSuppressed: outcome === 'suppressed',
+        })),
+      },
+    ];
+  });
+  return calls.toSorted((one, other) => attemptIds.indexOf(one.attemptId) - attemptIds.indexOf(other.attemptId));
+}
+
+async function readAnswers(
+  transaction: Transaction<Tables>,
+  database: Warehouse['database'],
+  calls: readonly CallRow[],
+): Promise<ReadonlyMap<string, DigestibleAnswer>> {
+  const kept = inMemory.get(database);
+  const answers = new Map<string, DigestibleAnswer>();
+  for (const { attemptId } of calls) {
+    const answer = kept?.get(attemptId);
+    if (answer) answers.set(attemptId, answer);
+  }
+  const missing = calls.filter(({ attemptId }) => !answers.has(attemptId));
+  if (missing.length === 0) return answers;
+  const stored = await transaction
+    .selectFrom('raw_answers')
+    .select(['attempt_id', 'body_gzip'])
+    .where(
+      'attempt_id',
+      'in',
+      missing.map(({ attemptId }) => attemptId),
+    )
+    .execute();
+  for (const { attempt_id: attemptId, body_gzip: compressed } of stored) {
+    const { httpStatus } = missing.find((call) => call.attemptId === attemptId)!;
+    answers.set(attemptId, await readStoredAnswer(compressed, httpStatus));
+  }
+  return answers;
+}
+
+/** Reads a stored body. @throws ServiceFailure if it is no answer */
+export async function readStoredAnswer(compressed: Buffer, httpStatus: number): Promise<BulkAnswer> {
+  const body = await promisify(gunzip)(compressed);
+  return readBulkAnswer({ status: httpStatus, headers: {}, body, receivedAt: 0 }, operations.bulkMatch);
+}
+
+function arrivedPeople({ matches }: DigestibleAnswer): ArrivedPerson[] {
+  return matches.flatMap((person, matchIndex) => {
+    if (person === null || isStub(person)) return [];
+    const { personId } = readyPerson(person);
+    return [{ person, matchIndex, personKey: personId === undefined ? undefined : keyOfId(personId) }];
+  });
+}

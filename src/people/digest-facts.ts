@@ -1,0 +1,680 @@
+import { isDeepStrictEqual } from 'node:util';
+import { sql, type Transaction } from 'kysely';
+import type { DecidedRow } from '../domain/identity/alignment.ts';
+import { contradictionOf } from '../domain/identity/decide-person.ts';
+import { areTwoPeople, isWeak, readyPerson } from '../domain/identity/identity-evidence.ts';
+import { ownerKey } from '../domain/identity/match-keys.ts';
+import type { Person } from '../domain/identity/person.ts';
+import { rejectedReason, verdictOn } from '../domain/identity/verdicts.ts';
+import { filledNote } from '../domain/runs/outcome.ts';
+import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+import { contactKey, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
+import { readAnsweredCalls, type AnsweredCall, type AskedRow } from './answered-call.ts';
+import { digestCall, writeCalls, type Arrived, type DigestedCall } from './digested-calls.ts';
+import { columnsOf, comparedForm, fold, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
+import {
+  knownPerson,
+  namedPeople,
+  Neighbourhood,
+  type ContactDecided,
+  type ContactRecord,
+  type ContactState,
+  type KnownPerson,
+} from './neighbourhood.ts';
+import { factsOfAnswer, personKey as keyOfPerson } from './observation.ts';
+import {
+  changedGroups,
+  nameOfPerson,
+  newObservationIds,
+  readObservations,
+  readPersonValues,
+  valuesOfFolded,
+  writeObservations,
+  writePeople,
+  type FoldedRow,
+  type NewObservation,
+  type PersonName,
+  type PersonValues,
+} from './people-tables.ts';
+import { recordContacts } from './record-contacts.ts';
+import { readForbiddenFills, readListed, removeSuppressed, type ListedOfCall } from './suppressed-facts.ts';
+
+/** What a step of the digest looks at. */
+export interface FactsToDigest {
+  /** Ids of attempts whose answers are stored. */
+  readonly answers: readonly string[];
+  readonly contacts: readonly ContactKey[];
+  readonly people: readonly PersonName[];
+}
+
+/** What a step of the digest has changed. */
+export interface DigestFigures {
+  /** Contacts that got the data of a known person without a call. */
+  readonly filled: number;
+  /** Contacts that lost the data of the person whom they were, and got no other. */
+  readonly withdrawn: number;
+  /** Names of the people and contacts whose rows differed from the facts. */
+  readonly differing: readonly string[];
+}
+
+/** Why a contact loses its person where it could be another one. */
+const anotherFits = 'another person fits better';
+/** Why a contact loses its person whom only a decision gave it. */
+const endedReason = 'the decision that confirmed the person has ended';
+const nothingShows = 'nothing shows any more that the contact is this person';
+
+/**
+ * Decides who is who by new facts, and writes what follows from them: current values, earlier values, matches of
+ * contacts, outcomes of rows, the lookup history and the change feed. The caller holds the lock of the digest.
+ *
+ * In the end the tables do not depend on the order of the facts. Digesting facts again changes nothing.
+ */
+export async function digestFacts(
+  transaction: Transaction<Tables>,
+  database: Warehouse['database'],
+  facts: FactsToDigest,
+): Promise<DigestFigures> {
+  const calls = await readAnsweredCalls(transaction, database, facts.answers);
+  for (const { runId, rows } of calls)
+    await recordContacts(
+      transaction,
+      runId,
+      sql`r.row_number = any(${rows.map(({ rowNumber }) => rowNumber)}::int[])`,
+    );
+  const { rows } = await sql<{ now: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000000)::float8 as now
+  `.execute(transaction);
+  const listedOf = await readListed(transaction, calls);
+  return new DigestStep(transaction, rows[0]!.now, listedOf).run(calls, facts);
+}
+
+/** A person whose observations the step has folded. */
+interface Touched extends FoldedRow {
+  readonly observations: readonly Observation[];
+}
+
+/** A contact, and who it is now. */
+interface Decision {
+  readonly contact: ContactState;
+  readonly decided: ContactDecided;
+  /** The call that asked for the contact and whose answer has the person. */
+  readonly call?: { readonly attemptId: string; readonly runId: string; readonly rowNumber: number };
+}
+
+class DigestStep {
+  readonly #transaction: Transaction<Tables>;
+  readonly #now: number;
+  readonly #listedOf: (call: AnsweredCall) => ListedOfCall;
+  readonly #near: Neighbourhood;
+  readonly #touched = new Map<string, Touched>();
+  /** The values of touched people before the step. */
+  readonly #before = new Map<string, PersonValues>();
+  readonly #differing: string[] = [];
+
+  constructor(
+    transaction: Transaction<Tables>,
+    now: number,
+    listedOf: (call: AnsweredCall) => ListedOfCall,
+  ) {
+    this.#transaction = transaction;
+    this.#now = now;
+    this.#listedOf = listedOf;
+    this.#near = new Neighbourhood(transaction);
+  }
+
+  async run(calls: readonly AnsweredCall[], facts: FactsToDigest): Promise<DigestFigures> {
+    const arrived = await this.#observe(calls, facts.people);
+    const contacts = await this.#readContacts(calls, arrived, facts.contacts);
+    const strangers = new Map(calls.map((call) => [call, this.#strangersOf(call, arrived.get(call)!)]));
+    const digested = calls.map((call) => {
+      const people = [...strangers.get(call)!.keys()];
+      const rows = call.rows.map((row) => this.#decideRow(row, people));
+      return digestCall(call, this.#listedOf(call), arrived.get(call)!, rows);
+    });
+    const decisions = contacts.map((contact): Decision => {
+      const asking = calls.flatMap((call) => (rowOf(call, contact) ? [call] : []));
+      const people = asking.flatMap((call) => [...strangers.get(call)!.keys()]);
+      return { contact, decided: this.#near.decide(contact, people), ...callOf(contact, digested) };
+    });
+    const matched = await this.#withoutForbidden(await this.#nameStrangers(decisions, strangers));
+    const figures = await this.#writeMatches(matched, new Set(facts.contacts.map(nameOfContact)));
+    for (const each of digested) await removeSuppressed(this.#transaction, each);
+    await writeCalls(this.#transaction, digested);
+    return { ...figures, differing: this.#differing };
+  }
+
+  /** Appends what answers say about people with an id, and folds everybody of whom something new is known. */
+  async #observe(
+    calls: readonly AnsweredCall[],
+    people: readonly PersonName[],
+  ): Promise<ReadonlyMap<AnsweredCall, readonly Arrived[]>> {
+    const named = calls.flatMap(({ service, arrived }) =>
+      arrived.flatMap(({ personKey }) => (personKey === undefined ? [] : [{ service, personKey }])),
+    );
+    const names = [
+      ...new Map([...named, ...people].map((person) => [nameOfPerson(person), person])).values(),
+    ];
+    const stored = await readObservations(this.#transaction, names);
+    for (const [name, values] of await readPersonValues(this.#transaction, names)) this.#before.set(name, values);
+    const all = new Map(
+      names.map((person) => [
+        nameOfPerson(person),
+        { ...person, ...(stored.get(nameOfPerson(person)) ?? { observations: [], matchKeys: [] }) },
+      ]),
+    );
+    const ids = await newObservationIds(this.#transaction, named.length);
+    const added: NewObservation[] = [];
+    const arrived = new Map<AnsweredCall, readonly Arrived[]>();
+    for (const call of calls) {
+      const listed = this.#listedOf(call);
+      const read = call.arrived.map((each): Arrived => ({
+        ...each,
+        facts: factsOfAnswer(each.person, call.answer.waterfall),
+        isForeign: this.#isForeign(call, each, all),
+      }));
+      arrived.set(call, read);
+      const seen = new Set<string>();
+      for (const { personKey, matchIndex, isForeign, facts } of read) {
+        if (personKey === undefined || isForeign || listed.matches.has(matchIndex) || seen.has(personKey)) continue;
+        seen.add(personKey);
+        const name = nameOfPerson({ service: call.service, personKey });
+        const person = all.get(name)!;
+        const observation = this.#observationOf(call, personKey, facts, ids[added.length]!);
+        added.push(observation.row);
+        all.set(name, {
+          ...person,
+          observations: [...person.observations, observation.observation],
+          matchKeys: [...person.matchKeys, ...facts.match_keys],
+        });
+      }
+    }
+    await this.#writeObserved(calls[0]?.service, added, calls);
+    await this.#writeFolded(
+      [...all.values()].map((person) => ({
+        ...person,
+        folded: person.observations.length > 0 ? fold(person.observations) : undefined,
+      })),
+    );
+    return arrived;
+  }
+
+  /** Calls of several services can wait in the queue. */
+  async #writeObserved(
+    service: string | undefined,
+    added: readonly NewObservation[],
+    calls: readonly AnsweredCall[],
+  ): Promise<void> {
+    if (service === undefined) return;
+    const serviceOf = new Map(calls.map((call) => [call.attemptId, call.service]));
+    for (const each of new Set(serviceOf.values()))
+      await writeObservations(
+        this.#transaction,
+        each,
+        added.filter(({ attemptId }) => serviceOf.get(attemptId) === each),
+      );
+  }
+
+  #observationOf(call: AnsweredCall, personKey: string, facts: Arrived['facts'], observationId: number) {
+    const { attemptId, runId } = call;
+    return {
+      row: {
+        ...facts,
+        personKey,
+        kind: 'answer',
+        askedAt: call.askedAt,
+        recordedAt: timestampOf(this.#now),
+        runId,
+        attemptId,
+        deliveryId: null,
+        observationId,
+      } satisfies NewObservation,
+      observation: {
+        observationId,
+        askedAt: call.askedAtMicroseconds,
+        recordedAt: this.#now,
+        runId,
+        attemptId,
+        organizationKey: facts.organization_key,
+        // As the database returns them: without members that are undefined.
+        facts: JSON.parse(JSON.stringify(facts.facts)) as Observation['facts'],
+      } satisfies Observation,
+    };
+  }
+
+  /** Whether the id is of somebody else: an earlier answer, or the same answer, has it for a person of another name. */
+  #isForeign(
+    call: AnsweredCall,
+    { person, personKey, matchIndex }: AnsweredCall['arrived'][number],
+    all: ReadonlyMap<string, { readonly observations: readonly Observation[] }>,
+  ): boolean {
+    if (personKey === undefined) return false;
+    const { observations } = all.get(nameOfPerson({ service: call.service, personKey }))!;
+    const others: Person[] = observations.some(({ facts }) => facts['first_name'] ?? facts['name'])
+      ? [personOfFolded(fold(observations))]
+      : call.arrived.flatMap((other) =>
+          other.personKey === personKey && other.matchIndex !== matchIndex ? [other.person] : [],
+        );
+    return others.some((other) => areTwoPeople(readyPerson(person), readyPerson(other)));
+  }
+
+  async #writeFolded(people: readonly Touched[]): Promise<void> {
+    this.#differing.push(...(await writePeople(this.#transaction, people)));
+    for (const person of people) {
+      this.#touched.set(nameOfPerson(person), person);
+      if (person.folded) this.#near.addPerson(knownOf(person, person.folded), [...new Set(person.matchKeys)]);
+    }
+    for (const service of new Set(people.map((each) => each.service))) {
+      const theirs = people.filter((each) => each.service === service);
+      const companies = theirs.flatMap(({ observations }) =>
+        observations.flatMap(({ organizationKey: key }) => (key === null || key.startsWith('name:') ? [] : [key])),
+      );
+      await sql`select project_organizations(${service}, ${[...new Set(companies)]}::text[], false)`.execute(
+        this.#transaction,
+      );
+      // Retention compares only observations that newer ones may have replaced.
+      const replaceable = theirs.flatMap(({ observations }) =>
+        observations.length > 1 ? observations.map(({ observationId }) => observationId) : [],
+      );
+      await sql`
+        insert into prune_candidates (observation_id, recorded_at)
+        select observation_id, recorded_at from observation_log
+        where observation_id = any(${replaceable}::bigint[])
+        order by observation_id
+        on conflict (observation_id) do update set queued_by = excluded.queued_by
+      `.execute(this.#transaction);
+    }
+  }
+
+  /** Reads the contacts to decide about, and everybody whom the decisions compare. */
+  async #readContacts(
+    calls: readonly AnsweredCall[],
+    arrived: ReadonlyMap<AnsweredCall, readonly Arrived[]>,
+    dirty: readonly ContactKey[],
+  ): Promise<readonly ContactState[]> {
+    const near = this.#near;
+    const asked = calls.flatMap(({ rows }) => rows);
+    const first = await near.readContacts([...asked, ...dirty], (contact, record) =>
+      withCalls(contact, record, calls),
+    );
+    await near.readPeopleOf(first, true);
+    const touched = [...this.#touched.values()].flatMap(({ service, personKey, folded, matchKeys }) =>
+      folded ? [near.person(service, personKey)!] : [{ service, personKey, matchKeys }],
+    );
+    const known = touched.flatMap((person) => ('person' in person ? [person] : []));
+    const names = new Set(dirty.map(nameOfContact));
+    const changed = first.filter((contact) => names.has(nameOfContact(contact)));
+    const contested = changed.flatMap((contact) => near.weakCandidates(contact, true));
+    const gone = new Set(touched.filter((person) => !('person' in person)));
+    const sharing = await near.readContactsOf([...touched, ...contested]);
+    const affected = sharing.filter(
+      (contact) => gone.size > 0 || near.isNear(contact, [...known, ...contested]),
+    );
+    await near.readPeopleOf(affected);
+    const contacts = [...new Set([...first, ...affected])];
+    const strangers = calls.flatMap((call) => [...this.#strangersOf(call, arrived.get(call)!).keys()]);
+    await near.readContactsOf([...contacts.flatMap((contact) => near.weakCandidates(contact)), ...strangers]);
+    return contacts;
+  }
+
+  /** People of an answer whom only its own rows can get: those without an id, and those on the suppression list. */
+  #strangersOf(call: AnsweredCall, arrived: readonly Arrived[]): ReadonlyMap<KnownPerson, Arrived> {
+    const listed = this.#listedOf(call);
+    return new Map(
+      arrived.flatMap((each) => {
+        const { person, personKey, matchIndex, isForeign } = each;
+        if (isForeign || (personKey !== undefined && !listed.matches.has(matchIndex))) return [];
+        const stranger = knownPerson({
+          service: call.service,
+          personKey: `${call.attemptId} ${matchIndex}`,
+          person,
+          askedAt: call.askedAtMicroseconds,
+          hiddenUntil: null,
+        });
+        return [[stranger, each] as const];
+      }),
+    );
+  }
+
+  #decideRow(row: AskedRow, strangers: readonly KnownPerson[]): DecidedRow {
+    const contact = this.#near.contact(row)!;
+    const [newest] = contact.records;
+    const record: ContactRecord =
+      newest && isDeepStrictEqual(newest.compared.identity, row.compared.identity)
+        ? newest
+        : { ...row, runId: '', recordedAt: this.#now, askedAt: this.#now, isBlocked: false };
+    const { decision, people } = this.#near.decideBy(contact, record, strangers);
+    const { verdicts } = contact;
+    switch (decision.kind) {
+      case 'person':
+        return {
+          row: row.compared,
+          verdicts,
+          decision: {
+            kind: 'person',
+            person: people[decision.index]!.compared,
+            evidence: decision.evidence,
+          },
+        };
+      case 'refused':
+        return {
+          row: row.compared,
+          verdicts,
+          decision: {
+            kind: 'refused',
+            people: decision.indexes.map((index) => people[index]!.compared),
+            reason: decision.reason,
+          },
+        };
+      case 'none':
+        return { row: row.compared, verdicts, decision: { kind: 'none' } };
+    }
+  }
+
+  /** Gives people without an id a key of their own, and writes what the answer says about them. */
+  async #nameStrangers(
+    decisions: readonly Decision[],
+    strangers: ReadonlyMap<AnsweredCall, ReadonlyMap<KnownPerson, Arrived>>,
+  ): Promise<readonly Decision[]> {
+    const callOfStranger = new Map(
+      [...strangers].flatMap(([call, people]) =>
+        [...people].map(([person, arrived]) => [person, { call, arrived }] as const),
+      ),
+    );
+    const found = decisions.flatMap(({ contact, decided }) => {
+      const stranger = decided.person && callOfStranger.get(decided.person);
+      return stranger ? [{ contact, ...stranger }] : [];
+    });
+    const allowed = found.filter(({ call, arrived, contact }) => {
+      const listed = this.#listedOf(call);
+      return !listed.matches.has(arrived.matchIndex) && !listed.rows.has(rowOf(call, contact)!.rowNumber);
+    });
+    const ids = await newObservationIds(this.#transaction, allowed.length);
+    const named = allowed.map(({ contact, call, arrived }, index) => {
+      const rowNumber = rowOf(call, contact)!.rowNumber;
+      const personKey = keyOfPerson(null, { runId: call.runId, rowNumber, attemptId: call.attemptId });
+      const facts = { ...arrived.facts, match_keys: [ownerKey(contact.source, contact.contactId)] };
+      const { row, observation } = this.#observationOf(call, personKey, facts, ids[index]!);
+      const touched: Touched = {
+        service: call.service,
+        personKey,
+        matchKeys: facts.match_keys,
+        observations: [observation],
+        folded: fold([observation]),
+      };
+      return { contact, call, row, touched };
+    });
+    await this.#writeObserved(
+      named[0]?.call.service,
+      named.map(({ row }) => row),
+      named.map(({ call }) => call),
+    );
+    await this.#writeFolded(named.map(({ touched }) => touched));
+    return decisions.map((decision): Decision => {
+      const { contact, decided } = decision;
+      if (decided.person === undefined || !callOfStranger.has(decided.person)) return decision;
+      const own = named.find((each) => each.contact === contact);
+      return own
+        ? {
+            ...decision,
+            decided: { ...decided, person: this.#near.person(own.touched.service, own.touched.personKey)! },
+          }
+        : { ...decision, decided: { person: undefined, reason: anotherFits } };
+    });
+  }
+
+  /** People on the suppression list are given to no contact. */
+  async #withoutForbidden(decisions: readonly Decision[]): Promise<readonly Decision[]> {
+    const fills = decisions.flatMap(({ contact, decided: { person } }) =>
+      person && contact.match?.personKey !== person.personKey ? [{ contact, person }] : [],
+    );
+    const forbidden = await readForbiddenFills(this.#transaction, fills);
+    return decisions.map((decision) =>
+      forbidden.has(decision.contact)
+        ? { ...decision, decided: { person: undefined, reason: anotherFits } }
+        : decision,
+    );
+  }
+
+  /** Ends and begins matches, notes them at the rows, and appends the changes of contacts to the feed. */
+  async #writeMatches(
+    decisions: readonly Decision[],
+    dirty: ReadonlySet<string>,
+  ): Promise<Omit<DigestFigures, 'differing'>> {
+    const changes = decisions.flatMap((decision) => this.#changeOf(decision) ?? []);
+    const ended = changes.flatMap(({ ends, reason }) => (ends ? [{ matchId: ends, reason }] : []));
+    const begun = changes.flatMap(({ begins }) => begins ?? []);
+    const renewed = decisions.flatMap(({ contact, decided, call }) =>
+      call && decided.person && contact.match?.personKey === decided.person.personKey
+        ? [{ matchId: contact.match.matchId, evidence: decided.evidence, ...call }]
+        : [],
+    );
+    await sql`
+      with ended as (
+        update contact_matches m set valid_to = ${timestampOf(this.#now)}::timestamptz, ended_reason = e.reason
+        from jsonb_to_recordset(${JSON.stringify(ended)}::jsonb) as e ("matchId" bigint, reason text)
+        where m.match_id = e."matchId"
+      )
+      update contact_matches m
+      set asked = true, evidence = r.evidence, run_id = r."runId", row_number = r."rowNumber",
+        attempt_id = r."attemptId"
+      from jsonb_to_recordset(${JSON.stringify(renewed)}::jsonb)
+        as r ("matchId" bigint, evidence text, "runId" text, "rowNumber" integer, "attemptId" text)
+      where m.match_id = r."matchId"
+    `.execute(this.#transaction);
+    await sql`
+      insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number,
+        attempt_id, valid_from)
+      select source, contact_id, service, person_key, evidence, asked, run_id, row_number, attempt_id,
+        ${timestampOf(this.#now)}::timestamptz
+      from jsonb_populate_recordset(null::contact_matches, ${JSON.stringify(begun)}::jsonb)
+      order by source, contact_id
+    `.execute(this.#transaction);
+    this.#differing.push(...changes.map(({ contact }) => nameOfContact(contact)));
+    await this.#writeNotes(decisions, dirty);
+    await this.#writeFeed(changes, renewed);
+    return {
+      filled: begun.filter(({ asked }) => !asked).length,
+      withdrawn: changes.filter(({ begins }) => begins === undefined).length,
+    };
+  }
+
+  #changeOf({ contact, decided, call }: Decision) {
+    const { match, service } = contact;
+    if (decided.person !== undefined) {
+      const { person, evidence, record } = decided;
+      if (match?.personKey === person.personKey && match.service === person.service) return undefined;
+      return {
+        contact,
+        ends: match?.matchId,
+        reason: anotherFits,
+        begins: {
+          source: contact.source,
+          contact_id: contact.contactId,
+          service: person.service,
+          person_key: person.personKey,
+          evidence,
+          asked: call !== undefined,
+          run_id: call?.runId ?? record.runId,
+          row_number: call?.rowNumber ?? record.rowNumber,
+          attempt_id: call?.attemptId ?? null,
+        },
+      };
+    }
+    if (!match) return undefined;
+    const current = this.#near.person(match.service, match.personKey);
+    const newest = contact.records[0]?.compared;
+    // Another service has not found the contact: what the former one found stays until the cells contradict it.
+    const isKept =
+      current !== undefined &&
+      newest !== undefined &&
+      match.service !== service &&
+      contradictionOf(newest.identity, current.person) === undefined;
+    if (isKept) return undefined;
+    return { contact, ends: match.matchId, reason: this.#whyEnded(contact, decided, current), begins: undefined };
+  }
+
+  #whyEnded(
+    { match, verdicts, records }: ContactState,
+    decided: ContactDecided & { readonly person: undefined },
+    current: KnownPerson | undefined,
+  ): string {
+    if (current && verdictOn(verdicts, current.compared) === 'rejected') return rejectedReason;
+    if (match?.evidence === 'confirmed') return decided.reason ?? endedReason;
+    const contradiction =
+      current && records[0] && contradictionOf(records[0].compared.identity, current.person);
+    return contradiction ?? decided.reason ?? nothingShows;
+  }
+
+  /** Notes at the row of a contact whether it was filled without a call, or why not. */
+  async #writeNotes(decisions: readonly Decision[], dirty: ReadonlySet<string>): Promise<void> {
+    const notes = decisions.flatMap(({ contact, decided, call }) => {
+      const [record] = contact.records;
+      if (!record || call) return [];
+      const { runId, rowNumber } = record;
+      if (decided.person !== undefined)
+        return contact.match?.personKey === decided.person.personKey
+          ? []
+          : [{ runId, rowNumber, filled: true, note: filledNote }];
+      const isRefused = dirty.has(nameOfContact(contact)) && record.askedAt === null && !contact.match;
+      return isRefused && decided.reason !== undefined
+        ? [{ runId, rowNumber, filled: false, note: `not filled: ${decided.reason}` }]
+        : [];
+    });
+    if (notes.length === 0) return;
+    await sql`
+      update run_rows r
+      set filled = n.filled,
+        reason = concat_ws(
+          '; ',
+          nullif(regexp_replace(r.reason, ${`(; |^)(not filled: .*|${filledNote})$`}, ''), ''),
+          n.note)
+      from jsonb_to_recordset(${JSON.stringify(notes)}::jsonb)
+        as n ("runId" text, "rowNumber" integer, filled boolean, note text)
+      where r.run_id = n."runId" and r.row_number = n."rowNumber"
+    `.execute(this.#transaction);
+  }
+
+  /** Appends the contacts whose row of `enriched_contacts` changed, each once. */
+  async #writeFeed(
+    changes: readonly Change[],
+    renewed: readonly { readonly matchId: string }[],
+  ): Promise<void> {
+    const people = changes.flatMap(({ contact: { match }, begins }) => [
+      ...(match ? [match] : []),
+      ...(begins ? [{ service: begins.service, personKey: begins.person_key }] : []),
+    ]);
+    const untouched = people.filter((person) => !this.#touched.has(nameOfPerson(person)));
+    const read = await readPersonValues(this.#transaction, untouched);
+    const was = (person: PersonName) => this.#before.get(nameOfPerson(person)) ?? read.get(nameOfPerson(person));
+    const now = (person: PersonName) => {
+      const touched = this.#touched.get(nameOfPerson(person));
+      if (!touched) return read.get(nameOfPerson(person));
+      return touched.folded && valuesOfFolded(touched.folded);
+    };
+    const entries = new Map<string, FeedRow>();
+    for (const { contact, begins } of changes) {
+      const former = contact.match && was(contact.match);
+      const next = begins && now({ service: begins.service, personKey: begins.person_key });
+      entries.set(nameOfContact(contact), {
+        operation: begins ? 'upsert' : 'delete',
+        source: contact.source,
+        contact_id: contact.contactId,
+        field_groups: begins ? (changedGroups(former, next) ?? []) : (changedGroups(former, undefined) ?? []),
+      });
+    }
+    const renewedIds = new Set(renewed.map(({ matchId }) => matchId));
+    for (const row of await this.#contactsOfTouched()) {
+      if (entries.has(nameOfContact(row))) continue;
+      const groups = changedGroups(was(row), now(row));
+      if (groups === undefined && !renewedIds.has(row.matchId)) continue;
+      entries.set(nameOfContact(row), {
+        operation: 'upsert',
+        source: row.source,
+        contact_id: row.contactId,
+        field_groups: groups ?? [],
+      });
+    }
+    await sql`
+      insert into changes (operation, source, contact_id, field_groups)
+      select operation, source, contact_id, field_groups
+      from jsonb_to_recordset(${JSON.stringify([...entries.values()])}::jsonb)
+        as c (operation text, source text, contact_id text, field_groups text[])
+      order by source, contact_id
+    `.execute(this.#transaction);
+  }
+
+  async #contactsOfTouched(): Promise<readonly (ContactKey & PersonName & { readonly matchId: string })[]> {
+    if (this.#touched.size === 0) return [];
+    const { rows } = await sql<ContactKey & PersonName & { readonly matchId: string }>`
+      select source, contact_id as "contactId", service, person_key as "personKey", match_id as "matchId"
+      from contact_matches
+      where valid_to is null and (service, person_key) in (${namedPeople([...this.#touched.values()])})
+    `.execute(this.#transaction);
+    return rows;
+  }
+}
+
+interface Change {
+  readonly contact: ContactState;
+  readonly begins: { readonly service: string; readonly person_key: string } | undefined;
+}
+
+interface FeedRow {
+  readonly operation: 'upsert' | 'delete';
+  readonly source: string;
+  readonly contact_id: string;
+  readonly field_groups: readonly string[];
+}
+
+function nameOfContact({ source, contactId }: ContactKey): string {
+  return contactKey(source, contactId);
+}
+
+function rowOf({ rows }: AnsweredCall, { source, contactId }: ContactKey): AskedRow | undefined {
+  return rows.find((row) => row.source === source && row.contactId === contactId);
+}
+
+/** The record of a contact, with the calls of this step that have asked for it. */
+function withCalls(
+  contact: ContactKey,
+  record: ContactRecord,
+  calls: readonly AnsweredCall[],
+): ContactRecord {
+  const asked = calls.flatMap((call) => {
+    const row = rowOf(call, contact);
+    return row?.compared.keys.some((key) => record.compared.keys.includes(key))
+      ? [call.askedAtMicroseconds]
+      : [];
+  });
+  return asked.length === 0 ? record : { ...record, askedAt: Math.max(record.askedAt ?? 0, ...asked) };
+}
+
+/** The call whose answer gave a row of the contact its person. */
+function callOf(contact: ContactState, calls: readonly DigestedCall[]): Pick<Decision, 'call'> {
+  for (const { call, rows } of calls.toReversed()) {
+    const rowNumber = rowOf(call, contact)?.rowNumber;
+    const row = rows.find((each) => each.rowNumber === rowNumber);
+    if (row?.outcome === 'enriched')
+      return { call: { attemptId: call.attemptId, runId: call.runId, rowNumber: row.rowNumber } };
+  }
+  return {};
+}
+
+function personOfFolded(folded: FoldedPerson): Person {
+  return comparedForm({
+    columns: columnsOf(folded),
+    emails: folded.emails,
+    employment: folded.employment?.value ?? [],
+  });
+}
+
+function knownOf(person: PersonName, folded: FoldedPerson): KnownPerson {
+  return knownPerson({
+    service: person.service,
+    personKey: person.personKey,
+    person: personOfFolded(folded),
+    askedAt: folded.newest.askedAt,
+    hiddenUntil: null,
+  });
+}

@@ -1,0 +1,219 @@
+import { sql, type Transaction } from 'kysely';
+import { alignRows, type DecidedRow } from '../domain/identity/alignment.ts';
+import { isWeak, readyPerson } from '../domain/identity/identity-evidence.ts';
+import { contactFields } from '../domain/warehouse/contact-fields.ts';
+import { filledNote, outcomesWithoutContact, type Outcome } from '../domain/runs/outcome.ts';
+import { anyOf } from '../db/one-of.ts';
+import type { Tables } from '../db/schema.ts';
+import { keysLearned } from './lookup-history.ts';
+import type { ObservedFacts } from './observation.ts';
+import type { AnsweredCall, ArrivedPerson, AskedRow } from './answered-call.ts';
+import type { ListedOfCall } from './suppressed-facts.ts';
+
+/** A person of an answer, with the facts that the answer states. */
+export interface Arrived extends ArrivedPerson {
+  readonly facts: ObservedFacts;
+  /** An earlier answer has the id for somebody else: no contact gets the person. */
+  readonly isForeign: boolean;
+}
+
+/** A row of a call with its outcome. */
+export interface DigestedRow {
+  readonly rowNumber: number;
+  readonly outcome: Outcome;
+  readonly reason: string | null;
+  readonly evidence: string | null;
+  readonly isWeak: boolean;
+  /** Whether the keys of the row count as asked for. Not those of a row that the suppression list has. */
+  readonly isLookup: boolean;
+  readonly matchIndex: number | undefined;
+}
+
+export interface DigestedCall {
+  readonly call: AnsweredCall;
+  readonly listed: ListedOfCall;
+  readonly arrived: readonly Arrived[];
+  readonly rows: readonly DigestedRow[];
+  readonly unmatched: readonly { readonly matchIndex: number; readonly reason: string }[];
+}
+
+const foreignId = 'an earlier answer has this id for a person of another name';
+
+/** Gives the rows of a call their outcomes. @param decided who each row is, in the order of the rows */
+export function digestCall(
+  call: AnsweredCall,
+  listed: ListedOfCall,
+  arrived: readonly Arrived[],
+  decided: readonly DecidedRow[],
+): DigestedCall {
+  const inPlace = call.answer.matches.length === call.rows.length;
+  const alignment = alignRows({
+    rows: decided,
+    arrived: arrived.map(({ person, matchIndex }) => ({ person: readyPerson(person), matchIndex })),
+    inPlace,
+  });
+  const unreadable = new Set(inPlace ? call.answer.unreadableMatches.map(({ index }) => index) : []);
+  const isCut = call.answer.unreadableMatches.some(({ index }) => index >= call.answer.matches.length);
+  const rows = call.rows.map((row, index): DigestedRow => {
+    const aligned = alignment.rows[index]!;
+    const evidence = aligned.outcome === 'enriched' ? aligned.evidence : null;
+    const digested = {
+      rowNumber: row.rowNumber,
+      outcome: aligned.outcome as Outcome,
+      reason: aligned.outcome === 'identity_mismatch' ? aligned.reason : null,
+      evidence,
+      isWeak: isWeak(evidence),
+      isLookup: true,
+      matchIndex: aligned.outcome === 'enriched' ? aligned.matchIndex : undefined,
+    };
+    if (isSuppressed(row, digested.matchIndex, listed)) return suppressed(digested, listed);
+    // The service returned something for this row and may have billed it, so the row is no `not_found`.
+    return aligned.outcome === 'not_found' && (isCut || unreadable.has(index))
+      ? { ...digested, outcome: 'identity_mismatch', reason: 'the service returned no readable person' }
+      : digested;
+  });
+  const foreign = new Set(arrived.flatMap(({ isForeign, matchIndex }) => (isForeign ? [matchIndex] : [])));
+  return {
+    call,
+    listed,
+    arrived,
+    rows,
+    unmatched: [
+      ...alignment.unmatched.map((person) =>
+        foreign.has(person.matchIndex) ? { ...person, reason: foreignId } : person,
+      ),
+      ...call.answer.unreadableMatches.map(({ index, reason }) => ({
+        matchIndex: index,
+        reason: `unreadable: ${reason}`,
+      })),
+    ],
+  };
+}
+
+function isSuppressed(row: AskedRow, matchIndex: number | undefined, listed: ListedOfCall): boolean {
+  return (
+    row.isSuppressed ||
+    (matchIndex !== undefined && (listed.rows.has(row.rowNumber) || listed.matches.has(matchIndex)))
+  );
+}
+
+function suppressed(row: DigestedRow, listed: ListedOfCall): DigestedRow {
+  return {
+    ...row,
+    outcome: 'suppressed',
+    reason: 'the returned person is on the suppression list: nothing was written',
+    evidence: null,
+    // Weak evidence adds no key to the list: without a lookup the next run would pay again.
+    isLookup: row.isWeak && !listed.rows.has(row.rowNumber),
+  };
+}
+
+/** Writes the outcomes of the rows of calls, releases their claims, and records the lookups. */
+export async function writeCalls(
+  transaction: Transaction<Tables>,
+  calls: readonly DigestedCall[],
+): Promise<void> {
+  for (const digested of calls) {
+    const { call } = digested;
+    // A partial answer leaves the people open whom it does not have: the service may know them.
+    const rows = call.answer.partial
+      ? digested.rows.filter((row) => row.outcome !== 'not_found')
+      : digested.rows;
+    await writeOutcomes(transaction, call, rows);
+    await writeUnmatched(transaction, digested);
+    await recordLookups(transaction, digested, rows);
+  }
+}
+
+/**
+ * Writes outcomes. If two calls asked for the same person, because the answer to the first seemed lost, `enriched`
+ * replaces any other outcome. The row of a person who was erased or suppressed while the call was in flight stays
+ * suppressed.
+ */
+async function writeOutcomes(
+  transaction: Transaction<Tables>,
+  { attemptId, runId }: AnsweredCall,
+  rows: readonly DigestedRow[],
+): Promise<void> {
+  const answered = JSON.stringify(rows);
+  await sql`
+    with answered as materialized (
+      select * from jsonb_to_recordset(${answered}::jsonb)
+        as a ("rowNumber" integer, outcome text, reason text, evidence text, "personId" text)
+    ), people as (
+      update attempt_people p set outcome = a.outcome, evidence = a.evidence
+      from answered a
+      where p.attempt_id = ${attemptId} and p.row_number = a."rowNumber"
+    ), unclaimed as (
+      delete from claims c using answered a where c.run_id = ${runId} and c.row_number = a."rowNumber"
+    )
+    update run_rows r
+    set outcome = case when r.outcome = 'suppressed' then r.outcome else a.outcome end,
+      reason = case
+        when r.outcome = 'suppressed' then r.reason || ${discarded} || (
+          select case when status = 'settled' then ' and the call settled' else '' end
+          from attempts where attempt_id = ${attemptId})
+        when r.filled and a.outcome <> 'enriched' then concat_ws('; ', a.reason, ${filledNote}::text)
+        else a.reason
+      end,
+      filled = r.filled and r.outcome is distinct from 'suppressed' and a.outcome <> 'enriched'
+    from answered a
+    where r.run_id = ${runId} and r.row_number = a."rowNumber"
+      and (
+        r.outcome is null
+        -- The database had lost the call when its run ended.
+        or r.outcome in ('unknown', 'cancelled', 'over_budget')
+        or (r.outcome = 'suppressed' and r.reason not like ${`%${discarded}%`})
+        or (a.outcome = 'enriched' and r.outcome in (${anyOf(outcomesWithoutContact)})))
+  `.execute(transaction);
+}
+
+const discarded = '; the answer was discarded';
+
+async function writeUnmatched(
+  transaction: Transaction<Tables>,
+  { call, arrived, rows, unmatched, listed }: DigestedCall,
+): Promise<void> {
+  const ids = rows.flatMap(({ rowNumber, matchIndex, outcome }) => {
+    const person = arrived.find((each) => each.matchIndex === matchIndex)?.person;
+    const personId = person ? contactFields(person).person_id : null;
+    return outcome !== 'enriched' || personId === null || listed.matches.has(matchIndex!)
+      ? []
+      : [{ rowNumber, personId }];
+  });
+  await sql`
+    with found as (
+      update attempt_people p set person_id = f."personId"
+      from jsonb_to_recordset(${JSON.stringify(ids)}::jsonb) as f ("rowNumber" integer, "personId" text)
+      where p.attempt_id = ${call.attemptId} and p.row_number = f."rowNumber"
+    )
+    insert into quarantined_people (attempt_id, match_index, reason)
+    select ${call.attemptId}, "matchIndex", reason
+    from jsonb_to_recordset(${JSON.stringify(unmatched)}::jsonb) as q ("matchIndex" integer, reason text)
+    on conflict do nothing
+  `.execute(transaction);
+}
+
+/** Records that the service was asked for the rows, under their keys and those of the people whom it returned. */
+async function recordLookups(
+  transaction: Transaction<Tables>,
+  { call, arrived, listed }: DigestedCall,
+  rows: readonly DigestedRow[],
+): Promise<void> {
+  const learned = arrived.flatMap(({ matchIndex, person, facts, isForeign }) => {
+    if (isForeign || listed.matches.has(matchIndex)) return [];
+    const row = rows.find((each) => each.matchIndex === matchIndex && each.outcome === 'enriched');
+    if (!row && facts.person_id === null) return [];
+    const keys = row ? [...keysLearned(contactFields(person)), ...facts.identity_keys] : facts.identity_keys;
+    return [...new Set(keys)].map((key) => ({ identity_key: key, row_number: row?.rowNumber ?? null }));
+  });
+  const answered = rows.map(({ rowNumber, outcome, isLookup }) => ({
+    row_number: rowNumber,
+    outcome,
+    is_lookup: isLookup,
+  }));
+  await sql`
+    select record_lookup(${call.service}, ${call.runId}, ${call.askedAt}::timestamptz,
+      ${JSON.stringify(answered)}::jsonb, ${JSON.stringify(learned)}::jsonb, ${call.fieldGroups}::text[])
+  `.execute(transaction);
+}

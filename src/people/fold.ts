@@ -1,0 +1,328 @@
+import { worstEmailRank } from '../domain/late-results/late-assignment.ts';
+import type { Person } from '../domain/identity/person.ts';
+import {
+  personColumns,
+  personFieldGroups,
+  type ContactColumns,
+  type FieldGroup,
+} from '../domain/warehouse/person-columns.ts';
+
+/** What one answer, delivery or poll said about a person. Times are microseconds since 1970. */
+export interface Observation {
+  readonly observationId: number;
+  readonly askedAt: number;
+  readonly recordedAt: number;
+  readonly runId: string;
+  readonly attemptId: string;
+  readonly organizationKey: string | null;
+  /** As `ObservedFacts` of observation.ts. */
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** The value of a group of fields, and the observation that said it. */
+interface Said {
+  readonly value: Facts;
+  readonly observationId: number;
+}
+
+/** The current values of a person. */
+interface Values {
+  /** By group of fields; a group without a value is missing. */
+  readonly groups: ReadonlyMap<string, Said>;
+  readonly employment: { readonly value: readonly unknown[]; readonly observationId: number } | undefined;
+  readonly organizationKey: string | null;
+  readonly emails: readonly Facts[];
+  /** The best number first. */
+  readonly phones: readonly Facts[];
+  /** The newest answer; of a person who has only late results, the newest of these. */
+  readonly newest: Observation;
+}
+
+/** An earlier value of a group of fields. */
+export interface ClosedInterval extends Said {
+  readonly group: string;
+  readonly validFrom: number;
+  readonly validTo: number;
+}
+
+export interface FoldedPerson extends Values {
+  /** Since when each group of fields of `enriched_contacts` has its value and its source. */
+  readonly validFrom: ReadonlyMap<string, number>;
+  readonly history: readonly ClosedInterval[];
+}
+
+/**
+ * Computes what a person currently is, and was, from everything that was observed. Pure: the order of the list does not
+ * matter. Of each group of fields the newest observation that says anything wins; fields of one group change together,
+ * and an empty field never erases a value.
+ *
+ * @param observations of one person, at least one
+ */
+export function fold(observations: readonly Observation[]): FoldedPerson {
+  const ordered = observations.toSorted(byAskedAt);
+  const moments = [...new Set(ordered.map(({ recordedAt }) => recordedAt))].toSorted(
+    (one, other) => one - other,
+  );
+  const history: ClosedInterval[] = [];
+  const validFrom = new Map<string, number>();
+  let before: Values | undefined;
+  let now: Values | undefined;
+  for (const moment of moments) {
+    now = valuesOf(ordered.filter(({ recordedAt }) => recordedAt <= moment));
+    for (const group of contactGroups) {
+      const [was, is] = [before?.groups.get(group), now.groups.get(group)];
+      if (was && is && was.observationId === is.observationId && isSame(was.value, is.value)) continue;
+      if (was) history.push({ ...was, group, validFrom: validFrom.get(group)!, validTo: moment });
+      if (is) validFrom.set(group, moment);
+      else validFrom.delete(group);
+    }
+    before = now;
+  }
+  if (!now) throw new Error('a person without observations has no values');
+  return { ...now, validFrom, history };
+}
+
+const groups = Object.entries<FieldGroup>(personFieldGroups);
+const contactGroups = groups.flatMap(([name, { inContacts }]) => (inContacts ? [name] : []));
+
+/** Groups of fields that the newest observation with the group sets as a whole. */
+const plainGroups = groups.flatMap(([name]) =>
+  ['email', 'phone', 'organization_name'].includes(name) ? [] : [name],
+);
+
+function byAskedAt(one: Observation, other: Observation): number {
+  return one.askedAt - other.askedAt || one.observationId - other.observationId;
+}
+
+/** @param ordered the oldest first, at least one */
+function valuesOf(ordered: readonly Observation[]): Values {
+  const said = new Map<string, Said>();
+  for (const group of plainGroups) {
+    const last = ordered.findLast(({ facts }) => facts[group] !== undefined);
+    if (last) said.set(group, { value: last.facts[group] as Facts, observationId: last.observationId });
+  }
+  const employer = employerOf(ordered);
+  if (employer) said.set('organization_name', employer);
+  const email = emailOf(ordered);
+  if (email) said.set('email', email);
+  const phones = phonesOf(ordered);
+  const [best] = phones;
+  if (best?.isUsable)
+    said.set('phone', {
+      value: { phone: best.phone['number'] },
+      observationId: best.phone['observation_id'] as number,
+    });
+  const employed = ordered.findLast(({ facts }) => facts['employment'] !== undefined);
+  const isAnswer = ({ facts }: Observation): boolean =>
+    facts['phones'] === undefined && facts['waterfall_emails'] === undefined;
+  return {
+    groups: said,
+    employment: employed && {
+      value: employed.facts['employment'] as readonly unknown[],
+      observationId: employed.observationId,
+    },
+    organizationKey: ordered.findLast(isOfEmployee)?.organizationKey ?? null,
+    emails: addressesOf(ordered),
+    phones: phones.map(({ phone }) => phone),
+    newest: ordered.findLast(isAnswer) ?? ordered.at(-1)!,
+  };
+}
+
+function isOfEmployee({ organizationKey }: Observation): boolean {
+  return organizationKey !== null;
+}
+
+/** Within one company, a field that the newest answer leaves empty keeps its earlier value. */
+function employerOf(ordered: readonly Observation[]): Said | undefined {
+  const newest = ordered.findLast(isOfEmployee);
+  if (!newest) return undefined;
+  const same = ordered.filter(({ organizationKey }) => organizationKey === newest.organizationKey);
+  return {
+    value: Object.assign({}, ...same.map(({ facts }) => facts['organization_name'])) as Facts,
+    observationId: newest.observationId,
+  };
+}
+
+interface OfferedAddress {
+  readonly address: Facts & { readonly rank: number };
+  readonly isLate: boolean;
+  readonly by: Observation;
+}
+
+/** The address of the newest answer, unless a later waterfall has brought one with a better status. */
+function emailOf(ordered: readonly Observation[]): Said | undefined {
+  const answered = ordered.findLast(({ facts }) => facts['email'] !== undefined);
+  const offered: OfferedAddress[] = ordered.flatMap((by) =>
+    ((by.facts['waterfall_emails'] ?? []) as OfferedAddress['address'][])
+      .filter(({ rank }) => rank < worstEmailRank && (!answered || by.askedAt >= answered.askedAt))
+      .map((address) => ({ address, isLate: true, by })),
+  );
+  if (answered)
+    offered.unshift({
+      address: answered.facts['email'] as OfferedAddress['address'],
+      isLate: false,
+      by: answered,
+    });
+  const [best] = offered.toSorted(
+    (one, other) =>
+      one.address.rank - other.address.rank ||
+      Number(one.isLate) - Number(other.isLate) ||
+      byAskedAt(one.by, other.by),
+  );
+  if (!best) return undefined;
+  const { rank: _, ...value } = best.address;
+  return { value, observationId: best.by.observationId };
+}
+
+/** All addresses; an address keeps that it was the one of the profile when another list repeats it. */
+function addressesOf(ordered: readonly Observation[]): Facts[] {
+  const merged = new Map<string, Facts>();
+  for (const { facts, observationId } of ordered)
+    for (const entry of (facts['emails'] ?? []) as Facts[]) {
+      const email = entry['email'] as string;
+      merged.set(email, {
+        ...merged.get(email),
+        ...entry,
+        observation_id: observationId,
+        ...(entry['kind'] === 'profile' && { profile_observation_id: observationId }),
+      });
+    }
+  return [...merged.values()].toSorted(
+    (one, other) =>
+      compareTexts(one['kind'], other['kind']) ||
+      numberOf(one['position']) - numberOf(other['position']) ||
+      compareTexts(one['email'], other['email']),
+  );
+}
+
+interface RankedPhone {
+  /** As an entry of `people.phones`. */
+  readonly phone: Facts;
+  readonly askedAt: number;
+  /** Valid as far as is known, and of the newest request. */
+  readonly isUsable: boolean;
+}
+
+function phonesOf(ordered: readonly Observation[]): RankedPhone[] {
+  const merged = new Map<string, { readonly phone: Facts; readonly askedAt: number }>();
+  for (const { facts, observationId, askedAt } of ordered)
+    for (const entry of (facts['phones'] ?? []) as Facts[]) {
+      const number = entry['number'] as string;
+      const phone = { ...merged.get(number)?.phone, ...entry, observation_id: observationId };
+      merged.set(number, { phone, askedAt });
+    }
+  const newest = Math.max(...[...merged.values()].map(({ askedAt }) => askedAt));
+  return [...merged.values()]
+    .map(({ phone, askedAt }): RankedPhone => ({
+      phone: { ...phone, asked_at: timestampOf(askedAt) },
+      askedAt,
+      isUsable: isPossible(phone) && askedAt === newest,
+    }))
+    .toSorted(
+      (one, other) =>
+        Number(isPossible(other.phone)) - Number(isPossible(one.phone)) ||
+        other.askedAt - one.askedAt ||
+        ranks.reduce(
+          (order, [rank, missing]) =>
+            order || numberOf(one.phone[rank], missing) - numberOf(other.phone[rank], missing),
+          0,
+        ) ||
+        compareTexts(one.phone['number'], other.phone['number']),
+    );
+}
+
+function isPossible(phone: Facts): boolean {
+  return phone['status_rank'] !== null && phone['status_rank'] !== undefined;
+}
+
+/** Ranks of a number in their order, and what a missing rank counts as. */
+const ranks = [
+  ['dnc_rank', 0],
+  ['status_rank', Number.MAX_SAFE_INTEGER],
+  ['e164_rank', 0],
+  ['type_rank', 2],
+  ['position', 0],
+] as const;
+
+function numberOf(value: unknown, missing = 0): number {
+  return typeof value === 'number' ? value : missing;
+}
+
+function compareTexts(one: unknown, other: unknown): number {
+  const [a, b] = [String(one), String(other)];
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Whether two values of a group are the same, in whatever order their fields stand. */
+function isSame(one: Facts, other: Facts): boolean {
+  return canonical(one) === canonical(other);
+}
+
+function canonical(value: Facts): string {
+  return JSON.stringify(value, Object.keys(value).toSorted());
+}
+
+/** A time as PostgreSQL reads it, in full precision. @param microseconds since 1970 */
+export function timestampOf(microseconds: number): string {
+  const milliseconds = Math.floor(microseconds / 1_000);
+  const rest = String(microseconds - milliseconds * 1_000).padStart(3, '0');
+  return new Date(milliseconds).toISOString().replace('Z', `${rest}+00:00`);
+}
+
+/** The columns of a person in `people`; null: unknown. */
+export function columnsOf({ groups: said }: Pick<Values, 'groups'>): ContactColumns & Facts {
+  return Object.fromEntries(
+    personColumns.map(({ name, group, type }) => {
+      const value = said.get(group)?.value[name] ?? null;
+      return [name, type === 'integer' && !isWhole(value) ? null : value];
+    }),
+  ) as ContactColumns & Facts;
+}
+
+function isWhole(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31;
+}
+
+/** The value of a group of fields as `field_provenance` and the history show it. */
+export function shownValue(group: string, value: Facts): Facts {
+  const { columns } = groups.find(([name]) => name === group)![1];
+  return Object.fromEntries(Object.keys(columns).map((column) => [column, value[column] ?? null]));
+}
+
+/**
+ * A person in the form in which identity is compared. The address is that of the profile: an address of a waterfall can
+ * be one that another vendor has mixed up.
+ *
+ * @param person columns, addresses and jobs as `people` has them
+ */
+export function comparedForm(person: {
+  readonly columns: Facts;
+  readonly emails: readonly Facts[];
+  readonly employment: readonly unknown[];
+}): Person {
+  const { columns, emails, employment } = person;
+  const [profile] = emails
+    .filter((entry) => entry['profile_observation_id'] !== undefined)
+    .toSorted(
+      (one, other) => numberOf(other['profile_observation_id']) - numberOf(one['profile_observation_id']),
+    );
+  const members: Record<string, unknown> = {};
+  const organization: Record<string, unknown> = {
+    id: columns['organization_id'],
+    primary_domain: columns['organization_domain'],
+  };
+  for (const { name, person: member, ...column } of personColumns) {
+    if (member !== undefined) members[member] = columns[name];
+    if ('employer' in column) organization[column.employer as string] = columns[name];
+  }
+  return {
+    ...members,
+    email: profile?.['email'] ?? null,
+    email_status: columns['email_status'] ?? null,
+    personal_emails: emails.map((entry) => entry['email']),
+    organization,
+    employment_history: employment,
+  } as Person;
+}

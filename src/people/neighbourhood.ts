@@ -1,0 +1,462 @@
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import {
+  contradictionOf,
+  decidePerson,
+  isPossible,
+  type Candidate,
+  type PersonDecision,
+} from '../domain/identity/decide-person.ts';
+import {
+  isOnePerson,
+  readyIdentity,
+  readyPerson,
+  weigh,
+  type ComparedIdentity,
+  type ComparedPerson,
+  type Evidence,
+} from '../domain/identity/identity-evidence.ts';
+import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
+import {
+  matchKeysOfIdentity,
+  matchKeysOfIdentityKeys,
+  matchKeysOfPerson,
+  ownerKey,
+} from '../domain/identity/match-keys.ts';
+import type { Person } from '../domain/identity/person.ts';
+import { noVerdicts, verdictOn, type ContactDecision, type Verdicts } from '../domain/identity/verdicts.ts';
+import { personColumns } from '../domain/warehouse/person-columns.ts';
+import { exportOrder } from '../db/valid-entries.ts';
+import type { Tables } from '../db/schema.ts';
+import { contactKey, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
+import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
+import { comparedForm } from './fold.ts';
+
+/** A person whom an answer has named. Times are microseconds since 1970. */
+export interface KnownPerson {
+  readonly service: string;
+  readonly personKey: string;
+  readonly person: Person;
+  readonly compared: ComparedPerson;
+  readonly matchKeys: readonly number[];
+  /** When the service was asked for the newest answer about the person. */
+  readonly askedAt: number;
+  /** Only undone runs know the person: contacts get the person by records that are newer than this undo. */
+  readonly hiddenUntil: number | null;
+}
+
+/** The cells of a contact as of an export. */
+export interface ContactRecord {
+  readonly runId: string;
+  readonly rowNumber: number;
+  readonly recordedAt: number;
+  readonly compared: ComparedIdentity;
+  /** When a call last asked for a person under a key of the record; null: none has. */
+  readonly askedAt: number | null;
+  readonly isBlocked: boolean;
+}
+
+/** A contact with its records, the newest first, and the person whom it has. */
+export interface ContactState extends ContactKey {
+  /** Of the run of the newest record; undefined: no record is left. */
+  readonly service: string | undefined;
+  readonly records: readonly ContactRecord[];
+  readonly match: OpenMatch | undefined;
+  /** Keys of the people whom the contact has ever had. */
+  readonly formerKeys: readonly string[];
+  readonly decisions: readonly ContactDecision[] | null;
+  readonly verdicts: Verdicts;
+}
+
+export interface OpenMatch {
+  readonly matchId: string;
+  readonly service: string;
+  readonly personKey: string;
+  readonly evidence: string;
+  readonly runId: string;
+  readonly rowNumber: number;
+}
+
+/** Who a contact is. */
+export type ContactDecided =
+  | { readonly person: KnownPerson; readonly evidence: Evidence; readonly record: ContactRecord }
+  /** @param reason why not, if somebody fits in part */
+  | { readonly person: undefined; readonly reason: string | undefined };
+
+/** What the digest has read of the people and contacts who share a key with what it looks at. */
+export class Neighbourhood {
+  readonly #transaction: Transaction<Tables>;
+  readonly #people = new Map<string, KnownPerson>();
+  readonly #contacts = new Map<string, ContactState>();
+  readonly #peopleByKey = new Map<string, Set<KnownPerson>>();
+  readonly #contactsByKey = new Map<number, Set<ContactState>>();
+
+  constructor(transaction: Transaction<Tables>) {
+    this.#transaction = transaction;
+  }
+
+  /** Adds a person whom the digest has written. @param keys by which contacts find the person */
+  addPerson(person: KnownPerson, keys: readonly number[]): void {
+    this.#people.set(personName(person), person);
+    for (const key of keys) addTo(this.#peopleByKey, `${person.service} ${key}`, person);
+  }
+
+  person(service: string, personKey: string): KnownPerson | undefined {
+    return this.#people.get(personName({ service, personKey }));
+  }
+
+  contact({ source, contactId }: ContactKey): ContactState | undefined {
+    return this.#contacts.get(contactKey(source, contactId));
+  }
+
+  /** Reads contacts, as far as they are not read yet. @returns all of them */
+  async readContacts(
+    contacts: readonly ContactKey[],
+    changeRecord: (contact: ContactKey, record: ContactRecord) => ContactRecord = (_, record) => record,
+  ): Promise<ContactState[]> {
+    const missing = contacts.filter((contact) => !this.contact(contact));
+    if (missing.length > 0)
+      await this.#addContacts(sql`select distinct * from ${unnestContacts(missing)}`, changeRecord);
+    return [...new Set(contacts.map((contact) => this.contact(contact)!))];
+  }
+
+  /** Reads the contacts that share a key with one of these people, and those that have one of them. */
+  async readContactsOf(
+    people: readonly Pick<KnownPerson, 'service' | 'personKey' | 'matchKeys'>[],
+  ): Promise<ContactState[]> {
+    if (people.length === 0) return [];
+    const keys = [...new Set(people.flatMap(({ matchKeys }) => matchKeys))];
+    const { rows } = await sql<ContactKey>`
+      select source, contact_id as "contactId" from contact_keys where key = any(${keys}::integer[])
+      union
+      select source, contact_id from contact_matches
+      where valid_to is null and (service, person_key) in (${namedPeople(people)})
+    `.execute(this.#transaction);
+    return this.readContacts(rows);
+  }
+
+  async #addContacts(
+    named: RawBuilder<unknown>,
+    changeRecord: (contact: ContactKey, record: ContactRecord) => ContactRecord,
+  ): Promise<void> {
+    const { rows } = await readStates(named).execute(this.#transaction);
+    for (const { records: read, decisions, match, formerKeys, ...row } of rows) {
+      const [newest] = read ?? [];
+      const records = (read ?? []).map(({ runId, rowNumber, recordedAt, askedAt, isBlocked, ...cells }) =>
+        changeRecord(row, {
+          runId,
+          rowNumber,
+          recordedAt,
+          askedAt,
+          isBlocked,
+          compared: readyIdentity(identityOfColumns(cells)),
+        }),
+      );
+      const state: ContactState = {
+        ...row,
+        service: newest?.service,
+        records,
+        match: match ?? undefined,
+        formerKeys,
+        decisions,
+        verdicts: records[0] ? verdictsOf(decisions, records[0].compared) : noVerdicts,
+      };
+      this.#contacts.set(contactKey(row.source, row.contactId), state);
+      for (const { compared } of records)
+        for (const key of matchKeysOfIdentity(compared.identity)) addTo(this.#contactsByKey, key, state);
+    }
+  }
+
+  /** Reads everybody who could be one of these contacts, the people whom they have, and those of decisions. */
+  async readPeopleOf(contacts: readonly ContactState[], asRivals = false): Promise<void> {
+    for (const service of new Set(contacts.flatMap((contact) => contact.service ?? [])))
+      await this.#readPeople(
+        service,
+        contacts.flatMap((contact) => (contact.service === service ? keysOfContact(contact, asRivals) : [])),
+        [],
+      );
+    const named = contacts.flatMap(({ match, service, verdicts }) => [
+      ...(match ? [match] : []),
+      ...(service === undefined ? [] : [...verdicts.keys()].map((personKey) => ({ service, personKey }))),
+    ]);
+    for (const service of new Set(named.map((person) => person.service)))
+      await this.#readPeople(
+        service,
+        [],
+        named.flatMap((person) => (person.service === service ? person.personKey : [])),
+      );
+  }
+
+  async #readPeople(
+    service: string,
+    keys: readonly number[],
+    personKeys: readonly string[],
+  ): Promise<void> {
+    const missing = personKeys.filter((personKey) => !this.person(service, personKey));
+    if (keys.length + missing.length === 0) return;
+    const { rows } = await sql<PersonRow>`
+      select n.person_key as "personKey", n.keys, p.emails, p.employment,
+        jsonb_build_object(${columnMembers}) as columns,
+        (extract(epoch from p.enriched_at) * 1000000)::float8 as "askedAt",
+        case when (select exists (select from runs where undone_at is not null)) then (
+          select case when bool_or(u.undone_at is null) then null
+            else (extract(epoch from min(u.undone_at)) * 1000000)::float8 end
+          from observation_log o
+          join runs u using (run_id)
+          where o.service = ${service} and o.person_key = n.person_key
+        ) end as "hiddenUntil"
+      from (
+        select person_key, array_agg(key) as keys
+        from (
+          select person_key, key from person_keys
+          where key = any(${[...new Set(keys)]}::integer[]) and service = ${service}
+          union all
+          select unnest(${missing}::text[]), null
+        ) found
+        group by person_key
+      ) n
+      join people p on p.service = ${service} and p.person_key = n.person_key
+      order by n.person_key
+    `.execute(this.#transaction);
+    for (const { personKey, keys: found, askedAt, hiddenUntil, ...row } of rows) {
+      const read = this.person(service, personKey);
+      const known = read ?? knownPerson({ service, personKey, person: comparedForm(row), askedAt, hiddenUntil });
+      if (!read) this.#people.set(personName(known), known);
+      for (const key of found) if (key !== null) addTo(this.#peopleByKey, `${service} ${key}`, known);
+    }
+  }
+
+  /** Everybody who could be the contact of a record. A person without an id is found only by its own contact. */
+  candidatesOf(
+    contact: ContactState,
+    record: ContactRecord,
+    service: string,
+    byName = record.askedAt !== null,
+  ): KnownPerson[] {
+    const keys = [...keysOfRecord(record, byName), ownerKey(contact.source, contact.contactId)];
+    const found = new Set(keys.flatMap((key) => [...(this.#peopleByKey.get(`${service} ${key}`) ?? [])]));
+    for (const personKey of contact.verdicts.keys()) {
+      const decided = this.person(service, personKey);
+      if (decided) found.add(decided);
+    }
+    return [...found]
+      .filter(({ hiddenUntil }) => hiddenUntil === null || record.recordedAt > hiddenUntil)
+      .toSorted((one, other) => (one.personKey < other.personKey ? -1 : 1));
+  }
+
+  /** The newest cells of other contacts that share a key with a person, unless a decision says that they are not. */
+  rivalsOf(contact: ContactKey, person: KnownPerson): ComparedIdentity[] {
+    const sharing = new Set(person.matchKeys.flatMap((key) => [...(this.#contactsByKey.get(key) ?? [])]));
+    return [...sharing].flatMap((other) =>
+      (other.source === contact.source && other.contactId === contact.contactId) ||
+      verdictOn(other.verdicts, person.compared) === 'rejected' ||
+      other.records[0] === undefined
+        ? []
+        : [other.records[0].compared],
+    );
+  }
+
+  /**
+   * People who fit a contact only weakly: other contacts decide whether it gets them.
+   *
+   * @param asRival everybody whom the contact could keep from other contacts, although it gets nobody by weak evidence
+   */
+  weakCandidates(contact: ContactState, asRival = false): KnownPerson[] {
+    const { service } = contact;
+    if (service === undefined) return [];
+    return contact.records.flatMap((record) => {
+      if (record.askedAt === null && !asRival) return [];
+      const people = this.candidatesOf(contact, record, service, asRival);
+      const fits = people.map(({ compared }) => weigh(record.compared, compared));
+      if (asRival) return people.filter((_, index) => isPossible(fits[index]!));
+      return fits.some(({ strength }) => strength === 'strong')
+        ? []
+        : people.filter((_, index) => fits[index]!.strength === 'weak');
+    });
+  }
+
+  /** Decides by one record of a contact. @param more people of an answer who have no id */
+  decideBy(
+    contact: ContactState,
+    record: ContactRecord,
+    more: readonly KnownPerson[] = [],
+  ): { readonly decision: PersonDecision; readonly people: readonly KnownPerson[] } {
+    const { service, verdicts, formerKeys } = contact;
+    if (service === undefined) return { decision: { kind: 'none', reason: undefined }, people: [] };
+    const people = [...this.candidatesOf(contact, record, service), ...more];
+    const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
+      person: compared,
+      askedAt,
+      isFormer: record.askedAt !== null && askedAt < record.askedAt && formerKeys.includes(personKey),
+    }));
+    const decision = decidePerson(record.compared, {
+      candidates,
+      others: (person) => this.rivalsOf(contact, people.find(({ compared }) => compared === person)!),
+      wasAsked: record.askedAt !== null,
+      verdicts,
+    });
+    if (decision.kind !== 'person' || decision.evidence === 'confirmed') return { decision, people };
+    const index = ownRecord(people, decision.index, verdicts);
+    return { decision: { ...decision, index }, people };
+  }
+
+  /**
+   * Decides who a contact is, by its newest record. If nothing shows it, an earlier record does whose person the newest
+   * cells do not contradict: a contact stays its person when only its address or its employer changes.
+   */
+  decide(contact: ContactState, more: readonly KnownPerson[] = []): ContactDecided {
+    const [newest, ...earlier] = contact.records;
+    if (!newest) return { person: undefined, reason: undefined };
+    const first = this.decideBy(contact, newest, more);
+    if (first.decision.kind === 'person')
+      return this.#unlessBlocked(contact, {
+        person: first.people[first.decision.index]!,
+        evidence: first.decision.evidence,
+        record: newest,
+      });
+    const { reason } = first.decision;
+    const isRefused = first.decision.kind === 'refused';
+    if (first.decision.kind === 'refused' && first.decision.isStrong) return { person: undefined, reason };
+    for (const record of earlier) {
+      const { decision, people } = this.decideBy(contact, record);
+      if (decision.kind !== 'person') continue;
+      const person = people[decision.index]!;
+      if (isRefused && weigh(record.compared, person.compared).strength !== 'strong') continue;
+      if (contradictionOf(newest.compared.identity, person.person) !== undefined) continue;
+      return this.#unlessBlocked(contact, { person, evidence: decision.evidence, record: newest });
+    }
+    return { person: undefined, reason };
+  }
+
+  /** A suppressed or contested record can only take a person away. */
+  #unlessBlocked(contact: ContactState, decided: ContactDecided): ContactDecided {
+    const { match, records } = contact;
+    if (!records[0]!.isBlocked || decided.person === undefined) return decided;
+    return match?.personKey === decided.person.personKey
+      ? decided
+      : { person: undefined, reason: 'the record is suppressed, or rows with its id name different people' };
+  }
+
+  /** Whether a contact could get or lose one of these people, whatever it has now. */
+  isNear(contact: ContactState, people: readonly KnownPerson[]): boolean {
+    return people.some(
+      (person) =>
+        contact.match?.personKey === person.personKey ||
+        contact.records.some((record) => {
+          const fit = weigh(record.compared, person.compared);
+          return isPossible(fit) || (fit.strength === 'none' && fit.sharesIdentifier);
+        }),
+    );
+  }
+}
+
+/** The contact's own record of the same person without an id, if it is newer than the person's. */
+function ownRecord(people: readonly KnownPerson[], index: number, verdicts: Verdicts): number {
+  const chosen = people[index]!;
+  return people.reduce((best, person, place) => {
+    const isOwn =
+      person.compared.personId === undefined &&
+      verdictOn(verdicts, person.compared) === undefined &&
+      isOnePerson(person.compared, chosen.compared);
+    return isOwn && person.askedAt > people[best]!.askedAt ? place : best;
+  }, index);
+}
+
+/** A person as the digest compares it. */
+export function knownPerson(
+  person: Omit<KnownPerson, 'compared' | 'matchKeys'> & { readonly isPartlyRead?: boolean },
+): KnownPerson {
+  const { isPartlyRead = false, ...known } = person;
+  const whole = readyPerson(person.person);
+  const compared = isPartlyRead ? { ...whole, isPartlyRead } : whole;
+  return { ...known, compared, matchKeys: matchKeysOfPerson(person.person) };
+}
+
+/** Keys of everybody who could be a record: without a call, only by an identifier. */
+function keysOfRecord({ compared }: ContactRecord, byName: boolean): number[] {
+  return byName ? matchKeysOfIdentity(compared.identity) : matchKeysOfIdentityKeys(compared.keys);
+}
+
+/** @param asRivals also by the name of contacts that no call has asked for */
+function keysOfContact({ source, contactId, records }: ContactState, asRivals: boolean): number[] {
+  return [
+    ...records.flatMap((record) => keysOfRecord(record, asRivals || record.askedAt !== null)),
+    ownerKey(source, contactId),
+  ];
+}
+
+function personName({ service, personKey }: Pick<KnownPerson, 'service' | 'personKey'>): string {
+  return `${service} ${personKey}`;
+}
+
+/** Query of `service` and `person_key`. */
+export function namedPeople(
+  people: readonly Pick<KnownPerson, 'service' | 'personKey'>[],
+): RawBuilder<unknown> {
+  return sql`
+    select * from unnest(${people.map(({ service }) => service)}::text[],
+      ${people.map(({ personKey }) => personKey)}::text[])`;
+}
+
+function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): void {
+  const found = sets.get(key);
+  if (found) found.add(value);
+  else sets.set(key, new Set([value]));
+}
+
+interface PersonRow {
+  readonly personKey: string;
+  readonly keys: readonly (number | null)[];
+  readonly columns: Readonly<Record<string, unknown>>;
+  readonly emails: readonly Readonly<Record<string, unknown>>[];
+  readonly employment: readonly unknown[];
+  readonly askedAt: number;
+  readonly hiddenUntil: number | null;
+}
+
+const columnMembers = sql.raw(personColumns.map(({ name }) => `'${name}', p.${name}`).join(', '));
+
+type RecordRow = Omit<ContactRecord, 'compared'> & IdentityColumns & { readonly service: string };
+
+interface StateRow extends ContactKey {
+  readonly records: readonly RecordRow[] | null;
+  readonly match: OpenMatch | null;
+  readonly formerKeys: readonly string[];
+  readonly decisions: readonly ContactDecision[] | null;
+}
+
+/** A contact seldom has more records that say who it is; earlier ones are history. */
+const mostRecords = 5;
+
+/** @param named query of `source` and `contact_id` */
+function readStates(named: RawBuilder<unknown>): RawBuilder<StateRow> {
+  const service = sql`u.options ->> 'service'`;
+  return sql<StateRow>`
+    with n as materialized (select * from (${named}) as named (source, contact_id))
+    select n.source, n.contact_id as "contactId", k.records,
+      case when m.match_id is not null then jsonb_build_object('matchId', m.match_id::text, 'service', m.service,
+        'personKey', m.person_key, 'evidence', m.evidence, 'runId', m.run_id, 'rowNumber', m.row_number) end as match,
+      array(
+        select distinct person_key from contact_matches where source = n.source and contact_id = n.contact_id
+      ) as "formerKeys",
+      ${decisionsOf(sql`k.records -> 0 ->> 'service'`, sql`n.source`, sql`n.contact_id`)} as decisions
+    from n
+    left join contact_matches m on m.source = n.source and m.contact_id = n.contact_id and m.valid_to is null
+    left join lateral (
+      select jsonb_agg(record order by place) as records
+      from (
+        select row_number() over (order by ${sql.raw(exportOrder('u'))} desc, k.recorded_at desc) as place,
+          to_jsonb(k) || jsonb_build_object('runId', k.run_id, 'rowNumber', k.row_number, 'service', ${service},
+            'recordedAt', (extract(epoch from k.recorded_at) * 1000000)::float8, 'isBlocked', k.is_blocked,
+            'askedAt', (
+              select (extract(epoch from max(h.asked_at)) * 1000000)::float8
+              from unnest(k.keys) as own (key)
+              join lookup_history h on h.key_hash = key_hash(own.key, ${service}) and h.field_group = 'profile'
+            )) as record
+        from contact_records k
+        join runs u on u.run_id = k.run_id and u.undone_at is null
+        where k.source = n.source and k.contact_id = n.contact_id
+      ) records
+      where place <= ${mostRecords}
+    ) k on true
+    order by n.source, n.contact_id`;
+}

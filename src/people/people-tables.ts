@@ -1,0 +1,297 @@
+import { createHash } from 'node:crypto';
+import { sql, type Transaction } from 'kysely';
+import { personColumns, personFieldGroups, type FieldGroup } from '../domain/warehouse/person-columns.ts';
+import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
+import type { Tables } from '../db/schema.ts';
+import { columnsOf, shownValue, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
+import type { ObservedFacts } from './observation.ts';
+import { namedPeople } from './neighbourhood.ts';
+
+/** A person of one service, by the key that the tables have. */
+export interface PersonName {
+  readonly service: string;
+  readonly personKey: string;
+}
+
+/** An observation as it is written. */
+export interface NewObservation extends ObservedFacts {
+  readonly personKey: string;
+  readonly kind: 'answer' | DeliveryKind;
+  /** By the database's clock, in full precision. */
+  readonly askedAt: string;
+  readonly runId: string;
+  readonly attemptId: string;
+  readonly deliveryId: string | null;
+  /** Undefined: the next one. */
+  readonly observationId?: number;
+  /** Undefined: now. */
+  readonly recordedAt?: string;
+}
+
+/** The observations of a person, and all keys that find the person. */
+export interface ObservedPerson {
+  readonly observations: readonly Observation[];
+  readonly matchKeys: readonly number[];
+}
+
+export function nameOfPerson({ service, personKey }: PersonName): string {
+  return `${service} ${personKey}`;
+}
+
+/** Reads everything that was observed of people, by `nameOfPerson`. */
+export async function readObservations(
+  transaction: Transaction<Tables>,
+  people: readonly PersonName[],
+): Promise<Map<string, ObservedPerson>> {
+  const found = new Map<string, { observations: Observation[]; matchKeys: number[] }>();
+  if (people.length === 0) return found;
+  const { rows } = await sql<Observation & PersonName & { readonly matchKeys: readonly number[] }>`
+    select o.service, o.person_key as "personKey", o.observation_id::float8 as "observationId",
+      (extract(epoch from o.asked_at) * 1000000)::float8 as "askedAt",
+      (extract(epoch from o.recorded_at) * 1000000)::float8 as "recordedAt",
+      o.run_id as "runId", o.attempt_id as "attemptId", o.organization_key as "organizationKey",
+      o.match_keys as "matchKeys", o.facts - '{contact,account}'::text[] as facts
+    from observation_log o
+    where (o.service, o.person_key) in (${namedPeople(people)})
+  `.execute(transaction);
+  for (const { service, personKey, matchKeys, ...observation } of rows) {
+    const name = nameOfPerson({ service, personKey });
+    const person = found.get(name) ?? { observations: [], matchKeys: [] };
+    person.observations.push(observation);
+    person.matchKeys.push(...matchKeys);
+    found.set(name, person);
+  }
+  return found;
+}
+
+/**
+ * Appends observations. Companies are hashed here: most of an answer describes companies, and PostgreSQL spent a fifth
+ * of its time at 60 KB a person on writing them as text again to hash them.
+ */
+export async function writeObservations(
+  transaction: Transaction<Tables>,
+  service: string,
+  observations: readonly NewObservation[],
+): Promise<void> {
+  if (observations.length === 0) return;
+  const companies = new Map<string, string>();
+  const rows = observations.map(({ organization, ...observation }) => {
+    if (organization === null) return { ...observation, hash: null };
+    const facts = JSON.stringify(organization);
+    const hash = `\\x${createHash('sha256').update(facts).digest('hex')}`;
+    companies.set(hash, facts);
+    return { ...observation, hash };
+  });
+  const companyRows = [...companies].map(
+    ([hash, facts]) => `{"hash":${JSON.stringify(hash)},"facts":${facts}}`,
+  );
+  await sql`
+    with companies as (
+      insert into organization_facts (facts_hash, facts)
+      select hash, facts from jsonb_to_recordset(${`[${companyRows.join(',')}]`}::jsonb) as c (hash bytea, facts jsonb)
+      order by hash
+      on conflict do nothing
+    )
+    insert into observation_log (observation_id, service, person_key, person_id, kind, asked_at, recorded_at, run_id,
+      attempt_id, delivery_id, organization_key, organization_facts, identity_keys, match_keys, facts)
+    overriding system value
+    select coalesce("observationId", nextval('observation_log_observation_id_seq')), ${service}, "personKey", person_id,
+      kind, "askedAt", coalesce("recordedAt", clock_timestamp()), "runId", "attemptId", "deliveryId", organization_key,
+      hash, coalesce(identity_keys, '{}'), coalesce(match_keys, '{}'), facts
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as o ("observationId" bigint, "personKey" text,
+      person_id text, kind text, "askedAt" timestamptz, "recordedAt" timestamptz, "runId" text, "attemptId" text,
+      "deliveryId" text, organization_key text, hash bytea, identity_keys text[], match_keys integer[], facts jsonb)
+  `.execute(transaction);
+}
+
+/** Ids for observations that are folded before they are written. */
+export async function newObservationIds(
+  transaction: Transaction<Tables>,
+  count: number,
+): Promise<readonly number[]> {
+  if (count === 0) return [];
+  const { rows } = await sql<{ id: number }>`
+    select nextval('observation_log_observation_id_seq')::float8 as id from generate_series(1, ${count}::int)
+  `.execute(transaction);
+  return rows.map(({ id }) => id);
+}
+
+/** The columns of `enriched_contacts` that a person has, by group of fields, as text to compare. */
+export type PersonValues = ReadonlyMap<string, string>;
+
+const contactGroups = Object.entries<FieldGroup>(personFieldGroups).filter(([, group]) => group.inContacts);
+const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
+
+/** When the service was asked for the newest answer, and by which call: no group of fields names their change. */
+const newestCall = 'newest call';
+
+function comparedValues(
+  columns: Readonly<Record<string, unknown>>,
+  newest: { readonly askedAt: number; readonly attemptId: string },
+): PersonValues {
+  const groups = contactGroups.flatMap(([group, { columns: names }]) => {
+    const values = Object.keys(names).map((name) => columns[name] ?? null);
+    return values.every((value) => value === null) ? [] : [[group, JSON.stringify(values)] as const];
+  });
+  return new Map([...groups, [newestCall, `${newest.askedAt} ${newest.attemptId}`]]);
+}
+
+/** The groups of fields that differ between two people, or two states of one; undefined: nothing differs. */
+export function changedGroups(
+  was: PersonValues | undefined,
+  now: PersonValues | undefined,
+): readonly string[] | undefined {
+  const differs = (name: string): boolean => was?.get(name) !== now?.get(name);
+  const groups = contactGroups.flatMap(([group]) => (differs(group) ? [group] : []));
+  return groups.length > 0 || differs(newestCall) ? groups : undefined;
+}
+
+/** Reads the current values of people, by `nameOfPerson`. */
+export async function readPersonValues(
+  transaction: Transaction<Tables>,
+  people: readonly PersonName[],
+): Promise<Map<string, PersonValues>> {
+  if (people.length === 0) return new Map();
+  const { rows } = await sql<
+    PersonName & { columns: Readonly<Record<string, unknown>>; askedAt: number; attemptId: string }
+  >`
+    select p.service, p.person_key as "personKey", p.attempt_id as "attemptId",
+      (extract(epoch from p.enriched_at) * 1000000)::float8 as "askedAt",
+      jsonb_build_object(${sql.raw(contactColumns.map((name) => `'${name}', p.${name}`).join(', '))}) as columns
+    from people p
+    where (p.service, p.person_key) in (${namedPeople(people)})
+  `.execute(transaction);
+  return new Map(rows.map(({ columns, ...row }) => [nameOfPerson(row), comparedValues(columns, row)]));
+}
+
+export function valuesOfFolded(folded: FoldedPerson): PersonValues {
+  return comparedValues(columnsOf(folded), folded.newest);
+}
+
+/** A person to write. */
+export interface FoldedRow extends PersonName {
+  /** Undefined: nothing is known of the person any more. */
+  readonly folded: FoldedPerson | undefined;
+  readonly matchKeys: readonly number[];
+}
+
+const written = [
+  ...personColumns.map(({ name }) => name),
+  ...['organization_key', 'emails', 'phones', 'employment', 'said_by', 'valid_from', 'enriched_at'],
+  ...['run_id', 'attempt_id'],
+];
+const listed = sql.raw(written.join(', '));
+const replaced = sql.raw(written.map((name) => `${name} = excluded.${name}`).join(', '));
+const rowOf = (alias: string) => sql.raw(`row(${written.map((name) => `${alias}.${name}`).join(', ')})`);
+
+/**
+ * Writes the current values of people, their earlier values, and the keys that find them.
+ *
+ * @returns the names of the people whose rows differed
+ */
+export async function writePeople(
+  transaction: Transaction<Tables>,
+  people: readonly FoldedRow[],
+): Promise<readonly string[]> {
+  const gone = people.filter(({ folded }) => folded === undefined);
+  const rows = people.flatMap((person) => (person.folded ? [rowOfPerson(person, person.folded)] : []));
+  const keys = people.flatMap(({ service, personKey, matchKeys, folded }) =>
+    folded ? [...new Set(matchKeys)].map((key) => ({ key, service, person_key: personKey })) : [],
+  );
+  const differing: string[] = await removePeople(transaction, gone);
+  if (rows.length > 0) {
+    const upserted = await sql<PersonName>`
+      insert into people as p (service, person_key, ${listed})
+      select service, person_key, ${listed} from jsonb_populate_recordset(null::people, ${JSON.stringify(rows)}::jsonb)
+      order by person_key, service
+      on conflict (person_key, service) do update set ${replaced}
+      where ${rowOf('p')} is distinct from ${rowOf('excluded')}
+      returning service, person_key as "personKey"
+    `.execute(transaction);
+    differing.push(...upserted.rows.map(nameOfPerson));
+    await sql`
+      insert into person_keys (key, service, person_key)
+      select key, service, person_key
+      from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as k (key integer, service text, person_key text)
+      order by key, service, person_key
+      on conflict do nothing
+    `.execute(transaction);
+  }
+  return [...differing, ...(await writeHistory(transaction, people))];
+}
+
+function rowOfPerson({ service, personKey }: PersonName, folded: FoldedPerson) {
+  const { groups, employment, newest, validFrom } = folded;
+  return {
+    service,
+    person_key: personKey,
+    ...columnsOf(folded),
+    organization_key: folded.organizationKey,
+    emails: folded.emails,
+    phones: folded.phones,
+    employment: employment?.value ?? [],
+    said_by: Object.fromEntries([
+      ...[...groups].map(([group, { observationId }]) => [group, observationId] as const),
+      ...(employment ? [['employment', employment.observationId] as const] : []),
+    ]),
+    valid_from: Object.fromEntries([...validFrom].map(([group, moment]) => [group, timestampOf(moment)])),
+    enriched_at: timestampOf(newest.askedAt),
+    run_id: newest.runId,
+    attempt_id: newest.attemptId,
+  };
+}
+
+async function removePeople(
+  transaction: Transaction<Tables>,
+  people: readonly PersonName[],
+): Promise<string[]> {
+  if (people.length === 0) return [];
+  const named = namedPeople(people);
+  await sql`delete from person_keys where (service, person_key) in (${named})`.execute(transaction);
+  await sql`delete from person_history where (service, person_key) in (${named})`.execute(transaction);
+  const { rows } = await sql<PersonName>`
+    delete from people where (service, person_key) in (${named}) returning service, person_key as "personKey"
+  `.execute(transaction);
+  return rows.map(nameOfPerson);
+}
+
+/** Writes the earlier values of people who were observed more than once. */
+async function writeHistory(
+  transaction: Transaction<Tables>,
+  people: readonly FoldedRow[],
+): Promise<readonly string[]> {
+  const known = people.filter(({ folded }) => folded !== undefined);
+  if (known.length === 0) return [];
+  const rows = known.flatMap(({ service, personKey, folded }) =>
+    folded!.history.map(({ group, validFrom, validTo, value, observationId }) => ({
+      service,
+      person_key: personKey,
+      field_group: group,
+      valid_from: timestampOf(validFrom),
+      valid_to: timestampOf(validTo),
+      value: shownValue(group, value),
+      observation_id: observationId,
+    })),
+  );
+  const { rows: differing } = await sql<PersonName>`
+    with said as materialized (
+      select * from jsonb_populate_recordset(null::person_history, ${JSON.stringify(rows)}::jsonb)
+    ), gone as (
+      delete from person_history h
+      where (h.service, h.person_key) in (${namedPeople(known)})
+        and (h.service, h.person_key, h.field_group, h.valid_from) not in (
+          select service, person_key, field_group, valid_from from said)
+      returning service, person_key
+    ), changed as (
+      insert into person_history as h
+      select * from said order by person_key, service, field_group, valid_from
+      on conflict (person_key, service, field_group, valid_from) do update
+        set valid_to = excluded.valid_to, value = excluded.value, observation_id = excluded.observation_id
+        where (h.valid_to, h.value, h.observation_id)
+          is distinct from (excluded.valid_to, excluded.value, excluded.observation_id)
+      returning service, person_key
+    )
+    select distinct service, person_key as "personKey" from (table gone union all table changed) differing
+  `.execute(transaction);
+  return differing.map(nameOfPerson);
+}

@@ -1,0 +1,132 @@
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { identityColumns } from '../domain/identity/identity.ts';
+import { weakEvidence } from '../domain/identity/identity-evidence.ts';
+import { anyOf } from '../db/one-of.ts';
+import { exportOrder, recordOrder } from '../db/valid-entries.ts';
+import type { Tables } from '../db/schema.ts';
+import { identityHash } from '../suppression/drop-suppressed.ts';
+
+const cells = sql.raw(identityColumns.join(', '));
+
+/** The newest record of the contact of a row `r`, among the exports that count. */
+const newestRecord = sql`
+  select k.*, u.as_of, u.created_at
+  from contact_records k
+  join runs u on u.run_id = k.run_id and u.undone_at is null
+  where k.source = self.source and k.contact_id = r.contact_id
+  order by ${sql.raw(exportOrder('u'))} desc, k.recorded_at desc
+  limit 1`;
+
+/**
+ * Records the cells of the contacts of rows, as far as they have changed, with the keys that find them, and queues those
+ * who could be a known person. After an undo every contact is recorded again by the next export: what only the undone
+ * run knows counts for records that are newer than the undo.
+ *
+ * A suppressed row has no cells: it is recorded, without a key, only if the record was another one before.
+ *
+ * @param rows condition on a row `r` of the run
+ */
+export async function recordContacts(
+  transaction: Transaction<Tables>,
+  runId: string,
+  rows: RawBuilder<boolean>,
+): Promise<void> {
+  await sql`
+    create temporary table recorded_contacts on commit drop as
+    with standing as (
+      select distinct on (r.contact_id) r.*
+      from run_rows r
+      where r.run_id = ${runId} and ${rows}
+        and r.outcome is distinct from 'malformed'
+        and (r.keys <> '{}' or r.identity_hash is not null or coalesce(r.first_name, r.last_name, r.name) is not null)
+        and (r.record_row is null or r.is_contested)
+      order by r.contact_id, ${sql.raw(recordOrder('r'))}
+    ), compared as (
+      select r.*, self.source, coalesce(r.identity_hash, ${identityHash('r')}) as hash, k.identity_hash as former_hash,
+        k.is_blocked as was_blocked, k.recorded_at as former_at, k.run_id as former_run, k.keys as former_keys,
+        r.outcome is not distinct from 'suppressed' as is_suppressed
+      from standing r
+      join runs self on self.run_id = r.run_id
+      left join lateral (${newestRecord}) k on true
+      where k.run_id is null or (self.as_of, self.created_at, self.run_id) >= (k.as_of, k.created_at, k.run_id)
+    )
+    select source, contact_id, row_number, keys, match_keys, ${cells}, hash, is_suppressed or is_contested as is_blocked,
+      former_run is not null and former_hash is distinct from hash as is_changed
+    from compared
+    where former_run is null and not is_suppressed
+      or former_hash is distinct from hash
+      or not is_suppressed and (
+        was_blocked is distinct from (is_suppressed or is_contested)
+        or former_at < (select max(undone_at) from runs))
+  `.execute(transaction);
+  // Other contacts could be people whom the former cells of these contacts kept from them.
+  await sql`
+    insert into digest_queue (kind, owner, name)
+    select distinct 'person', p.service, p.person_key
+    from recorded_contacts r
+    join contact_records k on k.source = r.source and k.contact_id = r.contact_id
+    cross join unnest(k.match_keys) as former (key)
+    join person_keys p on p.key = former.key
+    where r.is_changed
+    order by 2, 3
+  `.execute(transaction);
+  await sql`
+    insert into contact_records (source, contact_id, run_id, row_number, keys, match_keys, is_blocked, identity_hash,
+      ${cells})
+    select source, contact_id, ${runId}, row_number, keys, match_keys, is_blocked, hash, ${cells}
+    from recorded_contacts
+    order by source, contact_id
+    on conflict (source, contact_id, run_id) do update
+    set row_number = excluded.row_number, keys = excluded.keys, match_keys = excluded.match_keys,
+      is_blocked = excluded.is_blocked, identity_hash = excluded.identity_hash, recorded_at = clock_timestamp(),
+      ${sql.join(identityColumns.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`))}
+  `.execute(transaction);
+  await sql`
+    insert into contact_keys (key, source, contact_id)
+    select distinct key, source, contact_id
+    from recorded_contacts cross join unnest(match_keys) as key
+    order by key, source, contact_id
+    on conflict do nothing
+  `.execute(transaction);
+  // A name finds people only for contacts that a call has asked for; and it competes for people whom a name gave away.
+  await sql`
+    insert into digest_queue (kind, owner, name)
+    select 'contact', r.source, r.contact_id
+    from recorded_contacts r
+    join runs u on u.run_id = ${runId}
+    where exists (
+        select from unnest(r.match_keys[:cardinality(r.keys)]) as own (key) join person_keys p on p.key = own.key)
+      or exists (
+        select from contact_matches m
+        where m.source = r.source and m.contact_id = r.contact_id and m.valid_to is null)
+      or exists (
+        select from unnest(r.match_keys) as own (key)
+        join person_keys p on p.key = own.key
+        join contact_matches m on m.service = p.service and m.person_key = p.person_key
+        where m.valid_to is null and m.evidence in (${anyOf(weakEvidence)}))
+      or exists (
+        select from unnest(r.keys) as own (key)
+        join lookup_history h on h.key_hash = key_hash(own.key, u.options ->> 'service') and h.field_group = 'profile')
+    order by r.source, r.contact_id
+  `.execute(transaction);
+  await sql`drop table recorded_contacts`.execute(transaction);
+}
+
+/** Writes the keys of contacts anew after some of their records have gone. @param contacts query of `source`, `contact_id` */
+export async function rewriteContactKeys(
+  transaction: Transaction<Tables>,
+  contacts: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`
+    with named as materialized (select * from (${contacts}) as n (source, contact_id)), left_keys as materialized (
+      select distinct key, k.source, k.contact_id
+      from named n
+      join contact_records k on k.source = n.source and k.contact_id = n.contact_id
+      cross join unnest(k.match_keys) as key
+    )
+    delete from contact_keys c using named n
+    where c.source = n.source and c.contact_id = n.contact_id
+      and (c.key, c.source, c.contact_id) not in (select key, source, contact_id from left_keys)
+  `.execute(transaction);
+}
+
