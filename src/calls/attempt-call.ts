@@ -4,7 +4,7 @@ import type { PauseReason } from '../contract/pause-reasons.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
 import type { Warehouse } from '../db/database.ts';
-import { canSucceedLater, isDatabaseAway, databaseErrorCode } from '../db/postgres-errors.ts';
+import { canSucceedLater, isDatabaseAway } from '../db/postgres-errors.ts';
 import type { Admission, AdmissionLimits, AdmissionRequest } from '../ledger/admit.ts';
 import type { BudgetAlarm } from '../ledger/credit-ledger.ts';
 import type { CallQueue } from '../ledger/call-queue.ts';
@@ -21,16 +21,12 @@ import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { BulkAnswer, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
-import { closeWithoutCost, markUnknown, markUnknownWith } from '../ledger/close-attempt.ts';
+import { closeWithoutCost, markUnknown } from '../ledger/close-attempt.ts';
 import type { OpenPerson } from './batches/open-people.ts';
-import { sourceOf, type RunRecord } from '../runs/runs.ts';
+import type { RunRecord } from '../runs/runs.ts';
 import type { CallStreaks } from './batches/call-streaks.ts';
 import { forWorkers } from './service-status.ts';
-import { pauseCalls } from '../ledger/pause-calls.ts';
-import { asksForSuppressed } from '../late-results/suppressed-of-delivery.ts';
-import { writeAboutPeople } from '../suppression/write-about-people.ts';
-import type { AnswerToRecord } from './answers/answered-rows.ts';
-import { compressBody, recordAnswer } from './answers/record-answer.ts';
+import { recordAnswer } from './answers/record-answer.ts';
 
 export interface AttemptDependencies {
   readonly warehouse: Warehouse;
@@ -81,8 +77,6 @@ export type AttemptResult =
       readonly kind: 'unknown';
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
-      /** Why the run is paused already: the answer could not be recorded. */
-      readonly paused?: PauseReason;
     }
   /** The service refused the first `people` and billed nothing. */
   | { readonly kind: 'refused'; readonly people: number; readonly reason: string }
@@ -167,12 +161,17 @@ async function recordCall(
 ): Promise<AttemptResult> {
   const { warehouse, log, pollAfterSeconds } = dependencies;
   const { attemptId, run, people } = call;
-  const paused = await untilDatabaseIsBack(async () => {
+  await untilDatabaseIsBack(async () => {
     await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
-    return recordOrKeep({ warehouse, log }, run, { attemptId, people, answer, pollAfterSeconds });
+    await recordAnswer(warehouse, {
+      attemptId,
+      people,
+      answer,
+      asked: run.options,
+      lateResults: { pollAfterSeconds, deadlineSeconds: run.options.lateDeadlineSeconds },
+    });
   });
   const ended = { attemptId, people: people.length } as const;
-  if (paused) return { ...ended, kind: 'unknown', pauseReason: undefined, paused };
   killPoint('recorded');
   dependencies.streaks.end(run.runId);
   log.debug({ attemptId, people: people.length }, 'a call is recorded');
@@ -327,62 +326,5 @@ export async function untilDatabaseIsBack<Result>(
       if (!canSucceedLater(error) || performance.now() > giveUpAt) throw error;
       await sleep(500);
     }
-  }
-}
-
-/**
- * Records a paid answer. If the answer cannot be recorded, one transaction keeps its body, marks the attempt unknown
- * and pauses the run, because the next answers can fail in the same way. The credits stay reserved, and no run pays for
- * the people again by itself. The body is not kept if the call asked for a person who is now suppressed or erased.
- *
- * @returns why the run is paused; undefined: the answer is recorded
- * @throws errors of the database after which the same work can succeed
- */
-export async function recordOrKeep(
-  { warehouse, log }: { readonly warehouse: Warehouse; readonly log: Logger },
-  run: RunRecord,
-  call: {
-    readonly attemptId: string;
-    readonly people: readonly OpenPerson[];
-    readonly answer: AnswerToRecord;
-    readonly pollAfterSeconds: number;
-  },
-): Promise<PauseReason | undefined> {
-  const { attemptId, people, answer, pollAfterSeconds } = call;
-  try {
-    await recordAnswer(warehouse, {
-      attemptId,
-      people,
-      answer,
-      source: sourceOf(run),
-      asked: run.options,
-      lateResults: { pollAfterSeconds, deadlineSeconds: run.options.lateDeadlineSeconds },
-    });
-    return undefined;
-  } catch (error) {
-    if (canSucceedLater(error)) throw error;
-    log.error({ err: error, attemptId }, 'an answer cannot be recorded');
-    const body = await compressBody(answer.raw);
-    const reason = `the answer cannot be recorded (${databaseErrorCode(error) ?? (error as Error).name})`;
-    return writeAboutPeople(warehouse.database, async (transaction) => {
-      const isKept = !(await asksForSuppressed(transaction, { attemptId, runId: run.runId }));
-      const settles = `settle or release the attempt (enrich attempts list ${attemptId})`;
-      const pauseReason: PauseReason = {
-        type: 'answer.not-recorded',
-        reason: `${reason}: attempt ${attemptId} is unknown, and its body is ${isKept ? 'kept' : 'not kept'}`,
-        next:
-          (isKept ? `read the answer in enrichment.raw_answers, and ${settles}` : settles) +
-          `; then: enrich resume ${run.runId}`,
-      };
-      await markUnknownWith(transaction, attemptId, reason);
-      if (isKept)
-        await transaction
-          .insertInto('raw_answers')
-          .values({ attempt_id: attemptId, body_gzip: body })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-      await pauseCalls(transaction, run.runId, pauseReason);
-      return pauseReason;
-    });
   }
 }

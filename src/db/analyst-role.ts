@@ -107,6 +107,11 @@ export const analystColumns: {
   // Cells of exports.
   contact_records: 'none',
   contact_matches: 'all',
+  person_history: 'all',
+  contact_keys: 'none',
+  person_keys: 'none',
+  digest_lock: 'none',
+  digest_queue: 'none',
   // Without the hash of the record's cells.
   contact_decisions: [
     'decision_id',

@@ -16,10 +16,13 @@ type RawTables = Record<
   | 'changes_of_last_day'
   | 'contact_decisions'
   | 'contact_history'
+  | 'contact_keys'
   | 'contact_matches'
   | 'contact_phones'
   | 'contact_records'
   | 'coverage_by_segment'
+  | 'digest_lock'
+  | 'digest_queue'
   | 'duplicate_contacts'
   | 'employment_history'
   | 'erasures'
@@ -36,6 +39,8 @@ type RawTables = Record<
   | 'organizations'
   | 'people'
   | 'person_emails'
+  | 'person_history'
+  | 'person_keys'
   | 'person_phones'
   | 'prune_candidates'
   | 'quarantined_people'
@@ -206,7 +211,6 @@ export interface Tables extends RawTables, RunTables {
   };
   changes: {
     change_id: Generated<string>;
-    transaction_id: Generated<string>;
     operation: 'upsert' | 'delete';
     source: string;
     contact_id: string;
@@ -215,7 +219,6 @@ export interface Tables extends RawTables, RunTables {
   };
   changes_pruned: {
     singleton: Generated<boolean>;
-    pruned_transaction_id: string;
     pruned_change_id: string;
   };
   suppression_entries: {

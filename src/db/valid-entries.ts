@@ -6,12 +6,6 @@ export function isValid(alias: string): string {
       select from enrichment.runs u where u.run_id = ${alias}.run_id and u.undone_at is not null)`;
 }
 
-/** SQL condition: a match counts. A decision that undone runs led to counts only while all of them are undone. */
-export function isValidMatch(alias: string): string {
-  return `${isValid(alias)} and (${alias}.while_undone is null or not exists (
-      select from enrichment.runs u where u.run_id = any(${alias}.while_undone) and u.undone_at is null))`;
-}
-
 /**
  * SQL condition: the rows of a run say what the CRM had, because the export was read to its end and is neither refused,
  * nor undone, nor only planned. @param alias alias of the run

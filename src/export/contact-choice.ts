@@ -93,10 +93,6 @@ function allOf(...conditions: readonly string[]): string {
 }
 
 function changedSince(cursor: string): string {
-  const { transaction, change } = parseCursor(cursor);
   return `(c.source, c.contact_id) in (
-    select h.source, h.contact_id
-    from changes h
-    where (h.transaction_id, h.change_id) > ('${transaction}'::xid8, ${change})
-      and h.transaction_id < pg_snapshot_xmin(pg_current_snapshot()))`;
+    select h.source, h.contact_id from changes h where h.change_id > ${parseCursor(cursor)})`;
 }

@@ -18,10 +18,9 @@ import {
   type DeliveredShare,
 } from '../domain/late-results/delivered-part.ts';
 import { leaveUnknown } from '../ledger/late-credits.ts';
-import { recordLateLookups } from '../people/known/lookup-history.ts';
-import { decideAboutPeople } from '../people/contacts/apply-changes.ts';
-import { recordLateResults } from '../people/log/append-to-log.ts';
-import { keyOfId } from '../people/log/observation.ts';
+import { digest } from '../people/digest.ts';
+import { recordLateLookups } from '../people/lookup-history.ts';
+import { recordLateResults } from './late-observations.ts';
 import type { Warehouse } from '../db/database.ts';
 import { hiddenId, hashOfAttempt } from '../suppression/suppression-list.ts';
 import { writeAboutPeople } from '../suppression/write-about-people.ts';
@@ -40,7 +39,6 @@ import { givenResults, withoutGivenBefore } from './delivered-bodies.ts';
 import type { Tables } from '../db/schema.ts';
 import { suppressedOfDelivery, type SuppressedPeople } from './suppressed-of-delivery.ts';
 import { assignDelivered } from '../domain/late-results/late-assignment.ts';
-import { lockLog } from '../people/rebuild.ts';
 
 /** Result of a delivery; `waiting`: its call is still in flight, and the delivery stays in the inbox. */
 export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
@@ -55,6 +53,18 @@ export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | '
  * @param content undefined if the body cannot be read
  */
 export async function applyLateResult(
+  warehouse: Warehouse,
+  delivery: { readonly deliveryId: string; readonly attemptId: string },
+  content: LateResult | undefined,
+): Promise<DeliveryEffect> {
+  // The answer of the call says whose results these are.
+  await digest(warehouse);
+  const effect = await apply(warehouse, delivery, content);
+  await digest(warehouse);
+  return effect;
+}
+
+async function apply(
   warehouse: Warehouse,
   delivery: { readonly deliveryId: string; readonly attemptId: string },
   content: LateResult | undefined,
@@ -99,10 +109,6 @@ export async function applyLateResult(
     const logged = { deliveryId, kind: body.kind, service: attempt.options.service };
     const added = stored.isAgain ? await withoutGivenBefore(transaction, logged, given) : given;
     const lookups = await recordLateResults(transaction, logged, added);
-    // The end of the run has decided about contacts. An address that arrives later can identify others.
-    const named = added.filter(({ person }) => attempt.runEnded && person.emails.length > 0);
-    const personKeys = named.map(({ recipient }) => keyOfId(recipient.personId));
-    await decideAboutPeople(transaction, logged.service, personKeys);
 
     const strangers = assigned.filter(
       (own, index) => own.length === 0 || suppressed.people.has(index),
@@ -113,7 +119,6 @@ export async function applyLateResult(
       reason: reasonOf(attempt, content, {
         strangers,
         suppressed: shown.dropsBody,
-        undone: given.some(({ recipient }) => recipient.undone),
         isWithoutResults: [...part!.covers, ...part!.brings].length === 0 && strangers === 0,
       }),
       subject: subjectOf(body.kind, part!),
@@ -177,9 +182,9 @@ function refusalOf(
 function reasonOf(
   attempt: LockedAttempt,
   content: LateResult,
-  about: Readonly<{ strangers: number; suppressed: boolean; undone: boolean; isWithoutResults: boolean }>,
+  about: Readonly<{ strangers: number; suppressed: boolean; isWithoutResults: boolean }>,
 ): string | null {
-  const { strangers, suppressed, undone, isWithoutResults } = about;
+  const { strangers, suppressed, isWithoutResults } = about;
   const ofStrangers = attempt.hasAnswer
     ? `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not ` +
       'asked for, not found, contradictory, or suppressed'
@@ -187,7 +192,6 @@ function reasonOf(
   const parts = [
     isWithoutResults && 'it has no results',
     strangers > 0 && ofStrangers,
-    undone && 'its run was undone: contacts get the results by a revert, or by a run that uses its answers',
     suppressed && 'its body is not kept: it names a person on the suppression list',
     content.unreadablePeople > 0 &&
       attempt.hasAnswer &&
@@ -323,13 +327,6 @@ async function assignPeople(
 ): Promise<AssignedPeople> {
   const personIds = people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
   const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
-  // Without an answer, another call can record an answer about these people at the same time.
-  if (otherIds.length > 0 && !attempt.hasAnswer)
-    await lockLog(transaction, {
-      service: attempt.options.service,
-      people: personIds.map(keyOfId),
-      contacts: [],
-    });
   const recipients = await readRecipients(transaction, attempt, personIds);
   const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
   const assigned = assignDelivered(recipients, people, kind, [...attempt.foundIds, ...knownIds]);

@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
-import type { LateRecipient } from '../people/log/append-to-log.ts';
-import { keyOfId } from '../people/log/observation.ts';
+import { keyOfId } from '../people/observation.ts';
+import type { LateRecipient } from './late-observations.ts';
 import { keyOfObservation } from '../suppression/compared-keys.ts';
 
 export interface LockedAttempt {
@@ -19,7 +19,6 @@ export interface LockedAttempt {
   readonly awaits: readonly LateKind[];
   readonly options: RunOptions;
   readonly runEnded: boolean;
-  readonly runUndone: boolean;
 }
 
 /** A person of a call whom a body may concern. */
@@ -37,7 +36,6 @@ export async function lockAttempt(
     select a.attempt_id as "attemptId", a.run_id as "runId", a.status, a.request_id as "requestId", a.people,
       a.answered_at is not null as "hasAnswer", a.found_ids as "foundIds", a.found_people as "foundPeople",
       a.awaits, r.options, r.finished_at is not null as "runEnded",
-      r.undone_at is not null as "runUndone",
       array(select person_id from attempt_people p where p.attempt_id = a.attempt_id and person_id is not null)
         as "idsOfRows"
     from attempts a join runs r using (run_id) where a.attempt_id = ${attemptId} for update of a
@@ -48,11 +46,10 @@ export async function lockAttempt(
 }
 
 /** Condition of an observation: an answer named the person. */
-const isOfAnswer = sql`kind in ('answer', 'reused')`;
+const isOfAnswer = sql`kind = 'answer'`;
 
 /**
- * The people of a call, with and without a row, and the contacts of later calls whose phone request the service skipped
- * because of this call.
+ * The people of a call, with and without a row.
  *
  * A body brings results only for people whom its call was about: the people of the answer. Without an answer, these are
  * people of other answers who share an identity key with a row that was asked for. Only confirmed addresses identify a
@@ -74,14 +71,14 @@ export async function readRecipients(
       select o.person_id, o.run_id, o.attempt_id, o.kind, o.asked_at, o.identity_keys, o.facts
       from observation_log o
       where o.service = ${options.service} and o.person_key = any(${personKeys}::text[]) and o.person_id is not null
-    ), of_contacts as (${contactsOfCalls(attempt, ownIds)}
+    ), of_contacts as (${contactsOfCall(attempt)}
     ), all_recipients as (
       select * from of_contacts
       union all ${peopleWithoutRow(attempt)}
       union all ${peopleOfOtherAnswers(attempt)}
     )
     select person_id as "personId", run_id as "runId", row_number as "rowNumber", attempt_id as "attemptId",
-      admitted_at::text as "askedAt", undone_at is not null as undone, array_remove(emails, null) as emails,
+      admitted_at::text as "askedAt", array_remove(emails, null) as emails,
       array_remove(keys, null) || array(
         select ${keyOfObservation}
         from known k
@@ -93,10 +90,10 @@ export async function readRecipients(
   return recipients.rows;
 }
 
-/** Query of the rows of the call, and of rows of later calls whose phones this call brings. */
-const contactsOfCalls = ({ attemptId, hasAnswer }: LockedAttempt, ownIds: readonly string[]) => sql`
+/** Query of the rows of the call. */
+const contactsOfCall = ({ attemptId }: LockedAttempt) => sql`
   select runs.source, r.contact_id, p.person_id, p.run_id, p.row_number,
-    p.attempt_id, a.admitted_at, runs.undone_at,
+    p.attempt_id, a.admitted_at,
     array[c.email, case when p.evidence = 'email' and coalesce(cardinality(r.other_emails), 0) = 0
       then r.email end] as emails,
     r.keys || array['person:' || p.person_id, 'email:' || c.email, 'domain:' || r.domain,
@@ -107,22 +104,19 @@ const contactsOfCalls = ({ attemptId, hasAnswer }: LockedAttempt, ownIds: readon
   left join enriched_contacts c on c.source = runs.source and c.contact_id = r.contact_id
     and c.person_id = p.person_id
   where p.outcome = 'enriched' and p.person_id is not null
-    and (p.attempt_id = ${attemptId} or (p.person_id = any(${ownIds}::text[]) and a.phones_with_earlier
-      and (${hasAnswer} or exists (select 1 from attempt_people o join run_rows asked using (run_id, row_number)
-        where o.attempt_id = ${attemptId} and asked.keys && r.keys))))`;
+    and p.attempt_id = ${attemptId}`;
 
 /** Query of the people of the answer who belong to no row of the call. */
 const peopleWithoutRow = ({ attemptId }: LockedAttempt) => sql`
-  select null, null, person_id, run_id, null, attempt_id, asked_at, runs.undone_at,
+  select null, null, person_id, run_id, null, attempt_id, asked_at,
     array[facts -> 'email' ->> 'email'], '{}'
   from known
-  join runs using (run_id)
   where attempt_id = ${attemptId} and kind = 'answer'
     and person_id not in (select person_id from of_contacts where attempt_id = ${attemptId})`;
 
 /** Query of the people of other answers whom a call without an answer asked for. */
 const peopleOfOtherAnswers = ({ attemptId, hasAnswer }: LockedAttempt) => sql`
-  select null, null, k.person_id, a.run_id, null, a.attempt_id, a.admitted_at, runs.undone_at,
+  select null, null, k.person_id, a.run_id, null, a.attempt_id, a.admitted_at,
     array(select facts -> 'email' ->> 'email' from known where person_id = k.person_id and ${isOfAnswer}),
     k.keys
   from (
@@ -134,8 +128,7 @@ const peopleOfOtherAnswers = ({ attemptId, hasAnswer }: LockedAttempt) => sql`
     where not ${hasAnswer} and ${isOfAnswer}
     group by known.person_id
   ) k
-  join attempts a on a.attempt_id = ${attemptId}
-  join runs on runs.run_id = a.run_id`;
+  join attempts a on a.attempt_id = ${attemptId}`;
 
 /**
  * The ids of people whom a call without an answer did not ask for: other answers have the person, and no row of the

@@ -10,8 +10,8 @@ import {
   type DeliveryKind,
   type LateKind,
 } from '../domain/late-results/delivery-kinds.ts';
-import type { GivenLateResult } from '../people/log/append-to-log.ts';
-import { factsOfLateResult, keyOfId, type ObservedFacts } from '../people/log/observation.ts';
+import { factsOfLateResult, keyOfId, type ObservedFacts } from '../people/observation.ts';
+import type { GivenLateResult } from './late-observations.ts';
 import type { LateResult } from '../service/answers/late-result.ts';
 import { lockAttempt, type NamedRecipient } from './awaiting-call.ts';
 import type { SuppressedPeople } from './suppressed-of-delivery.ts';
@@ -70,7 +70,6 @@ export async function withoutGivenBefore<Given extends GivenLateResult>(
   const { rows } = await sql<{ personKey: string; attemptId: string; facts: ObservedFacts['facts'] }>`
     select person_key as "personKey", attempt_id as "attemptId", facts from observation_log
     where service = ${service} and person_key = any(${keys}::text[]) and delivery_id = ${deliveryId}
-      and origin_observation_id is null
   `.execute(transaction);
   return given.filter(({ recipient: { attemptId, personId }, person }) => {
     const { facts } = factsOfLateResult(personId, logged.kind, person);

@@ -14,7 +14,7 @@ import { storedCredits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/late-credits.ts';
 import { isHiddenId } from '../suppression/suppression-list.ts';
-import type { ArrivedKinds } from '../people/known/lookup-history.ts';
+import type { ArrivedKinds } from '../people/lookup-history.ts';
 import type { LockedAttempt } from './awaiting-call.ts';
 import type { LateResultsStatus } from '../contract/late-results-status.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -88,14 +88,13 @@ export async function settleByParts(
 }
 
 /**
- * The results that have arrived for all people of a call whose answer was lost. Undefined: the call has an answer, or
- * its run is undone, so that no contact gets the results.
+ * The results that have arrived for all people of a call whose answer was lost. Undefined: the call has an answer.
  */
 export async function arrivedOfLost(
   transaction: Transaction<Tables>,
   call: LockedAttempt,
 ): Promise<ArrivedKinds | undefined> {
-  if (call.hasAnswer || call.runUndone) return undefined;
+  if (call.hasAnswer) return undefined;
   const parts = await readAppliedParts(transaction, call.attemptId);
   const covers = parts.flatMap((part) => part.covers);
   const brings = parts.flatMap((part) => part.brings);

@@ -4,7 +4,6 @@ import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import { withNote } from '../db/run-states.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import type { RowDecision } from '../domain/identity/verdicts.ts';
 
 export interface ClosedAttempt {
   readonly attemptId: string;
@@ -12,17 +11,8 @@ export interface ClosedAttempt {
   readonly budgetIds: readonly string[];
   /** Decimal text. */
   readonly reserved: string;
-  /**
-   * By the database's clock, in full precision. It dates the answer: the answer to the later call is the newer one,
-   * even if a worker that lost the database records it first.
-   */
-  readonly admittedAt: string;
   /** The operator settled its credits before. */
   readonly decided?: boolean;
-  readonly hasSuppressions: boolean;
-  /** Rows of the call that were erased in the meantime. They have no keys left. */
-  readonly erased: readonly number[];
-  readonly decisions: readonly RowDecision[];
 }
 
 /** Late results that an answer announces, and how long to wait for them. */
@@ -47,8 +37,7 @@ export interface ClosingAnswer {
 }
 
 const closedColumns = sql`
-  attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", admitted_at::text as "admittedAt",
-  locked.has_entries as "hasSuppressions", locked.erased, locked.decisions`;
+  attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds"`;
 
 /**
  * SQL assignments of what an answer states about its call, also if the operator has settled the call before. Deliveries
@@ -76,7 +65,7 @@ function decimalOf(credits: Credits | undefined): string | null {
 }
 
 /**
- * Locks the suppression list and closes an attempt with its answer. The attempt becomes `awaiting` if late results are
+ * Closes an attempt with its answer. The attempt becomes `awaiting` if late results are
  * due, `settled` if the answer states the cost, and `unknown` otherwise. An awaiting attempt keeps its reservation.
  *
  * @returns undefined if an answer was recorded before
@@ -104,7 +93,6 @@ export async function closeAttempt(
         -- One poll is made at the deadline.
         secs => least(${awaited?.pollAfterSeconds ?? null}::float8, ${awaited?.deadlineSeconds ?? null}::float8)) end,
       closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
-    from lock_call(${attemptId}) as locked
     where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
     returning ${closedColumns}, credits_reserved::text as reserved
   `.execute(transaction);
@@ -123,7 +111,6 @@ async function reopenDecided(
   const decided = await sql<ClosedAttempt & { settled: string; stated: string }>`
     update attempts a set ${statedBy(answer)},
       reason = coalesce(reason || '; ', '') || 'answered after it was decided'
-    from lock_call(${attemptId}) as locked
     where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
     returning ${closedColumns}, '0' as reserved, credits_settled::text as settled,
       coalesce(greatest(credits_answered, credits_stated), 0)::text as stated

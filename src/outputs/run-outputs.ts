@@ -51,18 +51,11 @@ export const undo = z
   .strictObject({
     run_id: runFields.run_id,
     undone: z.boolean().describe('Whether the run is undone now.'),
-    removed: count.describe(
-      'Contacts that only this run knows, which an undo removes: without --yes at most so many. 0 with --revert.',
-    ),
-    returned: count.describe('Contacts that only this run knows, which --revert brings back. 0 for an undo.'),
-    restored: count.describe('Contacts that other runs know as well: their values are computed anew.'),
-    only_emails: count.describe('Of "restored": contacts whose email address only this run knows.'),
-    only_phones: count.describe('Of "restored": contacts whose phones only this run knows.'),
-    lookup_keys: count.describe('Keys of this run in the lookup history.'),
-    lookup_keys_removed: count.describe('Keys that --discard-answers removed from the lookup history.'),
-    observations_discarded: count.describe(
-      'Observations of answers and late results that --discard-answers removed.',
-    ),
+    removed: count.describe('Contacts that only the export of this run has, which an undo removes. 0 with --revert.'),
+    returned: count.describe('Contacts that only the export of this run has, which --revert brings back.'),
+    restored: count.describe('Contacts that other exports have as well: these decide about them.'),
+    observations_discarded: count.describe('Observations that --discard-answers removed.'),
+    lookup_keys_removed: count.describe('Keys that the next run asks for again, because of --discard-answers.'),
     credits: runFields.credits,
   })
   .describe('What an undo changed, or would change without --yes.');

@@ -18,10 +18,7 @@ export interface FeedEntry {
 const pageSize = 10_000;
 
 /**
- * Reads changes in the order of the feed.
- *
- * Reads only transactions older than the oldest one in progress. Otherwise a transaction that commits late would put
- * its changes before a reader's cursor. A slow transaction delays readers, but no reader misses a change.
+ * Reads changes in the order of the feed: one digest at a time writes them, so their numbers are in the order of commits.
  *
  * @param since cursor of the last change that was read; undefined: from the beginning
  * @param limit maximum number; undefined: all that can be read now
@@ -49,39 +46,24 @@ export async function* readChanges(
  *   has never been a change
  */
 export async function newestCursor(database: Kysely<Tables>): Promise<string | undefined> {
-  const { rows } = await sql<{ cursor: string }>`
-    select transaction_id || '-' || change_id as cursor
-    from (
-      (
-        select transaction_id, change_id
-        from changes
-        where transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-        order by transaction_id desc, change_id desc
-        limit 1
-      )
-      union all
-      select pruned_transaction_id, pruned_change_id from changes_pruned
-    ) newest
-    order by transaction_id desc, change_id desc
-    limit 1
+  const { rows } = await sql<{ cursor: string | null }>`
+    select greatest(
+      (select max(change_id) from changes), (select pruned_change_id from changes_pruned))::text as cursor
   `.execute(database);
-  return rows[0]?.cursor;
+  return rows[0]?.cursor ?? undefined;
 }
 
 const readFeed =
   'give the cursor of the last line of enrich changes; without --since the feed is read from its beginning';
 
 /**
- * Parses a cursor into the two numbers that order the feed.
+ * Parses a cursor.
  *
  * @param next the next step in the error, because commands get their cursors from different places
+ * @returns the number of a change
  */
-export function parseCursor(
-  cursor: string,
-  next = readFeed,
-): { readonly transaction: string; readonly change: string } {
-  const [, transaction, change] = /^(\d{1,19})-(\d{1,18})$/.exec(cursor.trim()) ?? [];
-  if (transaction !== undefined && change !== undefined) return { transaction, change };
+export function parseCursor(cursor: string, next = readFeed): string {
+  if (/^\d{1,18}$/.test(cursor.trim())) return cursor.trim();
   throw new UsageProblem('changes.cursor-invalid', `"${cursor}" is no cursor`, { where: '--since', next });
 }
 
@@ -90,15 +72,11 @@ async function readPage(
   cursor: string | undefined,
   limit: number,
 ): Promise<FeedEntry[]> {
-  const { transaction, change } =
-    cursor === undefined ? { transaction: '0', change: '0' } : parseCursor(cursor);
   const { rows } = await sql<FeedEntry>`
-    select transaction_id || '-' || change_id as cursor, operation, source, contact_id,
-      field_groups as groups, changed_at
+    select change_id::text as cursor, operation, source, contact_id, field_groups as groups, changed_at
     from changes
-    where (transaction_id, change_id) > (${transaction}::xid8, ${change}::bigint)
-      and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-    order by transaction_id, change_id
+    where change_id > ${cursor === undefined ? '0' : parseCursor(cursor)}::bigint
+    order by change_id
     limit ${limit}
   `.execute(database);
   return rows;
@@ -119,15 +97,12 @@ export async function requireReadable(
   cursor: string,
   next?: string,
 ): Promise<void> {
-  const { transaction, change } = parseCursor(cursor, next);
+  const change = parseCursor(cursor, next);
+  const newest = await newestCursor(database);
   const { rows } = await sql<{ isPruned: boolean; isAhead: boolean }>`
     select
-      exists (
-        select 1
-        from changes_pruned
-        where (${transaction}::xid8, ${change}::bigint) < (pruned_transaction_id, pruned_change_id)
-      ) as "isPruned",
-      ${transaction}::xid8 >= pg_snapshot_xmin(pg_current_snapshot()) as "isAhead"
+      exists (select from changes_pruned where ${change}::bigint < pruned_change_id) as "isPruned",
+      ${change}::bigint > ${newest ?? '0'}::bigint as "isAhead"
   `.execute(database);
   const { isPruned, isAhead } = rows[0]!;
   if (isPruned)
@@ -150,38 +125,6 @@ function unreadable(type: string, what: string): Problem {
 }
 
 /**
- * Begins the feed anew if the warehouse was restored into another server. Each server counts its own transactions, so
- * restored entries can have numbers that this server reaches years later: until then readers would not see the entries,
- * and every cursor of this server would be older than the restored end of the removed changes. Afterwards readers start
- * with an export.
- *
- * @returns whether the feed has begun anew
- */
-export async function renewRestoredFeed(database: Kysely<Tables>): Promise<boolean> {
-  const isAhead = sql`>= pg_snapshot_xmax(pg_current_snapshot())`;
-  const { rows } = await sql<{ isRestored: boolean }>`
-    select
-      exists (select 1 from changes where transaction_id ${isAhead})
-        or exists (select 1 from changes_pruned where pruned_transaction_id ${isAhead}) as "isRestored"
-  `.execute(database);
-  if (!rows[0]!.isRestored) return false;
-  await sql`
-    with dropped as (
-      delete from changes
-      where transaction_id ${isAhead} or transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-      returning change_id
-    )
-    insert into changes_pruned (singleton, pruned_transaction_id, pruned_change_id)
-    select true, (pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1)::text::xid8,
-      coalesce(max(change_id), 0)
-    from dropped
-    on conflict (singleton) do update
-      set pruned_transaction_id = excluded.pruned_transaction_id, pruned_change_id = excluded.pruned_change_id
-  `.execute(database);
-  return true;
-}
-
-/**
  * Removes the entries that say what changed in contacts that no longer have a person. Their deletions stay, so that
  * readers can remove their copies.
  */
@@ -199,12 +142,11 @@ export async function forgetUpserts(
   `.execute(transaction);
 }
 
-/** SQL: changes older than a time that every reader could have read. @param before null: none */
+/** SQL: changes older than a time. @param before null: none */
 function oldChanges(before: RawBuilder<Date | null>): RawBuilder<unknown> {
   return sql`
     from changes
-    where changed_at < ${before}
-      and transaction_id < pg_snapshot_xmin(pg_current_snapshot())`;
+    where changed_at < ${before}`;
 }
 
 /** Counts changes that are older than a time. @param before null: none */
@@ -236,23 +178,17 @@ export async function pruneChanges(
     const { rows } = await sql<{ dropped: number }>`
       with old as (
         select change_id ${oldChanges(before)}
-        order by transaction_id, change_id
+        order by change_id
         limit ${pageSize}
       ), dropped as (
         delete from changes
         where change_id in (select change_id from old)
-        returning transaction_id, change_id
-      ), newest as (
-        select transaction_id, change_id from dropped
-        order by transaction_id desc, change_id desc
-        limit 1
+        returning change_id
       ), marked as (
-        insert into changes_pruned as p (singleton, pruned_transaction_id, pruned_change_id)
-        select true, transaction_id, change_id from newest
+        insert into changes_pruned as p (singleton, pruned_change_id)
+        select true, max(change_id) from dropped having count(*) > 0
         on conflict (singleton) do update
-          set pruned_transaction_id = excluded.pruned_transaction_id, pruned_change_id = excluded.pruned_change_id
-          where (p.pruned_transaction_id, p.pruned_change_id)
-            < (excluded.pruned_transaction_id, excluded.pruned_change_id)
+          set pruned_change_id = greatest(p.pruned_change_id, excluded.pruned_change_id)
       )
       select count(*)::int as dropped from dropped
     `.execute(database);

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type Transaction } from 'kysely';
 import type { DecidedRow } from '../domain/identity/alignment.ts';
 import { contradictionOf } from '../domain/identity/decide-person.ts';
-import { areTwoPeople, isWeak, readyPerson } from '../domain/identity/identity-evidence.ts';
+import { areTwoPeople, readyPerson } from '../domain/identity/identity-evidence.ts';
 import { ownerKey } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { rejectedReason, verdictOn } from '../domain/identity/verdicts.ts';
 import { filledNote } from '../domain/runs/outcome.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { contactKey, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
+import { contactKey, type ContactKey } from '../keys/contact-key.ts';
 import { readAnsweredCalls, type AnsweredCall, type AskedRow } from './answered-call.ts';
 import { digestCall, writeCalls, type Arrived, type DigestedCall } from './digested-calls.ts';
 import { columnsOf, comparedForm, fold, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
@@ -301,14 +301,13 @@ class DigestStep {
     const touched = [...this.#touched.values()].flatMap(({ service, personKey, folded, matchKeys }) =>
       folded ? [near.person(service, personKey)!] : [{ service, personKey, matchKeys }],
     );
-    const known = touched.flatMap((person) => ('person' in person ? [person] : []));
+    const known = touched.filter((person): person is KnownPerson => 'person' in person);
     const names = new Set(dirty.map(nameOfContact));
     const changed = first.filter((contact) => names.has(nameOfContact(contact)));
     const contested = changed.flatMap((contact) => near.weakCandidates(contact, true));
-    const gone = new Set(touched.filter((person) => !('person' in person)));
     const sharing = await near.readContactsOf([...touched, ...contested]);
     const affected = sharing.filter(
-      (contact) => gone.size > 0 || near.isNear(contact, [...known, ...contested]),
+      (contact) => known.length < touched.length || near.isNear(contact, [...known, ...contested]),
     );
     await near.readPeopleOf(affected);
     const contacts = [...new Set([...first, ...affected])];
@@ -329,7 +328,6 @@ class DigestStep {
           personKey: `${call.attemptId} ${matchIndex}`,
           person,
           askedAt: call.askedAtMicroseconds,
-          hiddenUntil: null,
         });
         return [[stranger, each] as const];
       }),
@@ -342,7 +340,7 @@ class DigestStep {
     const record: ContactRecord =
       newest && isDeepStrictEqual(newest.compared.identity, row.compared.identity)
         ? newest
-        : { ...row, runId: '', recordedAt: this.#now, askedAt: this.#now, isBlocked: false };
+        : { ...row, runId: '', askedAt: this.#now, isBlocked: false };
     const { decision, people } = this.#near.decideBy(contact, record, strangers);
     const { verdicts } = contact;
     switch (decision.kind) {
@@ -675,6 +673,5 @@ function knownOf(person: PersonName, folded: FoldedPerson): KnownPerson {
     personKey: person.personKey,
     person: personOfFolded(folded),
     askedAt: folded.newest.askedAt,
-    hiddenUntil: null,
   });
 }

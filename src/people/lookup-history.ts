@@ -1,16 +1,16 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import type { Identity } from '../../domain/identity/identity.ts';
-import { identityKeys } from '../../domain/identity/identity-keys.ts';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import type { Identity } from '../domain/identity/identity.ts';
+import { identityKeys } from '../domain/identity/identity-keys.ts';
 import {
   askedFieldGroups,
   lateKinds,
   type AskedExtras,
   type LateKind,
   type LateValues,
-} from '../../domain/late-results/delivery-kinds.ts';
-import type { Outcome } from '../../domain/runs/outcome.ts';
-import type { ContactFields } from '../../domain/warehouse/contact-fields.ts';
-import type { Tables } from '../../db/schema.ts';
+} from '../domain/late-results/delivery-kinds.ts';
+import type { Outcome } from '../domain/runs/outcome.ts';
+import type { ContactFields } from '../domain/warehouse/contact-fields.ts';
+import type { Tables } from '../db/schema.ts';
 
 /** Where an observation has the delivered values. */
 const factsOfValues: Readonly<Record<LateValues, string>> = { phones: 'phones', emails: 'waterfall_emails' };
@@ -153,36 +153,6 @@ export async function recordRejected(
     select record_lookup(${asked.service}, ${runId}, clock_timestamp(), ${JSON.stringify(answered)}::jsonb, '[]',
       ${askedFieldGroups(asked)}::text[])
   `.execute(transaction);
-}
-
-/** Number of identity keys whose last lookup is of this run. */
-export async function countLookups(database: Kysely<Tables>, runId: string): Promise<number> {
-  const { rows } = await sql<{ names: number }>`
-    select count(distinct key_hash)::int as names from lookup_history
-    where lookup_run = (select lookup_run from lookup_runs where run_id = ${runId})
-  `.execute(database);
-  return rows[0]!.names;
-}
-
-/**
- * Removes the lookups of a run: the next run asks for its people, and pays for them, again.
- *
- * @returns number of identity keys
- */
-export async function deleteLookups(transaction: Transaction<Tables>, runId: string): Promise<number> {
-  // In the order in which lookups are written, so that two transactions cannot deadlock.
-  const { rows } = await sql<{ names: number }>`
-    with locked as (
-      select key_hash, field_group from lookup_history
-      where lookup_run = (select lookup_run from lookup_runs where run_id = ${runId})
-      order by key_hash, field_group for update
-    ), removed as (
-      delete from lookup_history m using locked l
-      where m.key_hash = l.key_hash and m.field_group = l.field_group returning m.key_hash
-    )
-    select count(distinct key_hash)::int as names from removed
-  `.execute(transaction);
-  return rows[0]!.names;
 }
 
 /** The identity in a contact's columns, without characters that a text column refuses. */

@@ -40,15 +40,12 @@ export interface KnownPerson {
   readonly matchKeys: readonly number[];
   /** When the service was asked for the newest answer about the person. */
   readonly askedAt: number;
-  /** Only undone runs know the person: contacts get the person by records that are newer than this undo. */
-  readonly hiddenUntil: number | null;
 }
 
 /** The cells of a contact as of an export. */
 export interface ContactRecord {
   readonly runId: string;
   readonly rowNumber: number;
-  readonly recordedAt: number;
   readonly compared: ComparedIdentity;
   /** When a call last asked for a person under a key of the record; null: none has. */
   readonly askedAt: number | null;
@@ -141,11 +138,10 @@ export class Neighbourhood {
     const { rows } = await readStates(named).execute(this.#transaction);
     for (const { records: read, decisions, match, formerKeys, ...row } of rows) {
       const [newest] = read ?? [];
-      const records = (read ?? []).map(({ runId, rowNumber, recordedAt, askedAt, isBlocked, ...cells }) =>
+      const records = (read ?? []).map(({ runId, rowNumber, askedAt, isBlocked, ...cells }) =>
         changeRecord(row, {
           runId,
           rowNumber,
-          recordedAt,
           askedAt,
           isBlocked,
           compared: readyIdentity(identityOfColumns(cells)),
@@ -196,14 +192,7 @@ export class Neighbourhood {
     const { rows } = await sql<PersonRow>`
       select n.person_key as "personKey", n.keys, p.emails, p.employment,
         jsonb_build_object(${columnMembers}) as columns,
-        (extract(epoch from p.enriched_at) * 1000000)::float8 as "askedAt",
-        case when (select exists (select from runs where undone_at is not null)) then (
-          select case when bool_or(u.undone_at is null) then null
-            else (extract(epoch from min(u.undone_at)) * 1000000)::float8 end
-          from observation_log o
-          join runs u using (run_id)
-          where o.service = ${service} and o.person_key = n.person_key
-        ) end as "hiddenUntil"
+        (extract(epoch from p.enriched_at) * 1000000)::float8 as "askedAt"
       from (
         select person_key, array_agg(key) as keys
         from (
@@ -217,9 +206,9 @@ export class Neighbourhood {
       join people p on p.service = ${service} and p.person_key = n.person_key
       order by n.person_key
     `.execute(this.#transaction);
-    for (const { personKey, keys: found, askedAt, hiddenUntil, ...row } of rows) {
+    for (const { personKey, keys: found, askedAt, ...row } of rows) {
       const read = this.person(service, personKey);
-      const known = read ?? knownPerson({ service, personKey, person: comparedForm(row), askedAt, hiddenUntil });
+      const known = read ?? knownPerson({ service, personKey, person: comparedForm(row), askedAt });
       if (!read) this.#people.set(personName(known), known);
       for (const key of found) if (key !== null) addTo(this.#peopleByKey, `${service} ${key}`, known);
     }
@@ -238,9 +227,7 @@ export class Neighbourhood {
       const decided = this.person(service, personKey);
       if (decided) found.add(decided);
     }
-    return [...found]
-      .filter(({ hiddenUntil }) => hiddenUntil === null || record.recordedAt > hiddenUntil)
-      .toSorted((one, other) => (one.personKey < other.personKey ? -1 : 1));
+    return [...found].toSorted((one, other) => (one.personKey < other.personKey ? -1 : 1));
   }
 
   /** The newest cells of other contacts that share a key with a person, unless a decision says that they are not. */
@@ -410,7 +397,6 @@ interface PersonRow {
   readonly emails: readonly Readonly<Record<string, unknown>>[];
   readonly employment: readonly unknown[];
   readonly askedAt: number;
-  readonly hiddenUntil: number | null;
 }
 
 const columnMembers = sql.raw(personColumns.map(({ name }) => `'${name}', p.${name}`).join(', '));
@@ -446,7 +432,7 @@ function readStates(named: RawBuilder<unknown>): RawBuilder<StateRow> {
       from (
         select row_number() over (order by ${sql.raw(exportOrder('u'))} desc, k.recorded_at desc) as place,
           to_jsonb(k) || jsonb_build_object('runId', k.run_id, 'rowNumber', k.row_number, 'service', ${service},
-            'recordedAt', (extract(epoch from k.recorded_at) * 1000000)::float8, 'isBlocked', k.is_blocked,
+            'isBlocked', k.is_blocked,
             'askedAt', (
               select (extract(epoch from max(h.asked_at)) * 1000000)::float8
               from unnest(k.keys) as own (key)

@@ -1,19 +1,17 @@
-import { createHash } from 'node:crypto';
-import { parseEmail, isRoleAddress } from '../../domain/identity/values/email-address.ts';
-import { contactFields, type ContactFields } from '../../domain/warehouse/contact-fields.ts';
-import { bounded, identityKeys } from '../../domain/identity/identity-keys.ts';
-import { readyPerson } from '../../domain/identity/identity-evidence.ts';
+import { parseEmail, isRoleAddress } from '../domain/identity/values/email-address.ts';
+import { contactFields, type ContactFields } from '../domain/warehouse/contact-fields.ts';
+import { bounded, identityKeys } from '../domain/identity/identity-keys.ts';
 import {
   matchKeysWithHashes,
   identifyingKeysOfPerson,
   matchKeysOfPerson,
-} from '../../domain/identity/match-keys.ts';
-import { displayForm } from '../../domain/identity/values/normalise.ts';
-import { personFieldGroups, type FieldGroup } from '../../domain/warehouse/person-columns.ts';
-import type { Person } from '../../domain/identity/person.ts';
-import { rankPhone, readPhones, type DeliveredPhone } from '../../domain/identity/values/phone.ts';
-import { deliveryKinds, type DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
-import { emailRank } from '../../domain/late-results/late-assignment.ts';
+} from '../domain/identity/match-keys.ts';
+import { displayForm } from '../domain/identity/values/normalise.ts';
+import { personFieldGroups, type FieldGroup } from '../domain/warehouse/person-columns.ts';
+import type { Person } from '../domain/identity/person.ts';
+import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/values/phone.ts';
+import { deliveryKinds, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
+import { emailRank } from '../domain/late-results/late-assignment.ts';
 
 /** What an answer, delivery or poll said about a person, in the form of the log. */
 export interface ObservedFacts {
@@ -44,14 +42,6 @@ export function personKey(personId: string | null, row: AcceptedRow): string {
 
 export function keyOfId(personId: string): string {
   return identityKeys({ personId })[0]!;
-}
-
-/** The key in the log of a person without an id and without a row: equal records are one person. */
-export function keyOfStranger(person: Person): string {
-  const { record, emails } = readyPerson(person);
-  return `seen:${createHash('sha256')
-    .update(JSON.stringify([record, ...emails]))
-    .digest('hex')}`;
 }
 
 /**

@@ -19,8 +19,7 @@ const newestRecord = sql`
 
 /**
  * Records the cells of the contacts of rows, as far as they have changed, with the keys that find them, and queues those
- * who could be a known person. After an undo every contact is recorded again by the next export: what only the undone
- * run knows counts for records that are newer than the undo.
+ * who could be a known person.
  *
  * A suppressed row has no cells: it is recorded, without a key, only if the record was another one before.
  *
@@ -43,7 +42,7 @@ export async function recordContacts(
       order by r.contact_id, ${sql.raw(recordOrder('r'))}
     ), compared as (
       select r.*, self.source, coalesce(r.identity_hash, ${identityHash('r')}) as hash, k.identity_hash as former_hash,
-        k.is_blocked as was_blocked, k.recorded_at as former_at, k.run_id as former_run, k.keys as former_keys,
+        k.is_blocked as was_blocked, k.run_id as former_run,
         r.outcome is not distinct from 'suppressed' as is_suppressed
       from standing r
       join runs self on self.run_id = r.run_id
@@ -55,9 +54,7 @@ export async function recordContacts(
     from compared
     where former_run is null and not is_suppressed
       or former_hash is distinct from hash
-      or not is_suppressed and (
-        was_blocked is distinct from (is_suppressed or is_contested)
-        or former_at < (select max(undone_at) from runs))
+      or not is_suppressed and was_blocked is distinct from is_contested
   `.execute(transaction);
   // Other contacts could be people whom the former cells of these contacts kept from them.
   await sql`

@@ -6,9 +6,9 @@ import { anyValue, identityCells } from '../db/expressions.ts';
 import { anyOf } from '../db/one-of.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { forgetUpserts } from '../people/change-feed.ts';
-import { readKeysOfPeople } from '../people/contacts/contacts-by-match-key.ts';
-import { decideAffected } from '../people/contacts/apply-changes.ts';
-import { keyOfId } from '../people/log/observation.ts';
+import { rewriteContactKeys } from '../people/record-contacts.ts';
+import { digestQueued, lockDigest, queueContacts, queuePeople } from '../people/digest.ts';
+import { keyOfId } from '../people/observation.ts';
 import { unnestRows, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { isOfPeople } from './find-people.ts';
 import { asWord, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
@@ -21,7 +21,6 @@ import {
   suppress,
 } from '../suppression/suppression-list.ts';
 import type { Tables } from '../db/schema.ts';
-import { project, projectCompanies } from '../people/rebuild.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { recordHash } from '../people/decisions/contact-decisions.ts';
 
@@ -105,16 +104,19 @@ export async function erase(
 ): Promise<ErasureFigures> {
   // Searched without the lock first, so that other transactions wait only for the second, shorter search.
   const { keys: known } = await findPerson(warehouse.database, keys);
+  const { database } = warehouse;
   const figures = await warehouse.database.transaction().execute(async (transaction) => {
     // Before any other lock: transactions that write about people end first, and later ones see the new entries.
     await lockSuppressionsExclusive(transaction);
+    await lockDigest(transaction);
+    await digestQueued(transaction, database);
     const traces = await findPerson(transaction, known);
     const records = await recordsToSuppress(transaction, traces);
     await suppress(transaction, [...traces.keys, ...records], { ...note, reason: note.reason ?? 'erased' });
-    const nearby = await matchKeysOf(transaction, traces);
+    await queueNearby(transaction, traces);
     const contacts = await readContactsOf(transaction, traces);
     const removed = await measure(transaction, traces);
-    await eraseFromLog(transaction, traces);
+    const companies = await eraseFacts(transaction, traces);
     await transaction
       .deleteFrom('raw_answers')
       .where('attempt_id', '=', anyValue(traces.attemptIds))
@@ -127,7 +129,9 @@ export async function erase(
     await eraseFromFileNames(transaction, traces.forms);
     await clearRows(transaction, traces);
     await eraseDecisions(transaction, traces, contacts);
-    await decideNearby(transaction, nearby);
+    await digestQueued(transaction, database);
+    await forgetCompanies(transaction, companies);
+    await eraseMatches(transaction, traces, contacts);
     await forgetUpserts(transaction, contacts);
     await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
     await sql`
@@ -151,7 +155,7 @@ export async function erase(
  */
 async function replaceSamples({ database }: Warehouse): Promise<void> {
   const analysis = sql`
-    analyze run_rows, contact_records, contact_matches, contact_decisions, contacts, changes, observation_log, people,
+    analyze run_rows, contact_records, contact_matches, contact_decisions, person_history, changes, observation_log, people,
       organization_facts, organization_values, runs, fetched_exports, attempts, attempt_people, raw_answers,
       quarantined_people, webhook_deliveries, claims, lookup_history
   `.execute(database);
@@ -165,22 +169,19 @@ async function replaceSamples({ database }: Warehouse): Promise<void> {
   });
 }
 
-async function matchKeysOf(transaction: Transaction<Tables>, traces: PersonTraces): Promise<number[]> {
-  const { rows: found } = await sql<{ key: number }>`
-    select unnest(match_keys) as key from observation_log where ${isOfPeople(traces.people)}
-    union
-    select unnest(match_keys) from run_rows where (run_id, row_number) in (select * from ${unnestRows(traces.rows)})
-  `.execute(transaction);
-  return found.map(({ key }) => key);
-}
-
 /** Contacts that were refused a person because they could as well have been the erased one get that person. */
-async function decideNearby(transaction: Transaction<Tables>, matchKeys: readonly number[]): Promise<void> {
-  const { rows: services } = await sql<{ service: string }>`
-    select distinct options ->> 'service' as service from runs
+async function queueNearby(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
+  const { rows } = await sql<{ service: string; personKey: string }>`
+    with keys as materialized (
+      select key from person_keys where ${isOfPeople(traces.people)}
+      union
+      select unnest(match_keys) from contact_records where ${isOfContacts(traces.contacts)}
+      union
+      select unnest(match_keys) from contact_records where ${isOfRows(traces)}
+    )
+    select distinct service, person_key as "personKey" from person_keys where key in (select key from keys)
   `.execute(transaction);
-  for (const { service } of services)
-    await decideAffected(transaction, { service }, await readKeysOfPeople(transaction, service, matchKeys));
+  await queuePeople(transaction, rows);
 }
 
 /** Replaces the person's ids where only the number of ids matters. */
@@ -287,22 +288,33 @@ interface HeldCompanies {
 }
 
 /**
- * Removes the person from the log and projects the contacts again. The change feed shows only that contacts were
- * deleted. A contact that belonged to the person once and belongs to another person now stays.
+ * Removes the person from the facts. The change feed shows only that contacts were deleted. A contact that belonged to
+ * the person once and belongs to another person now stays.
  */
-async function eraseFromLog(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
+async function eraseFacts(
+  transaction: Transaction<Tables>,
+  traces: PersonTraces,
+): Promise<readonly HeldCompanies[]> {
   const held = await eraseObservations(transaction, traces);
+  const { rows: contacts } = await sql<ContactKey>`
+    select source, contact_id as "contactId" from contact_matches where ${isOfPeople(traces.people)}
+    union
+    select source, contact_id from contact_records where ${isOfRows(traces)}
+  `.execute(transaction);
   await eraseRecords(transaction, traces);
-  await eraseMatches(transaction, traces);
+  await queueContacts(transaction, [...contacts, ...traces.contacts]);
+  await queuePeople(transaction, traces.people);
+  return held;
+}
+
+/** Removes what only the observations of the person said about companies. */
+async function forgetCompanies(
+  transaction: Transaction<Tables>,
+  held: readonly HeldCompanies[],
+): Promise<void> {
   for (const { service, companies, facts } of held) {
-    const people = traces.people.filter((person) => person.service === service);
-    await project(transaction, {
-      service,
-      people: people.map(({ personKey }) => personKey),
-      contacts: traces.contacts,
-    });
     const described = (companies ?? []).filter((key) => !key.startsWith('name:'));
-    await projectCompanies(transaction, service, described);
+    await sql`select project_organizations(${service}, ${described}::text[], true)`.execute(transaction);
     await sql`
       delete from organization_facts f
       where facts_hash = any(${facts ?? []}::bytea[])
@@ -332,32 +344,26 @@ async function eraseObservations(
 async function eraseRecords(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
   await sql`delete from contact_records where ${isOfRows(traces)}`.execute(transaction);
   await sql`delete from contact_records where ${isOfContacts(traces.contacts)}`.execute(transaction);
+  await rewriteContactKeys(
+    transaction,
+    sql`
+      select * from ${unnestContacts(traces.contacts)}
+      union
+      select runs.source, r.contact_id
+      from ${unnestRows(traces.rows)} as n (run_id, row_number)
+      join run_rows r using (run_id, row_number)
+      join runs using (run_id)`,
+  );
 }
 
-async function eraseMatches(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
-  const { people, contacts } = traces;
-  // Not `or`, which reads the whole log.
-  const { rows: matched } = await sql<ContactKey>`
-    select source, contact_id as "contactId" from contact_matches where ${isOfPeople(people)}
-    union
-    select source, contact_id from contact_matches where ${isOfRows(traces)}
-  `.execute(transaction);
-  await sql`delete from contact_matches where ${isOfContacts(contacts)}`.execute(transaction);
+/** Removes former matches, after the digest has ended those of the erased person. */
+async function eraseMatches(
+  transaction: Transaction<Tables>,
+  { people }: PersonTraces,
+  contacts: readonly ContactKey[],
+): Promise<void> {
   await sql`delete from contact_matches where ${isOfPeople(people)}`.execute(transaction);
-  // A contact that their row took a former person from does not get that person back.
-  await sql`
-    update contact_matches set row_number = 0, evidence = 'erased'
-    where ${isOfRows(traces)} and person_key is null
-  `.execute(transaction);
-  await sql`delete from contact_matches where ${isOfRows(traces)}`.execute(transaction);
-  // The person of a contact can be withdrawn by the run of a rival. Without a person, the entry names only the record.
-  await sql`
-    delete from contact_matches m
-    where ${isOfContacts(matched)} and person_key is null
-      and not exists (
-        select from contact_matches former
-        where former.source = m.source and former.contact_id = m.contact_id and former.person_key is not null)
-  `.execute(transaction);
+  await sql`delete from contact_matches where valid_to is not null and ${isOfContacts(contacts)}`.execute(transaction);
 }
 
 /** Condition on a table with the columns `run_id` and `row_number`. */

@@ -151,7 +151,7 @@ async function findRows(
     with found as materialized (
       select r.run_id, r.row_number, null as person_key, null as evidence
       from run_rows r
-      where ${sharesMatchKey('r', eachOf(matchKeysOfIdentityKeys(keys)))} and r.keys && ${keys}::text[]
+      where ${sharesMatchKey(eachOf(matchKeysOfIdentityKeys(keys)))} and r.keys && ${keys}::text[]
       union
       select k.run_id, k.row_number, null, null
       from unnest(${keys}::text[]) as key

@@ -207,8 +207,7 @@ async function clearRows(transaction: Transaction<Tables>, batch: Batch): Promis
 }
 
 /**
- * Removes rows. The run keeps the number of rows by outcome. The record of a contact keeps the outcome of its row,
- * which says whether a call asked for the contact. Rows that are still needed lose their cells.
+ * Removes rows. The run keeps the number of rows by outcome. Rows that are still needed lose their cells.
  */
 async function removeRows(transaction: Transaction<Tables>, batch: Batch): Promise<number> {
   const { runId, from, to, isLast, needed } = batch;
@@ -219,13 +218,6 @@ async function removeRows(transaction: Transaction<Tables>, batch: Batch): Promi
       outcomes = coalesce(outcomes, (
         select jsonb_object_agg(outcome, rows) from (${outcomesOfRows(runId)}) counted))
     where run_id = ${runId}
-  `.execute(transaction);
-  // Not a join: PostgreSQL compared each record of the run with each row.
-  await sql`
-    update contact_records k
-    set outcome = (select r.outcome from run_rows r where r.run_id = k.run_id and r.row_number = k.row_number)
-    where k.run_id = ${runId} and k.row_number > ${from} and k.row_number <= ${to}
-      and exists (select from run_rows r where r.run_id = k.run_id and r.row_number = k.row_number)
   `.execute(transaction);
   await sql`
     update run_rows set ${clearPersonalData} where run_id = ${runId} and row_number = any (${needed}::int[])

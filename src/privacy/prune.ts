@@ -4,7 +4,7 @@ import { effectiveStatuses, ineffectiveStatuses } from '../domain/late-results/d
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
-import { countReplaced, removeReplaced } from '../people/log/replaced-observations.ts';
+import { countReplaced, removeReplaced } from '../people/replaced-observations.ts';
 import { describeHeld, before, type HeldRun } from './held-runs.ts';
 import { losesCells, measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
 

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder, type Transaction, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import { withNote } from '../db/run-states.ts';
-import { isValid } from '../db/valid-entries.ts';
 import { samePersonReason } from '../domain/runs/outcome.ts';
 import { identifiesAlone } from '../keys/key-lookups.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
@@ -96,8 +95,7 @@ export async function claimKnownPeople(
         where o.service = ${run.service}
           and o.identity_keys @> array[k.identity_key]
           and starts_with(id.identity_key, 'person:')
-          and o.kind in ('answer', 'reused')
-          and ${sql.raw(isValid('o'))}
+          and o.kind = 'answer'
         offset 0
       ) known on true
       where ${identifiesAlone(sql`k.identity_key`)}

@@ -42,8 +42,6 @@ export interface RunRecord {
   /** The run may spend: a person has approved the plan, or the run was begun with `--yes` or by a schedule. */
   readonly isApproved: boolean;
   readonly finishedAt: Date | null;
-  /** An undo, or its reversal, was interrupted. */
-  readonly undoUnfinished: boolean;
   readonly cancelled: Cancelled | null;
   readonly undone: Undone | null;
   /** Its answers were removed after its undo. */
@@ -125,7 +123,6 @@ function recordOf(row: Selectable<Tables['runs']>): RunRecord {
     createdAt: row.created_at,
     asOf: row.as_of,
     finishedAt: row.finished_at,
-    undoUnfinished: row.undo_unfinished,
     isDiscarded: row.answers_discarded_at !== null,
     cancelled:
       isCancelled(row.status) && row.cancelled_at

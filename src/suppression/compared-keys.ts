@@ -1,6 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import { placesOfRows } from '../db/rows-of-run.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
+import type { Identity } from '../domain/identity/identity.ts';
+import type { ContactKey } from '../keys/contact-key.ts';
 import { addressesOfHash, identifiesAlone } from '../keys/key-lookups.ts';
 
 /** Expression: the key of a CRM record. Null if the export has no record id. */
@@ -28,6 +30,19 @@ export const namedRecordKey = sql`
 export const recordKey = sql`
   case when runs.source <> 'generic' then ${idKey} else ${namedRecordKey} end
 `;
+
+/** The keys of a CRM record and of the record with its name, as `recordKey` and `namedRecordKey` of its row. */
+export function recordKeysOf(
+  { source, contactId }: ContactKey,
+  { firstName, lastName, name: fullName }: Identity,
+): string[] {
+  if (/^(?:key|row|erased):/.test(contactId)) return [];
+  const id = `record:${source}/${contactId}`;
+  const name =
+    firstName !== undefined && lastName !== undefined ? `${firstName} ${lastName}` : fullName;
+  const named = name === undefined ? [] : [`${id}|${name.toLowerCase()}`];
+  return source === 'generic' ? named : [id, ...named];
+}
 
 /** SQL tables of rows of a run, `r`, and their run, `runs`. @param rowNumbers query of row numbers */
 export const rowsWithRun = (runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> => sql`

@@ -171,7 +171,7 @@ export async function clearSuppressedRows(
       ${clearSuppressedRow}
     from (${listed}) l
     where r.run_id = ${runId} and r.outcome = 'duplicate' and r.keys && l.keys
-      and ${sharesMatchKey('r', sql`select unnest(match_keys) from (${listed}) listed`)}
+      and ${sharesMatchKey(sql`select unnest(match_keys) from (${listed}) listed`)}
     returning r.row_number
   `.execute(transaction);
   await sql`

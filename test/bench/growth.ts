@@ -168,7 +168,6 @@ async function oneNight(
       await timed(() =>
         recordAnswer(callWarehouse, {
           attemptId,
-          source: 'generic',
           people,
           answer,
           asked: { reveal: [], waterfall: [], service },

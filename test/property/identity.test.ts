@@ -127,7 +127,7 @@ class Play {
   #candidates() {
     return this.people.map((person, index) => ({
       person: readyPerson(person),
-      askedAt: new Date(this.#calls[index]!),
+      askedAt: this.#calls[index]!,
     }));
   }
 
@@ -192,7 +192,8 @@ describe('identity across calls, in the warehouse', () => {
 
   /** In an order in which nothing refers to a deleted row. */
   const tables = (
-    'changes, contacts, contact_matches, contact_records, people, organization_values, observations, ' +
+    'changes, contact_matches, contact_records, contact_keys, person_keys, person_history, digest_queue, people, ' +
+    'organization_values, prune_candidates, observation_log, ' +
     'organization_facts, ' +
     'claims, run_people, attempt_people, raw_answers, attempts, lookup_history, lookup_runs, run_rows, runs'
   ).split(', ');

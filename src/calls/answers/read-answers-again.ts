@@ -10,8 +10,8 @@ import {
   factsOfAnswer,
   factsOfLateResult,
   type ObservedFacts,
-} from '../../people/log/observation.ts';
-import { rewriteObservations } from '../../people/log/replaced-observations.ts';
+} from '../../people/observation.ts';
+import { rewriteObservations } from '../../people/replaced-observations.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import { readBulkAnswer } from '../../service/answers/bulk-answer.ts';
 import { operations } from '../../service/call-operation.ts';
@@ -161,15 +161,14 @@ async function rewrite(
           and person_key = any(${[...factsById.keys()].map((personId) => keyOfId(personId))}::text[])
           and ${sql.ref(column)} = ${id}
           and (kind = 'answer') = ${column === 'attempt_id'}
-          and kind <> 'reused'
       ) of_body
       -- A body can name a person by two ids, with results of its own for each.
       where observations = 1
     `.execute(transaction);
     const entries = rows.flatMap(({ personId, kind, ...row }) => {
       const facts = factsById.get(personId)?.(kind);
-      return facts ? [{ ...row, facts }] : [];
+      return facts ? [{ ...row, service, facts }] : [];
     });
-    return rewriteObservations(transaction, service, entries);
+    return rewriteObservations(transaction, entries);
   });
 }

@@ -25,7 +25,8 @@ import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { restartMatchRate, watchMatchRate } from '../../runs/quality-gate/watch-match-rate.ts';
 import { attemptCall, type AttemptDependencies, type AttemptResult } from '../attempt-call.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { recordRejected } from '../../people/known/lookup-history.ts';
+import { recordRejected } from '../../people/lookup-history.ts';
+import { digest } from '../../people/digest.ts';
 import { markUnknown } from '../../ledger/close-attempt.ts';
 import { askedBy } from '../../runs/pages.ts';
 import type { Asked } from '../../runs/planning/drop-rows.ts';
@@ -140,8 +141,7 @@ class BatchInProgress {
     const ofCall = 'pauseReason' in result ? result.pauseReason : undefined;
     const rate =
       isRecorded && !ofCall ? await watchMatchRate(warehouse, runId, options.minMatchRate) : undefined;
-    const pausedInCall = 'paused' in result ? result.paused : undefined;
-    const paused = pausedInCall ?? (ofCall && (await this.#pause(ofCall)));
+    const paused = ofCall && (await this.#pause(ofCall));
     const pausedByRate = rate && (await this.#pause(rate, () => restartMatchRate(warehouse, runId)));
     // A delivery can arrive before the answer, and is applied after it.
     if (isRecorded && lateKindsOf(options).length > 0)
@@ -374,6 +374,8 @@ export async function openBatches(
   let run = await getRun(warehouse, runId);
   const isOurs = run.options.service === service || (await adoptService(warehouse, runId, service));
   if (run.options.service !== service) run = await getRun(warehouse, runId);
+  // The outcomes of stored answers follow from their digest, which a kill can have left to be done.
+  await digest(warehouse);
   // Registered first, so that calls of lower priority leave a slot free during the following steps.
   const { leftAttempts, hasSuppressions } = await registerBatches(database, { runId, batches });
   for (const attemptId of leftAttempts) {

@@ -19,7 +19,7 @@ import { asUnwritable, writeWholeFile } from '../../files/write-whole-file.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
-import { hasContactsOf, requireSource } from '../../people/contacts/contact-sources.ts';
+import { hasContactsOf, requireSource } from '../../people/contact-sources.ts';
 import { getRun } from '../../runs/runs.ts';
 import { withWarehouse, type Session } from '../session/session.ts';
 import { settingsOfExisting } from '../session/settings-flags.ts';

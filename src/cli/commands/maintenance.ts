@@ -1,6 +1,5 @@
 import { readAnswersAgain } from '../../calls/answers/read-answers-again.ts';
 import { allowAnalyst, migrate } from '../../db/migrate.ts';
-import type { Warehouse } from '../../db/database.ts';
 import { acquireStack } from '../../dev/stack.ts';
 import { exitCodes, Problem, UsageProblem } from '../../domain/problem.ts';
 import { retained, type Retained } from '../../domain/runs/retention.ts';
@@ -8,7 +7,6 @@ import { counted } from '../../domain/text/format.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
-import { readUnfinishedUndo } from '../../runs/undo-run.ts';
 import { stopAfterBatch, withWarehouse } from '../session/session.ts';
 import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
 import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
@@ -76,7 +74,6 @@ Examples:
         );
       await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
         const signal = stopAfterBatch();
-        if (check) await requireFinishedUndos(warehouse);
         const read = fromAnswers ? await readAnswersAgain(warehouse, signal) : undefined;
         const figures = await rebuild(warehouse, {
           check,
@@ -85,7 +82,6 @@ Examples:
         });
         const { people, contacts, differing, differences, complete } = figures;
         const isDifferent = check && differences > 0;
-        if (isDifferent) await requireFinishedUndos(warehouse);
         const bodies = read && { bodies: read.bodies, observations_changed: read.changed };
         const lines = [
           ...(read
@@ -106,25 +102,6 @@ Examples:
         if (isDifferent) process.exitCode = exitCodes.failed;
       });
     });
-}
-
-/** People whom an unfinished undo has not reached yet differ from the log. @throws Problem `undo.unfinished` */
-async function requireFinishedUndos(warehouse: Warehouse): Promise<void> {
-  const unfinished = await readUnfinishedUndo(warehouse);
-  if (unfinished === undefined) return;
-  const { runId, reverts } = unfinished;
-  throw new Problem(
-    'undo.unfinished',
-    `the ${reverts ? 'revert of the undo' : 'undo'} of run ${runId} is not finished: people whom it has not reached ` +
-      'differ from the log',
-    {
-      where: 'enrich rebuild --check',
-      next:
-        `enrich undo ${runId}${reverts ? ' --revert' : ''} --yes completes it, or waits until the command in ` +
-        'progress ends; then check again',
-      exitCode: exitCodes.needsPerson,
-    },
-  );
 }
 
 /** `enrich prune`: data older than RETENTION. */

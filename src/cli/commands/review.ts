@@ -1,4 +1,4 @@
-import { requireSource } from '../../people/contacts/contact-sources.ts';
+import { requireSource } from '../../people/contact-sources.ts';
 import { findWithheld, readReview, type Review } from '../../people/decisions/find-withheld.ts';
 import {
   previewDecision,
@@ -139,7 +139,6 @@ function decisionCommand(name: keyof typeof decisions): Command {
             verdict,
             person_before: decided.personBefore,
             person_now: decided.personNow,
-            open_run: decided.openRun ?? null,
           };
           printFacts(options.json, facts, describeEffect(decided, !recorded));
         };
@@ -156,13 +155,11 @@ function decisionCommand(name: keyof typeof decisions): Command {
 }
 
 function describeEffect(
-  { isNew, personBefore, personNow, openRun }: DecidedContact,
+  { isNew, personBefore, personNow }: DecidedContact,
   isPreview: boolean,
 ): string {
   const [had, has] = [personBefore ?? 'no person', personNow ?? 'no person'];
   const before = isNew ? '' : 'this was decided before; ';
-  if (openRun !== undefined)
-    return `${before}the contact has ${has} until run ${openRun} ends, which applies the decision`;
   if (had === has) return `${before}the contact ${isPreview ? 'keeps' : 'still has'} ${has}`;
   return `${before}the contact ${isPreview ? 'would have' : 'now has'} ${has}, in place of ${had}`;
 }

@@ -1,13 +1,18 @@
 import { Command, jsonOption, noteOf, type NoteFlags } from '../terminal/command.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
-import { countLookups } from '../../people/known/lookup-history.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-statuses.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
-import { discardAnswers, type DiscardedAnswers } from '../../privacy/discard-answers.ts';
-import { measureUndo, revertUndo, undoRun, type UndoFigures } from '../../runs/undo-run.ts';
+import {
+  discardAnswers,
+  measureUndo,
+  revertUndo,
+  undoRun,
+  type DiscardedAnswers,
+  type UndoFigures,
+} from '../../runs/undo-run.ts';
 import { approves } from '../terminal/confirm.ts';
 import { describeUndone } from '../run/describe-run.ts';
 import { anyRun } from '../run/run-status.ts';
@@ -22,15 +27,12 @@ interface UndoFlags extends NoteFlags {
   readonly json?: boolean;
 }
 
-const nothing: UndoFigures = { removed: 0, restored: 0, only_emails: 0, only_phones: 0 };
-
 /** What the command says about an undo. */
 const undoTexts = {
   isDone: '  the run is undone already: nothing was changed',
   question: 'undo this run?',
-  onlyHere: 'known from this run alone: removed',
-  elsewhere: 'known from other runs as well: keep the values of those runs',
-  change: 'removed',
+  onlyHere: 'only in the export of this run: removed',
+  elsewhere: 'in other exports as well: these decide',
   done: '  undone',
 };
 
@@ -38,28 +40,26 @@ const undoTexts = {
 const revertTexts: typeof undoTexts = {
   isDone: '  the run is not undone: nothing was changed',
   question: 'revert the undo of this run?',
-  onlyHere: 'known from this run alone: come back',
-  elsewhere: 'known from other runs as well: this run counts again',
-  change: 'come back',
+  onlyHere: 'only in the export of this run: come back',
+  elsewhere: 'in other exports as well: this export counts again',
   done: '  the undo was reverted',
 };
 
 export function undoCommand(): Command {
   return new Command('undo')
-    .description('Undo what a run wrote: contacts are as if it had never run.')
+    .description('Take the contact records of a run back. What was paid for stays known.')
     .argument('<run>', anyRun)
     .option('--revert', 'revert an earlier undo of the run')
-    .option('--discard-answers', 'also remove what its answers said: the next run asks and pays again')
+    .option('--discard-answers', 'also remove what its answers said: a rerun pays again; cannot be reverted')
     .keepNote('kept with the run; no names')
     .option('--yes', 'do it without asking')
     .option(...jsonOption)
     .explain(`
-Contacts from only this run are removed. Other contacts keep the values from other runs. The run must have ended.
-Its answers stay stored. Its late results are stored and paid for, and change no contact.
+Contacts that only the export of this run has lose their data. Other exports decide about all other contacts. The run
+must have ended. Settled credits are not refunded.
 
-Settled credits are not refunded, and the people are not paid for again: a run of the same people, such as under the
-right source, uses the stored answers without calls. --discard-answers removes the stored answers as well: the next run
-asks and pays again, and the undo cannot be reverted.
+The people stay known: the same file, such as under its right source, gets their data without calls. With
+--discard-answers the warehouse forgets what the answers of the run said, and the next run asks and pays again.
 
 Examples:
   enrich undo latest
@@ -76,63 +76,59 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   requireEnded(run);
   requireAnswers(run, options);
   const reverts = options.revert === true;
+  const discards = options.discardAnswers === true && !run.isDiscarded;
   const texts = reverts ? revertTexts : undoTexts;
   const show = options.json === true ? () => {} : print;
   const facts = await readRunFacts(warehouse, run.runId);
-  const lookups = await countLookups(warehouse.database, run.runId);
-  const isDone = (run.undone === null) === reverts && !run.undoUnfinished;
-  const figures = isDone ? nothing : await measureUndo(warehouse, run.runId);
-  const answer = (undone: boolean, changed: UndoFigures, discarded?: DiscardedAnswers): void => {
+  const isDone = (run.undone === null) === reverts;
+  const figures = isDone ? { removed: 0, restored: 0 } : await measureUndo(warehouse, run.runId);
+  const answer = (undone: boolean, discarded?: DiscardedAnswers): void => {
     if (options.json !== true) return;
-    const counts = {
-      lookup_keys: lookups,
-      lookup_keys_removed: discarded?.lookupKeys ?? 0,
+    const own = reverts ? { removed: 0, returned: figures.removed } : { removed: figures.removed, returned: 0 };
+    printJson<'undo'>({
+      run_id: run.runId,
+      undone,
+      ...own,
+      restored: figures.restored,
       observations_discarded: discarded?.observations ?? 0,
+      lookup_keys_removed: discarded?.lookupKeys ?? 0,
       credits: facts.credits,
-    };
-    const { removed: onlyHere } = changed;
-    const own = reverts ? { removed: 0, returned: onlyHere } : { removed: onlyHere, returned: 0 };
-    printJson<'undo'>({ run_id: run.runId, undone, ...changed, ...own, ...counts });
+    });
   };
 
   show(`run ${run.runId}: ${run.status} (${run.source ?? 'no source'}, ${run.fileName})`);
   if (run.undone && !reverts) show(`  ${describeUndone(run.undone)}`);
-  const discards = options.discardAnswers === true && !run.isDiscarded;
   if (isDone && !discards) {
     show(texts.isDone);
-    return answer(!reverts, figures);
+    return answer(!reverts);
   }
+  show(describe(figures, texts));
   if (options.yes !== true) {
-    show(describe(figures, texts, discards ? lookups : undefined));
-    if (!reverts && figures.removed > 0)
-      show('  a removed contact that other runs show to be a known person gets the data of this person');
-    if (discards) tell('what the answers of the run said is removed, and the undo cannot be reverted');
     if (!reverts) sayWhatStays(facts, run.options.schedule);
+    if (discards) tell('what the answers of the run said is removed: a rerun pays for its people again');
     const ends = { unchanged: 'nothing was changed', yes: 'carries it out' };
-    if (!(await approves(texts.question, options, ends))) return answer(run.undone !== null, figures);
+    if (!(await approves(texts.question, options, ends))) return answer(run.undone !== null);
   }
   if (!isDone) await carryOut(session, run.runId, options);
-  const discarded = discards ? await discardAnswers(warehouse, run.runId) : undefined;
-  // An undo decides about contacts again: other runs may know who they are.
-  const changed = isDone ? figures : await measureUndo(warehouse, run.runId);
-  show(describe(changed, texts, discarded?.lookupKeys));
+  const discarded = discards ? await discardAnswers(warehouse, run.runId, stopAfterBatch()) : undefined;
   show(texts.done);
-  answer(!reverts, changed, discarded);
+  if (discarded) show(`  removed: ${counted(discarded.observations, 'observation')}`);
+  answer(!reverts, discarded);
   if (options.yes === true && !reverts) sayWhatStays(facts, run.options.schedule);
 }
 
 /** @throws Problem `undo.interrupted` */
 async function carryOut({ warehouse }: Session, runId: string, options: UndoFlags): Promise<void> {
   const signal = stopAfterBatch();
-  const progress = progressReporter('entries of the log');
+  const progress = progressReporter('contacts and people');
   const { complete } =
     options.revert === true
       ? await revertUndo(warehouse, runId, signal, progress)
       : await undoRun(warehouse, runId, noteOf(options), signal, progress);
   if (complete) return;
-  throw new Problem('undo.interrupted', 'stopped before all contacts were computed anew', {
+  throw new Problem('undo.interrupted', 'stopped before all contacts were decided about', {
     where: runId,
-    next: 'run the same command again: it completes the undo',
+    next: 'run the same command again, or any run: it completes the undo',
     exitCode: exitCodes.needsPerson,
   });
 }
@@ -160,16 +156,11 @@ function requireAnswers(
   });
 }
 
-function describe(figures: UndoFigures, texts: typeof undoTexts, removedKeys?: number): string {
+function describe(figures: UndoFigures, texts: typeof undoTexts): string {
   return table([
-    ["contacts of the run's people, in all exports", ''],
+    ['contacts with a person', ''],
     [texts.onlyHere, figures.removed],
     [texts.elsewhere, figures.restored],
-    ...(['emails', 'phones'] as const).map((field) => {
-      const contacts = figures[`only_${field}`];
-      return contacts > 0 && [`  of these, ${field} known from this run alone: ${texts.change}`, contacts];
-    }),
-    removedKeys !== undefined && ['keys of the lookup history', removedKeys],
   ]);
 }
 
@@ -179,8 +170,7 @@ function sayWhatStays({ credits: { settled }, late_results: late }: RunFacts, sc
   tell(`${counted(settled, 'settled credit')} ${nounFor(settled, 'is', 'are')} not refunded`);
   if (callsAwaited > 0)
     tell(
-      `late results of ${counted(callsAwaited, 'call')} may still come: they are stored and paid for, and ` +
-        'change no contact',
+      `late results of ${counted(callsAwaited, 'call')} may still come: they are paid for, and the people keep them`,
     );
   if (schedule !== null)
     tell(

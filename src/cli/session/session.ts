@@ -9,7 +9,6 @@ import { createLogger, type Logger } from '../../telemetry/log.ts';
 import { openWarehouse, type Warehouse } from '../../db/database.ts';
 import { canSucceedLater, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { migrate } from '../../db/migrate.ts';
-import { renewRestoredFeed } from '../../people/change-feed.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { RunningWorker } from '../../worker.ts';
 import { describeLogLine, tell } from '../terminal/output.ts';
@@ -39,9 +38,6 @@ export interface SessionNeeds {
   /** The command is a server: without a terminal, its log is JSON. */
   readonly isServer?: boolean;
 }
-
-const restored =
-  'the warehouse was restored into another server: readers of the change feed start again with enrich export';
 
 /**
  * A worker abandons its calls a minute after the longest call. The SDK can wait longer for a server that does not
@@ -84,12 +80,7 @@ export async function withSession<Result>(
     return await new Promise<Result>((resolve, reject) => {
       stack.watch(reject);
       const session = openSession({ config, stack, log, atEnd, onWorkerFailure: reject });
-      renewRestoredFeed(session.warehouse.database)
-        .then((isRenewed) => {
-          if (isRenewed) log.warn(restored);
-          return use(session);
-        })
-        .then(resolve, reject);
+      use(session).then(resolve, reject);
     });
   } catch (error) {
     if (canSucceedLater(error)) throw describeDatabaseFailure(error, stack.databaseUrl);

@@ -5,7 +5,6 @@ import { admissionFunctions } from './initial/functions/admission.ts';
 import { budgetFunctions } from './initial/functions/budgets.ts';
 import { orderOfCredits } from './initial/functions/order-of-credits.ts';
 import { projectionFunctions } from './initial/functions/projections.ts';
-import { pruneCandidates } from './initial/functions/append-to-log.ts';
 import { rateWindowFunctions } from './initial/functions/rate-windows.ts';
 import { recordFunctions } from './initial/functions/record-answer.ts';
 import { runStatistics } from './initial/functions/run-statistics.ts';
@@ -30,7 +29,6 @@ const statements = [
   ...peopleLog,
   ...contactDecisions,
   ...peopleProjections,
-  ...pruneCandidates,
   ...projectionFunctions,
   ...peopleHistory,
   ...questions,

@@ -60,8 +60,6 @@ export interface RunTables {
     undone_reason: string | null;
     /** Its answers were removed after its undo, which can no longer be reverted. */
     answers_discarded_at: Timestamp | null;
-    /** Whether people and contacts are still to be computed anew after an undo or its revert. */
-    undo_unfinished: Generated<boolean>;
   };
   run_rows: IdentityColumns & {
     run_id: string;

@@ -21,11 +21,6 @@ export interface ContactDecision {
   readonly recordHash: string;
 }
 
-/** A decision about the contact of a row of a call. */
-export interface RowDecision extends ContactDecision {
-  readonly rowNumber: number;
-}
-
 /** Why a contact does not get a person whom a decision has rejected. */
 export const rejectedReason = 'a decision says that the contact is not this person';
 

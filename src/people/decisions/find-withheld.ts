@@ -1,17 +1,13 @@
-import { sql, type Kysely } from 'kysely';
-import { verdictsOn, weakReason, contestedReason, isPossible } from '../../domain/identity/decide-person.ts';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { weakReason, contestedReason, isPossible } from '../../domain/identity/decide-person.ts';
 import { weigh } from '../../domain/identity/identity-evidence.ts';
-import { identityKeys } from '../../domain/identity/identity-keys.ts';
-import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../domain/identity/match-keys.ts';
-import { exportOrder, isExport } from '../../db/valid-entries.ts';
+import { verdictOn, type RecordedVerdict } from '../../domain/identity/verdicts.ts';
+import { exportOrder } from '../../db/valid-entries.ts';
 import type { Tables } from '../../db/schema.ts';
-import { readRows, type ContactState } from '../contacts/contact-states.ts';
-import { asCandidate, readNeighbourhood } from '../contacts/neighbourhood.ts';
-import { ByMatchKey, readKnownPeople } from '../known/known-people.ts';
-import { contactKey, type ContactKey, type RowKey } from '../../keys/contact-key.ts';
-import type { RecordedVerdict } from '../../domain/identity/verdicts.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import type { ContactKey } from '../../keys/contact-key.ts';
+import { Neighbourhood, type ContactState } from '../neighbourhood.ts';
 import { recordHash } from './contact-decisions.ts';
-import { readPersonId, readReviewedContact } from './reviewed-contact.ts';
 
 /** A known person whose data a contact does not get. */
 export interface WithheldPerson {
@@ -28,127 +24,123 @@ export interface WithheldContact extends WithheldPerson {
   readonly row_number: number;
 }
 
-const rowsPerBatch = 500;
+const contactsPerBatch = 500;
 
 /**
- * Finds contacts without a person, of ended runs, that share an identifier, a shared mailbox, or name and employer with
- * a known person, and that have no decision about this person. Those of the newest export come first.
+ * Finds contacts without a person that share an identifier, a shared mailbox, or name and employer with a known person,
+ * and that have no decision about this person. Those of the newest export come first.
  */
 export async function findWithheld(
   database: Kysely<Tables>,
   { source, limit }: { readonly source: string | undefined; readonly limit: number },
 ): Promise<readonly WithheldContact[]> {
-  const found: WithheldContact[] = [];
-  for await (const { service, rows } of newestUnfilled(database, source)) {
-    const read = await readRows(database, service, rows);
-    const states = read.filter(({ personKey }) => personKey === null);
-    const people = await findCandidates(database, service, states);
-    for (const [index, { source: ofSource, contactId, runId, rowNumber }] of states.entries())
-      for (const person of people[index]!)
-        found.push({
-          source: ofSource,
-          contact_id: contactId,
-          ...person,
-          run_id: runId,
-          row_number: rowNumber,
-        });
-    if (found.length >= limit) break;
-  }
-  return found.slice(0, limit);
-}
-
-/** Batches of unfilled rows, those of the newest export first. An earlier row of a contact says nothing. */
-async function* newestUnfilled(
-  database: Kysely<Tables>,
-  source: string | undefined,
-): AsyncGenerator<{ readonly service: string; readonly rows: readonly (RowKey & ContactKey)[] }> {
-  const seen = new Set<string>();
-  for (const { run_id: runId, service } of await readRuns(database, source)) {
-    let read;
-    do {
-      read = await readUnfilled(database, runId, read?.at(-1)?.rowNumber ?? 0);
-      const rows = read.filter((row) => !seen.has(contactKey(row.source, row.contactId)));
-      for (const row of rows) seen.add(contactKey(row.source, row.contactId));
-      yield { service, rows };
-    } while (read.length === rowsPerBatch);
-  }
-}
-
-async function readRuns(
-  database: Kysely<Tables>,
-  source: string | undefined,
-): Promise<readonly { readonly run_id: string; readonly service: string }[]> {
-  const { rows } = await sql<{ run_id: string; service: string }>`
-    select run_id, options ->> 'service' as service
-    from runs
-    where ${sql.raw(isExport('runs'))}
-      and finished_at is not null
-      and source = coalesce(${source ?? null}::text, source)
-    order by ${sql.raw(exportOrder('runs'))} desc
-  `.execute(database);
-  return rows;
-}
-
-/** Reads rows of a run that may have lost or not got a person whom an answer has named. */
-async function readUnfilled(
-  database: Kysely<Tables>,
-  runId: string,
-  after: number,
-): Promise<readonly (RowKey & ContactKey)[]> {
-  const { rows } = await sql<RowKey & ContactKey>`
-    select r.run_id as "runId", r.row_number as "rowNumber", runs.source, r.contact_id as "contactId"
-    from run_rows r
-    join runs on runs.run_id = r.run_id
-    where r.run_id = ${runId}
-      and r.row_number > ${after}
-      and r.outcome is distinct from 'suppressed'
-      and r.keys <> '{}'
-      and not exists (select from contacts c where c.source = runs.source and c.contact_id = r.contact_id)
-    order by r.row_number
-    limit ${rowsPerBatch}
-  `.execute(database);
-  return rows;
-}
-
-/** Finds known people who could be each of the contacts, and whom the contact does not have. */
-async function findCandidates(
-  database: Kysely<Tables>,
-  service: string,
-  contacts: readonly ContactState[],
-): Promise<readonly (readonly WithheldPerson[])[]> {
-  if (contacts.length === 0) return [];
-  const nearby = await readNeighbourhood(database, service, contacts, []);
-  const people = new ByMatchKey(
-    await readKnownPeople(database, service, { matchKeys: [...new Set(contacts.flatMap(keysOf))] }),
-  );
-  return contacts.map((contact) => {
-    const { decision, people: compared } = nearby.decide(contact);
-    const refused = new Map(
-      decision.kind === 'refused'
-        ? decision.indexes.map((index) => [compared[index]!.personKey, decision.reason])
-        : [],
-    );
-    const near = people.sharing(keysOf(contact));
-    const decided = verdictsOn(
-      near.map((person) => asCandidate(person, contact)),
-      contact.verdicts,
-    );
-    return near.flatMap((person, index): WithheldPerson[] => {
-      const { personId } = person.compared;
-      if (personId === undefined || person.personKey === contact.personKey || decided[index]) return [];
-      const fit = weigh(contact.compared, person.compared);
-      const weakDoubt = contact.wasAsked ? contestedReason : weakReason;
-      const doubt = fit.strength === 'none' ? fit.reason : weakDoubt;
-      if (!isPossible(fit) && !(fit.strength === 'none' && fit.sharesIdentifier)) return [];
-      return [{ person_id: personId, reason: refused.get(person.personKey) ?? doubt }];
-    });
+  return database.transaction().execute(async (transaction) => {
+    const found: WithheldContact[] = [];
+    for (let read = 0; found.length < limit; read += contactsPerBatch) {
+      const contacts = await readUnfilled(transaction, source, read);
+      const near = new Neighbourhood(transaction);
+      const states = await near.readContacts(contacts);
+      await near.readPeopleOf(states, true);
+      await near.readContactsOf(states.flatMap((contact) => near.weakCandidates(contact)));
+      for (const contact of states)
+        for (const person of candidatesOf(near, contact)) {
+          const { runId, rowNumber } = contact.records[0]!;
+          found.push({
+            source: contact.source,
+            contact_id: contact.contactId,
+            ...person,
+            run_id: runId,
+            row_number: rowNumber,
+          });
+        }
+      if (contacts.length < contactsPerBatch) break;
+    }
+    return found.slice(0, limit);
   });
 }
 
-/** The keys of people who could be the contact, also by a shared mailbox without the name. */
-function keysOf({ compared: { identity } }: ContactState): number[] {
-  const { firstName: _, lastName: __, name: ___, ...nameless } = identity;
-  return [...new Set([...matchKeysOfIdentity(identity), ...matchKeysOfIdentityKeys(identityKeys(nameless))])];
+/** Reads contacts that may have lost or not got a person whom an answer has named. */
+async function readUnfilled(
+  transaction: Transaction<Tables>,
+  source: string | undefined,
+  after: number,
+): Promise<readonly ContactKey[]> {
+  const { rows } = await sql<ContactKey>`
+    select source, "contactId"
+    from (
+      select distinct on (k.source, k.contact_id) k.source, k.contact_id as "contactId", k.keys, k.row_number, k.is_blocked,
+        u.as_of, u.created_at
+      from contact_records k
+      join runs u on u.run_id = k.run_id and u.undone_at is null
+      where k.source = coalesce(${source ?? null}::text, k.source)
+        and not exists (
+          select from contact_matches m
+          where m.source = k.source and m.contact_id = k.contact_id and m.valid_to is null)
+      order by k.source, k.contact_id, ${sql.raw(exportOrder('u'))} desc
+    ) newest
+    where keys <> '{}' and not is_blocked
+    order by as_of desc, created_at desc, row_number
+    limit ${contactsPerBatch} offset ${after}
+  `.execute(transaction);
+  return rows;
+}
+
+/** Finds known people who could be a contact, and whom the contact does not have. */
+function candidatesOf(near: Neighbourhood, contact: ContactState): readonly WithheldPerson[] {
+  const [record] = contact.records;
+  if (!record || contact.service === undefined) return [];
+  const { decision, people: compared } = near.decideBy(contact, record);
+  const refused = new Map(
+    decision.kind === 'refused'
+      ? decision.indexes.map((index) => [compared[index]!.personKey, decision.reason])
+      : [],
+  );
+  return near.candidatesOf(contact, record, contact.service, true).flatMap((person): WithheldPerson[] => {
+    const { personId } = person.compared;
+    if (personId === undefined || person.personKey === contact.match?.personKey) return [];
+    if (verdictOn(contact.verdicts, person.compared) !== undefined) return [];
+    const fit = weigh(record.compared, person.compared);
+    const weakDoubt = record.askedAt === null ? weakReason : contestedReason;
+    const doubt = fit.strength === 'none' ? fit.reason : weakDoubt;
+    if (!isPossible(fit) && !(fit.strength === 'none' && fit.sharesIdentifier)) return [];
+    return [{ person_id: personId, reason: refused.get(person.personKey) ?? doubt }];
+  });
+}
+
+/**
+ * Reads a contact as the newest export has it.
+ *
+ * @throws Problem `contact.unknown`; `contact.unidentified` for a record without any identity
+ */
+export async function readReviewed(
+  transaction: Transaction<Tables>,
+  contact: ContactKey,
+): Promise<{ readonly near: Neighbourhood; readonly state: ContactState; readonly service: string }> {
+  const near = new Neighbourhood(transaction);
+  const [state] = await near.readContacts([contact]);
+  if (state?.service === undefined)
+    throw new UsageProblem('contact.unknown', 'the warehouse does not know this record', {
+      where: `${contact.source} ${contact.contactId}`,
+      next: 'check the source and the id; or enrich an export that has the record',
+    });
+  if (state.records[0]!.compared.keys.length === 0 && !state.match)
+    throw new UsageProblem('contact.unidentified', 'the warehouse has no cells that identify this record', {
+      where: `${contact.source} ${contact.contactId}`,
+      next: 'enrich an export in which the record has an address, a profile, an id, or a name and an employer',
+    });
+  await near.readPeopleOf([state], true);
+  return { near, state, service: state.service };
+}
+
+/** The id of the person whom a contact has; null: it has none. */
+export async function readPersonId(
+  database: Kysely<Tables>,
+  { source, contactId }: ContactKey,
+): Promise<string | null> {
+  const { rows } = await sql<{ person_id: string | null }>`
+    select person_id from enriched_contacts where source = ${source} and contact_id = ${contactId}
+  `.execute(database);
+  return rows[0]?.person_id ?? null;
 }
 
 export interface MadeDecision {
@@ -176,9 +168,14 @@ export interface Review {
 
 /** @throws Problem `contact.unknown`, `contact.unidentified` */
 export async function readReview(database: Kysely<Tables>, contact: ContactKey): Promise<Review> {
-  const { service, state } = await readReviewedContact(database, contact);
-  const [candidates = []] = await findCandidates(database, service, [state]);
-  const hash = recordHash(state.compared.identity);
+  return database.transaction().execute((transaction) => readReviewIn(transaction, contact));
+}
+
+async function readReviewIn(database: Transaction<Tables>, contact: ContactKey): Promise<Review> {
+  const { near, state, service } = await readReviewed(database, contact);
+  await near.readContactsOf(near.weakCandidates(state));
+  const candidates = candidatesOf(near, state);
+  const hash = recordHash(state.records[0]!.compared.identity);
   const { rows } = await sql<
     Omit<MadeDecision, 'holds'> & { readonly record_hash: string; readonly is_newest: boolean }
   >`
@@ -194,7 +191,7 @@ export async function readReview(database: Kysely<Tables>, contact: ContactKey):
     source: contact.source,
     contact_id: contact.contactId,
     person_id: await readPersonId(database, contact),
-    evidence: state.evidence,
+    evidence: state.match?.evidence ?? null,
     candidates,
     decisions: rows.map(({ record_hash: recorded, is_newest: isNewest, ...decision }) => ({
       ...decision,

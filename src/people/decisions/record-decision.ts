@@ -1,19 +1,15 @@
 import { sql, type Transaction } from 'kysely';
-import { matchKeysOfIdentity } from '../../domain/identity/match-keys.ts';
 import type { RecordedVerdict } from '../../domain/identity/verdicts.ts';
 import { UsageProblem, type Note } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { rolledBack } from '../../db/rolled-back.ts';
 import type { Tables } from '../../db/schema.ts';
-import { lockSuppressionsExclusive } from '../../suppression/suppression-list.ts';
-import { readKeysOfPeople } from '../contacts/contacts-by-match-key.ts';
-import { applyChanges, decideAffected } from '../contacts/apply-changes.ts';
-import { findChanges } from '../contacts/find-changes.ts';
-import { readKnownPeople } from '../known/known-people.ts';
-import { keyOfId } from '../log/observation.ts';
-import { recordHash } from './contact-decisions.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';
-import { readPersonId, readReviewedContact, type ReviewedContact } from './reviewed-contact.ts';
+import { digestQueued, inDigest, lockDigest, queueContacts, queuePeople } from '../digest.ts';
+import type { ContactState } from '../neighbourhood.ts';
+import { keyOfId } from '../observation.ts';
+import { recordHash } from './contact-decisions.ts';
+import { readPersonId, readReviewed } from './find-withheld.ts';
 
 /** A decision that a contact is, or is not, a person; or the end of such a decision. */
 interface Decision extends ContactKey {
@@ -28,8 +24,6 @@ export interface DecidedContact {
   /** Id of the person whom the contact had; null: it had none. */
   readonly personBefore: string | null;
   readonly personNow: string | null;
-  /** The run that applies the decision when it ends; undefined: the decision is applied. */
-  readonly openRun: string | undefined;
 }
 
 /**
@@ -44,7 +38,7 @@ export async function recordDecision(
   decision: Decision,
   note: Note,
 ): Promise<DecidedContact> {
-  return database.transaction().execute((transaction) => decideIn(transaction, decision, note));
+  return inDigest(database, (transaction) => decideIn(transaction, database, decision, note));
 }
 
 /** Computes what `recordDecision` would do, without a change. @throws Problem as `recordDecision` */
@@ -53,52 +47,44 @@ export async function previewDecision(
   decision: Decision,
   note: Note,
 ): Promise<DecidedContact> {
-  return rolledBack(database, (transaction) => decideIn(transaction, decision, note));
+  return rolledBack(database, async (transaction) => {
+    await lockDigest(transaction);
+    return decideIn(transaction, database, decision, note);
+  });
 }
 
 async function decideIn(
   transaction: Transaction<Tables>,
+  database: Warehouse['database'],
   decision: Decision,
   note: Note,
 ): Promise<DecidedContact> {
-  // Before any other lock: transactions that write about people end first, and later ones see the decision.
-  await lockSuppressionsExclusive(transaction);
-  const before = await readReviewedContact(transaction, decision);
-  const { service, state, openRun } = before;
+  const { state, service } = await readReviewed(transaction, decision);
   const personKey = keyOfId(decision.personId);
-  const people = await readKnownPeople(transaction, service, {
-    matchKeys: [],
-    personKeys: [personKey, ...(state.personKey === null ? [] : [state.personKey])],
-  });
-  const isKnown = people.some((person) => person.personKey === personKey);
-  const isNew = await append(transaction, before, decision, { personKey, isKnown }, note);
+  const { rows } = await sql`
+    select from people where service = ${service} and person_key = ${personKey}
+  `.execute(transaction);
+  const known = { personKey, service, isKnown: rows.length > 0 };
+  const isNew = await append(transaction, state, decision, known, note);
   const personBefore = await readPersonId(transaction, decision);
-  if (openRun === undefined) await decide(transaction, service, decision);
-  await decideAffected(
-    transaction,
-    { service },
-    await readKeysOfPeople(transaction, service, [
-      ...new Set([
-        ...matchKeysOfIdentity(state.compared.identity),
-        ...people.flatMap(({ matchKeys }) => matchKeys),
-      ]),
-    ]),
-  );
+  await queueContacts(transaction, [decision]);
+  await queuePeople(transaction, [{ service, personKey }, ...(state.match ? [state.match] : [])]);
+  await digestQueued(transaction, database);
   const personNow = await readPersonId(transaction, decision);
-  if (decision.verdict === 'confirmed' && openRun === undefined && personNow === null)
+  if (decision.verdict === 'confirmed' && personNow === null)
     throw new UsageProblem('person.suppressed', 'the person or the contact is on the suppression list', {
       where: decision.personId,
       next: 'enrich suppress remove takes a person off the list; nothing was changed',
     });
-  return { isNew, personBefore, personNow, openRun };
+  return { isNew, personBefore, personNow };
 }
 
 /** Appends a decision, unless the newest one about contact and person says the same. */
 async function append(
   transaction: Transaction<Tables>,
-  { service, state }: ReviewedContact,
+  state: ContactState,
   { source, contactId, personId, verdict }: Decision,
-  { personKey, isKnown }: { readonly personKey: string; readonly isKnown: boolean },
+  { personKey, service, isKnown }: { personKey: string; service: string; isKnown: boolean },
   note: Note,
 ): Promise<boolean> {
   const { decisions, verdicts } = state;
@@ -114,7 +100,7 @@ async function append(
         where: personId,
         next: 'write the id of a person that enrich review list or enriched_contacts has',
       });
-    if (state.isSuppressed)
+    if (state.records[0]!.isBlocked)
       throw new UsageProblem(
         'contact.suppressed',
         'this contact can have no person: its newest row is suppressed, or rows with its id name different people',
@@ -136,17 +122,11 @@ async function append(
   await sql`
     insert into contact_decisions
       (source, contact_id, service, person_key, verdict, record_hash, reason, decided_by)
-    select ${source}, ${contactId}, ${service}, e.person_key, e.verdict, ${recordHash(state.compared.identity)},
+    select ${source}, ${contactId}, ${service}, e.person_key, e.verdict, ${recordHash(state.records[0]!.compared.identity)},
       ${note.reason ?? null}, ${note.by}
     from unnest(${entries.map((entry) => entry.personKey)}::text[], ${entries.map((entry) => entry.verdict)}::text[])
       with ordinality as e (person_key, verdict, place)
     order by e.place
   `.execute(transaction);
   return true;
-}
-
-async function decide(transaction: Transaction<Tables>, service: string, contact: ContactKey): Promise<void> {
-  const { state } = await readReviewedContact(transaction, contact);
-  const changes = await findChanges(transaction, service, [state]);
-  await applyChanges(transaction, { service, runId: null }, changes);
 }

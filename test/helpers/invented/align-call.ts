@@ -1,20 +1,67 @@
-import { alignMatches, type Alignment, type KnownElsewhere } from '../../../src/domain/identity/alignment.ts';
+import { alignRows, type AlignedRow, type Alignment } from '../../../src/domain/identity/alignment.ts';
+import { decidePerson, type Candidate } from '../../../src/domain/identity/decide-person.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
-import { readyIdentity } from '../../../src/domain/identity/identity-evidence.ts';
+import {
+  isStub,
+  readyIdentity,
+  readyPerson,
+  type ComparedIdentity,
+  type ComparedPerson,
+} from '../../../src/domain/identity/identity-evidence.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { noVerdicts } from '../../../src/domain/identity/verdicts.ts';
+import { noVerdicts, type Verdicts } from '../../../src/domain/identity/verdicts.ts';
+
+/** Further evidence: people of other answers, and rows outside of the call. Rows are named by their index. */
+interface KnownElsewhere {
+  readonly candidatesOf: (row: number) => readonly Candidate[];
+  readonly othersOf: (row: number, person: ComparedPerson) => readonly ComparedIdentity[];
+  readonly verdictsOf: (row: number) => Verdicts;
+}
+
+type RowWithPerson =
+  | (Extract<AlignedRow, { outcome: 'enriched' }> & { readonly person: Person })
+  | Exclude<AlignedRow, { outcome: 'enriched' }>;
+
+export interface AlignedCall {
+  readonly rows: readonly RowWithPerson[];
+  readonly quarantined: Alignment['unmatched'];
+}
 
 /** Aligns an answer. Only the rows and people of the call count, unless `known` has more. */
 export function alignCall(
   asked: readonly Identity[],
   matches: readonly (Person | null)[],
   known: Partial<KnownElsewhere> = {},
-): Alignment {
+): AlignedCall {
   const rows = asked.map(readyIdentity);
-  return alignMatches(asked, matches, {
-    candidatesOf: () => [],
-    othersOf: (row) => rows.filter((_, index) => index !== row),
-    verdictsOf: () => noVerdicts,
-    ...known,
+  const arrived = matches.flatMap((person, matchIndex) =>
+    person === null || isStub(person) ? [] : [{ person: readyPerson(person), matchIndex }],
+  );
+  const decided = rows.map((row, index) => {
+    const candidates: readonly Candidate[] = [...arrived, ...(known.candidatesOf?.(index) ?? [])];
+    const verdicts = known.verdictsOf?.(index) ?? noVerdicts;
+    const others = (person: ComparedPerson) =>
+      known.othersOf?.(index, person) ?? rows.filter((_, other) => other !== index);
+    const decision = decidePerson(row, { candidates, others, wasAsked: true, verdicts });
+    switch (decision.kind) {
+      case 'person': {
+        const { evidence } = decision;
+        const { person } = candidates[decision.index]!;
+        return { row, verdicts, decision: { kind: 'person', person, evidence } as const };
+      }
+      case 'refused': {
+        const people = decision.indexes.map((each) => candidates[each]!.person);
+        return { row, verdicts, decision: { kind: 'refused', people, reason: decision.reason } as const };
+      }
+      case 'none':
+        return { row, verdicts, decision: { kind: 'none' } as const };
+    }
   });
+  const alignment = alignRows({ rows: decided, arrived, inPlace: matches.length === asked.length });
+  return {
+    rows: alignment.rows.map((row): RowWithPerson =>
+      row.outcome === 'enriched' ? { ...row, person: matches[row.matchIndex]! } : row,
+    ),
+    quarantined: alignment.unmatched,
+  };
 }

@@ -49,15 +49,6 @@ const late = fc.record({
 const fill = fc.record({ kind: fc.constant('fill' as const), run, row });
 const mark = fc.record({ kind: fc.constantFrom('undo' as const, 'revert' as const), run });
 const hide = fc.record({ kind: fc.constantFrom('erase' as const, 'suppress' as const), human });
-/** A transaction that begins before an answer is recorded, and decides about a contact afterwards. */
-const overtaken = fc.record({
-  kind: fc.constant('overtaken' as const),
-  run,
-  row,
-  isWithdrawn: fc.boolean(),
-  answer,
-});
-
 /** Somebody decides that a contact is, or is not, a human. */
 const decision = fc.record({
   kind: fc.constant('decision' as const),
@@ -76,7 +67,6 @@ export type Step =
   | (typeof fill extends fc.Arbitrary<infer Value> ? Value : never)
   | (typeof mark extends fc.Arbitrary<infer Value> ? Value : never)
   | (typeof hide extends fc.Arbitrary<infer Value> ? Value : never)
-  | (typeof overtaken extends fc.Arbitrary<infer Value> ? Value : never)
   | (typeof decision extends fc.Arbitrary<infer Value> ? Value : never);
 
 const anything = fc.oneof<fc.Arbitrary<Step>[]>(
@@ -87,7 +77,6 @@ const anything = fc.oneof<fc.Arbitrary<Step>[]>(
   fill,
   mark,
   hide,
-  overtaken,
   decision,
 );
 

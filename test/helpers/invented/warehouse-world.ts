@@ -10,8 +10,6 @@ import { applyLateResult } from '../../../src/late-results/apply-late-result.ts'
 import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
-import { appendToLog } from '../../../src/people/log/append-to-log.ts';
-import { keyOfId } from '../../../src/people/log/observation.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { dropSuppressed } from '../../../src/suppression/drop-suppressed.ts';
 import { suppress } from '../../../src/suppression/suppression-list.ts';
@@ -192,7 +190,6 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     const matches = humans.map((human) => personOf(human, answer));
     await recordAnswer(warehouse, {
       attemptId,
-      source: sources[answer.run]!,
       people: asked.map(({ row, rowNumber: number }) => ({
         rowNumber: number,
         contactId: `${name}c${row.contact}`,
@@ -235,42 +232,6 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     }
   }
 
-  async function playOvertaken(step: Step & { readonly kind: 'overtaken' }): Promise<void> {
-    const { row, isWithdrawn } = step;
-    // Every decision needs a row of its run.
-    const staged = await stage(runs[step.run]!, row);
-    if (staged === undefined) return;
-    await warehouse.query`
-      update run_rows set outcome = 'duplicate' where run_id = ${runs[step.run]} and row_number = ${staged}`;
-    await warehouse.database.transaction().execute(async (transaction) => {
-      await sql`select pg_current_xact_id()`.execute(transaction);
-      await playAnswer(step.answer);
-      await sql`select lock_suppressions()`.execute(transaction);
-      const known = await sql`
-        select from observations where service = 'test' and person_key = ${keyOfId(token(row.human))}
-      `.execute(transaction);
-      const isGiven = !isWithdrawn && known.rows.length > 0;
-      await appendToLog(transaction, 'test', {
-        observations: [],
-        matches: [
-          {
-            source: sources[step.run]!,
-            contact_id: `${name}c${row.contact}`,
-            person_key: isGiven ? keyOfId(token(row.human)) : null,
-            evidence: 'email',
-            asked: false,
-            run_id: runs[step.run]!,
-            attempt_id: null,
-            // A withdrawal that a row of another contact led to: the newest row is still to be compared.
-            row_number: isGiven ? staged : 0,
-            match_keys: null,
-            decided_at: 'now',
-          },
-        ],
-      });
-    });
-  }
-
   /** The product refuses a decision about a contact or a person whom the warehouse does not know. */
   async function playDecision({
     run,
@@ -299,8 +260,6 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
         return playAnswer(step);
       case 'late':
         return playLate(step);
-      case 'overtaken':
-        return playOvertaken(step);
       case 'fill':
         await stage(runs[step.run]!, step.row);
         await warehouse.query`

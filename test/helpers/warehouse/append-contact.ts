@@ -1,7 +1,7 @@
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { appendToLog } from '../../../src/people/log/append-to-log.ts';
-import { personKey, factsOfAnswer, factsOfLateResult } from '../../../src/people/log/observation.ts';
+import { personKey, factsOfAnswer, factsOfLateResult } from '../../../src/people/observation.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
+import { writeFacts } from './write-facts.ts';
 
 export interface AppendedContact {
   readonly source?: string;
@@ -28,10 +28,10 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
     rowNumber = 1,
     person,
   } = contact;
-  const asked_at = contact.askedAt ?? '2026-11-20T08:00:00Z';
+  const askedAt = contact.askedAt ?? '2026-11-20T08:00:00Z';
   const said = factsOfAnswer(person);
-  const person_key = personKey(said.person_id, { runId, rowNumber, attemptId });
-  const call = { person_key, asked_at, run_id: runId, attempt_id: attemptId };
+  const key = personKey(said.person_id, { runId, rowNumber, attemptId });
+  const call = { personKey: key, askedAt, runId, attemptId };
   const delivered = {
     phones: (contact.phones ?? []).map((number, position) => ({
       rawNumber: undefined,
@@ -44,35 +44,22 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
     })),
     emails: [],
   };
-  await warehouse.database.transaction().execute((transaction) =>
-    appendToLog(transaction, service, {
-      observations: [
-        { ...said, ...call, kind: 'answer', delivery_id: null },
-        ...(contact.phones
-          ? [
-              {
-                ...factsOfLateResult(said.person_id, 'phones', delivered),
-                ...call,
-                kind: 'phones' as const,
-                delivery_id: `delivery of ${runId}`,
-              },
-            ]
-          : []),
-      ],
-      matches: [
-        {
-          source,
-          contact_id: contactId,
-          person_key,
-          evidence: 'email',
-          asked: true,
-          run_id: runId,
-          attempt_id: attemptId,
-          row_number: rowNumber,
-          match_keys: null,
-          decided_at: asked_at,
-        },
-      ],
-    }),
+  await writeFacts(
+    warehouse,
+    service,
+    [
+      { ...said, ...call, kind: 'answer', deliveryId: null },
+      ...(contact.phones
+        ? [
+            {
+              ...factsOfLateResult(said.person_id, 'phones', delivered),
+              ...call,
+              kind: 'phones' as const,
+              deliveryId: `delivery of ${runId}`,
+            },
+          ]
+        : []),
+    ],
+    [{ source, contactId, personKey: key, runId, attemptId, rowNumber }],
   );
 }

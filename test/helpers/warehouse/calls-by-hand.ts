@@ -1,5 +1,5 @@
 import type { Person } from '../../../src/domain/identity/person.ts';
-import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts';
+import type { AnswerToRecord } from '../../../src/calls/answers/record-answer.ts';
 import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
@@ -73,7 +73,6 @@ export function callsByHand(warehouse: TestWarehouse) {
   function record(call: AdmittedCall, answer: AnswerToRecord) {
     return recordAnswer(warehouse, {
       attemptId: call.attemptId,
-      source: 'generic',
       people: call.people,
       answer,
       asked: { reveal: [], waterfall: [], service: 'test' },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts';
+import type { AnswerToRecord } from '../../../src/calls/answers/record-answer.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
@@ -126,7 +126,6 @@ export async function recordPhonesAnswer(
 ): Promise<void> {
   await recordAnswer(warehouse, {
     attemptId: call.attemptId,
-    source: 'generic',
     people: call.people,
     asked: { ...call.extras, service: 'test' },
     lateResults,

@@ -1,4 +1,5 @@
 import type { Warehouse } from '../../../src/db/database.ts';
+import { writeFacts } from './write-facts.ts';
 
 /** One entry of the log about a person, as a test writes it. */
 export interface Said {
@@ -14,35 +15,30 @@ export interface Said {
 const service = 'sandbox';
 
 /** Appends an observation and computes the person anew. */
-export async function say({ pool }: Warehouse, said: Said): Promise<void> {
-  const {
-    person,
-    kind = 'answer',
-    askedAt,
-    recordedAt = askedAt,
-    runId,
-    facts,
-    organizationKey = null,
-  } = said;
-  await pool.query(
-    `with company as (
-       insert into enrichment.organization_facts (facts_hash, facts)
-       select sha256(key::bytea), '{}' from (select $7::text as key) company where key is not null
-       on conflict do nothing
-     )
-     insert into enrichment.observations (
-       service, person_key, person_id, kind, asked_at, recorded_at, run_id, attempt_id,
-       delivery_id, organization_key, organization_facts, facts)
-     values ($1, $2, $2, $3, $4, $5, $6, 'attempt-' || $6,
-       case when $3 <> 'answer' then 'delivery-' || $6 end, $7, sha256($7::text::bytea), $8)`,
-    [service, person, kind, askedAt, recordedAt, runId, organizationKey, JSON.stringify(facts)],
-  );
-  await pool.query(`select enrichment.project($1, array[$2], '{}', '{}')`, [service, person]);
+export async function say(warehouse: Warehouse, said: Said): Promise<void> {
+  const { person, kind = 'answer', askedAt, recordedAt = askedAt, runId, facts, organizationKey = null } = said;
+  await writeFacts(warehouse, service, [
+    {
+      personKey: person,
+      person_id: person,
+      kind,
+      askedAt,
+      recordedAt,
+      runId,
+      attemptId: `attempt-${runId}`,
+      deliveryId: kind === 'answer' ? null : `delivery-${runId}`,
+      organization_key: organizationKey,
+      organization: organizationKey === null ? null : {},
+      identity_keys: [],
+      match_keys: [],
+      facts,
+    },
+  ]);
 }
 
-/** Appends the decision that a contact is a person, or no person, and computes the contact anew. */
+/** Writes that a contact is a person, or no person, since a time. */
 export async function match(
-  { pool }: { readonly pool: Pick<Warehouse['pool'], 'query'> },
+  warehouse: Pick<Warehouse, 'database'>,
   contact: {
     /** Not given: hubspot. */
     readonly source?: string;
@@ -52,19 +48,8 @@ export async function match(
     readonly runId: string;
   },
 ): Promise<void> {
-  const { source = 'hubspot' } = contact;
-  await pool.query(
-    `insert into enrichment.contact_matches (
-       source, contact_id, service, person_key, evidence, asked, run_id, row_number,
-       decided_at, recorded_at)
-     values ($6, $1, $2, $3, 'email', true, $4, 1, $5, $5)`,
-    [contact.contactId, service, contact.person, contact.runId, contact.at, source],
-  );
-  await pool.query(`select enrichment.project($1, '{}', array[$3], array[$2])`, [
-    service,
-    contact.contactId,
-    source,
-  ]);
+  const { source = 'hubspot', contactId, person: personKey, at, runId } = contact;
+  await writeFacts(warehouse, service, [], [{ source, contactId, personKey, at, runId }]);
 }
 
 /** The facts of a title alone. */

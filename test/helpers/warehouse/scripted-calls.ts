@@ -72,7 +72,6 @@ export async function answerBatch(
   const matches = answer(people);
   await recordAnswer(warehouse, {
     attemptId: admission.attemptId,
-    source: sourceOf(run),
     people,
     asked: { reveal: [], waterfall, service: 'test' },
     lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },

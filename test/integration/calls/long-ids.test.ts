@@ -25,7 +25,6 @@ it.each([
   const body = Buffer.from(JSON.stringify({ request_id: 1, credits_consumed: 3, matches }));
   await recordAnswer(warehouse, {
     attemptId,
-    source: 'generic',
     people,
     asked: { ...call.extras, service: 'test' },
     lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },

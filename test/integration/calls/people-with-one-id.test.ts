@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keyOfId } from '../../../src/people/log/observation.ts';
+import { keyOfId } from '../../../src/people/observation.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { keyOfId } from '../../../src/people/log/observation.ts';
+import { keyOfId } from '../../../src/people/observation.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {

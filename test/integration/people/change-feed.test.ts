@@ -5,7 +5,6 @@ import {
   newestCursor,
   pruneChanges,
   readChanges,
-  renewRestoredFeed,
   type FeedEntry,
 } from '../../../src/people/change-feed.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -108,27 +107,6 @@ describe('readChanges()', () => {
       type: 'changes.cursor-ahead',
       exitCode: 2,
     });
-  });
-
-  it('renewRestoredFeed() begins the feed anew after a restore into a server with fewer transactions', async () => {
-    const { database } = warehouse;
-    const [transaction] = (await newContact('p11'))!.split('-');
-    const restored = String(BigInt(transaction!) + 1_000_000n);
-    expect(await renewRestoredFeed(database)).toBe(false);
-    await warehouse.query`update changes set transaction_id = ${restored}::xid8`;
-    await warehouse.query`
-      insert into changes_pruned (singleton, pruned_transaction_id, pruned_change_id)
-      values (true, ${restored}::xid8, 0)
-      on conflict (singleton) do update set pruned_transaction_id = excluded.pruned_transaction_id`;
-
-    expect(await renewRestoredFeed(database)).toBe(true);
-    expect(await renewRestoredFeed(database)).toBe(false);
-    const start = await newestCursor(database);
-    expect(await read(start)).toEqual([]);
-    await rename('p11', 'Lead', '2026-02-01');
-    expect(await readOnce(1, start)).toMatchObject([{ operation: 'upsert', contact_id: 'p11' }]);
-    await expect(read(`${restored}-1`)).rejects.toMatchObject({ type: 'changes.cursor-ahead' });
-    await expect(read()).rejects.toMatchObject({ type: 'changes.cursor-too-old' });
   });
 
   it('readChanges() refuses a cursor if changes after it are no longer kept', async () => {

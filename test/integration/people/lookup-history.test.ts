@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { recordLateLookups } from '../../../src/people/known/lookup-history.ts';
+import { recordLateLookups } from '../../../src/people/lookup-history.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { removeReplaced } from '../../../src/people/log/replaced-observations.ts';
+import { removeReplaced } from '../../../src/people/replaced-observations.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

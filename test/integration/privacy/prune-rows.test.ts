@@ -1,6 +1,4 @@
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { readMatchedContacts } from '../../../src/people/contacts/contact-states.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
@@ -29,24 +27,6 @@ it('prune() removes the rows of an ended run, and the facts of the run and its c
   expect(await state()).toEqual(before);
   const people = await warehouse.pool.query('select from run_people where run_id = $1', [runId]);
   expect(people.rowCount).toBe(0);
-});
-
-it('a contact is still known to be asked for by its run when the rows of the run were removed', async () => {
-  const { runId } = await endedWithPhones(warehouse);
-  const states = async () =>
-    readMatchedContacts(
-      warehouse.database,
-      'test',
-      sql`select source, contact_id from contacts where run_id = ${runId}`,
-    );
-  const before = await states();
-  expect(before.map(({ wasAsked, lastAskedAt }) => wasAsked && lastAskedAt !== null)).toEqual([
-    true,
-    true,
-    true,
-  ]);
-  await prune(warehouse, always, noSignal);
-  expect(await states()).toEqual(before);
 });
 
 it('a report has outcomes, credits and costs, and no coverage, when rows were removed', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AnswerToRecord } from '../../../src/calls/answers/answered-rows.ts';
+import type { AnswerToRecord } from '../../../src/calls/answers/record-answer.ts';
 import { priceOfAnswer, type AnswerPrice } from '../../../src/calls/answers/record-answer.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
@@ -10,7 +10,7 @@ const company: Person = { organization: { name: 'Orbit' } };
 const silent = answerWith([], { creditsConsumed: undefined, creditsProblem: 'absent' });
 
 function priceOf(answer: Partial<AnswerToRecord>, waterfall: readonly string[] = []): AnswerPrice {
-  return priceOfAnswer({ ...silent, ...answer }, { reveal: [], waterfall }, { people: 10, withRows: 0 });
+  return priceOfAnswer({ ...silent, ...answer }, { reveal: [], waterfall }, 10);
 }
 
 it('an answer states its price', () => {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Alignment } from '../../../src/domain/identity/alignment.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { alignCall } from '../../helpers/invented/align-call.ts';
+import { alignCall, type AlignedCall } from '../../helpers/invented/align-call.ts';
 import cases from '../../data/identity/alignment.json' with { type: 'json' };
 
 const ada: Identity = {
@@ -40,7 +39,7 @@ const stranger: Person = {
 };
 
 /** Outcome and person of each row, in one line. */
-function told({ rows }: Alignment): string[] {
+function told({ rows }: AlignedCall): string[] {
   return rows.map((row) =>
     row.outcome === 'enriched' ? `${row.person.id} by ${row.evidence}` : row.outcome,
   );

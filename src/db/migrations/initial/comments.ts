@@ -90,9 +90,9 @@ const tables: Readonly<Record<string, string>> = {
   people: 'What is known about each person now',
   organization_values: 'Columns of organizations that are no lists; read organizations',
   organizations: 'What is known about each company now',
-  contacts: 'Which person each CRM contact is now, by its newest valid match',
+  contacts: 'Which person each CRM contact is now',
   changes:
-    'Changed and deleted contacts, in order; read only transactions below pg_snapshot_xmin(pg_current_snapshot())',
+    'Changed and deleted contacts, in order',
   changes_pruned: 'The newest cursor whose change retention has dropped',
   contact_decisions:
     'Decisions of people that a contact is, or is not, a known person; of a contact and a person the newest counts',
@@ -105,8 +105,8 @@ const tables: Readonly<Record<string, string>> = {
   observation_log: 'Observations, with the hash of the employer in place of what is said about the employer',
   observations: 'Facts about one person in one answer, delivery or poll',
   contact_records: 'Cells of a CRM contact that identify the person, as in an export',
-  contact_matches:
-    'Decisions about the person of a CRM contact; without a person, an earlier decision no longer counts',
+  contact_matches: 'Which person a contact is or was, and since when',
+  person_history: 'Earlier values of people, by group of fields; `people` has the current ones',
   prune_candidates:
     'Observations that retention compares, once they are old, with the current values of their people and companies',
 };

@@ -13,8 +13,7 @@ const phones = {
 
 const observations = {
   observation_id: 'Key of the entry',
-  kind: `answer, ${deliveryKindNames.join(', ')} or reused`,
-  origin_observation_id: 'Entry of an undone run that this one repeats',
+  kind: `answer, ${deliveryKindNames.join(' or ')}`,
   organization_facts: 'Hash of the employer in `organization_facts`',
   match_keys: 'Keys that find rows that could be the person',
   facts: 'Values by group of fields, under the names of the interface document',
@@ -32,13 +31,14 @@ export const commentsOfPeople = {
     facts: 'Company under the names of the interface document',
   },
   contact_matches: {
-    match_id: 'Key of the decision',
-    person_key: 'Person; null: the contact no longer has its earlier person',
-    match_keys:
-      'With weak evidence, keys of the row and the person: other people and rows that could be either share one',
-    while_undone:
-      'Undone runs that led to the decision, which counts while all of them are undone; null: it always counts',
-    decided_at: 'When the decision was made; the newest decision counts',
+    match_id: 'Key of the match',
+    valid_from: 'When the contact got the person',
+    valid_to: 'When the contact lost the person; null: it has the person',
+    ended_reason: 'Why the contact lost the person',
+  },
+  person_history: {
+    valid_from: 'When the value took effect in the warehouse',
+    valid_to: 'When a later answer said the value again, or it changed',
   },
   contacts: {},
   contact_decisions: {
@@ -112,16 +112,14 @@ export const commentsOfPeople = {
     valid_to: 'When a later answer said the value again, or it changed; null: the value is current',
   },
   changes: {
-    change_id: 'Second part of the cursor',
-    transaction_id: 'First part of the cursor',
+    change_id: 'The cursor',
     operation: 'upsert or delete',
     field_groups: 'Groups of fields that changed',
     changed_at: 'When',
   },
   changes_pruned: {
     singleton: 'Always true: the table has at most one row',
-    pruned_transaction_id: 'First part of the newest dropped cursor',
-    pruned_change_id: 'Second part of the newest dropped cursor',
+    pruned_change_id: 'The newest dropped cursor',
   },
   suppression_entries: {
     entry_id: 'Hash of the identity',

@@ -131,9 +131,11 @@ export const admissionFunctions = [
           offset 0
         ) p
         cross join lateral (
-          select status from enrichment.attempts where attempt_id = p.attempt_id offset 0
+          select attempt_id, status from enrichment.attempts where attempt_id = p.attempt_id offset 0
         ) a
+        -- The outcomes of a stored answer follow from its digest.
         where a.status = 'admitted'
+          or exists (select from enrichment.digest_queue q where q.kind = 'answer' and q.owner = a.attempt_id)
       );
 
       select count(*) into kept from enrichment.batches_before(of_priority);

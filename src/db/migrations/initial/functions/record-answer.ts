@@ -1,65 +1,10 @@
-import { filledNote, outcomesWithoutContact, type Outcome } from '../../../../domain/runs/outcome.ts';
-import { oneOf } from '../../../one-of.ts';
+import type { Outcome } from '../../../../domain/runs/outcome.ts';
 import { keptPlans } from '../kept-plans.ts';
 
 const mismatch = 'identity_mismatch' satisfies Outcome;
 
-/**
- * Functions that record an answer. PL/pgSQL keeps the plans of its statements for a session: as statements of their own
- * these steps spent more time on parsing, planning and round trips than on their work.
- */
+/** Functions that settle the credits of a call and record its lookups. */
 export const recordFunctions = [
-  `create function enrichment.decisions_of_call(of_attempt text) returns jsonb language plpgsql
-    ${keptPlans}
-    as $$
-    begin
-      return (
-        select coalesce(jsonb_agg(
-          jsonb_build_object('personKey', newest.person_key, 'verdict', newest.verdict,
-            'recordHash', newest.record_hash, 'rowNumber', p.row_number)
-          order by p.row_number, newest.person_key), '[]')
-        from enrichment.attempt_people p
-        cross join lateral (
-          select contact_id from enrichment.run_rows where run_id = p.run_id and row_number = p.row_number offset 0
-        ) r
-        cross join lateral (select * from enrichment.runs where run_id = p.run_id offset 0) runs
-        cross join lateral (
-          select distinct on (d.person_key) d.person_key, d.verdict, d.record_hash
-          from enrichment.contact_decisions d
-          where d.source = runs.source
-            and d.contact_id = r.contact_id
-            and d.service = runs.options ->> 'service'
-          order by d.person_key, d.decision_id desc
-        ) newest
-        where p.attempt_id = of_attempt and newest.verdict <> 'withdrawn'
-      );
-    end
-  $$`,
-
-  // Locks the suppression list, before any other lock. Returns whether the list has entries, the rows of a call that
-  // were erased in the meantime, and decisions about the contacts of the call (enrich review).
-  `create function enrichment.lock_call(of_attempt text, out has_entries boolean, out erased integer[],
-      out decisions jsonb)
-    language plpgsql
-    ${keptPlans}
-    as $$
-    begin
-      has_entries := enrichment.lock_suppressions();
-      erased := array(
-        select p.row_number
-        from enrichment.attempt_people p
-        cross join lateral (
-          select outcome from enrichment.run_rows where run_id = p.run_id and row_number = p.row_number offset 0
-        ) r
-        where p.attempt_id = of_attempt and r.outcome = 'suppressed'
-      );
-      decisions := '[]';
-      if exists (select from enrichment.contact_decisions) then
-        decisions := enrichment.decisions_of_call(of_attempt);
-      end if;
-    end
-  $$`,
-
   // Turns reserved into settled credits in every budget of a call, when the transaction commits.
   `create function enrichment.settle_credits(of_budgets text[], released numeric, consumed numeric)
     returns void language plpgsql as $$
@@ -95,49 +40,6 @@ export const recordFunctions = [
   `create constraint trigger settle_at_commit after insert on enrichment.settlements
     deferrable initially deferred for each row execute function enrichment.apply_settlements()`,
 
-  // Writes the outcomes of rows and releases their claims. If two calls asked for the same person, because the answer
-  // to the first seemed lost, `enriched` replaces any other outcome. The row of a person who was erased or suppressed
-  // while the call was in flight stays suppressed.
-  `create function enrichment.write_outcomes(of_attempt text, of_run text, answered jsonb)
-    returns void language plpgsql as $$
-    declare
-      answer record;
-      discarded text := '; the answer was discarded' || case
-        when exists (select from enrichment.attempts where attempt_id = of_attempt and status = 'settled')
-        then ' and the call settled'
-        else ''
-      end;
-    begin
-      update enrichment.attempt_people p
-      set outcome = a.outcome, person_id = a.person_id, evidence = a.evidence
-      from jsonb_to_recordset(answered) as a (row_number integer, outcome text, person_id text, evidence text)
-      where p.attempt_id = of_attempt and p.row_number = a.row_number;
-
-      -- A row at a time: in one statement, by a plan from an empty warehouse, PostgreSQL read all rows of the run.
-      for answer in select * from jsonb_to_recordset(answered) as a (row_number integer, outcome text, reason text)
-      loop
-        update enrichment.run_rows r
-        set outcome = case when r.outcome = 'suppressed' then r.outcome else answer.outcome end,
-          reason = case
-            when r.outcome = 'suppressed' then r.reason || discarded
-            when r.filled and answer.outcome <> 'enriched' then concat_ws('; ', answer.reason, '${filledNote}')
-            else answer.reason
-          end,
-          filled = r.filled and r.outcome is distinct from 'suppressed' and answer.outcome <> 'enriched'
-        where r.run_id = of_run
-          and r.row_number = answer.row_number
-          and (
-            r.outcome is null
-            -- The database had lost the call when its run ended.
-            or r.outcome in ('unknown', 'cancelled', 'over_budget')
-            or (r.outcome = 'suppressed' and r.reason not like '%; the answer was discarded%')
-            or (answer.outcome = 'enriched' and r.outcome in (${oneOf(outcomesWithoutContact)}))
-          );
-        delete from enrichment.claims where run_id = of_run and row_number = answer.row_number;
-      end loop;
-    end
-  $$`,
-
   // Records a lookup under every key of a row that counts as asked for, and of its person. `learned` has the keys of
   // people with their rows. A key without a row is of a person in the answer who fits no row, and was paid for as well.
   // Keys are written in order, so that two writers cannot deadlock. An earlier lookup never replaces a later one.
@@ -169,41 +71,6 @@ export const recordFunctions = [
       on conflict (key_hash, field_group) do update
       set found = excluded.found, asked_at = excluded.asked_at, lookup_run = excluded.lookup_run
       where m.asked_at <= excluded.asked_at;
-    end
-  $$`,
-
-  // Records an answer, in the order in which every transaction locks: rows, claims, contacts and people, lookups,
-  // budgets. The body is null if it contains a suppressed person; `released` is null if the credits do not change. An
-  // awaiting attempt keeps reserved what its call can still cost.
-  `create function enrichment.write_answer(of_attempt text, of_service text, body_gzip bytea,
-      answered jsonb, quarantined jsonb, observations jsonb, organizations jsonb, matches jsonb, learned jsonb,
-      field_groups text[], released numeric, consumed numeric)
-    returns void language plpgsql
-    ${keptPlans}
-    as $$
-    declare
-      attempt enrichment.attempts;
-    begin
-      select * into strict attempt from enrichment.attempts where attempt_id = of_attempt;
-      insert into enrichment.raw_answers (attempt_id, body_gzip)
-      select of_attempt, write_answer.body_gzip
-      where write_answer.body_gzip is not null;
-      insert into enrichment.quarantined_people (attempt_id, match_index, reason)
-      select of_attempt, q.match_index, q.reason
-      from jsonb_to_recordset(quarantined) as q (match_index integer, reason text)
-      on conflict do nothing;
-      perform enrichment.write_outcomes(of_attempt, attempt.run_id, answered);
-      if observations <> '[]' or matches <> '[]' then
-        perform enrichment.append_to_log(of_service, observations, organizations, matches);
-      end if;
-      perform enrichment.record_lookup(
-        of_service, attempt.run_id, attempt.admitted_at, answered, learned, field_groups);
-      if released is not null then
-        perform enrichment.settle_credits(attempt.budget_ids, released, consumed);
-        update enrichment.attempts
-        set credits_reserved = credits_reserved - released
-        where attempt_id = of_attempt and status = 'awaiting';
-      end if;
     end
   $$`,
 ];

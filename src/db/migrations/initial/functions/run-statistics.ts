@@ -7,7 +7,6 @@ const tables = [
   'contact_records',
   'contact_matches',
   'observation_log',
-  'contacts',
 ];
 
 /**

@@ -1,5 +1,4 @@
 import { personFieldGroups, type FieldGroup } from '../../../../domain/warehouse/person-columns.ts';
-import { isValid, isValidMatch } from '../../../valid-entries.ts';
 
 const groups = Object.entries<FieldGroup>(personFieldGroups).filter(([, group]) => group.inContacts);
 
@@ -30,81 +29,24 @@ export const peopleHistory = [
     join enrichment.observation_log o on o.observation_id = s.observation_id::bigint
     where s.field_group in (${groupNames})`,
 
-  // Computes the state at each moment when an entry about the contact or its person was recorded. The same function
-  // computes the current state, so the two cannot disagree. PL/pgSQL with a generic plan, because a session then plans
-  // the computation only once and not for each contact.
-  `create function enrichment.history_of(of_source text, of_contact text)
-    returns table (field_group text, value jsonb, valid_from timestamptz, valid_to timestamptz,
-      run_id text, attempt_id text, delivery_id text)
-    language plpgsql stable rows 20
-    set plan_cache_mode = force_generic_plan
-    as $$
-    #variable_conflict use_column
-    begin
-      return query
-      with decisions as materialized (
-        select m.service, m.person_key, m.decided_at, m.match_id, m.recorded_at
-        from enrichment.contact_matches m
-        where m.source = of_source and m.contact_id = of_contact and ${isValidMatch('m')}
-      ), moments as materialized (
-        select recorded_at as moment from decisions
-        union
-        select o.recorded_at
-        from (
-          select distinct service, person_key from decisions where person_key is not null
-        ) d
-        join enrichment.observation_log o on o.service = d.service and o.person_key = d.person_key
-        where ${isValid('o')} and o.recorded_at >= (select min(recorded_at) from decisions)
-      ), decided as materialized (
-        select t.moment, d.service, d.person_key
-        from moments t
-        cross join lateral (
-          select * from decisions d
-          where d.recorded_at <= t.moment
-          order by d.decided_at desc, d.match_id desc
-          limit 1
-        ) d
-      ), states as materialized (
-        select d.moment, p.facts, p.said_by
-        from decided d
-        left join (
-          select s.service, p.*
-          from (
-            select service, array_agg(person_key) as keys, array_agg(moment) as moments
-            from decided where person_key is not null group by service
-          ) s
-          cross join lateral enrichment.people_at(s.service, s.keys, s.moments) p
-        ) p using (service, person_key, moment)
-      ), said as (
-        select t.moment, g.field_group,
-          case when t.facts ? g.field_group then
-            ${valueOf('g.field_group', (group, column) => `t.facts #> '{${group},${column}}'`)}
-          end as value,
-          (t.said_by ->> g.field_group)::bigint as observation_id
-        from states t
-        cross join unnest(array[${groupNames}]) as g (field_group)
-      ), changed as (
-        select *, lag(value) over w is distinct from value or lag(observation_id) over w is distinct from observation_id
-          as begins
-        from said
-        window w as (partition by field_group order by moment)
-      ), intervals as (
-        select c.field_group, c.value, c.observation_id, c.moment as valid_from,
-          lead(c.moment) over (partition by c.field_group order by c.moment) as valid_to
-        from changed c
-        where c.begins
-      )
-      select i.field_group, i.value, i.valid_from, i.valid_to, o.run_id, o.attempt_id, o.delivery_id
-      from intervals i
-      join enrichment.observation_log o on o.observation_id = i.observation_id
-      where i.value is not null
-      order by i.field_group, i.valid_from;
-    end
-  $$`,
+  // The values that a contact had while it was a person: intervals of the person within those of the match.
   `create view enrichment.contact_history as
-    select c.source, c.contact_id, h.*
-    from (select distinct source, contact_id from enrichment.contact_matches) c
-    cross join lateral enrichment.history_of(c.source, c.contact_id) h`,
+    select m.source, m.contact_id, h.field_group, h.value, greatest(h.valid_from, m.valid_from) as valid_from,
+      least(h.valid_to, m.valid_to) as valid_to, o.run_id, o.attempt_id, o.delivery_id
+    from enrichment.contact_matches m
+    cross join lateral (
+      select field_group, value, valid_from, valid_to, observation_id
+      from enrichment.person_history
+      where service = m.service and person_key = m.person_key
+      union all
+      select s.field_group, ${valueOf('s.field_group', (_, column) => `p.${column}`)}, s.since::timestamptz, null,
+        (p.said_by ->> s.field_group)::bigint
+      from enrichment.people p
+      cross join lateral jsonb_each_text(p.valid_from) as s (field_group, since)
+      where p.service = m.service and p.person_key = m.person_key
+    ) h
+    left join enrichment.observation_log o on o.observation_id = h.observation_id
+    where h.valid_from < coalesce(m.valid_to, 'infinity') and coalesce(h.valid_to, 'infinity') > m.valid_from`,
 
   // Consecutive observations of one employer are one stay. The first observation of a later stay that has a second sign
   // of the move (a start after the former stay was last seen, or an address at the new employer that the person did not
@@ -135,8 +77,7 @@ export const peopleHistory = [
       ) job on true
       -- An id alone names no employer: the same company can have another id in the next answer.
       where o.facts -> 'organization_name' ?| '{organization_name,organization_domain}'
-        and o.kind in ('answer', 'reused')
-        and ${isValid('o')}
+        and o.kind = 'answer'
     ), compared as (
       select *,
         lag(observation_id) over person is not null and not coalesce(

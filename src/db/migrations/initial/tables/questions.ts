@@ -1,5 +1,15 @@
-import { contactValues } from '../functions/project-people.ts';
-import { isValid, isValidMatch } from '../../../valid-entries.ts';
+import { personColumns } from '../../../../domain/warehouse/person-columns.ts';
+import { isValid } from '../../../valid-entries.ts';
+import { textsOf } from '../texts-of.ts';
+
+/** The columns of `enriched_contacts` from the values `h` of groups of fields. */
+const contactValues = personColumns
+  .filter(({ inContacts }) => inContacts)
+  .map(({ name, group, type }) => {
+    if (type === 'text[]') return textsOf(`h.groups #> '{${group},${name}}'`);
+    const value = `h.groups #>> '{${group},${name}}'`;
+    return type === 'integer' ? `(${value})::integer` : value;
+  });
 
 /** Views and functions that answer the questions of docs/warehouse.md. */
 export const questions = [
@@ -55,17 +65,16 @@ export const questions = [
     join enrichment.runs u on u.run_id = r.run_id
     left join enrichment.contacts c on c.source = u.source and c.contact_id = r.contact_id
     left join lateral (
-      select m.evidence as reason, m.decided_at, m.person_key
+      select m.ended_reason as reason, m.valid_to as decided_at
       from enrichment.contact_matches m
       where c.contact_id is null
         and (r.outcome = 'enriched' or r.filled)
         and u.undone_at is null
         and m.source = u.source
         and m.contact_id = r.contact_id
-        and ${isValidMatch('m')}
-      order by m.decided_at desc, m.match_id desc
+      order by m.match_id desc
       limit 1
-    ) lost on lost.person_key is null`,
+    ) lost on true`,
 
   `create function enrichment.contacts_of_organization(of_domain text)
     returns setof enrichment.enriched_contacts language sql stable as $$
@@ -76,7 +85,7 @@ export const questions = [
 
   `create view enrichment.changes_of_last_day as
     select c.source, c.contact_id,
-      (array_agg(c.operation order by c.transaction_id desc, c.change_id desc))[1] as operation,
+      (array_agg(c.operation order by c.change_id desc))[1] as operation,
       coalesce(array_agg(distinct g.field_group) filter (where g.field_group is not null), '{}') as field_groups,
       max(c.changed_at) as changed_at
     from enrichment.changes c
@@ -90,7 +99,7 @@ export const questions = [
     from enrichment.changes_of_last_day c
     cross join lateral (
       select *, lag(value) over (partition by field_group order by valid_from) as old_value
-      from enrichment.history_of(c.source, c.contact_id)
+      from enrichment.contact_history where source = c.source and contact_id = c.contact_id
     ) h
     where h.valid_from > now() - interval '1 day' and h.value is distinct from h.old_value`,
 
@@ -136,19 +145,26 @@ export const questions = [
     from enrichment.field_provenance
     order by observed_at`,
 
-  // people_at also computes the current state, so the two cannot disagree.
   `create function enrichment.contact_as_of(of_source text, of_contact text, moment timestamptz)
     returns setof enrichment.enriched_contacts language sql stable as $$
       select of_source, of_contact, ${contactValues.join(', ')},
-        c.asked_at, d.run_id, c.attempt_id, d.row_number, d.service, d.person_key
-      from (
-        select m.* from enrichment.contact_matches m
-        where m.source = of_source and m.contact_id = of_contact and m.recorded_at <= moment and ${isValidMatch('m')}
-        order by m.decided_at desc, m.match_id desc
+        newest.asked_at, m.run_id, newest.attempt_id, m.row_number, m.service, m.person_key
+      from enrichment.contact_matches m
+      cross join lateral (
+        select jsonb_object_agg(field_group, value) as groups
+        from enrichment.contact_history
+        where source = of_source and contact_id = of_contact
+          and valid_from <= moment and (valid_to is null or valid_to > moment)
+      ) h
+      left join lateral (
+        select asked_at, attempt_id
+        from enrichment.observation_log
+        where service = m.service and person_key = m.person_key and recorded_at <= moment
+        order by kind <> 'answer', asked_at desc, observation_id desc
         limit 1
-      ) d
-      cross join lateral enrichment.people_at(d.service, array[d.person_key], array[moment]) c
-      where d.person_key is not null
+      ) newest on true
+      where m.source = of_source and m.contact_id = of_contact
+        and m.valid_from <= moment and (m.valid_to is null or m.valid_to > moment)
   $$`,
   `comment on function enrichment.contact_as_of(text, text, timestamptz) is
     'A contact as enriched_contacts had it at a time; no row: enriched_contacts did not have it'`,

@@ -90,7 +90,6 @@ export const runFigures = [
           facts @? '$.phones[*] ? (@.type == null || !(@.type like_regex "^${switchboard}$" flag "i"))' as has_phone
         from enrichment.observation_log o
         where run_id = r.run_id
-          and kind <> 'reused'
           and exists (select from enrichment.contacts k where k.service = o.service and k.person_key = o.person_key)
       ) said
     ) f

@@ -43,8 +43,7 @@ export const runTables = [
     undone_at timestamptz,
     undone_by text,
     undone_reason text,
-    answers_discarded_at timestamptz,
-    undo_unfinished boolean not null default false
+    answers_discarded_at timestamptz
   )`,
   `create unique index runs_one_unfinished on enrichment.runs (run_key)
     where ${unfinishedText}`,

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { Warehouse } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
-import { UsageProblem } from '../../domain/problem.ts';
+import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+import { UsageProblem } from '../domain/problem.ts';
 
 /**
  * The sources that have contacts with data, by name.

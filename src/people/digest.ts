@@ -1,0 +1,208 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Warehouse } from '../db/database.ts';
+import { canSucceedLater, isOvertaken } from '../db/postgres-errors.ts';
+import type { Tables } from '../db/schema.ts';
+import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
+import { forgetAnswer } from './answered-call.ts';
+import { digestFacts, type DigestFigures } from './digest-facts.ts';
+import type { PersonName } from './people-tables.ts';
+
+/** An entry of the queue: an answer, a contact or a person of whom something new is known. */
+interface QueueEntry {
+  readonly entryId: string;
+  readonly kind: 'answer' | 'contact' | 'person';
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** Entries a step reads and answers it digests. One transaction holds the lock for about 0.2 s. */
+const entriesPerStep = 500;
+const answersPerStep = 10;
+
+/**
+ * Digests everything that waits in the queue: one writer at a time decides who is who. Whoever finds the digest running
+ * waits until it is past the own facts. After a kill the next digest starts over from the facts.
+ *
+ * An entry that fails is set aside with its reason, and the rest goes on.
+ *
+ * @param signal ends it between two steps
+ * @param progress receives the number of entries that are done
+ */
+export async function digest(
+  { database }: Pick<Warehouse, 'database'>,
+  signal?: AbortSignal,
+  progress: (entries: number) => void = () => {},
+): Promise<{ readonly filled: number; readonly withdrawn: number; readonly complete: boolean }> {
+  const total = { filled: 0, withdrawn: 0 };
+  let done = 0;
+  while (signal?.aborted !== true) {
+    if (!(await hasEntries(database))) return { ...total, complete: true };
+    const step = await digestStep(database);
+    total.filled += step.filled;
+    total.withdrawn += step.withdrawn;
+    progress((done += step.entries));
+  }
+  return { ...total, complete: false };
+}
+
+async function hasEntries(database: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ any: boolean }>`
+    select exists (select from digest_queue where problem is null) as any
+  `.execute(database);
+  return rows[0]!.any;
+}
+
+interface Step {
+  readonly filled: number;
+  readonly withdrawn: number;
+  readonly entries: number;
+}
+
+async function digestStep(database: Kysely<Tables>): Promise<Step> {
+  for (;;)
+    try {
+      return await inDigest(database, async (transaction) => digestNext(transaction, database, entriesPerStep));
+    } catch (error) {
+      if (isOvertaken(error)) continue;
+      if (canSucceedLater(error)) throw error;
+      return digestOneByOne(database, error);
+    }
+}
+
+/** Runs a transaction that holds the lock of the digest, and of the suppression list before it. */
+export async function inDigest<Result>(
+  database: Kysely<Tables>,
+  work: (transaction: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  return database.transaction().execute(async (transaction) => {
+    await sql`select lock_suppressions()`.execute(transaction);
+    await lockDigest(transaction);
+    return work(transaction);
+  });
+}
+
+/** Waits until no other transaction digests. The caller has locked the suppression list. */
+export async function lockDigest(transaction: Transaction<Tables>): Promise<void> {
+  await sql`select from digest_lock for update`.execute(transaction);
+}
+
+async function digestNext(
+  transaction: Transaction<Tables>,
+  database: Kysely<Tables>,
+  limit: number,
+): Promise<Step> {
+  const { rows } = await sql<QueueEntry>`
+    select entry_id as "entryId", kind, owner, name
+    from digest_queue
+    where problem is null
+    order by entry_id
+    limit ${limit}
+  `.execute(transaction);
+  const answers = rows.filter(({ kind }) => kind === 'answer').slice(0, answersPerStep);
+  const taken = rows.filter((entry) => entry.kind !== 'answer' || answers.includes(entry));
+  const figures = await digestEntries(transaction, database, taken);
+  return { ...figures, entries: taken.length };
+}
+
+async function digestEntries(
+  transaction: Transaction<Tables>,
+  database: Kysely<Tables>,
+  entries: readonly QueueEntry[],
+): Promise<DigestFigures> {
+  const named = (kind: QueueEntry['kind']) => [
+    ...new Map(
+      entries.flatMap((entry) => (entry.kind === kind ? [[`${entry.owner} ${entry.name}`, entry] as const] : [])),
+    ).values(),
+  ];
+  const answers = named('answer').map(({ owner }) => owner);
+  const figures = await digestFacts(transaction, database, {
+    answers,
+    contacts: named('contact').map(({ owner, name }) => ({ source: owner, contactId: name })),
+    people: named('person').map(({ owner, name }) => ({ service: owner, personKey: name })),
+  });
+  await sql`
+    delete from digest_queue where entry_id = any(${entries.map(({ entryId }) => entryId)}::bigint[])
+  `.execute(transaction);
+  for (const answer of answers) forgetAnswer(database, answer);
+  return figures;
+}
+
+/** Digests the oldest entry alone, and sets it aside if it fails. */
+async function digestOneByOne(database: Kysely<Tables>, cause: unknown): Promise<Step> {
+  try {
+    return await inDigest(database, async (transaction) => digestNext(transaction, database, 1));
+  } catch (error) {
+    if (canSucceedLater(error)) throw error;
+    await setAside(database, error ?? cause);
+    return { filled: 0, withdrawn: 0, entries: 1 };
+  }
+}
+
+/**
+ * Sets the oldest entry aside. The rows of an answer become `unknown`: the answer is paid for and stored, and no run pays
+ * for its people again by itself. `enrich rebuild` tries the entry again.
+ */
+async function setAside(database: Kysely<Tables>, error: unknown): Promise<void> {
+  const name = error instanceof Error ? error.name : 'unknown error';
+  await inDigest(database, async (transaction) => {
+    const { rows } = await sql<QueueEntry>`
+      update digest_queue set problem = ${`it cannot be digested (${name})`}
+      where entry_id = (select min(entry_id) from digest_queue where problem is null)
+      returning entry_id as "entryId", kind, owner, name
+    `.execute(transaction);
+    const [entry] = rows;
+    if (entry?.kind !== 'answer') return;
+    forgetAnswer(database, entry.owner);
+    await sql`
+      update run_rows r
+      set outcome = 'unknown', reason = ${`the answer of attempt ${entry.owner} is stored and cannot be digested`}
+      from attempt_people p
+      where p.attempt_id = ${entry.owner} and r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null
+    `.execute(transaction);
+  });
+}
+
+/** Tries entries again that were set aside. @returns how many there are */
+export async function retrySetAside({ database }: Warehouse): Promise<number> {
+  const retried = await sql`update digest_queue set problem = null where problem is not null`.execute(database);
+  return Number(retried.numAffectedRows ?? 0n);
+}
+
+/** Digests what a transaction has queued, within this transaction, such as for a preview. It holds the lock. */
+export async function digestQueued(
+  transaction: Transaction<Tables>,
+  database: Warehouse['database'],
+): Promise<void> {
+  for (;;) {
+    const { entries } = await digestNext(transaction, database, entriesPerStep);
+    if (entries === 0) return;
+  }
+}
+
+export async function queueAnswer(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
+  await sql`insert into digest_queue (kind, owner) values ('answer', ${attemptId})`.execute(transaction);
+}
+
+export async function queueContacts(
+  transaction: Transaction<Tables>,
+  contacts: readonly ContactKey[],
+): Promise<void> {
+  await sql`
+    insert into digest_queue (kind, owner, name)
+    select distinct 'contact', source, contact_id from ${unnestContacts(contacts)} as n (source, contact_id)
+    order by 2, 3
+  `.execute(transaction);
+}
+
+export async function queuePeople(
+  transaction: Transaction<Tables>,
+  people: readonly PersonName[],
+): Promise<void> {
+  await sql`
+    insert into digest_queue (kind, owner, name)
+    select distinct 'person', service, person_key
+    from unnest(${people.map(({ service }) => service)}::text[], ${people.map(({ personKey }) => personKey)}::text[])
+      as n (service, person_key)
+    order by 2, 3
+  `.execute(transaction);
+}
