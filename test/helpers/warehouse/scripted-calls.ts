@@ -5,7 +5,7 @@ import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import type { Freshness } from '../../../src/domain/runs/freshness.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { getRun, setRunStatus, sourceOf } from '../../../src/runs/runs.ts';
+import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
 import { admit } from './admit.ts';
 import { answerWith } from './answer-with.ts';
