@@ -51,11 +51,15 @@ export const undo = z
   .strictObject({
     run_id: runFields.run_id,
     undone: z.boolean().describe('Whether the run is undone now.'),
-    removed: count.describe('Contacts that only the export of this run has, which an undo removes. 0 with --revert.'),
+    removed: count.describe(
+      'Contacts that only the export of this run has, which an undo removes. 0 with --revert.',
+    ),
     returned: count.describe('Contacts that only the export of this run has, which --revert brings back.'),
     restored: count.describe('Contacts that other exports have as well: these decide about them.'),
     observations_discarded: count.describe('Observations that --discard-answers removed.'),
-    lookup_keys_removed: count.describe('Keys that the next run asks for again, because of --discard-answers.'),
+    lookup_keys_removed: count.describe(
+      'Keys that the next run asks for again, because of --discard-answers.',
+    ),
     credits: runFields.credits,
   })
   .describe('What an undo changed, or would change without --yes.');

@@ -2,7 +2,12 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
-import { isStub, readyIdentity, readyPerson, type ComparedIdentity } from '../domain/identity/identity-evidence.ts';
+import {
+  isStub,
+  readyIdentity,
+  readyPerson,
+  type ComparedIdentity,
+} from '../domain/identity/identity-evidence.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { askedFieldGroups, withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
@@ -54,7 +59,11 @@ export interface AnsweredCall {
 const inMemory = new WeakMap<Warehouse['database'], Map<string, DigestibleAnswer>>();
 
 /** Keeps an answer for the digest of this process. */
-export function keepAnswer(database: Warehouse['database'], attemptId: string, answer: DigestibleAnswer): void {
+export function keepAnswer(
+  database: Warehouse['database'],
+  attemptId: string,
+  answer: DigestibleAnswer,
+): void {
   const kept = inMemory.get(database) ?? new Map<string, DigestibleAnswer>();
   inMemory.set(database, kept.set(attemptId, answer));
 }
@@ -132,7 +141,9 @@ export async function readAnsweredCalls(
       },
     ];
   });
-  return calls.toSorted((one, other) => attemptIds.indexOf(one.attemptId) - attemptIds.indexOf(other.attemptId));
+  return calls.toSorted(
+    (one, other) => attemptIds.indexOf(one.attemptId) - attemptIds.indexOf(other.attemptId),
+  );
 }
 
 async function readAnswers(

@@ -112,11 +112,7 @@ class DigestStep {
   readonly #before = new Map<string, PersonValues>();
   readonly #differing: string[] = [];
 
-  constructor(
-    transaction: Transaction<Tables>,
-    now: number,
-    listedOf: (call: AnsweredCall) => ListedOfCall,
-  ) {
+  constructor(transaction: Transaction<Tables>, now: number, listedOf: (call: AnsweredCall) => ListedOfCall) {
     this.#transaction = transaction;
     this.#now = now;
     this.#listedOf = listedOf;
@@ -156,7 +152,8 @@ class DigestStep {
       ...new Map([...named, ...people].map((person) => [nameOfPerson(person), person])).values(),
     ];
     const stored = await readObservations(this.#transaction, names);
-    for (const [name, values] of await readPersonValues(this.#transaction, names)) this.#before.set(name, values);
+    for (const [name, values] of await readPersonValues(this.#transaction, names))
+      this.#before.set(name, values);
     const all = new Map(
       names.map((person) => [
         nameOfPerson(person),
@@ -176,7 +173,8 @@ class DigestStep {
       arrived.set(call, read);
       const seen = new Set<string>();
       for (const { personKey, matchIndex, isForeign, facts } of read) {
-        if (personKey === undefined || isForeign || listed.matches.has(matchIndex) || seen.has(personKey)) continue;
+        if (personKey === undefined || isForeign || listed.matches.has(matchIndex) || seen.has(personKey))
+          continue;
         seen.add(personKey);
         const name = nameOfPerson({ service: call.service, personKey });
         const person = all.get(name)!;
@@ -267,7 +265,9 @@ class DigestStep {
     for (const service of new Set(people.map((each) => each.service))) {
       const theirs = people.filter((each) => each.service === service);
       const companies = theirs.flatMap(({ observations }) =>
-        observations.flatMap(({ organizationKey: key }) => (key === null || key.startsWith('name:') ? [] : [key])),
+        observations.flatMap(({ organizationKey: key }) =>
+          key === null || key.startsWith('name:') ? [] : [key],
+        ),
       );
       await sql`select project_organizations(${service}, ${[...new Set(companies)]}::text[], false)`.execute(
         this.#transaction,
@@ -509,7 +509,12 @@ class DigestStep {
       match.service !== service &&
       contradictionOf(newest.identity, current.person) === undefined;
     if (isKept) return undefined;
-    return { contact, ends: match.matchId, reason: this.#whyEnded(contact, decided, current), begins: undefined };
+    return {
+      contact,
+      ends: match.matchId,
+      reason: this.#whyEnded(contact, decided, current),
+      begins: undefined,
+    };
   }
 
   #whyEnded(
@@ -564,7 +569,8 @@ class DigestStep {
     ]);
     const untouched = people.filter((person) => !this.#touched.has(nameOfPerson(person)));
     const read = await readPersonValues(this.#transaction, untouched);
-    const was = (person: PersonName) => this.#before.get(nameOfPerson(person)) ?? read.get(nameOfPerson(person));
+    const was = (person: PersonName) =>
+      this.#before.get(nameOfPerson(person)) ?? read.get(nameOfPerson(person));
     const now = (person: PersonName) => {
       const touched = this.#touched.get(nameOfPerson(person));
       if (!touched) return read.get(nameOfPerson(person));

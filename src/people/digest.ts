@@ -61,7 +61,9 @@ interface Step {
 async function digestStep(database: Kysely<Tables>): Promise<Step> {
   for (;;)
     try {
-      return await inDigest(database, async (transaction) => digestNext(transaction, database, entriesPerStep));
+      return await inDigest(database, async (transaction) =>
+        digestNext(transaction, database, entriesPerStep),
+      );
     } catch (error) {
       if (isOvertaken(error)) continue;
       if (canSucceedLater(error)) throw error;
@@ -111,7 +113,9 @@ async function digestEntries(
 ): Promise<DigestFigures> {
   const named = (kind: QueueEntry['kind']) => [
     ...new Map(
-      entries.flatMap((entry) => (entry.kind === kind ? [[`${entry.owner} ${entry.name}`, entry] as const] : [])),
+      entries.flatMap((entry) =>
+        entry.kind === kind ? [[`${entry.owner} ${entry.name}`, entry] as const] : [],
+      ),
     ).values(),
   ];
   const answers = named('answer').map(({ owner }) => owner);
@@ -164,7 +168,9 @@ async function setAside(database: Kysely<Tables>, error: unknown): Promise<void>
 
 /** Tries entries again that were set aside. @returns how many there are */
 export async function retrySetAside({ database }: Warehouse): Promise<number> {
-  const retried = await sql`update digest_queue set problem = null where problem is not null`.execute(database);
+  const retried = await sql`update digest_queue set problem = null where problem is not null`.execute(
+    database,
+  );
   return Number(retried.numAffectedRows ?? 0n);
 }
 

@@ -315,7 +315,7 @@ export function comparedForm(person: {
   };
   for (const { name, person: member, ...column } of personColumns) {
     if (member !== undefined) members[member] = columns[name];
-    if ('employer' in column) organization[column.employer as string] = columns[name];
+    if ('employer' in column) organization[column.employer] = columns[name];
   }
   return {
     ...members,

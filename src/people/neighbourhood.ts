@@ -182,11 +182,7 @@ export class Neighbourhood {
       );
   }
 
-  async #readPeople(
-    service: string,
-    keys: readonly number[],
-    personKeys: readonly string[],
-  ): Promise<void> {
+  async #readPeople(service: string, keys: readonly number[], personKeys: readonly string[]): Promise<void> {
     const missing = personKeys.filter((personKey) => !this.person(service, personKey));
     if (keys.length + missing.length === 0) return;
     const { rows } = await sql<PersonRow>`
@@ -277,7 +273,11 @@ export class Neighbourhood {
     }));
     const decision = decidePerson(record.compared, {
       candidates,
-      others: (person) => this.rivalsOf(contact, people.find(({ compared }) => compared === person)!),
+      others: (person) =>
+        this.rivalsOf(
+          contact,
+          people.find(({ compared }) => compared === person)!,
+        ),
       wasAsked: record.askedAt !== null,
       verdicts,
     });

@@ -177,8 +177,15 @@ export interface FoldedRow extends PersonName {
 
 const written = [
   ...personColumns.map(({ name }) => name),
-  ...['organization_key', 'emails', 'phones', 'employment', 'said_by', 'valid_from', 'enriched_at'],
-  ...['run_id', 'attempt_id'],
+  'organization_key',
+  'emails',
+  'phones',
+  'employment',
+  'said_by',
+  'valid_from',
+  'enriched_at',
+  'run_id',
+  'attempt_id',
 ];
 const listed = sql.raw(written.join(', '));
 const replaced = sql.raw(written.map((name) => `${name} = excluded.${name}`).join(', '));

@@ -126,4 +126,3 @@ export async function rewriteContactKeys(
       and (c.key, c.source, c.contact_id) not in (select key, source, contact_id from left_keys)
   `.execute(transaction);
 }
-

@@ -60,7 +60,9 @@ export async function readListed(
   const listed = new Map<AnsweredCall, ListedOfCall>();
   if (calls.length > 0 && (await hasSuppressions(transaction)))
     for (const call of calls) {
-      const { rows } = await sql<{ row_number: number }>`${listedRows(keysOfCall(call))}`.execute(transaction);
+      const { rows } = await sql<{ row_number: number }>`${listedRows(keysOfCall(call))}`.execute(
+        transaction,
+      );
       const numbers = new Set(rows.map((row) => row.row_number));
       listed.set(call, {
         rows: new Set(call.rows.flatMap(({ rowNumber }) => (numbers.has(rowNumber) ? [rowNumber] : []))),
@@ -115,8 +117,7 @@ export async function removeSuppressed(
   if (listed.matches.size === 0 && !suppressed.some(({ matchIndex }) => matchIndex !== undefined)) return;
   const { attemptId, runId } = call;
   const ids = call.arrived.flatMap(({ person, matchIndex }) =>
-    person.id &&
-    (listed.matches.has(matchIndex) || suppressed.some((row) => row.matchIndex === matchIndex))
+    person.id && (listed.matches.has(matchIndex) || suppressed.some((row) => row.matchIndex === matchIndex))
       ? [person.id]
       : [],
   );

@@ -363,7 +363,9 @@ async function eraseMatches(
   contacts: readonly ContactKey[],
 ): Promise<void> {
   await sql`delete from contact_matches where ${isOfPeople(people)}`.execute(transaction);
-  await sql`delete from contact_matches where valid_to is not null and ${isOfContacts(contacts)}`.execute(transaction);
+  await sql`delete from contact_matches where valid_to is not null and ${isOfContacts(contacts)}`.execute(
+    transaction,
+  );
 }
 
 /** Condition on a table with the columns `run_id` and `row_number`. */

@@ -38,8 +38,7 @@ export function recordKeysOf(
 ): string[] {
   if (/^(?:key|row|erased):/.test(contactId)) return [];
   const id = `record:${source}/${contactId}`;
-  const name =
-    firstName !== undefined && lastName !== undefined ? `${firstName} ${lastName}` : fullName;
+  const name = firstName !== undefined && lastName !== undefined ? `${firstName} ${lastName}` : fullName;
   const named = name === undefined ? [] : [`${id}|${name.toLowerCase()}`];
   return source === 'generic' ? named : [id, ...named];
 }

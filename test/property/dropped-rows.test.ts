@@ -43,9 +43,7 @@ const decidedAfterRetention: [Step[], Step[]] = [
 function inRuns(steps: readonly Step[], first: 0 | 3): Step[] {
   const within = (run: number): number => first + (run % 3);
   return steps.map((step): Step => {
-    if (step.kind === 'answer' || step.kind === 'fill') return { ...step, run: within(step.run) };
-    if (step.kind !== 'overtaken') return step;
-    return { ...step, run: within(step.run), answer: { ...step.answer, run: within(step.answer.run) } };
+    return step.kind === 'answer' || step.kind === 'fill' ? { ...step, run: within(step.run) } : step;
   });
 }
 

@@ -5,12 +5,7 @@ import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { contentOf } from '../../late-results/deliveries.ts';
-import {
-  keyOfId,
-  factsOfAnswer,
-  factsOfLateResult,
-  type ObservedFacts,
-} from '../../people/observation.ts';
+import { keyOfId, factsOfAnswer, factsOfLateResult, type ObservedFacts } from '../../people/observation.ts';
 import { rewriteObservations } from '../../people/replaced-observations.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import { readBulkAnswer } from '../../service/answers/bulk-answer.ts';

@@ -169,11 +169,7 @@ export function priceOfAnswer(answer: AnswerToRecord, asked: AskedExtras, people
  * company does not count: no late result comes for it. If the answer counts everybody as missing, a match that has only
  * a company and an id does not count either. A count above the people whom the call asked for says nothing.
  */
-function countFound(
-  answer: AnswerToRecord,
-  consumed: Credits | undefined,
-  people: number,
-): number {
+function countFound(answer: AnswerToRecord, consumed: Credits | undefined, people: number): number {
   const { uniqueEnrichedRecords: stated = 0, missingRecords: missing } = answer;
   const unique = stated <= people ? stated : 0;
   const countsEverybody = missing === people - unique;

@@ -154,10 +154,7 @@ function decisionCommand(name: keyof typeof decisions): Command {
     );
 }
 
-function describeEffect(
-  { isNew, personBefore, personNow }: DecidedContact,
-  isPreview: boolean,
-): string {
+function describeEffect({ isNew, personBefore, personNow }: DecidedContact, isPreview: boolean): string {
   const [had, has] = [personBefore ?? 'no person', personNow ?? 'no person'];
   const before = isNew ? '' : 'this was decided before; ';
   if (had === has) return `${before}the contact ${isPreview ? 'keeps' : 'still has'} ${has}`;

@@ -84,7 +84,9 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   const figures = isDone ? { removed: 0, restored: 0 } : await measureUndo(warehouse, run.runId);
   const answer = (undone: boolean, discarded?: DiscardedAnswers): void => {
     if (options.json !== true) return;
-    const own = reverts ? { removed: 0, returned: figures.removed } : { removed: figures.removed, returned: 0 };
+    const own = reverts
+      ? { removed: 0, returned: figures.removed }
+      : { removed: figures.removed, returned: 0 };
     printJson<'undo'>({
       run_id: run.runId,
       undone,

@@ -69,16 +69,7 @@ export type Step =
   | (typeof hide extends fc.Arbitrary<infer Value> ? Value : never)
   | (typeof decision extends fc.Arbitrary<infer Value> ? Value : never);
 
-const anything = fc.oneof<fc.Arbitrary<Step>[]>(
-  answer,
-  answer,
-  late,
-  late,
-  fill,
-  mark,
-  hide,
-  decision,
-);
+const anything = fc.oneof<fc.Arbitrary<Step>[]>(answer, answer, late, late, fill, mark, hide, decision);
 
 /** Random steps in a warehouse with its own people, contacts and runs. */
 export const sequence: fc.Arbitrary<readonly Step[]> = fc.array(anything, { minLength: 1, maxLength: 6 });

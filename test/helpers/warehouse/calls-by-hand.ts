@@ -4,6 +4,7 @@ import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { openPage } from '../../../src/runs/pages.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { admit } from './admit.ts';
@@ -48,6 +49,7 @@ export function callsByHand(warehouse: TestWarehouse) {
   /** A run whose people are planned, claimed and admitted: one call is in flight. */
   async function callInFlight(rows: readonly StagedRow[]): Promise<AdmittedCall> {
     const { runId } = await stagedRun(warehouse, rows);
+    await reconcileContacts(warehouse, runId, new AbortController().signal);
     await planRows(warehouse, runId, asked);
     await setRunStatus(warehouse, runId, 'running', undefined);
     await openPage(warehouse, runId, 1, asked);

@@ -16,7 +16,15 @@ const service = 'sandbox';
 
 /** Appends an observation and computes the person anew. */
 export async function say(warehouse: Warehouse, said: Said): Promise<void> {
-  const { person, kind = 'answer', askedAt, recordedAt = askedAt, runId, facts, organizationKey = null } = said;
+  const {
+    person,
+    kind = 'answer',
+    askedAt,
+    recordedAt = askedAt,
+    runId,
+    facts,
+    organizationKey = null,
+  } = said;
   await writeFacts(warehouse, service, [
     {
       personKey: person,

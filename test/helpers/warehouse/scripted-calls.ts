@@ -4,6 +4,7 @@ import { refreshOpenPeople, type OpenPerson } from '../../../src/calls/batches/o
 import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
 import type { Freshness } from '../../../src/domain/runs/freshness.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
@@ -43,6 +44,7 @@ export async function runningRunOf(
       .set({ source: options.source })
       .where('run_id', '=', run.runId)
       .execute();
+  await reconcileContacts(warehouse, run.runId, new AbortController().signal);
   await planRows(warehouse, run.runId, { ...asked, freshness: options.freshness ?? asked.freshness });
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   return run.runId;

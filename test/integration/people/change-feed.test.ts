@@ -65,45 +65,13 @@ describe('readChanges()', () => {
     expect(await read(first[1]!.cursor)).toHaveLength(1);
   });
 
-  it('readChanges() skips no change of a transaction that began earlier and commits later', async () => {
-    const cursor = await newContact('p4');
-    const slow = await warehouse.pool.connect();
-    await slow.query('begin');
-    await slow.query(
-      `insert into enrichment.changes (operation, source, contact_id, field_groups) values ('upsert', ` +
-        `'hubspot', 'slow', '{}')`,
-    );
-    await rename('p4', 'Lead', '2026-02-01');
-    expect(await read(cursor)).toEqual([]);
-    await slow.query('commit');
-    slow.release();
-    expect((await readOnce(2, cursor)).map(({ contact_id }) => contact_id)).toEqual(['slow', 'p4']);
-  });
-
-  it('readChanges() ends with the change of a transaction that began earlier and wrote later', async () => {
-    const cursor = await newContact('p6');
-    const slow = await warehouse.pool.connect();
-    await slow.query('begin');
-    await slow.query('select pg_current_xact_id()');
-    await rename('p6', 'Lead', '2026-02-01');
-    await match({ pool: slow }, { contactId: 'p6', person: null, at: '2026-02-01', runId: 'run-1' });
-    await slow.query('commit');
-    slow.release();
-    expect((await readOnce(1, cursor)).at(-1)).toMatchObject({
-      operation: 'delete',
-      contact_id: 'p6',
-      groups: ['title'],
-    });
-  });
-
   it('readChanges() refuses an invalid cursor', async () => {
     await expect(read('yesterday')).rejects.toMatchObject({ type: 'changes.cursor-invalid', exitCode: 2 });
   });
 
   it('readChanges() refuses a cursor that the feed has not reached, as after a restore', async () => {
     const cursor = await newContact('p8');
-    const [transaction] = cursor!.split('-');
-    await expect(read(`${BigInt(transaction!) + 1_000_000n}-1`)).rejects.toMatchObject({
+    await expect(read(`${BigInt(cursor!) + 1_000_000n}`)).rejects.toMatchObject({
       type: 'changes.cursor-ahead',
       exitCode: 2,
     });

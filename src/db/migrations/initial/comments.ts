@@ -91,8 +91,7 @@ const tables: Readonly<Record<string, string>> = {
   organization_values: 'Columns of organizations that are no lists; read organizations',
   organizations: 'What is known about each company now',
   contacts: 'Which person each CRM contact is now',
-  changes:
-    'Changed and deleted contacts, in order',
+  changes: 'Changed and deleted contacts, in order',
   changes_pruned: 'The newest cursor whose change retention has dropped',
   contact_decisions:
     'Decisions of people that a contact is, or is not, a known person; of a contact and a person the newest counts',
