@@ -2,18 +2,19 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { identityColumns } from '../domain/identity/identity.ts';
 import { weakEvidence } from '../domain/identity/identity-evidence.ts';
 import { anyOf } from '../db/one-of.ts';
-import { exportOrder, recordOrder } from '../db/valid-entries.ts';
+import { exportOrder, isExport, recordOrder } from '../db/valid-entries.ts';
 import type { Tables } from '../db/schema.ts';
 import { identityHash } from '../suppression/drop-suppressed.ts';
 
 const cells = sql.raw(identityColumns.join(', '));
 
-/** The newest record of the contact of a row `r`, among the exports that count. */
-const newestRecord = sql`
-  select k.*, u.as_of, u.created_at
+/** The record of the contact of a row `r` as of the export `self`, or of the last export before it that counts. */
+const recordBefore = sql`
+  select k.*
   from contact_records k
   join runs u on u.run_id = k.run_id and u.undone_at is null
   where k.source = self.source and k.contact_id = r.contact_id
+    and ${sql.raw(exportOrder('u'))} <= ${sql.raw(exportOrder('self'))}
   order by ${sql.raw(exportOrder('u'))} desc, k.recorded_at desc
   limit 1`;
 
@@ -46,8 +47,7 @@ export async function recordContacts(
         r.outcome is not distinct from 'suppressed' as is_suppressed
       from standing r
       join runs self on self.run_id = r.run_id
-      left join lateral (${newestRecord}) k on true
-      where k.run_id is null or (self.as_of, self.created_at, self.run_id) >= (k.as_of, k.created_at, k.run_id)
+      left join lateral (${recordBefore}) k on true
     )
     select source, contact_id, row_number, keys, match_keys, ${cells}, hash, is_suppressed or is_contested as is_blocked,
       former_run is not null and former_hash is distinct from hash as is_changed
@@ -107,6 +107,29 @@ export async function recordContacts(
     order by r.source, r.contact_id
   `.execute(transaction);
   await sql`drop table recorded_contacts`.execute(transaction);
+}
+
+/**
+ * Records the contacts of an undone run as of the next export that repeats them: a record is written only where cells
+ * have changed, so these exports had none of their own.
+ */
+export async function recordRepeated(transaction: Transaction<Tables>, undoneRunId: string): Promise<void> {
+  const [next, undone] = [sql.raw(exportOrder('u')), sql.raw(exportOrder('self'))];
+  const repeating = await sql<{ runId: string }>`
+    with following as (
+      select distinct on (k.contact_id) u.run_id
+      from runs self
+      join contact_records k on k.run_id = self.run_id
+      join run_rows r on r.contact_id = k.contact_id
+      join runs u on u.run_id = r.run_id and u.source = k.source and ${sql.raw(isExport('u'))} and ${next} > ${undone}
+      where self.run_id = ${undoneRunId}
+      order by k.contact_id, ${next}
+    )
+    select u.run_id as "runId" from runs u where u.run_id in (table following) order by ${next}
+  `.execute(transaction);
+  const recorded = sql<boolean>`
+    r.contact_id in (select contact_id from contact_records where run_id = ${undoneRunId})`;
+  for (const { runId } of repeating.rows) await recordContacts(transaction, runId, recorded);
 }
 
 /** Writes the keys of contacts anew after some of their records have gone. @param contacts query of `source`, `contact_id` */

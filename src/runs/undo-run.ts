@@ -1,11 +1,13 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
+import { isExport } from '../db/valid-entries.ts';
 import type { Tables } from '../db/schema.ts';
 import { digest, inDigest, queuePeople } from '../people/digest.ts';
+import { recordRepeated } from '../people/record-contacts.ts';
 import type { PersonName } from '../people/people-tables.ts';
 
-/** Contacts that an undo, or its reversal, changes. */
+/** Contacts with a person whose cells the run recorded: an undo, or its reversal, decides about them. */
 export interface UndoFigures {
   /** Contacts that only the run's export has: an undo removes them, its reversal restores them. */
   readonly removed: number;
@@ -16,12 +18,16 @@ export interface UndoFigures {
 /** Counts the contacts that `undoRun` or `revertUndo` would decide about. */
 export async function measureUndo({ database }: Warehouse, runId: string): Promise<UndoFigures> {
   const { rows } = await sql<UndoFigures>`
-    select count(*) filter (where not has_others)::int as removed, count(*) filter (where has_others)::int as restored
+    select count(*) filter (where not is_repeated)::int as removed, count(*) filter (where is_repeated)::int as restored
     from (
       select exists (
         select from contact_records other
         join runs u on u.run_id = other.run_id and u.undone_at is null
-        where other.source = k.source and other.contact_id = k.contact_id and other.run_id <> k.run_id) as has_others
+        where other.source = k.source and other.contact_id = k.contact_id and other.run_id <> k.run_id
+      ) or exists (
+        select from run_rows r
+        join runs u on u.run_id = r.run_id and u.source = k.source and ${sql.raw(isExport('u'))}
+        where r.contact_id = k.contact_id and r.run_id <> k.run_id) as is_repeated
       from contact_records k
       where k.run_id = ${runId}
         and exists (select from contact_matches m where m.source = k.source and m.contact_id = k.contact_id)
@@ -76,6 +82,7 @@ async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder
       update runs set ${assignments} where run_id = ${runId} and finished_at is not null and answers_discarded_at is null
     `.execute(transaction);
     if (!marked.numAffectedRows) throw new Error(`run ${runId} has not ended, or its answers were discarded`);
+    await recordRepeated(transaction, runId);
     await sql`
       insert into digest_queue (kind, owner, name)
       select 'contact', source, contact_id from contact_records where run_id = ${runId} order by source, contact_id

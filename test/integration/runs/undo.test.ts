@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { erase } from '../../../src/privacy/erase.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
+import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
+import { endRun } from '../../../src/runs/finish-run.ts';
+import { getRun } from '../../../src/runs/runs.ts';
+import { discardAnswers, measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
+import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { endedWithPhones } from '../../helpers/warehouse/delivered-calls.ts';
+import { everything } from '../../helpers/database/everything.ts';
+import { deliverTo, phonesBody } from '../../helpers/warehouse/late-calls.ts';
+import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import { endedCall } from '../../helpers/warehouse/ended-calls.ts';
+
+const note = { by: 'somebody', reason: 'the wrong file' };
+const noSignal = new AbortController().signal;
+const warehouse = await warehouseOfFile();
+
+/** A person of a test and the row of an export that asks for the person. */
+function known(contactId: string, values: Partial<Person> = {}): { row: StagedRow; person: Person } {
+  const email = `${contactId}@undo.example`;
+  return {
+    row: { contactId, email, keys: [`email:${email}`], firstName: 'Ada', lastName: `Of ${contactId}` },
+    person: { id: `id-${contactId}`, first_name: 'Ada', last_name: `Of ${contactId}`, email, ...values },
+  };
+}
+
+/** A run that has asked for everybody in its export, with these answers, and has ended. */
+async function endedRun(
+  people: readonly ReturnType<typeof known>[],
+  options: { readonly source?: string; readonly isFresh?: boolean } = {},
+): Promise<string> {
+  const runId = await runningRunOf(
+    warehouse,
+    people.map(({ row }) => row),
+    {
+      ...(options.source !== undefined && { source: options.source }),
+      freshness: options.isFresh ? asked.freshness : { enrichedSeconds: 0, notFoundSeconds: 0 },
+    },
+  );
+  if (options.isFresh !== true)
+    await answerBatch(warehouse, { runId }, () => people.map(({ person }) => person));
+  await reconcileContacts(warehouse, runId, noSignal);
+  await endRun(warehouse, runId, 'finished', undefined);
+  return runId;
+}
+
+/** Everything that the digest computes. */
+async function contents(): Promise<unknown> {
+  const tables = [
+    'enriched_contacts',
+    'people',
+    'person_history',
+    'organizations',
+    'person_phones',
+    'person_emails',
+  ];
+  const rows = await Promise.all(
+    tables.map((table) => warehouse.pool.query<object>(`select t.* from ${table} t order by t::text`)),
+  );
+  return rows.map((result) => result.rows);
+}
+
+async function contact(contactId: string): Promise<Record<string, unknown> | undefined> {
+  const rows = await warehouse.query<Record<string, unknown>>`
+    select * from enriched_contacts where contact_id = ${contactId}`;
+  return rows[0];
+}
+
+const undo = (runId: string) => undoRun(warehouse, runId, note, noSignal);
+
+describe('undoRun()', () => {
+  it('undoRun() takes the data of contacts back that only the run has, and a revert restores it', async () => {
+    const call = await endedWithPhones(warehouse);
+    const before = await contents();
+    expect(await measureUndo(warehouse, call.runId)).toEqual({ removed: 3, restored: 0 });
+    expect(await undo(call.runId)).toMatchObject({ complete: true });
+    expect(await warehouse.query`select 1 from enriched_contacts where run_id = ${call.runId}`).toEqual([]);
+    await revertUndo(warehouse, call.runId, noSignal);
+    expect(await contents()).toEqual(before);
+  });
+
+  it('undoRun() leaves contacts that other exports have, in any order of undone runs', async () => {
+    const first = await endedRun([known('order', { title: 'CTO' })]);
+    const second = await endedRun([known('order', { title: 'CEO' })]);
+    const both = await contents();
+    expect(await measureUndo(warehouse, first)).toEqual({ removed: 0, restored: 1 });
+    const repeated = await endedRun([known('order', { title: 'CEO' })], { isFresh: true });
+    await undo(first);
+    expect(await contact('order')).toMatchObject({ title: 'CEO' });
+    await undo(second);
+    expect(await contact('order')).toMatchObject({ title: 'CEO' });
+    await undo(repeated);
+    expect(await contact('order')).toBeUndefined();
+    await revertUndo(warehouse, first, noSignal);
+    await revertUndo(warehouse, second, noSignal);
+    expect(await contents()).toEqual(both);
+  });
+
+  it('undoRun() lets the same export under another source have the people without a call', async () => {
+    const wrong = await endedRun([known('moved')]);
+    await undo(wrong);
+    const right = await endedRun([known('moved')], { source: 'right', isFresh: true });
+    expect(await outcomesOf(warehouse, right)).toEqual(['fresh']);
+    expect(await contact('moved')).toMatchObject({ source: 'right', person_id: 'id-moved' });
+  });
+
+  it('the digest of anybody completes an undo that was stopped after its first step', async () => {
+    const runId = await endedRun(Array.from({ length: 10 }, (_, n) => known(`many-${n}`)));
+    expect(await undoRun(warehouse, runId, note, AbortSignal.abort())).toMatchObject({ complete: false });
+    await endedRun([known('somebody-else')]);
+    expect(await contact('many-9')).toBeUndefined();
+  });
+
+  it('undoRun() keeps the first note when two undo a run at once', async () => {
+    const runId = await endedRun([known('twice')]);
+    await Promise.all([
+      undo(runId),
+      undoRun(warehouse, runId, { by: 'another', reason: undefined }, noSignal),
+    ]);
+    const { undone } = await getRun(warehouse, runId);
+    await undo(runId);
+    expect(await getRun(warehouse, runId)).toMatchObject({ undone });
+    expect(await contact('twice')).toBeUndefined();
+  });
+
+  it('undoRun() keeps outcomes, calls and credits', async () => {
+    const call = await endedWithPhones(warehouse);
+    const before = await readRunFacts(warehouse, call.runId);
+    await undo(call.runId);
+    const after = await readRunFacts(warehouse, call.runId);
+    expect(after).toEqual({ ...before, undone: { at: expect.any(String), ...note } });
+    expect(after.credits.settled).toBe('27');
+  });
+
+  it('undoRun() refuses a run that has not ended', async () => {
+    const { runId } = await stagedRun(warehouse, []);
+    await expect(undo(runId)).rejects.toThrow('has not ended');
+  });
+});
+
+it('a late result of an undone run is settled, changes no contact, and counts after a revert', async () => {
+  const call = await endedCall(warehouse);
+  await undo(call.runId);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  expect(await warehouse.query`select 1 from enriched_contacts where run_id = ${call.runId}`).toEqual([]);
+  expect((await readRunFacts(warehouse, call.runId)).credits.settled).toBe('27');
+  await revertUndo(warehouse, call.runId, noSignal);
+  const rows = await warehouse.query`
+    select count(phone)::int as phones from enriched_contacts where run_id = ${call.runId}`;
+  expect(rows).toEqual([{ phones: 3 }]);
+});
+
+describe('discardAnswers()', () => {
+  it('discardAnswers() removes what an undone run was told: the next run asks again', async () => {
+    const call = await endedWithPhones(warehouse);
+    await expect(discardAnswers(warehouse, call.runId, noSignal)).rejects.toThrow('is not undone');
+    await undo(call.runId);
+    const people = call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] }));
+    const known = await stagedRun(warehouse, people);
+    await planRows(warehouse, known.runId, asked);
+    expect(await outcomesOf(warehouse, known.runId)).toEqual(['fresh', 'fresh', 'fresh']);
+    const discarded = await discardAnswers(warehouse, call.runId, noSignal);
+    expect(discarded.observations).toBe(6);
+    expect(discarded.lookupKeys).toBeGreaterThan(0);
+    const gone = await warehouse.query`
+      select 1 from observations where run_id = ${call.runId}
+      union all select 1 from people where run_id = ${call.runId}`;
+    expect(gone).toEqual([]);
+    const unknown = await stagedRun(warehouse, people);
+    await planRows(warehouse, unknown.runId, asked);
+    expect(await outcomesOf(warehouse, unknown.runId)).toEqual([null, null, null]);
+    await expect(revertUndo(warehouse, call.runId, noSignal)).rejects.toThrow('answers were discarded');
+  });
+});
+
+it('a revert of an undo does not restore an erased person', async () => {
+  const call = await endedWithPhones(warehouse);
+  await undo(call.runId);
+  await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
+  await revertUndo(warehouse, call.runId, noSignal);
+  expect(await everything(warehouse)).not.toContain(call.ids[0]);
+  const rows = await warehouse.query`select 1 from enriched_contacts where run_id = ${call.runId}`;
+  expect(rows).toHaveLength(2);
+});
+
+it('a revert of an undo gives a person who is suppressed since then to no contact', async () => {
+  const listed = known('listed');
+  const first = await endedRun([listed]);
+  await putOnList(warehouse, `email:${listed.person.email}`);
+  const later = await runningRunOf(warehouse, [listed.row]);
+  expect(await outcomesOf(warehouse, later)).toEqual(['suppressed']);
+  await reconcileContacts(warehouse, later, noSignal);
+  await endRun(warehouse, later, 'finished', undefined);
+  expect(await contact('listed')).toMatchObject({ person_id: 'id-listed' });
+  await undo(first);
+  await revertUndo(warehouse, first, noSignal);
+  expect(await contact('listed')).toBeUndefined();
+});
