@@ -481,7 +481,9 @@ class DigestStep {
     const { match, service } = contact;
     if (decided.person !== undefined) {
       const { person, evidence, record } = decided;
-      if (match?.personKey === person.personKey && match.service === person.service) return undefined;
+      const isPerson = (each: PersonName) => each.service === person.service && each.personKey === person.personKey;
+      if (match && isPerson(match)) return undefined;
+      const asking = call ?? contact.former.find((each) => each.asked && isPerson(each));
       return {
         contact,
         ends: match?.matchId,
@@ -492,10 +494,10 @@ class DigestStep {
           service: person.service,
           person_key: person.personKey,
           evidence,
-          asked: call !== undefined,
-          run_id: call?.runId ?? record.runId,
-          row_number: call?.rowNumber ?? record.rowNumber,
-          attempt_id: call?.attemptId ?? null,
+          asked: asking !== undefined,
+          run_id: asking?.runId ?? record.runId,
+          row_number: asking?.rowNumber ?? record.rowNumber,
+          attempt_id: asking?.attemptId ?? null,
         },
       };
     }

@@ -58,8 +58,8 @@ export interface ContactState extends ContactKey {
   readonly service: string | undefined;
   readonly records: readonly ContactRecord[];
   readonly match: OpenMatch | undefined;
-  /** Keys of the people whom the contact has ever had. */
-  readonly formerKeys: readonly string[];
+  /** The people whom the contact has ever had. */
+  readonly former: readonly FormerMatch[];
   readonly decisions: readonly ContactDecision[] | null;
   readonly verdicts: Verdicts;
 }
@@ -71,6 +71,16 @@ export interface OpenMatch {
   readonly evidence: string;
   readonly runId: string;
   readonly rowNumber: number;
+}
+
+/** A person whom a contact has or had, with the newest call that asked for the contact and whose answer has the person. */
+export interface FormerMatch {
+  readonly service: string;
+  readonly personKey: string;
+  readonly asked: boolean;
+  readonly runId: string;
+  readonly rowNumber: number;
+  readonly attemptId: string | null;
 }
 
 /** Who a contact is. */
@@ -136,7 +146,7 @@ export class Neighbourhood {
     changeRecord: (contact: ContactKey, record: ContactRecord) => ContactRecord,
   ): Promise<void> {
     const { rows } = await readStates(named).execute(this.#transaction);
-    for (const { records: read, decisions, match, formerKeys, ...row } of rows) {
+    for (const { records: read, decisions, match, former, ...row } of rows) {
       const [newest] = read ?? [];
       const records = (read ?? []).map(({ runId, rowNumber, askedAt, isBlocked, ...cells }) =>
         changeRecord(row, {
@@ -152,7 +162,7 @@ export class Neighbourhood {
         service: newest?.service,
         records,
         match: match ?? undefined,
-        formerKeys,
+        former: former ?? [],
         decisions,
         verdicts: records[0] ? verdictsOf(decisions, records[0].compared) : noVerdicts,
       };
@@ -263,13 +273,13 @@ export class Neighbourhood {
     record: ContactRecord,
     more: readonly KnownPerson[] = [],
   ): { readonly decision: PersonDecision; readonly people: readonly KnownPerson[] } {
-    const { service, verdicts, formerKeys } = contact;
+    const { service, verdicts, former } = contact;
     if (service === undefined) return { decision: { kind: 'none', reason: undefined }, people: [] };
     const people = [...this.candidatesOf(contact, record, service), ...more];
     const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
       person: compared,
       askedAt,
-      isFormer: record.askedAt !== null && askedAt < record.askedAt && formerKeys.includes(personKey),
+      isFormer: record.askedAt !== null && askedAt < record.askedAt && former.some((each) => each.personKey === personKey),
     }));
     const decision = decidePerson(record.compared, {
       candidates,
@@ -406,7 +416,7 @@ type RecordRow = Omit<ContactRecord, 'compared'> & IdentityColumns & { readonly 
 interface StateRow extends ContactKey {
   readonly records: readonly RecordRow[] | null;
   readonly match: OpenMatch | null;
-  readonly formerKeys: readonly string[];
+  readonly former: readonly FormerMatch[] | null;
   readonly decisions: readonly ContactDecision[] | null;
 }
 
@@ -421,9 +431,16 @@ function readStates(named: RawBuilder<unknown>): RawBuilder<StateRow> {
     select n.source, n.contact_id as "contactId", k.records,
       case when m.match_id is not null then jsonb_build_object('matchId', m.match_id::text, 'service', m.service,
         'personKey', m.person_key, 'evidence', m.evidence, 'runId', m.run_id, 'rowNumber', m.row_number) end as match,
-      array(
-        select distinct person_key from contact_matches where source = n.source and contact_id = n.contact_id
-      ) as "formerKeys",
+      (
+        select jsonb_agg(jsonb_build_object('service', service, 'personKey', person_key, 'asked', asked,
+          'runId', run_id, 'rowNumber', row_number, 'attemptId', attempt_id))
+        from (
+          select distinct on (service, person_key) *
+          from contact_matches
+          where source = n.source and contact_id = n.contact_id
+          order by service, person_key, asked desc, match_id desc
+        ) had
+      ) as former,
       ${decisionsOf(sql`k.records -> 0 ->> 'service'`, sql`n.source`, sql`n.contact_id`)} as decisions
     from n
     left join contact_matches m on m.source = n.source and m.contact_id = n.contact_id and m.valid_to is null

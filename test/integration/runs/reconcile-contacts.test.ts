@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchKeysOfPerson } from '../../../src/domain/identity/match-keys.ts';
+import { factsOfAnswer, personKey } from '../../../src/people/observation.ts';
 import { reconcileContacts, type ReconciledContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
@@ -10,27 +10,23 @@ import { admit } from '../../helpers/warehouse/admit.ts';
 import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { writeFacts } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { signal } = new AbortController();
 
 /** The service has said something about a person with this address. */
-async function knownPerson(email: string, personId: string | null, runId = 'earlier'): Promise<string> {
-  const key = personId === null ? `row:earlier:1:${email}` : `person:${personId}`;
-  const facts = {
-    ...(personId !== null && { person_id: { person_id: personId } }),
-    first_name: { first_name: 'Ada', last_name: 'Novak' },
-    email: { email, email_status: 'verified', rank: 0 },
-    emails: [{ email, kind: 'profile', position: 0 }],
-  };
-  await warehouse.pool.query(
-    `insert into enrichment.observations
-       (service, person_key, person_id, kind, asked_at, run_id, attempt_id, identity_keys, match_keys, facts)
-     values ('test', $1, $2, 'answer', now(), $5, 'a1', array['email:' || $3::text], $6, $4)`,
-    [key, personId, email, JSON.stringify(facts), runId, matchKeysOfPerson({ email })],
-  );
-  await warehouse.query`select enrichment.project('test', array[${key}], '{}', '{}')`;
-  return key;
+async function knownPerson(email: string, personId: string | null, runId = 'earlier'): Promise<void> {
+  const said = factsOfAnswer({
+    ...(personId !== null && { id: personId }),
+    first_name: 'Ada',
+    last_name: 'Novak',
+    email,
+    email_status: 'verified',
+  });
+  const key = personKey(personId, { runId, rowNumber: 1, attemptId: email });
+  const call = { personKey: key, askedAt: new Date().toISOString(), runId, attemptId: 'a1', deliveryId: null };
+  await writeFacts(warehouse, 'test', [{ ...said, ...call, kind: 'answer' }]);
 }
 
 async function runOf(
@@ -54,6 +50,7 @@ async function endedRunOf(
 ): Promise<string> {
   const runId = await runOf(email, contactId, source, firstName);
   await warehouse.query`update run_rows set outcome = 'not_found' where run_id = ${runId}`;
+  await reconcile(runId);
   await endRun(warehouse, runId, 'finished', undefined);
   return runId;
 }
@@ -109,13 +106,10 @@ describe('reconcileContacts()', () => {
   });
 
   it('reconcileContacts() does not count a contact as filled if the run asked for it afterwards', async () => {
-    const key = await knownPerson('ada@three.example', 'p3');
+    await knownPerson('ada@three.example', 'p3');
     const runId = await runOf('ada@three.example', 'c3');
     await reconcile(runId);
-    await warehouse.query`
-      insert into enrichment.contact_matches
-        (source, contact_id, service, person_key, evidence, asked, run_id, row_number, decided_at)
-      values ('generic', 'c3', 'test', ${key}, 'email', true, ${runId}, 1, now())`;
+    await warehouse.query`update contact_matches set asked = true where run_id = ${runId}`;
     expect((await readRunFacts(warehouse, runId)).filled).toBe(0);
   });
 
