@@ -481,7 +481,8 @@ class DigestStep {
     const { match, service } = contact;
     if (decided.person !== undefined) {
       const { person, evidence, record } = decided;
-      const isPerson = (each: PersonName) => each.service === person.service && each.personKey === person.personKey;
+      const isPerson = (each: PersonName) =>
+        each.service === person.service && each.personKey === person.personKey;
       if (match && isPerson(match)) return undefined;
       const asking = call ?? contact.former.find((each) => each.asked && isPerson(each));
       return {

@@ -279,7 +279,10 @@ export class Neighbourhood {
     const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
       person: compared,
       askedAt,
-      isFormer: record.askedAt !== null && askedAt < record.askedAt && former.some((each) => each.personKey === personKey),
+      isFormer:
+        record.askedAt !== null &&
+        askedAt < record.askedAt &&
+        former.some((each) => each.personKey === personKey),
     }));
     const decision = decidePerson(record.compared, {
       candidates,

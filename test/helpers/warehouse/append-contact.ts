@@ -1,4 +1,6 @@
 import type { Person } from '../../../src/domain/identity/person.ts';
+import type { Identity } from '../../../src/domain/identity/identity.ts';
+import { ownerKey } from '../../../src/domain/identity/match-keys.ts';
 import { personKey, factsOfAnswer, factsOfLateResult } from '../../../src/people/observation.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { writeFacts } from './write-facts.ts';
@@ -29,7 +31,9 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
     person,
   } = contact;
   const askedAt = contact.askedAt ?? '2026-11-20T08:00:00Z';
-  const said = factsOfAnswer(person);
+  const answered = factsOfAnswer(person);
+  // A person without an id is found by the own contact only.
+  const said = person.id ? answered : { ...answered, match_keys: [ownerKey(source, contactId)] };
   const key = personKey(said.person_id, { runId, rowNumber, attemptId });
   const call = { personKey: key, askedAt, runId, attemptId };
   const delivered = {
@@ -60,6 +64,20 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
           ]
         : []),
     ],
-    [{ source, contactId, personKey: key, runId, attemptId, rowNumber }],
+    [
+      {
+        source,
+        contactId,
+        personKey: key,
+        runId,
+        attemptId,
+        rowNumber,
+        ...(!person.id && { identity: identityOf(person) }),
+      },
+    ],
   );
+}
+
+function identityOf({ email, first_name: firstName, last_name: lastName }: Person): Identity {
+  return { ...(email && { email }), ...(firstName && { firstName }), ...(lastName && { lastName }) };
 }
