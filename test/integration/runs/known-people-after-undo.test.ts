@@ -62,17 +62,16 @@ it('a contact gets a known person by an address that only an undone run knows', 
   await personOfTwoAddresses(prefix);
   const email = `${prefix}${present}`;
   const hashedEmail = createHash('md5').update(email).digest('hex');
+  const last = await freshRunOf(byEmail(`${prefix}3`, email));
   const again = await freshRunOf({ contactId: `${prefix}2`, keys: [`hash:${hashedEmail}`], hashedEmail });
   await warehouse.query`update run_rows set hashed_email = ${hashedEmail} where run_id = ${again}`;
-  const last = await freshRunOf(byEmail(`${prefix}3`, email));
   await endOf(again);
   const [one, two, three] = [1, 2, 3].map((number) => ({ contact_id: `${prefix}${number}`, value: email }));
-  expect(await contactsOf(prefix)).toEqual([one, two]);
+  // What was paid for stays known: the undone run's export no longer has the first contact's new data alone.
+  expect(await contactsOf(prefix)).toEqual([one, two, three]);
   await undo(again);
-  const before = [{ ...one, value: `${prefix}${former}` }];
-  expect(await contactsOf(prefix)).toEqual(before);
-  await endOf(last);
   expect(await contactsOf(prefix)).toEqual([one, three]);
+  await endOf(last);
   await undo(last);
-  expect(await contactsOf(prefix)).toEqual(before);
+  expect(await contactsOf(prefix)).toEqual([one]);
 });

@@ -18,8 +18,8 @@ beforeAll(async () => {
      from generate_series(1, 6000) n`,
   );
   await pool.query(
-    `insert into contacts (source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number)
-     select 'generic', 'c' || n, 'test', 'person:p' || n, n, 'email', true, 'earlier', n
+    `insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number)
+     select 'generic', 'c' || n, 'test', 'person:p' || n, 'email', true, 'earlier', n
      from generate_series(1, 24000) n`,
   );
   await pool.query(
@@ -62,9 +62,9 @@ it('planRows() and openPage() look people up in the history by the index when it
 
 it('reconcileContacts() looks the contacts of 300 rows up by the index when there are 24,000', async () => {
   const { runId } = await largeRun();
-  const before = await rowsScanned(warehouse, 'contacts');
+  const before = await rowsScanned(warehouse, 'contact_records');
   await reconcileContacts(warehouse, runId, new AbortController().signal);
-  expect((await rowsScanned(warehouse, 'contacts')) - before).toBe(0);
+  expect((await rowsScanned(warehouse, 'contact_records')) - before).toBe(0);
 });
 
 it.each([

@@ -311,6 +311,9 @@ describe('opening a page', () => {
          '{}')`,
       [keys[0], keys, matchKeysWithHashes(keys)],
     );
+    await warehouse.query`
+      insert into person_keys (key, service, person_key)
+      select unnest(${matchKeysWithHashes(keys)}::integer[]), 'test', ${keys[0]}`;
   }
 
   async function outcomesAfterOpening(...runs: (readonly StagedRow[])[]): Promise<(string | null)[][]> {

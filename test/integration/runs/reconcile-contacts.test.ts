@@ -90,7 +90,7 @@ describe('reconcileContacts()', () => {
   it('a new person fills contacts of other sources, without calls', async () => {
     for (const name of ['four', 'five', 'six']) await endedRunOf(`ada@${name}.example`, `b-${name}`);
     // The record has become somebody else.
-    await endedRunOf('other@five.example', 'b-five');
+    await endedRunOf('other@five.example', 'b-five', 'crm-b', 'Grace');
     await suppressed('email:ada@six.example');
     const runId = await runOf('ada@seven.example', 'c7');
     for (const name of ['four', 'five', 'six']) await knownPerson(`ada@${name}.example`, `p-${name}`, runId);
