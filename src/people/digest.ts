@@ -85,7 +85,8 @@ export async function inDigest<Result>(
 
 /** Waits until no other transaction digests. The caller has locked the suppression list. */
 export async function lockDigest(transaction: Transaction<Tables>): Promise<void> {
-  await sql`select from digest_lock for update`.execute(transaction);
+  const { rows } = await sql`select from digest_lock for update`.execute(transaction);
+  if (rows.length === 0) throw new Error('the row of digest_lock is missing');
 }
 
 async function digestNext(

@@ -33,6 +33,8 @@ const extras = {
 export interface World {
   readonly runs: readonly string[];
   play(step: Step): Promise<void>;
+  /** Whether a person was put on the suppression list. */
+  hasSuppressed(): boolean;
   /** Texts of erased people, which no table may have. */
   erasedTexts(): string[];
 }
@@ -46,7 +48,8 @@ export async function openWorlds(warehouse: TestWarehouse, count: number): Promi
   const { pool } = warehouse;
   const { rows } = await pool.query<{ tables: string }>(
     `select string_agg(quote_ident(tablename), ', ') as tables from pg_tables
-     where schemaname = 'enrichment' and tablename not like '%migration%'`,
+     where schemaname = 'enrichment' and tablename not like '%migration%'
+       and tablename <> 'digest_lock'`,
   );
   await pool.query(`truncate ${rows[0]!.tables}`);
   const names = Array.from({ length: count }, () => {
@@ -89,6 +92,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     readonly humans: readonly number[];
   }[] = [];
   const erased = new Set<number>();
+  let suppressions = 0;
   const records = new Map<string, number>();
   let rowNumber = 0;
 
@@ -273,6 +277,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
         await revertUndo(warehouse, runs[step.run]!, signal);
         return;
       case 'suppress':
+        suppressions += 1;
         await warehouse.database
           .transaction()
           .execute((transaction) => suppress(transaction, keysOf(step.human), note));
@@ -295,6 +300,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
   return {
     runs,
     play,
+    hasSuppressed: () => suppressions > 0,
     erasedTexts: () => [...erased].flatMap((human) => [token(human), md5(human)]),
   };
 }
