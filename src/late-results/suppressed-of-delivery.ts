@@ -69,7 +69,7 @@ export async function suppressedOfDelivery(
  *
  * @param transaction holds the list's lock
  */
-export async function asksForSuppressed(
+async function asksForSuppressed(
   transaction: Transaction<Tables>,
   { attemptId, runId }: Pick<LockedAttempt, 'attemptId' | 'runId'>,
 ): Promise<boolean> {

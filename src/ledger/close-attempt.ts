@@ -212,30 +212,20 @@ export async function markUnknown(
   reason: string,
   httpStatus?: number,
 ): Promise<void> {
-  await warehouse.database
-    .transaction()
-    .execute((transaction) => markUnknownWith(transaction, attemptId, reason, httpStatus));
-}
-
-/** Marks a call as `markUnknown` does, in the caller's transaction. */
-export async function markUnknownWith(
-  transaction: Transaction<Tables>,
-  attemptId: string,
-  reason: string,
-  httpStatus?: number,
-): Promise<void> {
-  const marked = await transaction
-    .updateTable('attempts')
-    .set({ status: 'unknown', reason, http_status: httpStatus ?? null })
-    .where('attempt_id', '=', attemptId)
-    .where('status', '=', 'admitted')
-    .executeTakeFirst();
-  if (marked.numUpdatedRows === 0n) return;
-  await sql`
+  await warehouse.database.transaction().execute(async (transaction) => {
+    const marked = await transaction
+      .updateTable('attempts')
+      .set({ status: 'unknown', reason, http_status: httpStatus ?? null })
+      .where('attempt_id', '=', attemptId)
+      .where('status', '=', 'admitted')
+      .executeTakeFirst();
+    if (marked.numUpdatedRows === 0n) return;
+    await sql`
     update run_rows r set outcome = 'unknown', reason = ${withNote(sql`${`attempt ${attemptId}: ${reason}`}::text`)}
     from attempt_people p
     where p.attempt_id = ${attemptId} and r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null
   `.execute(transaction);
+  });
 }
 
 /**

@@ -55,6 +55,12 @@ export interface AnsweredCall {
   readonly arrived: readonly ArrivedPerson[];
 }
 
+/** The rows and the people of a call who are on the suppression list, by row number and by index in `matches`. */
+export interface ListedOfCall {
+  readonly rows: ReadonlySet<number>;
+  readonly matches: ReadonlySet<number>;
+}
+
 /** Answers that this process has stored and not digested: their bodies need not be read again. */
 const inMemory = new WeakMap<Warehouse['database'], Map<string, DigestibleAnswer>>();
 
@@ -176,7 +182,7 @@ async function readAnswers(
 }
 
 /** Reads a stored body. @throws ServiceFailure if it is no answer */
-export async function readStoredAnswer(compressed: Buffer, httpStatus: number): Promise<BulkAnswer> {
+async function readStoredAnswer(compressed: Buffer, httpStatus: number): Promise<BulkAnswer> {
   const body = await promisify(gunzip)(compressed);
   return readBulkAnswer({ status: httpStatus, headers: {}, body, receivedAt: 0 }, operations.bulkMatch);
 }

@@ -10,7 +10,7 @@ import { filledNote } from '../domain/runs/outcome.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { contactKey, type ContactKey } from '../keys/contact-key.ts';
-import { readAnsweredCalls, type AnsweredCall, type AskedRow } from './answered-call.ts';
+import { readAnsweredCalls, type AnsweredCall, type AskedRow, type ListedOfCall } from './answered-call.ts';
 import { digestCall, writeCalls, type Arrived, type DigestedCall } from './digested-calls.ts';
 import { columnsOf, comparedForm, fold, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
 import {
@@ -38,7 +38,7 @@ import {
   type PersonValues,
 } from './people-tables.ts';
 import { recordContacts } from './record-contacts.ts';
-import { readForbiddenFills, readListed, removeSuppressed, type ListedOfCall } from './suppressed-facts.ts';
+import { readForbiddenFills, readListed, removeSuppressed } from './suppressed-facts.ts';
 
 /** What a step of the digest looks at. */
 export interface FactsToDigest {

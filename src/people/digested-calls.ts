@@ -7,8 +7,7 @@ import { anyOf } from '../db/one-of.ts';
 import type { Tables } from '../db/schema.ts';
 import { keysLearned } from './lookup-history.ts';
 import type { ObservedFacts } from './observation.ts';
-import type { AnsweredCall, ArrivedPerson, AskedRow } from './answered-call.ts';
-import type { ListedOfCall } from './suppressed-facts.ts';
+import type { AnsweredCall, ArrivedPerson, AskedRow, ListedOfCall } from './answered-call.ts';
 
 /** A person of an answer, with the facts that the answer states. */
 export interface Arrived extends ArrivedPerson {

@@ -10,15 +10,9 @@ import {
   withoutIds,
 } from '../suppression/suppression-list.ts';
 import { clearSuppressedRows } from '../suppression/drop-suppressed.ts';
-import type { AnsweredCall } from './answered-call.ts';
+import type { AnsweredCall, ListedOfCall } from './answered-call.ts';
 import type { ContactState, KnownPerson } from './neighbourhood.ts';
 import type { DigestedCall } from './digested-calls.ts';
-
-/** The rows and the people of a call who are on the suppression list, by row number and by index in `matches`. */
-export interface ListedOfCall {
-  readonly rows: ReadonlySet<number>;
-  readonly matches: ReadonlySet<number>;
-}
 
 const nobody: ListedOfCall = { rows: new Set(), matches: new Set() };
 

@@ -142,10 +142,7 @@ function askedAtOf({ askedAt }: Candidate): number {
 }
 
 /** The decisions about a contact and candidates, by the ids of the people. */
-export function verdictsOn(
-  candidates: readonly Candidate[],
-  verdicts: Verdicts,
-): readonly (Verdict | undefined)[] {
+function verdictsOn(candidates: readonly Candidate[], verdicts: Verdicts): readonly (Verdict | undefined)[] {
   return candidates.map(({ person }) => verdictOn(verdicts, person));
 }
 
@@ -166,7 +163,7 @@ function shareKey(row: ComparedIdentity, other: ComparedIdentity): boolean {
 }
 
 /** Whether another contact could be the person of a row as well. @param others rows of other contacts, for a person */
-export function isContested(
+function isContested(
   row: ComparedIdentity,
   person: ComparedPerson,
   others: (person: ComparedPerson) => readonly ComparedIdentity[],

@@ -30,11 +30,6 @@ export function isWeak(evidence: string | null): evidence is WeakEvidence {
   return weakEvidence.some((each) => each === evidence);
 }
 
-/** Whether a match keeps match keys: a rival can end it, or it follows the person to another id. */
-export function keepsMatchKeys(evidence: Evidence): boolean {
-  return isWeak(evidence) || evidence === 'confirmed';
-}
-
 /**
  * How well a person fits a row.
  *

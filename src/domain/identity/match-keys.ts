@@ -63,11 +63,6 @@ export function identifyingKeysOfPerson(person: Person): number[] {
   );
 }
 
-/** The keys of a row and of its person by weak evidence. */
-export function matchKeysOfMatch(identity: Identity, person: Person): number[] {
-  return [...new Set([...matchKeysOfIdentity(identity), ...matchKeysOfPerson(person)])];
-}
-
 /** The keys of rows that share an identity key (`identityKeys`). */
 export function matchKeysOfIdentityKeys(keys: readonly string[]): number[] {
   return hashed(keys);

@@ -75,11 +75,6 @@ export const answeredOutcomes: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].answer !== null,
 );
 
-/** Outcomes whose answer says whether the service knows the person. */
-export const outcomesAboutPerson: readonly Outcome[] = outcomes.filter(
-  (name) => outcomeFacts[name].answer === 'person',
-);
-
 /** Outcomes whose answer gave the row no person: a later answer can replace them. */
 export const outcomesWithoutContact: readonly Outcome[] = outcomes.filter(
   (name) => outcomeFacts[name].group === 'without contact',

@@ -25,15 +25,6 @@ export function decisionsOf(
     where newest.verdict <> 'withdrawn')`;
 }
 
-/** Condition: decisions were ever made about a contact. */
-export function hasDecisions(
-  source: RawBuilder<unknown>,
-  contactId: RawBuilder<unknown>,
-): RawBuilder<boolean> {
-  return sql`exists (
-    select from contact_decisions d where d.source = ${source} and d.contact_id = ${contactId})`;
-}
-
 /**
  * Condition: the newest decision about a contact and a person says that the contact wrongly had the person. A decision
  * about another id of the person counts if there is none about the id itself.
