@@ -131,7 +131,8 @@ class DigestStep {
     const decisions = contacts.map((contact): Decision => {
       const asking = calls.flatMap((call) => (rowOf(call, contact) ? [call] : []));
       const people = asking.flatMap((call) => [...strangers.get(call)!.keys()]);
-      return { contact, decided: this.#near.decide(contact, people), ...callOf(contact, digested) };
+      const decided = this.#near.decide(contact, people);
+      return { contact, decided, ...callOf(contact, decided.person, digested) };
     });
     const matched = await this.#withoutForbidden(await this.#nameStrangers(decisions, strangers));
     const figures = await this.#writeMatches(matched, new Set(facts.contacts.map(nameOfContact)));
@@ -325,7 +326,7 @@ class DigestStep {
         if (isForeign || (personKey !== undefined && !listed.matches.has(matchIndex))) return [];
         const stranger = knownPerson({
           service: call.service,
-          personKey: `${call.attemptId} ${matchIndex}`,
+          personKey: keyOfStranger(call, each),
           person,
           askedAt: call.askedAtMicroseconds,
         });
@@ -657,15 +658,25 @@ function withCalls(
   return asked.length === 0 ? record : { ...record, askedAt: Math.max(record.askedAt ?? 0, ...asked) };
 }
 
-/** The call whose answer gave a row of the contact its person. */
-function callOf(contact: ContactState, calls: readonly DigestedCall[]): Pick<Decision, 'call'> {
-  for (const { call, rows } of calls.toReversed()) {
+/** The newest call that asked for the contact and whose answer has the contact's person. */
+function callOf(
+  contact: ContactState,
+  person: KnownPerson | undefined,
+  calls: readonly DigestedCall[],
+): Pick<Decision, 'call'> {
+  for (const { call, rows, arrived } of calls.toReversed()) {
     const rowNumber = rowOf(call, contact)?.rowNumber;
-    const row = rows.find((each) => each.rowNumber === rowNumber);
-    if (row?.outcome === 'enriched')
+    const row = rows.find((each) => each.rowNumber === rowNumber && each.outcome === 'enriched');
+    const found = row && arrived.find(({ matchIndex }) => matchIndex === row.matchIndex);
+    if (found && person?.personKey === (found.personKey ?? keyOfStranger(call, found)))
       return { call: { attemptId: call.attemptId, runId: call.runId, rowNumber: row.rowNumber } };
   }
   return {};
+}
+
+/** A key that a person without an id has until a contact gets the person. */
+function keyOfStranger({ attemptId }: AnsweredCall, { matchIndex }: Pick<Arrived, 'matchIndex'>): string {
+  return `${attemptId} ${matchIndex}`;
 }
 
 function personOfFolded(folded: FoldedPerson): Person {

@@ -156,9 +156,9 @@ async function expectUndoIsReverted(worlds: readonly World[]): Promise<void> {
     for (const runId of runs.filter((run) => ended.has(run)))
       await reconcileContacts(warehouse, runId, signal);
   const whole = await projections();
-  const undone = worlds.flatMap(({ runs, hasSuppressed }, index) => {
-    const written = runs.filter((runId) => ended.has(runId));
-    return hasSuppressed() ? [] : (written[index % written.length] ?? []);
+  const undone = worlds.flatMap((world, index) => {
+    const written = world.runs.filter((runId) => ended.has(runId));
+    return world.hasSuppressed() ? [] : (written[index % written.length] ?? []);
   });
   for (const runId of undone) await undoRun(warehouse, runId, note, signal);
   await expectRebuilt();

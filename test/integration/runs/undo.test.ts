@@ -161,9 +161,9 @@ describe('discardAnswers()', () => {
     await expect(discardAnswers(warehouse, call.runId, noSignal)).rejects.toThrow('is not undone');
     await undo(call.runId);
     const people = call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] }));
-    const known = await stagedRun(warehouse, people);
-    await planRows(warehouse, known.runId, asked);
-    expect(await outcomesOf(warehouse, known.runId)).toEqual(['fresh', 'fresh', 'fresh']);
+    const repeated = await stagedRun(warehouse, people);
+    await planRows(warehouse, repeated.runId, asked);
+    expect(await outcomesOf(warehouse, repeated.runId)).toEqual(['fresh', 'fresh', 'fresh']);
     const discarded = await discardAnswers(warehouse, call.runId, noSignal);
     expect(discarded.observations).toBe(6);
     expect(discarded.lookupKeys).toBeGreaterThan(0);
