@@ -86,7 +86,7 @@ export async function digestFacts(
     select (extract(epoch from clock_timestamp()) * 1000000)::float8 as now
   `.execute(transaction);
   const listedOf = await readListed(transaction, calls);
-  return new DigestStep(transaction, rows[0]!.now, listedOf).run(calls, facts);
+  return new DigestStep(transaction, rows[0]!.now, listedOf, calls).run(calls, facts);
 }
 
 /** A person whose observations the step has folded. */
@@ -112,11 +112,21 @@ class DigestStep {
   readonly #before = new Map<string, PersonValues>();
   readonly #differing: string[] = [];
 
-  constructor(transaction: Transaction<Tables>, now: number, listedOf: (call: AnsweredCall) => ListedOfCall) {
+  constructor(
+    transaction: Transaction<Tables>,
+    now: number,
+    listedOf: (call: AnsweredCall) => ListedOfCall,
+    calls: readonly AnsweredCall[],
+  ) {
     this.#transaction = transaction;
     this.#now = now;
     this.#listedOf = listedOf;
-    this.#near = new Neighbourhood(transaction);
+    this.#near = new Neighbourhood(transaction, (contact) =>
+      calls.flatMap((call) => {
+        const row = rowOf(call, contact);
+        return row ? [{ askedAt: call.askedAtMicroseconds, keys: row.compared.keys }] : [];
+      }),
+    );
   }
 
   async run(calls: readonly AnsweredCall[], facts: FactsToDigest): Promise<DigestFigures> {
@@ -295,9 +305,7 @@ class DigestStep {
   ): Promise<readonly ContactState[]> {
     const near = this.#near;
     const asked = calls.flatMap(({ rows }) => rows);
-    const first = await near.readContacts([...asked, ...dirty], (contact, record) =>
-      withCalls(contact, record, calls),
-    );
+    const first = await near.readContacts([...asked, ...dirty]);
     await near.readPeopleOf(first, true);
     const touched = [...this.#touched.values()].flatMap(({ service, personKey, folded, matchKeys }) =>
       folded ? [near.person(service, personKey)!] : [{ service, personKey, matchKeys }],
@@ -641,21 +649,6 @@ function nameOfContact({ source, contactId }: ContactKey): string {
 
 function rowOf({ rows }: AnsweredCall, { source, contactId }: ContactKey): AskedRow | undefined {
   return rows.find((row) => row.source === source && row.contactId === contactId);
-}
-
-/** The record of a contact, with the calls of this step that have asked for it. */
-function withCalls(
-  contact: ContactKey,
-  record: ContactRecord,
-  calls: readonly AnsweredCall[],
-): ContactRecord {
-  const asked = calls.flatMap((call) => {
-    const row = rowOf(call, contact);
-    return row?.compared.keys.some((key) => record.compared.keys.includes(key))
-      ? [call.askedAtMicroseconds]
-      : [];
-  });
-  return asked.length === 0 ? record : { ...record, askedAt: Math.max(record.askedAt ?? 0, ...asked) };
 }
 
 /** The newest call that asked for the contact and whose answer has the contact's person. */

@@ -60,6 +60,8 @@ export interface ContactState extends ContactKey {
   readonly match: OpenMatch | undefined;
   /** The people whom the contact has ever had. */
   readonly former: readonly FormerMatch[];
+  /** When a call last asked for the contact itself and found a person; 0: never. */
+  readonly askedAt: number;
   readonly decisions: readonly ContactDecision[] | null;
   readonly verdicts: Verdicts;
 }
@@ -73,6 +75,12 @@ export interface OpenMatch {
   readonly rowNumber: number;
 }
 
+/** A call that asked for a contact, under these identity keys. */
+export interface AskingCall {
+  readonly askedAt: number;
+  readonly keys: readonly string[];
+}
+
 /** A person whom a contact has or had, with the newest call that asked for the contact and whose answer has the person. */
 export interface FormerMatch {
   readonly service: string;
@@ -81,6 +89,8 @@ export interface FormerMatch {
   readonly runId: string;
   readonly rowNumber: number;
   readonly attemptId: string | null;
+  /** Of the call. */
+  readonly askedAt: number | null;
 }
 
 /** Who a contact is. */
@@ -92,13 +102,19 @@ export type ContactDecided =
 /** What the digest has read of the people and contacts who share a key with what it looks at. */
 export class Neighbourhood {
   readonly #transaction: Transaction<Tables>;
+  readonly #askingOf: (contact: ContactKey) => readonly AskingCall[];
   readonly #people = new Map<string, KnownPerson>();
   readonly #contacts = new Map<string, ContactState>();
   readonly #peopleByKey = new Map<string, Set<KnownPerson>>();
   readonly #contactsByKey = new Map<number, Set<ContactState>>();
 
-  constructor(transaction: Transaction<Tables>) {
+  /** @param askingOf the calls that the digest looks at and that asked for a contact */
+  constructor(
+    transaction: Transaction<Tables>,
+    askingOf: (contact: ContactKey) => readonly AskingCall[] = () => [],
+  ) {
     this.#transaction = transaction;
+    this.#askingOf = askingOf;
   }
 
   /** Adds a person whom the digest has written. @param keys by which contacts find the person */
@@ -116,13 +132,9 @@ export class Neighbourhood {
   }
 
   /** Reads contacts, as far as they are not read yet. @returns all of them */
-  async readContacts(
-    contacts: readonly ContactKey[],
-    changeRecord: (contact: ContactKey, record: ContactRecord) => ContactRecord = (_, record) => record,
-  ): Promise<ContactState[]> {
+  async readContacts(contacts: readonly ContactKey[]): Promise<ContactState[]> {
     const missing = contacts.filter((contact) => !this.contact(contact));
-    if (missing.length > 0)
-      await this.#addContacts(sql`select distinct * from ${unnestContacts(missing)}`, changeRecord);
+    if (missing.length > 0) await this.#addContacts(sql`select distinct * from ${unnestContacts(missing)}`);
     return [...new Set(contacts.map((contact) => this.contact(contact)!))];
   }
 
@@ -141,21 +153,25 @@ export class Neighbourhood {
     return this.readContacts(rows);
   }
 
-  async #addContacts(
-    named: RawBuilder<unknown>,
-    changeRecord: (contact: ContactKey, record: ContactRecord) => ContactRecord,
-  ): Promise<void> {
+  async #addContacts(named: RawBuilder<unknown>): Promise<void> {
     const { rows } = await readStates(named).execute(this.#transaction);
     for (const { records: read, decisions, match, former, ...row } of rows) {
       const [newest] = read ?? [];
-      const records = (read ?? []).map(({ runId, rowNumber, askedAt, isBlocked, ...cells }) =>
-        changeRecord(row, {
-          runId,
-          rowNumber,
-          askedAt,
-          isBlocked,
-          compared: readyIdentity(identityOfColumns(cells)),
-        }),
+      const asking = this.#askingOf(row);
+      const records = (read ?? []).map(
+        ({ runId, rowNumber, askedAt, isBlocked, ...cells }): ContactRecord => {
+          const compared = readyIdentity(identityOfColumns(cells));
+          const times = asking.flatMap((call) =>
+            call.keys.some((key) => compared.keys.includes(key)) ? [call.askedAt] : [],
+          );
+          return {
+            runId,
+            rowNumber,
+            isBlocked,
+            compared,
+            askedAt: times.length === 0 ? askedAt : Math.max(askedAt ?? 0, ...times),
+          };
+        },
       );
       const state: ContactState = {
         ...row,
@@ -163,6 +179,11 @@ export class Neighbourhood {
         records,
         match: match ?? undefined,
         former: former ?? [],
+        askedAt: Math.max(
+          0,
+          ...asking.map((call) => call.askedAt),
+          ...(former ?? []).map((each) => each.askedAt ?? 0),
+        ),
         decisions,
         verdicts: records[0] ? verdictsOf(decisions, records[0].compared) : noVerdicts,
       };
@@ -273,16 +294,13 @@ export class Neighbourhood {
     record: ContactRecord,
     more: readonly KnownPerson[] = [],
   ): { readonly decision: PersonDecision; readonly people: readonly KnownPerson[] } {
-    const { service, verdicts, former } = contact;
+    const { service, verdicts, former, askedAt: contactAskedAt } = contact;
     if (service === undefined) return { decision: { kind: 'none', reason: undefined }, people: [] };
     const people = [...this.candidatesOf(contact, record, service), ...more];
     const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
       person: compared,
       askedAt,
-      isFormer:
-        record.askedAt !== null &&
-        askedAt < record.askedAt &&
-        former.some((each) => each.personKey === personKey),
+      isFormer: askedAt < contactAskedAt && former.some((each) => each.personKey === personKey),
     }));
     const decision = decidePerson(record.compared, {
       candidates,
@@ -436,12 +454,14 @@ function readStates(named: RawBuilder<unknown>): RawBuilder<StateRow> {
         'personKey', m.person_key, 'evidence', m.evidence, 'runId', m.run_id, 'rowNumber', m.row_number) end as match,
       (
         select jsonb_agg(jsonb_build_object('service', service, 'personKey', person_key, 'asked', asked,
-          'runId', run_id, 'rowNumber', row_number, 'attemptId', attempt_id))
+          'runId', run_id, 'rowNumber', row_number, 'attemptId', attempt_id, 'askedAt', asked_at))
         from (
-          select distinct on (service, person_key) *
-          from contact_matches
-          where source = n.source and contact_id = n.contact_id
-          order by service, person_key, asked desc, match_id desc
+          select distinct on (m.service, m.person_key) m.*,
+            (extract(epoch from a.admitted_at) * 1000000)::float8 as asked_at
+          from contact_matches m
+          left join attempts a on a.attempt_id = m.attempt_id
+          where m.source = n.source and m.contact_id = n.contact_id
+          order by m.service, m.person_key, m.asked desc, m.match_id desc
         ) had
       ) as former,
       ${decisionsOf(sql`k.records -> 0 ->> 'service'`, sql`n.source`, sql`n.contact_id`)} as decisions

@@ -80,6 +80,8 @@ class Play {
   readonly people: Person[] = [];
   /** The numbers of the calls that returned the people. */
   readonly #calls: number[] = [];
+  /** The rows that a person without an id was accepted for: only these find the person again. */
+  readonly #owners = new Map<Person, WorldRow>();
 
   constructor(world: IdentityWorld, numbers: readonly number[]) {
     this.#world = world;
@@ -106,7 +108,7 @@ class Play {
         batch.map(({ identity }) => identity),
         matches,
         {
-          candidatesOf: () => this.#candidates(),
+          candidatesOf: (index) => this.#candidates(batch[index]!),
           othersOf: (index) => this.#others(batch[index]!),
         },
       );
@@ -118,17 +120,20 @@ class Play {
       }
       for (const [index, each] of aligned.entries()) {
         this.#asked.add(batch[index]!);
-        if (each.outcome === 'enriched') this.contacts.set(batch[index]!, each.person);
+        if (each.outcome !== 'enriched') continue;
+        this.contacts.set(batch[index]!, each.person);
+        if (!each.person.id) this.#owners.set(each.person, batch[index]!);
       }
       this.#decide([...this.contacts.keys()], 'withdraw');
     }
   }
 
-  #candidates() {
-    return this.people.map((person, index) => ({
-      person: readyPerson(person),
-      askedAt: this.#calls[index]!,
-    }));
+  #candidates(row: WorldRow) {
+    return this.people.flatMap((person, index) =>
+      person.id || this.#owners.get(person) === row
+        ? [{ person: readyPerson(person), askedAt: this.#calls[index]!, of: person }]
+        : [],
+    );
   }
 
   #others(row: WorldRow): ComparedIdentity[] {
@@ -137,13 +142,14 @@ class Play {
 
   #decide(rows: readonly WorldRow[], mode: 'withdraw' | 'fill'): void {
     for (const row of rows) {
+      const candidates = this.#candidates(row);
       const surroundings = {
-        candidates: this.#candidates(),
+        candidates,
         others: () => this.#others(row),
         wasAsked: this.#asked.has(row),
       };
       const decision = decidePerson(readyIdentity(row.identity), surroundings);
-      const person = decision.kind === 'person' ? this.people[decision.index]! : undefined;
+      const person = decision.kind === 'person' ? candidates[decision.index]!.of : undefined;
       const current = this.contacts.get(row);
       const isSame = person && current && isOnePerson(readyPerson(person), readyPerson(current));
       if (isSame) continue;
@@ -172,7 +178,9 @@ it('identity across calls is correct, and independent of the order and batches o
         told += contacts.size;
       }
       pairs += contacts.size;
-      expect(pairsOf(world, new Play(world, other).contacts)).toEqual(pairsOf(world, contacts));
+      // People without an id are known only to the rows of their own call, and calls depend on the order.
+      if (people.every(({ id }) => id))
+        expect(pairsOf(world, new Play(world, other).contacts)).toEqual(pairsOf(world, contacts));
     }),
     { numRuns: cases, ...seed },
   );
@@ -255,7 +263,9 @@ describe('identity across calls, in the warehouse', () => {
       await fc.assert(
         fc.asyncProperty(identityWorld, order, order, async (world, one, other) => {
           await clear();
-          const expected = pairsOf(world, new Play(world, one).contacts);
+          const { contacts, people } = new Play(world, one);
+          fc.pre(people.every(({ id }) => id));
+          const expected = pairsOf(world, contacts);
           let last = '';
           for (const source of sourcesOf(world, one)) last = await playRun(world, source, one);
           expect(await pairs()).toEqual(expected);

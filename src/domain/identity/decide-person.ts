@@ -53,6 +53,9 @@ export type PersonDecision =
 /** Why a contact for which no call was made gets no person by weak evidence. */
 export const weakReason = 'only name and employer agree with a known person';
 
+/** Why a row gets no person by weak evidence whom the service gives no id. */
+const withoutIdReason = 'only name and employer agree, and the service gives the person no id';
+
 /** Why a row gets none of several people. */
 const ambiguousReason = 'more than one person fits equally well';
 
@@ -92,9 +95,13 @@ export function decidePerson(
   if (weak.length === 0) return none(fits);
   const possible = onlyCurrent(candidates, indexesOf(fits, isPossible));
   if (!areOnePerson(candidates, [...weak, ...possible])) return refused(weak, false, ambiguousReason);
-  return weak.some((index) => isContested(row, candidates[index]!.person, others))
-    ? refused(weak, false, contestedReason)
-    : accepted(fits, bestRecord(candidates, weak));
+  if (weak.some((index) => isContested(row, candidates[index]!.person, others)))
+    return refused(weak, false, contestedReason);
+  const best = bestRecord(candidates, weak);
+  // Namesakes without an id in other answers are not remembered, so nothing shows that there is only one.
+  return candidates[best]!.person.personId === undefined
+    ? refused(weak, false, withoutIdReason)
+    : accepted(fits, best);
 }
 
 function indexesOf<Item>(items: readonly Item[], isMeant: (item: Item) => boolean): number[] {

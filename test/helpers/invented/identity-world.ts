@@ -177,9 +177,10 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[], withoutIds: s
     rows,
     answer,
     humanOf: ({ title }) => Number(title!.slice('human '.length)),
-    // Nobody can distinguish people of one name if no answer shows that there are several.
+    // Nobody can distinguish people of one name if no answer shows that there are several. People without an id are
+    // not remembered for other calls.
     canBeTold: (named) => {
-      const titles = new Set(named.map(({ title }) => title));
+      const titles = new Set(named.flatMap(({ id, title }) => (id ? [title] : [])));
       const isNamed = (at: number): boolean => titles.has(`human ${at}`);
       return rows.every(
         (each) => isOwnIdentifier(each) && [each.human, ...namesakesOf(each.human)].every(isNamed),
