@@ -161,7 +161,7 @@ describe('identifiers', () => {
       ),
     ).toEqual(['i by email']));
 
-  it('two people with blank ids are two people', () =>
+  it('a person with a blank id has no id, and needs an identifier', () =>
     expect(
       align(
         [ada, ben],
@@ -170,7 +170,7 @@ describe('identifiers', () => {
           { ...benPerson, id: ' ' },
         ],
       ),
-    ).toEqual(['  by email', '  by name_and_organization']));
+    ).toEqual(['  by email', 'identity_mismatch']));
 
   it('two people with identifiers of one row both lose it, however well a third person fits', () =>
     expect(
