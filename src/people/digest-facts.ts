@@ -121,11 +121,11 @@ class DigestStep {
     this.#transaction = transaction;
     this.#now = now;
     this.#listedOf = listedOf;
-    this.#near = new Neighbourhood(transaction, (contact) =>
-      calls.flatMap((call) => {
-        const row = rowOf(call, contact);
-        return row ? [{ askedAt: call.askedAtMicroseconds, keys: row.compared.keys }] : [];
-      }),
+    this.#near = new Neighbourhood(
+      transaction,
+      calls.flatMap(({ askedAtMicroseconds: askedAt, rows }) =>
+        rows.map(({ source, contactId, compared }) => ({ source, contactId, askedAt, keys: compared.keys })),
+      ),
     );
   }
 

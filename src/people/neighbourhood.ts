@@ -75,8 +75,8 @@ export interface OpenMatch {
   readonly rowNumber: number;
 }
 
-/** A call that asked for a contact, under these identity keys. */
-export interface AskingCall {
+/** A row of a call that the digest looks at: it asked for a contact, under these identity keys. */
+export interface AskingRow extends ContactKey {
   readonly askedAt: number;
   readonly keys: readonly string[];
 }
@@ -102,19 +102,15 @@ export type ContactDecided =
 /** What the digest has read of the people and contacts who share a key with what it looks at. */
 export class Neighbourhood {
   readonly #transaction: Transaction<Tables>;
-  readonly #askingOf: (contact: ContactKey) => readonly AskingCall[];
+  readonly #asking: readonly AskingRow[];
   readonly #people = new Map<string, KnownPerson>();
   readonly #contacts = new Map<string, ContactState>();
   readonly #peopleByKey = new Map<string, Set<KnownPerson>>();
   readonly #contactsByKey = new Map<number, Set<ContactState>>();
 
-  /** @param askingOf the calls that the digest looks at and that asked for a contact */
-  constructor(
-    transaction: Transaction<Tables>,
-    askingOf: (contact: ContactKey) => readonly AskingCall[] = () => [],
-  ) {
+  constructor(transaction: Transaction<Tables>, asking: readonly AskingRow[] = []) {
     this.#transaction = transaction;
-    this.#askingOf = askingOf;
+    this.#asking = asking;
   }
 
   /** Adds a person whom the digest has written. @param keys by which contacts find the person */
@@ -157,21 +153,22 @@ export class Neighbourhood {
     const { rows } = await readStates(named).execute(this.#transaction);
     for (const { records: read, decisions, match, former, ...row } of rows) {
       const [newest] = read ?? [];
-      const asking = this.#askingOf(row);
       const records = (read ?? []).map(
         ({ runId, rowNumber, askedAt, isBlocked, ...cells }): ContactRecord => {
           const compared = readyIdentity(identityOfColumns(cells));
-          const times = asking.flatMap((call) =>
-            call.keys.some((key) => compared.keys.includes(key)) ? [call.askedAt] : [],
-          );
+          const asking = this.#asking.filter(({ keys }) => keys.some((key) => compared.keys.includes(key)));
+          const times = [...(askedAt === null ? [] : [askedAt]), ...asking.map((call) => call.askedAt)];
           return {
             runId,
             rowNumber,
             isBlocked,
             compared,
-            askedAt: times.length === 0 ? askedAt : Math.max(askedAt ?? 0, ...times),
+            askedAt: times.length === 0 ? null : Math.max(...times),
           };
         },
+      );
+      const own = this.#asking.filter(
+        ({ source, contactId }) => source === row.source && contactId === row.contactId,
       );
       const state: ContactState = {
         ...row,
@@ -181,7 +178,7 @@ export class Neighbourhood {
         former: former ?? [],
         askedAt: Math.max(
           0,
-          ...asking.map((call) => call.askedAt),
+          ...own.map((call) => call.askedAt),
           ...(former ?? []).map((each) => each.askedAt ?? 0),
         ),
         decisions,

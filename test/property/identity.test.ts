@@ -136,6 +136,12 @@ class Play {
     );
   }
 
+  /** A row counts as asked for if a call has asked under one of its keys. */
+  #wasAsked(row: WorldRow): boolean {
+    const keys = identityKeys(row.identity);
+    return [...this.#asked].some(({ identity }) => identityKeys(identity).some((key) => keys.includes(key)));
+  }
+
   #others(row: WorldRow): ComparedIdentity[] {
     return this.#rows.flatMap((other) => (other.row === row ? [] : [other.compared]));
   }
@@ -146,7 +152,7 @@ class Play {
       const surroundings = {
         candidates,
         others: () => this.#others(row),
-        wasAsked: this.#asked.has(row),
+        wasAsked: this.#wasAsked(row),
       };
       const decision = decidePerson(readyIdentity(row.identity), surroundings);
       const person = decision.kind === 'person' ? candidates[decision.index]!.of : undefined;
