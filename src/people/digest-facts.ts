@@ -146,8 +146,8 @@ class DigestStep {
     });
     const matched = await this.#withoutForbidden(await this.#nameStrangers(decisions, strangers));
     const figures = await this.#writeMatches(matched, new Set(facts.contacts.map(nameOfContact)));
-    for (const each of digested) await removeSuppressed(this.#transaction, each);
     await writeCalls(this.#transaction, digested);
+    for (const each of digested) await removeSuppressed(this.#transaction, each);
     return { ...figures, differing: this.#differing };
   }
 
@@ -456,6 +456,7 @@ class DigestStep {
         ? [{ matchId: contact.match.matchId, evidence: decided.evidence, ...call }]
         : [],
     );
+    // An answer to an older call can be stored later.
     await sql`
       with ended as (
         update contact_matches m set valid_to = ${timestampOf(this.#now)}::timestamptz, ended_reason = e.reason
@@ -468,6 +469,10 @@ class DigestStep {
       from jsonb_to_recordset(${JSON.stringify(renewed)}::jsonb)
         as r ("matchId" bigint, evidence text, "runId" text, "rowNumber" integer, "attemptId" text)
       where m.match_id = r."matchId"
+        and not exists (
+          select from attempts newer
+          join attempts a on a.attempt_id = r."attemptId" and a.admitted_at < newer.admitted_at
+          where newer.attempt_id = m.attempt_id)
     `.execute(this.#transaction);
     await sql`
       insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number,

@@ -276,7 +276,7 @@ export class Neighbourhood {
     if (service === undefined) return [];
     return contact.records.flatMap((record) => {
       if (record.askedAt === null && !asRival) return [];
-      const people = this.candidatesOf(contact, record, service, asRival);
+      const people = this.candidatesOf(contact, record, service, true);
       const fits = people.map(({ compared }) => weigh(record.compared, compared));
       if (asRival) return people.filter((_, index) => isPossible(fits[index]!));
       return fits.some(({ strength }) => strength === 'strong')
@@ -297,7 +297,8 @@ export class Neighbourhood {
     const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
       person: compared,
       askedAt,
-      isFormer: askedAt < contactAskedAt && former.some((each) => each.personKey === personKey),
+      isFormer:
+        askedAt < contactAskedAt && former.some((each) => each.asked && each.personKey === personKey),
     }));
     const decision = decidePerson(record.compared, {
       candidates,

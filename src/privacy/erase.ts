@@ -4,6 +4,7 @@ import { Problem, type Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyValue, identityCells } from '../db/expressions.ts';
 import { anyOf } from '../db/one-of.ts';
+import { exportOrder } from '../db/valid-entries.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { forgetUpserts } from '../people/change-feed.ts';
 import { rewriteContactKeys } from '../people/record-contacts.ts';
@@ -340,8 +341,25 @@ async function eraseObservations(
   return rows;
 }
 
-/** In two statements, because `or` reads the whole log. */
+/**
+ * In several statements, because `or` reads the whole log. A contact whose newest record is the person's loses all its
+ * records: by an earlier one it would become the person whom it was before.
+ */
 async function eraseRecords(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
+  await sql`
+    delete from contact_records
+    where (source, contact_id) in (
+      select source, contact_id
+      from (
+        select distinct on (k.source, k.contact_id) k.source, k.contact_id, k.run_id, k.row_number
+        from contact_records own
+        join contact_records k on k.source = own.source and k.contact_id = own.contact_id
+        join runs u on u.run_id = k.run_id and u.undone_at is null
+        where (own.run_id, own.row_number) in (select * from ${unnestRows(traces.rows)})
+        order by k.source, k.contact_id, ${sql.raw(exportOrder('u'))} desc
+      ) newest
+      where ${isOfRows(traces)})
+  `.execute(transaction);
   await sql`delete from contact_records where ${isOfRows(traces)}`.execute(transaction);
   await sql`delete from contact_records where ${isOfContacts(traces.contacts)}`.execute(transaction);
   await rewriteContactKeys(

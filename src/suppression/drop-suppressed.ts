@@ -82,7 +82,7 @@ export async function dropSuppressed(
       returning r.row_number
     ),
     -- In the same statement: after a kill between two, no later pass would clear the cells.
-    forgotten as (${clearRecordedCells(runId, sql`select row_number from dropped`)})
+    ${clearRecordedCells(runId, sql`select row_number from dropped`)}
     select row_number from dropped
   `.execute(database);
   return dropped.length;
@@ -181,7 +181,7 @@ export async function clearSuppressedRows(
   `.execute(transaction);
   const cleared = duplicates.rows.map((row) => row.row_number);
   const suppressed = sql`select unnest(${[...rowNumbers, ...cleared]}::int[])`;
-  await clearRecordedCells(runId, suppressed).execute(transaction);
+  await sql`with ${clearRecordedCells(runId, suppressed)} select`.execute(transaction);
 }
 
 /** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */
@@ -190,15 +190,23 @@ export function identityHash(alias: string): RawBuilder<Buffer> {
 }
 
 /**
- * Statement that clears the recorded cells of rows that have become suppressed. A contact that keeps its person keeps
- * its cells. The record stays, so that no earlier one counts as the newest.
+ * Parts of a `with` that clear the recorded cells of rows that have become suppressed. A contact that keeps its person
+ * keeps its cells. The record stays, so that no earlier one counts as the newest. Other contacts could be the people for
+ * whom these cells competed.
  *
  * @param rowNumbers query of row numbers of the run
  */
 function clearRecordedCells(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
+  return sql`cleared_records as (
     update contact_records k
     set keys = '{}', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))}
     where k.ctid = any(${placesOfRows('contact_records', runId, rowNumbers)})
-      and not exists (select from contacts c where c.source = k.source and c.contact_id = k.contact_id)`;
+      and not exists (select from contacts c where c.source = k.source and c.contact_id = k.contact_id)
+    returning k.match_keys
+  ), queued_people as (
+    insert into digest_queue (kind, owner, name)
+    select distinct 'person', p.service, p.person_key
+    from cleared_records cross join unnest(match_keys) as own (key)
+    join person_keys p on p.key = own.key
+  )`;
 }

@@ -1,4 +1,5 @@
 import type { Warehouse } from '../../../src/db/database.ts';
+import { matchKeysOfIdentity } from '../../../src/domain/identity/match-keys.ts';
 import { writeFacts } from './write-facts.ts';
 
 /** One entry of the log about a person, as a test writes it. */
@@ -12,7 +13,7 @@ export interface Said {
   readonly organizationKey?: string;
 }
 
-const service = 'sandbox';
+const service = 'test';
 
 /** Appends an observation and computes the person anew. */
 export async function say(warehouse: Warehouse, said: Said): Promise<void> {
@@ -38,7 +39,7 @@ export async function say(warehouse: Warehouse, said: Said): Promise<void> {
       organization_key: organizationKey,
       organization: organizationKey === null ? null : {},
       identity_keys: [],
-      match_keys: [],
+      match_keys: matchKeysOfIdentity({ personId: person }),
       facts,
     },
   ]);

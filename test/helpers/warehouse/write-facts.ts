@@ -38,6 +38,7 @@ export async function writeFacts(
         where source = ${match.source} and contact_id = ${match.contactId} and valid_to is null
       `.execute(transaction);
       if (match.personKey !== null) {
+        await writeRun(transaction, match, service);
         await writeRecord(transaction, match, match.personKey);
         await sql`
           insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number,
@@ -55,6 +56,19 @@ export async function writeFacts(
     );
     await digestQueued(transaction, database);
   });
+}
+
+/** Writes the run of a record, unless the test has begun it. */
+async function writeRun(
+  transaction: Transaction<Tables>,
+  { source, runId }: WrittenMatch,
+  service: string,
+): Promise<void> {
+  await sql`
+    insert into runs (run_id, run_key, workflow_id, source, status, file_path, file_name, file_sha256, options)
+    values (${runId}, ${runId}, ${runId}, ${source}, 'finished', 'x', 'x', 'x', ${JSON.stringify({ service })})
+    on conflict do nothing
+  `.execute(transaction);
 }
 
 /** Writes the record of a contact, as an export of the run would. */

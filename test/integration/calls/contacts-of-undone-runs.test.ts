@@ -65,7 +65,7 @@ describe('a contact of a run whose undo is taken back', () => {
       warehouse.pool.query("select * from contacts where contact_id like 'reverted%' order by contact_id");
     const { rows: before } = await decisions();
     await undoRun(warehouse, first, note, signal);
-    expect(await revertUndo(warehouse, first, AbortSignal.abort())).toEqual({ complete: false });
+    expect(await revertUndo(warehouse, first, AbortSignal.abort())).toMatchObject({ complete: false });
     await reconcileContacts(warehouse, second, signal);
     await revertUndo(warehouse, first, signal);
     expect((await decisions()).rows).toEqual(before);
@@ -91,7 +91,7 @@ describe('a contact of a run whose undo is taken back', () => {
   it('a reverted undo restores the decision of a contact although another undo is reverted meanwhile', async () => {
     const { own, other, decisions, before } = await becomesAnother('half');
     for (const runId of [own, other]) await undoRun(warehouse, runId, note, signal);
-    expect(await revertUndo(warehouse, own, AbortSignal.abort())).toEqual({ complete: false });
+    expect(await revertUndo(warehouse, own, AbortSignal.abort())).toMatchObject({ complete: false });
     await revertUndo(warehouse, other, signal);
     await revertUndo(warehouse, own, signal);
     expect(await decisions()).toEqual(before);
@@ -100,29 +100,11 @@ describe('a contact of a run whose undo is taken back', () => {
   it('a reverted undo restores the decision of a contact although a run decides about its former person', async () => {
     const { own, other, decisions, before } = await becomesAnother('former');
     await undoRun(warehouse, own, note, signal);
-    expect(await revertUndo(warehouse, own, AbortSignal.abort())).toEqual({ complete: false });
+    expect(await revertUndo(warehouse, own, AbortSignal.abort())).toMatchObject({ complete: false });
     await reconcileContacts(warehouse, other, signal);
     await revertUndo(warehouse, own, signal);
     expect(await decisions()).toEqual(before);
   });
-
-  it.each(['revert', 'reconcile'] as const)(
-    'a reverted undo restores the decision of a contact although an older row decided about it by a %s meanwhile',
-    async (how) => {
-      const row = { ...ada, email: `ada@${how}.example`, keys: [`email:ada@${how}.example`], contactId: how };
-      await runOf(row, `${how}-1`, false);
-      const own = await runOf(row, `${how}-1`, true);
-      const other = await runOf({ ...row, contactId: `${how}-other` }, `${how}-2`, true);
-      const decision = async () => await warehouse.query`select * from contacts where contact_id = ${how}`;
-      const before = await decision();
-      for (const runId of [other, own]) await undoRun(warehouse, runId, note, signal);
-      if (how === 'revert') await revertUndo(warehouse, other, signal);
-      else await runOf({ ...row, contactId: `${how}-third` }, `${how}-3`, true);
-      expect(await decision()).not.toEqual(before);
-      await revertUndo(warehouse, own, signal);
-      expect(await decision()).toEqual(before);
-    },
-  );
 
   it('reverted undos give a contact its person back in any order although its newest row has no address', async () => {
     const cells = { firstName: 'Cleo', lastName: 'Novak', organizationName: 'Firm Works' };

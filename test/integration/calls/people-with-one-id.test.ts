@@ -1,91 +1,63 @@
 import { expect, it } from 'vitest';
-import { keyOfId } from '../../../src/people/observation.ts';
-import { endRun } from '../../../src/runs/finish-run.ts';
-import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answer-with.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
-import type { StagedRow } from '../../helpers/warehouse/rows.ts';
 
-const { signal } = new AbortController();
-const undoNote = { by: 'test', reason: undefined };
 const warehouse = await warehouseOfFile();
 const { callInFlight, record } = callsByHand(warehouse);
 
-/** Two people of one id, each alone in a call unless they share one. */
-function ofOneId(): readonly [ReturnType<typeof somebody>, ReturnType<typeof somebody>] {
+/** Two people whom the service gives one id. */
+function ofOneId() {
   const [one, two] = [somebody(), somebody()];
   Object.assign(two.row, { firstName: 'Other', lastName: `Two${two.person.id}` });
-  return [one, { ...two, person: { ...two.person, id: one.person.id, ...named(two.row) } }];
+  const person = { ...two.person, id: one.person.id, first_name: 'Other', last_name: two.row.lastName };
+  return [one, { ...two, person }] as const;
 }
 
-const named = ({ firstName, lastName }: StagedRow) => ({ first_name: firstName, last_name: lastName });
-
-const ownData = (people: ReturnType<typeof ofOneId>) =>
-  people.map(({ row }) => ({ contact_id: row.contactId, ...named(row), email: row.email }));
-
-async function dataOf(people: ReturnType<typeof ofOneId>): Promise<unknown[]> {
-  const { rows } = await warehouse.pool.query(
-    `select contact_id, first_name, last_name, email from enriched_contacts
-     where contact_id = any($1) order by length(contact_id), contact_id`,
-    [people.map(({ row }) => row.contactId)],
-  );
-  return rows;
+async function contactsOf(people: ReturnType<typeof ofOneId>): Promise<unknown[]> {
+  return warehouse.query`
+    select contact_id, last_name, email from enriched_contacts
+    where contact_id = any(${people.map(({ row }) => row.contactId)})`;
 }
 
-it('two people with one id in one answer each get their own data', async () => {
+async function withheldOf({ attemptId }: AdmittedCall): Promise<unknown[]> {
+  return warehouse.query`
+    select match_index, reason from quarantined_people where attempt_id = ${attemptId} order by match_index`;
+}
+
+const reason = 'an earlier answer has this id for a person of another name';
+
+it('two people with one id in one answer are both withheld', async () => {
   const people = ofOneId();
   const call = await callInFlight(people.map(({ row }) => row));
   await record(call, answerWith(people.map(({ person }) => person)));
-  expect(await dataOf(people)).toEqual(ownData(people));
+  expect(await contactsOf(people)).toEqual([]);
+  expect(await withheldOf(call)).toEqual([
+    { match_index: 0, reason },
+    { match_index: 1, reason },
+  ]);
 });
 
-it.each([false, true])(
-  'two people with one id in two answers each get their own data (the first run is undone: %s)',
-  async (isUndone) => {
-    const people = ofOneId();
-    for (const { row, person } of people) {
-      const call = await callInFlight([row]);
-      await record(call, answerWith([person]));
-      await endRun(warehouse, call.runId, 'finished', undefined);
-      if (isUndone && row === people[0].row) await undoRun(warehouse, call.runId, undoNote, signal);
-    }
-    const [{ runId }] = (await warehouse.query<{ runId: string }>`
-        select run_id as "runId" from run_rows where contact_id = ${people[0].row.contactId}`) as [
-      { runId: string },
-    ];
-    if (isUndone) await revertUndo(warehouse, runId, signal);
-    expect(await dataOf(people)).toEqual(ownData(people));
-  },
-);
-
-it('two people with one id each get their own data after an answer without a name', async () => {
+it('a person with the id of an earlier answer and another name is withheld, and the earlier person stays', async () => {
   const people = ofOneId();
-  const [{ row, person }, two] = people;
-  for (const [requested, found] of [
-    [row, person],
-    [somebody().row, { id: person.id!, email: row.email! }],
-    [two.row, two.person],
-  ] as const)
-    await record(await callInFlight([requested]), answerWith([found]));
-  expect(await dataOf(people)).toEqual(ownData(people));
+  const calls: AdmittedCall[] = [];
+  for (const { row, person } of people) {
+    calls.push(await callInFlight([row]));
+    await record(calls.at(-1)!, answerWith([person]));
+  }
+  const [{ row }] = people;
+  expect(await contactsOf(people)).toEqual([
+    { contact_id: row.contactId, last_name: row.lastName, email: row.email },
+  ]);
+  expect(await withheldOf(calls[1]!)).toEqual([{ match_index: 0, reason }]);
 });
 
-it('two people with one id in two answers at once each get their own data', async () => {
+it('two people with one id in two answers at once: one is withheld', async () => {
   const people = ofOneId();
   const calls: AdmittedCall[] = [];
   for (const { row } of people) calls.push(await callInFlight([row]));
-  const holder = await warehouse.pool.connect();
-  await holder.query('begin');
-  await holder.query("select lock_log('test', $1, '{}', '{}')", [[keyOfId(people[0].person.id!)]]);
-  const recordings = people.map(({ person }, index) => record(calls[index]!, answerWith([person])));
-  const waiting = async () =>
-    (await warehouse.pool.query("select from pg_locks where locktype = 'advisory' and not granted")).rowCount;
-  await expect.poll(waiting).toBe(2);
-  await holder.query('rollback');
-  holder.release();
-  await Promise.all(recordings);
-  expect(await dataOf(people)).toEqual(ownData(people));
+  await Promise.all(people.map(({ person }, index) => record(calls[index]!, answerWith([person]))));
+  expect(await contactsOf(people)).toHaveLength(1);
 });
 
 it('a person who changes the last name keeps the id', async () => {

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { readAnswersAgain } from '../../../src/calls/answers/read-answers-again.ts';
+import { rebuild } from '../../../src/people/rebuild.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answeredCall, deliverTo } from '../../helpers/warehouse/late-calls.ts';
 import { deliveredCall } from '../../helpers/warehouse/delivered-calls.ts';
@@ -24,7 +25,7 @@ it('readAnswersAgain() fills observations from stored bodies, once, and leaves t
   await warehouse.query`
     update raw_answers set body_gzip = ${gzipSync(body)} where attempt_id = ${call.attemptId}`;
   await warehouse.query`update observations set facts = '{}' where kind = 'phones'`;
-  await warehouse.query`select project('test', array['person:' || ${call.ids[0]}], '{}', '{}')`;
+  await rebuild(warehouse, { check: false, signal });
 
   expect(await readAnswersAgain(warehouse, signal)).toEqual({ bodies: 2, changed: 4, complete: true });
   const rows = await warehouse.query`

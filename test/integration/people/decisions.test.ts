@@ -91,7 +91,7 @@ async function personOf(contactId: string): Promise<{ id: string; evidence: stri
 
 async function operationsOf(contactId: string): Promise<string[]> {
   const rows = await warehouse.query<{ operation: string }>`
-    select operation from changes where contact_id = ${contactId} order by transaction_id, change_id`;
+    select operation from changes where contact_id = ${contactId} order by change_id`;
   return rows.map(({ operation }) => operation);
 }
 

@@ -43,7 +43,7 @@ it('rebuild() names differences from the log with check, and corrects them witho
   const damaged = await contents();
   const checked = await rebuild(warehouse, { check: true, signal });
   expect(checked).toMatchObject({ differences: 3, complete: true });
-  expect(checked.differing.toSorted()).toEqual(['generic c-2', 'person:p-1', 'person:p-3']);
+  expect(checked.differing.toSorted()).toEqual(['generic c-2', 'test person:p-1', 'test person:p-3']);
   expect(await contents()).toEqual(damaged);
   await rebuild(warehouse, { check: false, signal });
   expect(await contents()).toEqual(before);
