@@ -20,6 +20,7 @@ import {
   type ContactDecided,
   type ContactRecord,
   type ContactState,
+  type FormerMatch,
   type KnownPerson,
 } from './neighbourhood.ts';
 import { factsOfAnswer, personKey as keyOfPerson } from './observation.ts';
@@ -28,6 +29,7 @@ import {
   nameOfPerson,
   newObservationIds,
   readObservations,
+  readPersonKeys,
   readPersonValues,
   valuesOfFolded,
   writeObservations,
@@ -163,12 +165,22 @@ class DigestStep {
       ...new Map([...named, ...people].map((person) => [nameOfPerson(person), person])).values(),
     ];
     const stored = await readObservations(this.#transaction, names);
+    const keys = await readPersonKeys(
+      this.#transaction,
+      names.filter((person) => !stored.has(nameOfPerson(person))),
+    );
     for (const [name, values] of await readPersonValues(this.#transaction, names))
       this.#before.set(name, values);
     const all = new Map(
       names.map((person) => [
         nameOfPerson(person),
-        { ...person, ...(stored.get(nameOfPerson(person)) ?? { observations: [], matchKeys: [] }) },
+        {
+          ...person,
+          ...(stored.get(nameOfPerson(person)) ?? {
+            observations: [],
+            matchKeys: keys.get(nameOfPerson(person)) ?? [],
+          }),
+        },
       ]),
     );
     const ids = await newObservationIds(this.#transaction, named.length);
@@ -495,10 +507,8 @@ class DigestStep {
     const { match, service } = contact;
     if (decided.person !== undefined) {
       const { person, evidence, record } = decided;
-      const isPerson = (each: PersonName) =>
-        each.service === person.service && each.personKey === person.personKey;
-      if (match && isPerson(match)) return undefined;
-      const asking = call ?? contact.former.find((each) => each.asked && isPerson(each));
+      if (match && isPerson(match, person)) return undefined;
+      const asking = call ?? askingFor(contact, person);
       return {
         contact,
         ends: match?.matchId,
@@ -553,7 +563,7 @@ class DigestStep {
       if (!record || call) return [];
       const { runId, rowNumber } = record;
       if (decided.person !== undefined)
-        return contact.match?.personKey === decided.person.personKey
+        return contact.match?.personKey === decided.person.personKey || askingFor(contact, decided.person)
           ? []
           : [{ runId, rowNumber, filled: true, note: filledNote }];
       const isRefused = dirty.has(nameOfContact(contact)) && record.askedAt === null && !contact.match;
@@ -656,13 +666,25 @@ function rowOf({ rows }: AnsweredCall, { source, contactId }: ContactKey): Asked
   return rows.find((row) => row.source === source && row.contactId === contactId);
 }
 
+/** The earlier match of a contact with a person that a call for the contact gave it. */
+function askingFor({ former }: ContactState, person: PersonName): FormerMatch | undefined {
+  return former.find((each) => each.asked && isPerson(each, person));
+}
+
+function isPerson(one: PersonName, other: PersonName): boolean {
+  return one.service === other.service && one.personKey === other.personKey;
+}
+
 /** The newest call that asked for the contact and whose answer has the contact's person. */
 function callOf(
   contact: ContactState,
   person: KnownPerson | undefined,
   calls: readonly DigestedCall[],
 ): Pick<Decision, 'call'> {
-  for (const { call, rows, arrived } of calls.toReversed()) {
+  const newestFirst = calls.toSorted(
+    (one, other) => other.call.askedAtMicroseconds - one.call.askedAtMicroseconds,
+  );
+  for (const { call, rows, arrived } of newestFirst) {
     const rowNumber = rowOf(call, contact)?.rowNumber;
     const row = rows.find((each) => each.rowNumber === rowNumber && each.outcome === 'enriched');
     const found = row && arrived.find(({ matchIndex }) => matchIndex === row.matchIndex);

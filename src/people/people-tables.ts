@@ -64,6 +64,21 @@ export async function readObservations(
   return found;
 }
 
+/** Reads the keys that find people, by `nameOfPerson`. */
+export async function readPersonKeys(
+  transaction: Transaction<Tables>,
+  people: readonly PersonName[],
+): Promise<Map<string, readonly number[]>> {
+  if (people.length === 0) return new Map();
+  const { rows } = await sql<PersonName & { readonly keys: readonly number[] }>`
+    select service, person_key as "personKey", array_agg(key) as keys
+    from person_keys
+    where (service, person_key) in (${namedPeople(people)})
+    group by service, person_key
+  `.execute(transaction);
+  return new Map(rows.map(({ keys, ...person }) => [nameOfPerson(person), keys]));
+}
+
 /**
  * Appends observations. Companies are hashed here: most of an answer describes companies, and PostgreSQL spent a fifth
  * of its time at 60 KB a person on writing them as text again to hash them.

@@ -6,6 +6,7 @@ import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { contentOf } from '../../late-results/deliveries.ts';
 import { keyOfId, factsOfAnswer, factsOfLateResult, type ObservedFacts } from '../../people/observation.ts';
+import { digest } from '../../people/digest.ts';
 import { rewriteObservations } from '../../people/replaced-observations.ts';
 import { writeAboutPeople } from '../../suppression/write-about-people.ts';
 import { readBulkAnswer } from '../../service/answers/bulk-answer.ts';
@@ -63,7 +64,8 @@ export async function readAnswersAgain(warehouse: Warehouse, signal: AbortSignal
       after = stored.length < bodiesPerBatch ? undefined : stored.at(-1)!.id;
     }
   }
-  return { bodies, changed, complete: true };
+  const { complete } = await digest(warehouse, signal);
+  return { bodies, changed, complete };
 }
 
 async function answersAfter(database: Kysely<Tables>, after: string): Promise<readonly StoredBody[]> {

@@ -49,8 +49,8 @@ export function callsByHand(warehouse: TestWarehouse) {
   /** A run whose people are planned, claimed and admitted: one call is in flight. */
   async function callInFlight(rows: readonly StagedRow[]): Promise<AdmittedCall> {
     const { runId } = await stagedRun(warehouse, rows);
-    await reconcileContacts(warehouse, runId, new AbortController().signal);
     await planRows(warehouse, runId, asked);
+    await reconcileContacts(warehouse, runId, new AbortController().signal);
     await setRunStatus(warehouse, runId, 'running', undefined);
     await openPage(warehouse, runId, 1, asked);
     return admitAgain(runId);

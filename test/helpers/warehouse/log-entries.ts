@@ -40,7 +40,7 @@ export async function say(warehouse: Warehouse, said: Said): Promise<void> {
       organization: organizationKey === null ? null : {},
       identity_keys: [],
       match_keys: matchKeysOfIdentity({ personId: person }),
-      facts,
+      facts: { ...(kind === 'answer' && { person_id: { person_id: person } }), ...facts },
     },
   ]);
 }

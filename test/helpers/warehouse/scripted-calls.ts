@@ -44,8 +44,8 @@ export async function runningRunOf(
       .set({ source: options.source })
       .where('run_id', '=', run.runId)
       .execute();
-  await reconcileContacts(warehouse, run.runId, new AbortController().signal);
   await planRows(warehouse, run.runId, { ...asked, freshness: options.freshness ?? asked.freshness });
+  await reconcileContacts(warehouse, run.runId, new AbortController().signal);
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   return run.runId;
 }
