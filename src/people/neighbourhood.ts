@@ -297,8 +297,7 @@ export class Neighbourhood {
     const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
       person: compared,
       askedAt,
-      isFormer:
-        askedAt < contactAskedAt && former.some((each) => each.asked && each.personKey === personKey),
+      isFormer: askedAt < contactAskedAt && former.some((each) => each.asked && each.personKey === personKey),
     }));
     const decision = decidePerson(record.compared, {
       candidates,

@@ -47,7 +47,8 @@ export async function rebuild(
     for (let after: Name | undefined = { owner: '', name: '' }; after !== undefined;) {
       if (options.signal.aborted) return { ...counts, differing: found, differences, complete: false };
       const from: Name = after;
-      const work = (transaction: Transaction<Tables>) => rebuildBatch(transaction, database, { kind, after: from, isCheck: options.check });
+      const work = (transaction: Transaction<Tables>) =>
+        rebuildBatch(transaction, database, { kind, after: from, isCheck: options.check });
       const batch: Batch = options.check
         ? await rolledBack(database, async (transaction) => {
             await lockDigest(transaction);

@@ -78,7 +78,7 @@ const log = [
        'status_rank', 0, 'e164_rank', 0, 'type_rank', 0)))
    from generate_series(5, $1::int, 5) n`,
   `insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, attempt_id,
-     row_number, decided_at)
+     row_number, valid_from)
    select 'crm', 'c' || n, '${service}', 'person:p' || n, 'email', true, 'run-1', 'a' || n / 10, n,
      now() - interval '1 day'
    from generate_series(1, $1::int) n`,

@@ -98,9 +98,9 @@ const withheldContacts = `
     and (select count(*) from enrichment.contact_records r
       where r.source = e.source and r.contact_id = e.contact_id) <= 1
     and not (e.evidence in (${oneOf(weakEvidence)}) and (
-      select m.person_key is null from enrichment.contact_matches m
+      select m.valid_to is not null from enrichment.contact_matches m
       where m.source = e.source and m.contact_id = e.contact_id
-      order by m.decided_at desc, m.match_id desc limit 1))
+      order by m.match_id desc limit 1))
     and not exists (
       select from enrichment.run_rows own
       join enrichment.run_rows other on other.contact_id = own.contact_id and other.run_id <> own.run_id

@@ -62,7 +62,9 @@ describe('a contact of a run whose undo is taken back', () => {
     const first = await runOf(ada, 'crm-1', true);
     const second = await runOf({ ...ada, contactId: 'reverted-too' }, 'crm-2', true);
     const decisions = () =>
-      warehouse.pool.query("select contact_id, person_key, evidence, asked, run_id, row_number from contacts where contact_id like 'reverted%' order by contact_id");
+      warehouse.pool.query(
+        "select contact_id, person_key, evidence, asked, run_id, row_number from contacts where contact_id like 'reverted%' order by contact_id",
+      );
     const { rows: before } = await decisions();
     await undoRun(warehouse, first, note, signal);
     expect(await revertUndo(warehouse, first, AbortSignal.abort())).toMatchObject({ complete: false });

@@ -142,7 +142,12 @@ describe('the views for the questions of docs/warehouse.md', () => {
       runId: 'run-1',
       facts: { city: { city: 'Bonn' } },
     });
-    await say(warehouse, { person: 'changing', askedAt: '2026-03-01', runId: 'run-1', facts: titled('Lead') });
+    await say(warehouse, {
+      person: 'changing',
+      askedAt: '2026-03-01',
+      runId: 'run-1',
+      facts: titled('Lead'),
+    });
     expect(
       await ask(`select operation, field_groups from changes_of_last_day where contact_id = 'changing'`),
     ).toEqual([{ operation: 'upsert', field_groups: ['city', 'title'] }]);
@@ -169,9 +174,9 @@ describe('the views for the questions of docs/warehouse.md', () => {
 
   it('oldest_values begins with the value that was asked for first', async () => {
     await contact('ancient', '2001-01-01', titled('Clerk'));
-    expect(await ask(`select contact_id, value from oldest_values where field_group = 'title' limit 1`)).toEqual([
-      { contact_id: 'ancient', value: { title: 'Clerk' } },
-    ]);
+    expect(
+      await ask(`select contact_id, value from oldest_values where field_group = 'title' limit 1`),
+    ).toEqual([{ contact_id: 'ancient', value: { title: 'Clerk' } }]);
   });
 
   it('contact_as_of() gives the contact as it was at a time, and no row before it was known', async () => {
