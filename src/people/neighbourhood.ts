@@ -93,6 +93,9 @@ export interface FormerMatch {
   readonly askedAt: number | null;
 }
 
+/** Why a contact has no person by its newest record. */
+const blockedReason = 'the record is suppressed, or rows with its id name different people';
+
 /** Who a contact is. */
 export type ContactDecided =
   | { readonly person: KnownPerson; readonly evidence: Evidence; readonly record: ContactRecord }
@@ -316,18 +319,20 @@ export class Neighbourhood {
 
   /**
    * Decides who a contact is, by its newest record. If nothing shows it, an earlier record does whose person the newest
-   * cells do not contradict: a contact stays its person when only its address or its employer changes.
+   * cells do not contradict: a contact stays its person when only its address or its employer changes. By a suppressed
+   * or contested record a contact has no person.
    */
   decide(contact: ContactState, more: readonly KnownPerson[] = []): ContactDecided {
     const [newest, ...earlier] = contact.records;
     if (!newest) return { person: undefined, reason: undefined };
+    if (newest.isBlocked) return { person: undefined, reason: blockedReason };
     const first = this.decideBy(contact, newest, more);
     if (first.decision.kind === 'person')
-      return this.#unlessBlocked(contact, {
+      return {
         person: first.people[first.decision.index]!,
         evidence: first.decision.evidence,
         record: newest,
-      });
+      };
     const { reason } = first.decision;
     const isRefused = first.decision.kind === 'refused';
     if (first.decision.kind === 'refused' && first.decision.isStrong) return { person: undefined, reason };
@@ -337,18 +342,9 @@ export class Neighbourhood {
       const person = people[decision.index]!;
       if (isRefused && weigh(record.compared, person.compared).strength !== 'strong') continue;
       if (contradictionOf(newest.compared.identity, person.person) !== undefined) continue;
-      return this.#unlessBlocked(contact, { person, evidence: decision.evidence, record: newest });
+      return { person, evidence: decision.evidence, record: newest };
     }
     return { person: undefined, reason };
-  }
-
-  /** A suppressed or contested record can only take a person away. */
-  #unlessBlocked(contact: ContactState, decided: ContactDecided): ContactDecided {
-    const { match, records } = contact;
-    if (!records[0]!.isBlocked || decided.person === undefined) return decided;
-    return match?.personKey === decided.person.personKey
-      ? decided
-      : { person: undefined, reason: 'the record is suppressed, or rows with its id name different people' };
   }
 
   /** Whether a contact could get or lose one of these people, whatever it has now. */

@@ -102,14 +102,14 @@ describe('the views for the questions of docs/warehouse.md', () => {
       { keys: [], contactId: 'filled' },
       { keys: [], contactId: 'never' },
     ]);
+    await warehouse.query`update runs set source = 'hubspot' where run_id = ${runId}`;
+    for (const contactId of ['keeps', 'loses', 'filled', 'never'])
+      await contact(contactId, '2026-01-01', titled('Lead'), runId);
     await warehouse.query`
       update run_rows set outcome = case contact_id when 'filled' then 'fresh' when 'never' then 'not_found'
         else 'enriched' end, filled = contact_id = 'filled',
         reason = case contact_id when 'filled' then 'asked recently; filled without a call' end
       where run_id = ${runId}`;
-    await warehouse.query`update runs set source = 'hubspot' where run_id = ${runId}`;
-    for (const contactId of ['keeps', 'loses', 'filled', 'never'])
-      await contact(contactId, '2026-01-01', titled('Lead'), runId);
     for (const contactId of ['loses', 'filled', 'never'])
       await match(warehouse, { contactId, person: null, at: '2026-02-01', runId });
     expect(
@@ -142,15 +142,10 @@ describe('the views for the questions of docs/warehouse.md', () => {
       runId: 'run-1',
       facts: { city: { city: 'Bonn' } },
     });
-    await say(warehouse, {
-      person: 'changing',
-      askedAt: '2026-03-01',
-      runId: 'run-1',
-      facts: titled('Lead'),
-    });
+    await match(warehouse, { contactId: 'changing', person: null, at: '2026-03-01', runId: 'run-1' });
     expect(
       await ask(`select operation, field_groups from changes_of_last_day where contact_id = 'changing'`),
-    ).toEqual([{ operation: 'upsert', field_groups: ['city', 'title'] }]);
+    ).toEqual([{ operation: 'delete', field_groups: ['city', 'person_id', 'title'] }]);
   });
 
   it('coverage_by_segment counts values by source, country, industry and seniority', async () => {

@@ -51,7 +51,7 @@ export const peopleLog = [
     ${identityCellColumns},
     keys text[] not null,
     match_keys integer[] not null default '{}',
-    -- The record can take the person of the contact away, and give none: it is suppressed or contested.
+    -- The record is suppressed or contested: the contact has no person.
     is_blocked boolean not null default false,
     identity_hash bytea,
     primary key (source, contact_id, run_id)
