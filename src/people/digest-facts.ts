@@ -465,9 +465,19 @@ class DigestStep {
     const begun = changes.flatMap(({ begins }) => begins ?? []);
     const renewed = decisions.flatMap(({ contact, decided, call }) =>
       call && decided.person && contact.match?.personKey === decided.person.personKey
-        ? [{ matchId: contact.match.matchId, evidence: decided.evidence, ...call }]
+        ? [{ matchId: contact.match.matchId, ...call }]
         : [],
     );
+    const weighed = decisions.flatMap(({ contact: { match }, decided }) =>
+      match && decided.person && isPerson(match, decided.person) && match.evidence !== decided.evidence
+        ? [{ matchId: match.matchId, evidence: decided.evidence }]
+        : [],
+    );
+    await sql`
+      update contact_matches m set evidence = w.evidence
+      from jsonb_to_recordset(${JSON.stringify(weighed)}::jsonb) as w ("matchId" bigint, evidence text)
+      where m.match_id = w."matchId"
+    `.execute(this.#transaction);
     // An answer to an older call can be stored later.
     await sql`
       with ended as (
@@ -476,10 +486,9 @@ class DigestStep {
         where m.match_id = e."matchId"
       )
       update contact_matches m
-      set asked = true, evidence = r.evidence, run_id = r."runId", row_number = r."rowNumber",
-        attempt_id = r."attemptId"
+      set asked = true, run_id = r."runId", row_number = r."rowNumber", attempt_id = r."attemptId"
       from jsonb_to_recordset(${JSON.stringify(renewed)}::jsonb)
-        as r ("matchId" bigint, evidence text, "runId" text, "rowNumber" integer, "attemptId" text)
+        as r ("matchId" bigint, "runId" text, "rowNumber" integer, "attemptId" text)
       where m.match_id = r."matchId"
         and not exists (
           select from attempts newer
