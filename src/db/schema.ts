@@ -104,6 +104,7 @@ export interface Tables extends RawTables, RunTables {
     received_at: GeneratedTimestamp;
     /** gzip of the original body: bytea, because a body need not be valid text or JSON. */
     body_gzip: Buffer;
+    unrecorded_keys: Generated<string[]>;
   };
   budgets: {
     budget_id: string;

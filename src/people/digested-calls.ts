@@ -120,6 +120,7 @@ export async function writeCalls(
       : digested.rows;
     await writeOutcomes(transaction, call, rows);
     await writeUnmatched(transaction, digested);
+    await writeUnrecordedKeys(transaction, digested);
     await recordLookups(transaction, digested, rows);
   }
 }
@@ -190,6 +191,25 @@ async function writeUnmatched(
     select ${call.attemptId}, "matchIndex", reason
     from jsonb_to_recordset(${JSON.stringify(unmatched)}::jsonb) as q ("matchIndex" integer, reason text)
     on conflict do nothing
+  `.execute(transaction);
+}
+
+/**
+ * Writes the keys of people of whom only the body knows: those of no row, without an id or with an id of somebody else.
+ * By these keys an erasure finds the body.
+ */
+async function writeUnrecordedKeys(
+  transaction: Transaction<Tables>,
+  { call, arrived, rows }: DigestedCall,
+): Promise<void> {
+  const keys = arrived.flatMap(({ personKey, isForeign, matchIndex, facts }) =>
+    (personKey !== undefined && !isForeign) || rows.some((row) => row.matchIndex === matchIndex)
+      ? []
+      : facts.identity_keys,
+  );
+  if (keys.length === 0) return;
+  await sql`
+    update raw_answers set unrecorded_keys = ${[...new Set(keys)]}::text[] where attempt_id = ${call.attemptId}
   `.execute(transaction);
 }
 

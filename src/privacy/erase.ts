@@ -156,9 +156,10 @@ export async function erase(
  */
 async function replaceSamples({ database }: Warehouse): Promise<void> {
   const analysis = sql`
-    analyze run_rows, contact_records, contact_matches, contact_decisions, person_history, changes, observation_log, people,
-      organization_facts, organization_values, runs, fetched_exports, attempts, attempt_people, raw_answers,
-      quarantined_people, webhook_deliveries, claims, lookup_history
+    analyze run_rows, contact_records, contact_keys, contact_matches, contact_decisions, observation_log, people,
+      person_history, person_keys, changes, digest_queue, organization_facts, organization_values, runs,
+      fetched_exports, attempts, attempt_people, raw_answers, quarantined_people, webhook_deliveries, claims,
+      lookup_history
   `.execute(database);
   await analysis.catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);

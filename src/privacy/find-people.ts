@@ -96,21 +96,6 @@ export function keysOf(person: FoundPerson): string[] {
   ];
 }
 
-/** People without an id of these answers whom no contact has: nothing shows that they are somebody else. */
-export async function findStrangers(
-  database: Kysely<Tables>,
-  attemptIds: readonly string[],
-): Promise<readonly PersonKey[]> {
-  const { rows } = await sql<{ service: string; personKey: string }>`
-    select distinct service, person_key as "personKey" from observation_log o
-    where run_id in (select run_id from attempts where attempt_id = any(${attemptIds}::text[]))
-      and attempt_id = any(${attemptIds}::text[])
-      and starts_with(person_key, 'seen:')
-      and not exists (select from contacts c where c.service = o.service and c.person_key = o.person_key)
-  `.execute(database);
-  return rows;
-}
-
 /** A row of an export, or the cells that the log keeps of the row. */
 export interface RowOfRecord extends RowKey, ContactKey, NameCells {
   readonly keys: readonly string[];

@@ -7,7 +7,6 @@ import { hashKeysOf, eachOf, sharesMatchKey } from '../keys/key-lookups.ts';
 import {
   distinctPeople,
   findPeople,
-  findStrangers,
   isOfPeople,
   keysOf,
   peopleOf,
@@ -75,13 +74,12 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
     followed = await followRecords(database, rows, found);
     if (keys.size + identified.length + followed.length > before) continue;
     const contacts = await findContacts(database, identified);
-    const attemptIds = await findAttempts(database, [...personIds], identified, rows);
-    const people = [...identified, ...(await findStrangers(database, attemptIds))];
+    const attemptIds = await findAttempts(database, { keys, personIds, people: identified, rows });
     return {
       keys: [...keys],
       forms,
       personIds: [...personIds],
-      people,
+      people: identified,
       contacts,
       rows: [
         ...rows,
@@ -247,13 +245,20 @@ function idsIn(keys: Iterable<string>): string[] {
 /** A quarantined delivery that names the person says nothing about its call. */
 async function findAttempts(
   database: Kysely<Tables>,
-  personIds: readonly string[],
-  people: readonly PersonKey[],
-  rows: readonly FoundRow[],
+  person: {
+    readonly keys: ReadonlySet<string>;
+    readonly personIds: ReadonlySet<string>;
+    readonly people: readonly PersonKey[];
+    readonly rows: readonly FoundRow[];
+  },
 ): Promise<string[]> {
+  const { people, rows } = person;
+  const [keys, personIds] = [[...person.keys], [...person.personIds]];
   const { rows: attempts } = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempt_people
     where (run_id, row_number) in (select * from ${unnestRows(rows)})
+    union select attempt_id from raw_answers
+    where unrecorded_keys <> '{}' and unrecorded_keys && ${keys}::text[]
     union select attempt_id from attempts where found_ids <> '{}' and found_ids && ${personIds}::text[]
     union select attempt_id from webhook_deliveries
     where person_ids <> '{}' and person_ids && ${personIds}::text[] and attempt_id is not null

@@ -199,7 +199,7 @@ export function identityHash(alias: string): RawBuilder<Buffer> {
 function clearRecordedCells(runId: string, rowNumbers: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`cleared_records as (
     update contact_records k
-    set keys = '{}', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))}
+    set keys = '{}', match_keys = '{}', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))}
     where k.ctid = any(${placesOfRows('contact_records', runId, rowNumbers)})
       and not exists (select from contacts c where c.source = k.source and c.contact_id = k.contact_id)
     returning k.match_keys

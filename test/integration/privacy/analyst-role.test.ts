@@ -73,12 +73,13 @@ describe('an analyst’s role', () => {
   it('the analyst role reads the history of a contact', async () => {
     await owner.query(
       `insert into enrichment.contact_matches
-         (source, contact_id, service, person_key, evidence, asked, run_id, row_number, decided_at)
+         (source, contact_id, service, person_key, evidence, asked, run_id, row_number, valid_from)
        values ('hubspot', '1', 'sandbox', 'p1', 'email', true, 'run-1', 1, now())`,
     );
     await owner.query(
-      `insert into enrichment.observations (service, person_key, kind, asked_at, run_id, attempt_id, facts)
-       values ('sandbox', 'p1', 'answer', now(), 'run-1', 'a1', '{"title": {"title": "CTO"}}')`,
+      `insert into enrichment.person_history
+         (service, person_key, field_group, valid_from, valid_to, value, observation_id)
+       values ('sandbox', 'p1', 'title', now() - interval '1 day', 'infinity', '{"title": "CTO"}', 1)`,
     );
     const { rows } = await analyst.query('select value from enrichment.contact_history');
     expect(rows).toEqual([{ value: { title: 'CTO' } }]);

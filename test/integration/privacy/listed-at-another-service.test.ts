@@ -23,9 +23,14 @@ const md5 = createHash('md5').update(email).digest('hex');
 
 /** The list has the profile of a person of whom only an answer of another service states profile and address. */
 beforeEach(async () => {
-  await warehouse.query`truncate suppression_entries, contacts, observation_log, people cascade`;
+  await warehouse.query`truncate suppression_entries, contact_matches, observation_log, people cascade`;
   const person = { id: 'of-other', email, proflink_url: 'https://www.linkedin.com/in/cleo' };
-  await appendContact(warehouse, { service: 'other', contactId: 'cleo', runId: 'gone', person });
+  await appendContact(warehouse, {
+    service: 'other',
+    contactId: 'cleo',
+    runId: await runningRun(warehouse),
+    person,
+  });
   await putOnList(warehouse, 'profile:linkedin.com/in/cleo');
 });
 
@@ -59,7 +64,7 @@ it.each([
 });
 
 it('a delivery for a person whom another service connects with a listed key is not written', async () => {
-  await warehouse.query`truncate suppression_entries, contacts, observation_log, people cascade`;
+  await warehouse.query`truncate suppression_entries, contact_matches, observation_log, people cascade`;
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);
   const profile = 'linkedin.com/in/listed-since';
@@ -93,6 +98,10 @@ it('an export leaves out a contact whose address another service connects with a
     ['listed', email],
     ['other', 'mira@orbit.example'],
   ] as const)
-    await appendContact(warehouse, { contactId, runId: 'gone', person: { id: contactId, email: address } });
+    await appendContact(warehouse, {
+      contactId,
+      runId: await runningRun(warehouse),
+      person: { id: contactId, email: address },
+    });
   expect(await countSuppressed(warehouse, {})).toBe(2);
 });

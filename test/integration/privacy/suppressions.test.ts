@@ -21,7 +21,7 @@ import {
   storeFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { asked, outcomesOf, runningRun, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'asked us to' };
 
@@ -155,7 +155,7 @@ describe('a person who is put on the list', () => {
     const [listed, known] = [address(), address()];
     await appendContact(warehouse, {
       contactId: 'known-by-answer',
-      runId: 'gone',
+      runId: await runningRun(warehouse),
       person: { id: 'known-by-answer', email: listed },
     });
     const rows = [

@@ -60,8 +60,11 @@ export const ledgerTables = [
   `create table enrichment.raw_answers (
     attempt_id text primary key references enrichment.attempts on delete cascade,
     received_at timestamptz not null default clock_timestamp(),
-    body_gzip bytea not null
+    body_gzip bytea not null,
+    -- Identity keys of people in the body of whom nothing is recorded: an erasure removes the body.
+    unrecorded_keys text[] not null default '{}'
   )`,
+  `create index raw_answers_by_key on enrichment.raw_answers using gin (unrecorded_keys) where unrecorded_keys <> '{}'`,
   // The body is compressed already.
   `alter table enrichment.raw_answers alter column body_gzip set storage external`,
   `create index raw_answers_by_age on enrichment.raw_answers (received_at)`,
