@@ -18,7 +18,7 @@ import {
   type DeliveredShare,
 } from '../domain/late-results/delivered-part.ts';
 import { leaveUnknown } from '../ledger/late-credits.ts';
-import { digest } from '../people/digest.ts';
+import { digest, isDigested } from '../people/digest.ts';
 import { recordLateLookups } from '../people/lookup-history.ts';
 import { recordLateResults } from './late-observations.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -57,78 +57,92 @@ export async function applyLateResult(
   delivery: { readonly deliveryId: string; readonly attemptId: string },
   content: LateResult | undefined,
 ): Promise<DeliveryEffect> {
-  // The answer of the call says whose results these are.
-  await digest(warehouse);
-  const effect = await apply(warehouse, delivery, content);
-  await digest(warehouse);
-  return effect;
+  for (;;) {
+    // The answer of the call says whose results these are.
+    await digest(warehouse);
+    const effect = await apply(warehouse, delivery, content);
+    if (effect === 'not-digested') continue;
+    await digest(warehouse);
+    return effect;
+  }
 }
 
 async function apply(
   warehouse: Warehouse,
   delivery: { readonly deliveryId: string; readonly attemptId: string },
   content: LateResult | undefined,
-): Promise<DeliveryEffect> {
+): Promise<DeliveryEffect | 'not-digested'> {
   const { deliveryId } = delivery;
-  return writeAboutPeople(warehouse.database, async (transaction): Promise<DeliveryEffect> => {
-    const attempt = await lockAttempt(transaction, delivery.attemptId);
-    if (attempt.status === 'admitted') return 'waiting';
-    const stored = await lockDelivery(transaction, deliveryId);
-    if (stored?.status !== 'received') return 'done-before';
-    const mark = (marking: Marking): Promise<void> => markDelivery(transaction, deliveryId, attempt, marking);
+  return writeAboutPeople(
+    warehouse.database,
+    async (transaction): Promise<DeliveryEffect | 'not-digested'> => {
+      const attempt = await lockAttempt(transaction, delivery.attemptId);
+      if (attempt.status === 'admitted') return 'waiting';
+      if (!(await isDigested(transaction, attempt))) return 'not-digested';
+      const stored = await lockDelivery(transaction, deliveryId);
+      if (stored?.status !== 'received') return 'done-before';
+      const mark = (marking: Marking): Promise<void> =>
+        markDelivery(transaction, deliveryId, attempt, marking);
 
-    if (stored.isRepeated) {
-      const { isBodyDropped: dropsBody } = stored;
-      await mark({ status: 'duplicate', reason: 'the same bytes took effect before', dropsBody });
-      return 'duplicate';
-    }
-    if (!content) {
-      await mark({ status: 'quarantined', reason: 'it cannot be read: no JSON with a list of people' });
-      return 'quarantined';
-    }
+      if (stored.isRepeated) {
+        const { isBodyDropped: dropsBody } = stored;
+        await mark({ status: 'duplicate', reason: 'the same bytes took effect before', dropsBody });
+        return 'duplicate';
+      }
+      if (!content) {
+        await mark({ status: 'quarantined', reason: 'it cannot be read: no JSON with a list of people' });
+        return 'quarantined';
+      }
 
-    const compared = await compareBody(transaction, attempt, content);
-    const { recipients, assigned, suppressed, body, part } = compared;
-    const shown = {
-      dropsBody: suppressed.people.size > 0,
-      personIds: compared.personIds.map((id) =>
-        suppressed.ids.has(id) ? hiddenId(attempt.attemptId, id) : id,
-      ),
-      credits: content.creditsConsumed,
-    };
-    const refusal = refusalOf(attempt, content, compared);
-    if (refusal) {
-      await mark({ status: 'quarantined', reason: refusal.reason, ...shown });
-      if (refusal.isImpossible) await leaveUnknown(transaction, attempt.attemptId, refusal.reason);
-      return 'quarantined';
-    }
+      const compared = await compareBody(transaction, attempt, content);
+      const { recipients, assigned, suppressed, body, part } = compared;
+      const shown = {
+        dropsBody: suppressed.people.size > 0,
+        personIds: compared.personIds.map((id) =>
+          suppressed.ids.has(id) ? hiddenId(attempt.attemptId, id) : id,
+        ),
+        credits: content.creditsConsumed,
+      };
+      const refusal = refusalOf(attempt, content, compared);
+      if (refusal) {
+        await mark({ status: 'quarantined', reason: refusal.reason, ...shown });
+        if (refusal.isImpossible) await leaveUnknown(transaction, attempt.attemptId, refusal.reason);
+        return 'quarantined';
+      }
 
-    const given = givenResults(content.people, recipients, assigned, suppressed, (person) =>
-      coveredKinds(body.people[person]!, body),
-    );
-    const logged = { deliveryId, kind: body.kind, service: attempt.options.service };
-    const added = stored.isAgain ? await withoutGivenBefore(transaction, logged, given) : given;
-    const lookups = await recordLateResults(transaction, logged, added);
+      const given = givenResults(content.people, recipients, assigned, suppressed, (person) =>
+        coveredKinds(body.people[person]!, body),
+      );
+      const logged = { deliveryId, kind: body.kind, service: attempt.options.service };
+      const added = stored.isAgain ? await withoutGivenBefore(transaction, logged, given) : given;
+      const lookups = await recordLateResults(transaction, logged, added);
 
-    const strangers = assigned.filter(
-      (own, index) => own.length === 0 || suppressed.people.has(index),
-    ).length;
-    const orphaned = (content.people.length > 0 || compared.isOfEmpty) && strangers === content.people.length;
-    await mark({
-      status: orphaned ? 'orphaned' : 'applied',
-      reason: reasonOf(attempt, content, {
-        strangers,
-        suppressed: shown.dropsBody,
-        isWithoutResults: [...part!.covers, ...part!.brings].length === 0 && strangers === 0,
-      }),
-      subject: subjectOf(body.kind, part!),
-      ...part!,
-      ...shown,
-    });
-    await recordLateLookups(transaction, logged.service, lookups, await arrivedOfLost(transaction, attempt));
-    await settleByParts(transaction, attempt);
-    return orphaned ? 'orphaned' : 'applied';
-  });
+      const strangers = assigned.filter(
+        (own, index) => own.length === 0 || suppressed.people.has(index),
+      ).length;
+      const orphaned =
+        (content.people.length > 0 || compared.isOfEmpty) && strangers === content.people.length;
+      await mark({
+        status: orphaned ? 'orphaned' : 'applied',
+        reason: reasonOf(attempt, content, {
+          strangers,
+          suppressed: shown.dropsBody,
+          isWithoutResults: [...part!.covers, ...part!.brings].length === 0 && strangers === 0,
+        }),
+        subject: subjectOf(body.kind, part!),
+        ...part!,
+        ...shown,
+      });
+      await recordLateLookups(
+        transaction,
+        logged.service,
+        lookups,
+        await arrivedOfLost(transaction, attempt),
+      );
+      await settleByParts(transaction, attempt);
+      return orphaned ? 'orphaned' : 'applied';
+    },
+  );
 }
 
 interface StoredDelivery {

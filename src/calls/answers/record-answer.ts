@@ -163,9 +163,9 @@ export function priceOfAnswer(answer: AnswerToRecord, asked: AskedExtras, people
 }
 
 /**
- * Counts the people whom the service found. If the answer counts everybody, it is that count: the answer may list others
- * in addition. Otherwise it is the highest of three figures. An answer may
- * list fewer people than it was billed for, and late results come, and cost, for all of them. A match that has only a
+ * Counts the people whom the service found: the highest of three figures. An answer may list fewer people than it was
+ * billed for, and late results come, and cost, for all of them. If the answer counts everybody and lists more people
+ * than were asked for, its count decides. A match that has only a
  * company does not count: no late result comes for it. If the answer counts everybody as missing, a match that has only
  * a company and an id does not count either. A count above the people whom the call asked for says nothing.
  */
@@ -173,10 +173,10 @@ function countFound(answer: AnswerToRecord, consumed: Credits | undefined, peopl
   const { uniqueEnrichedRecords: stated = 0, missingRecords: missing } = answer;
   const unique = stated <= people ? stated : 0;
   const countsEverybody = missing === people - unique;
-  if (unique > 0 && countsEverybody) return unique;
   const isSomebody = (match: Person | null): boolean =>
     match !== null && ((Boolean(match.id) && !countsEverybody) || !isStub(match));
   const listed = answer.matches.filter(isSomebody).length + answer.unreadableMatches.length;
+  if (unique > 0 && countsEverybody && answer.matches.length > people) return unique;
   const billed = countsEverybody ? 0 : Number((consumed ?? 0n) / wholeCredits(1));
   return Math.min(people, Math.max(listed, unique, billed));
 }

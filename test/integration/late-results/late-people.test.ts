@@ -371,26 +371,6 @@ describe('a phone request that is skipped because an earlier one is in flight', 
     expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual(phones);
   });
 
-  it('a skipped phone request gets phones whose first entry was replaced by one of a later call', async () => {
-    const earlier = await answeredCall(warehouse);
-    await deliverTo(warehouse, earlier, phonesBody(earlier.ids, 24));
-    const [second, third] = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
-    const record = (call: PhonesCall): Promise<void> =>
-      recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
-    await record(second);
-    // As `prune` leaves the log if the earlier answer still has a value of its own.
-    await warehouse.query`
-      delete from observations where attempt_id = ${earlier.attemptId} and kind = 'phones'`;
-    await record(third);
-    await endRun(warehouse, second.runId, 'finished', undefined);
-    await undoRun(warehouse, second.runId, { by: 'test', reason: undefined }, new AbortController().signal);
-    expect((await contactsOf(third)).map(({ phone }) => phone)).toEqual([
-      '+14155550100',
-      '+14155550101',
-      '+14155550102',
-    ]);
-  });
-
   it('a skipped phone request gets no phones from a delivery of a call that did not name the person', async () => {
     const earlier = await answeredCall(warehouse);
     const call = await callWithPhones(warehouse);

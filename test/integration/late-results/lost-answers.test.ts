@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { keyOfId } from '../../../src/people/observation.ts';
-import { undoRun } from '../../../src/runs/undo-run.ts';
+import { discardAnswers, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   answeredCall,
@@ -14,6 +13,7 @@ import {
   phonesBody,
   recordPhonesAnswer,
   rowsOf,
+  storeFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
@@ -127,15 +127,17 @@ describe('phones of a call whose answer was lost', () => {
     expect(rows).toEqual([{ found: false, ofCall: true }]);
   });
 
-  it('an undo of the run whose answer was lost takes the phones of the lost call away', async () => {
+  it('an undo of the run whose answer was lost keeps the phones until the answers are discarded', async () => {
     const lost = await lostCall();
     await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
     const later = await laterCall(lost);
     await recordPhonesAnswer(warehouse, later);
     await drainCall(warehouse, lost);
-    expect(await phonesOf(warehouse, later)).toEqual(phones);
     await endCall(warehouse, lost);
-    await undoRun(warehouse, lost.runId, { by: 'test', reason: undefined }, new AbortController().signal);
+    const { signal } = new AbortController();
+    await undoRun(warehouse, lost.runId, { by: 'test', reason: undefined }, signal);
+    expect(await phonesOf(warehouse, later)).toEqual(phones);
+    await discardAnswers(warehouse, lost.runId, signal);
     expect(await phonesOf(warehouse, later)).toEqual(none);
     await expectRebuilt(warehouse);
   });
@@ -166,23 +168,29 @@ describe('phones of a call whose answer was lost', () => {
     expect(await observationsOf(lost)).toEqual(lost.ids.slice(0, 1));
   });
 
-  it('an answer locks its people before it returns deliveries to the inbox', async () => {
+  it('a delivery of a lost call waits for an answer that is being stored, which can name its people', async () => {
     const lost = await lostCall();
-    await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
+    await storeFor(warehouse, lost, phonesBody(lost.ids.slice(2), 8));
+    const later = await laterCall(lost);
     const { pool } = warehouse;
-    // Another answer that names the people of the delivery locks them, and then returns it to the inbox.
     const other = await pool.connect();
     await other.query('begin');
-    await other.query(`select lock_log('test', $1, '{}', '{}')`, [lost.ids.map(keyOfId)]);
-    const recorded = recordPhonesAnswer(warehouse, lost);
+    // The answer is queued when it returns this delivery to the inbox.
+    await other.query(
+      `select from webhook_deliveries where attempt_id = $1 and status = 'orphaned' for update`,
+      [lost.attemptId],
+    );
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(1);
-    await other.query('select from webhook_deliveries where attempt_id = $1 for update nowait', [
-      lost.attemptId,
-    ]);
+    const works: Promise<void>[] = [];
+    for (const work of [() => recordPhonesAnswer(warehouse, later), () => drainCall(warehouse, lost)]) {
+      works.push(work());
+      await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(works.length);
+    }
     await other.query('rollback');
     other.release();
-    await recorded;
-    expect(await deliveryStatuses(warehouse, lost)).toEqual(['received']);
+    await Promise.all(works);
+    await drainCall(warehouse, lost);
+    expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
   });
 });
