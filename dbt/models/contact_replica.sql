@@ -1,20 +1,15 @@
 {{ config(materialized='incremental', unique_key=['source', 'contact_id'], on_schema_change='fail') }}
--- A build reads the changes after the last one that an earlier build read. Only transactions that no open transaction
--- can precede are read, so that no change is skipped. A deleted contact stays as its key alone.
+-- A build reads the changes after the last one that an earlier build read. Their numbers are in the order of commits. A
+-- deleted contact stays as its key alone.
 with changed as (
-  select distinct on (source, contact_id) source, contact_id, transaction_id, change_id
-  from {{ source('enrichment', 'changes') }} h
-  where transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+  select source, contact_id, max(change_id) as change_id
+  from {{ source('enrichment', 'changes') }}
   {% if is_incremental() %}
-    and not exists (
-      select 1
-      from (select transaction_id, change_id from {{ this }} order by 1 desc, 2 desc limit 1) k
-      where (h.transaction_id, h.change_id) <= (k.transaction_id::text::xid8, k.change_id))
+  where change_id > (select coalesce(max(change_id), 0) from {{ this }})
   {% endif %}
-  order by source, contact_id, transaction_id desc, change_id desc
+  group by source, contact_id
 )
 select source, contact_id,
-  coalesce(h.transaction_id::text::bigint, 0) as transaction_id,
   coalesce(h.change_id, 0) as change_id,
   c.source is null as is_deleted,
   c.person_id, c.first_name, c.last_name, c.email, c.email_status, c.phone, c.title, c.organization_name,

@@ -18,7 +18,7 @@ export interface FeedEntry {
 const pageSize = 10_000;
 
 /**
- * Reads changes in the order of the feed: one digest at a time writes them, so their numbers are in the order of commits.
+ * Reads changes in the order of the feed: one digest at a time writes them, so the numbers are in the order of commits.
  *
  * @param since cursor of the last change that was read; undefined: from the beginning
  * @param limit maximum number; undefined: all that can be read now

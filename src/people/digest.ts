@@ -144,8 +144,8 @@ async function digestOneByOne(database: Kysely<Tables>, cause: unknown): Promise
 }
 
 /**
- * Sets the oldest entry aside. The rows of an answer become `unknown`: the answer is paid for and stored, and no run pays
- * for its people again by itself. `enrich rebuild` tries the entry again.
+ * Sets the oldest entry aside. The rows of an answer become `unknown`: the answer is paid for and stored, and no run
+ * pays for its people again by itself. `enrich rebuild` tries the entry again.
  */
 async function setAside(database: Kysely<Tables>, error: unknown): Promise<void> {
   const name = error instanceof Error ? error.name : 'unknown error';

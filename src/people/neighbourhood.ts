@@ -81,7 +81,7 @@ export interface AskingRow extends ContactKey {
   readonly keys: readonly string[];
 }
 
-/** A person whom a contact has or had, with the newest call that asked for the contact and whose answer has the person. */
+/** A person whom a contact has or had, with the newest call for the contact whose answer has the person. */
 export interface FormerMatch {
   readonly service: string;
   readonly personKey: string;

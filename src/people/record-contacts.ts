@@ -19,8 +19,8 @@ const recordBefore = sql`
   limit 1`;
 
 /**
- * Records the cells of the contacts of rows, as far as they have changed, with the keys that find them, and queues those
- * who could be a known person.
+ * Records the cells of the contacts of rows, as far as they have changed, with the keys that find them, and queues
+ * those who could be a known person.
  *
  * A suppressed row has no cells: it is recorded, without a key, only if the record was another one before.
  *
@@ -49,7 +49,8 @@ export async function recordContacts(
       join runs self on self.run_id = r.run_id
       left join lateral (${recordBefore}) k on true
     )
-    select source, contact_id, row_number, keys, match_keys, ${cells}, hash, is_suppressed or is_contested as is_blocked,
+    select source, contact_id, row_number, keys, match_keys, ${cells}, hash,
+      is_suppressed or is_contested as is_blocked,
       former_run is not null and former_hash is distinct from hash as is_changed
     from compared
     where former_run is null and not is_suppressed
@@ -132,7 +133,7 @@ export async function recordRepeated(transaction: Transaction<Tables>, undoneRun
   for (const { runId } of repeating.rows) await recordContacts(transaction, runId, recorded);
 }
 
-/** Writes the keys of contacts anew after some of their records have gone. @param contacts query of `source`, `contact_id` */
+/** Removes the keys of contacts whose records have gone. @param contacts query of `source` and `contact_id` */
 export async function rewriteContactKeys(
   transaction: Transaction<Tables>,
   contacts: RawBuilder<unknown>,

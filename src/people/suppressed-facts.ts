@@ -90,7 +90,8 @@ export async function readForbiddenFills(
     };
   });
   const inLog = sql`
-    select * from unnest(${fills.map((_, number) => number)}::int[], ${fills.map(({ person }) => person.service)}::text[],
+    select * from unnest(${fills.map((_, number) => number)}::int[],
+      ${fills.map(({ person }) => person.service)}::text[],
       ${fills.map(({ person }) => person.personKey)}::text[]) as filled (row_number, service, person_key)`;
   const listed = await readListedRows(
     transaction,
@@ -100,8 +101,8 @@ export async function readForbiddenFills(
 }
 
 /**
- * Removes what stored answers say about people on the suppression list: the bodies, the ids of the people, and the cells
- * of the rows. The keys of these rows are added to the entries: the next run would ask for these people again.
+ * Removes what stored answers say about people on the suppression list: the bodies, the ids of the people, and the
+ * cells of the rows. The keys of these rows are added to the entries: the next run would ask for these people again.
  */
 export async function removeSuppressed(
   transaction: Transaction<Tables>,

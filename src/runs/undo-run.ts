@@ -79,7 +79,8 @@ export async function revertUndo(
 async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder<unknown>): Promise<void> {
   await inDigest(warehouse.database, async (transaction) => {
     const marked = await sql`
-      update runs set ${assignments} where run_id = ${runId} and finished_at is not null and answers_discarded_at is null
+      update runs set ${assignments}
+      where run_id = ${runId} and finished_at is not null and answers_discarded_at is null
     `.execute(transaction);
     if (!marked.numAffectedRows) throw new Error(`run ${runId} has not ended, or its answers were discarded`);
     await recordRepeated(transaction, runId);

@@ -258,17 +258,14 @@ async function measureReads(warehouse: Warehouse, people: number): Promise<void>
   await medianOf(
     warehouse,
     'a page of 1,000 changes',
-    `select * from changes
-     where (transaction_id, change_id) > (
-         select transaction_id, change_id from changes where change_id >= $1 order by change_id limit 1)
-       and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-     order by transaction_id, change_id limit 1000`,
+    'select * from changes where change_id > $1 order by change_id limit 1000',
     (index) => [Math.ceil((index * people) / 101)],
   );
   const sizes = await warehouse.pool.query<{ name: string; each: string }>(
     `select name, round(sum(pg_total_relation_size(name::regclass)) / $1) as each
      from unnest(array['observation_log', 'organization_facts', 'contact_matches', 'people', 'organization_values',
-       'contacts', 'changes']) as name group by rollup (name) order by 2 desc`,
+       'person_history', 'person_keys', 'contact_records', 'contact_keys', 'changes']) as name
+     group by rollup (name) order by 2 desc`,
     [people],
   );
   for (const { name, each } of sizes.rows)

@@ -68,7 +68,8 @@ async function readUnfilled(
   const { rows } = await sql<ContactKey>`
     select source, "contactId"
     from (
-      select distinct on (k.source, k.contact_id) k.source, k.contact_id as "contactId", k.keys, k.row_number, k.is_blocked,
+      select distinct on (k.source, k.contact_id) k.source, k.contact_id as "contactId", k.keys, k.row_number,
+        k.is_blocked,
         u.as_of, u.created_at
       from contact_records k
       join runs u on u.run_id = k.run_id and u.undone_at is null

@@ -122,7 +122,8 @@ async function append(
   await sql`
     insert into contact_decisions
       (source, contact_id, service, person_key, verdict, record_hash, reason, decided_by)
-    select ${source}, ${contactId}, ${service}, e.person_key, e.verdict, ${recordHash(state.records[0]!.compared.identity)},
+    select ${source}, ${contactId}, ${service}, e.person_key, e.verdict,
+      ${recordHash(state.records[0]!.compared.identity)},
       ${note.reason ?? null}, ${note.by}
     from unnest(${entries.map((entry) => entry.personKey)}::text[], ${entries.map((entry) => entry.verdict)}::text[])
       with ordinality as e (person_key, verdict, place)

@@ -43,7 +43,7 @@ function describeResult(text: string): Promise<readonly DescribedColumn[]> {
 
 /** Only the transaction that creates a temporary table can prepare its statements. */
 function usesTemporaryTable({ code, message }: pg.DatabaseError): boolean {
-  return code === '42P01' && /relation "(?:plan|page)_/.test(message);
+  return code === '42P01' && /relation "(?:plan|page|recorded)_/.test(message);
 }
 
 /** A fragment of SQL, for which a parameter stands here, is no value: such statements only run in other tests. */

@@ -14,7 +14,8 @@ const parent = temporaryFolder();
 
 beforeEach(() =>
   warehouse.pool.query(
-    'truncate runs, run_rows, people, contacts, observation_log, contact_matches, suppression_entries cascade',
+    `truncate runs, run_rows, people, person_keys,
+       contact_records, contact_keys, contact_matches, observation_log, suppression_entries cascade`,
   ),
 );
 

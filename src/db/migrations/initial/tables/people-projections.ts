@@ -26,6 +26,8 @@ export const peopleProjections = [
     where organization_domain is not null`,
   `comment on column enrichment.people.said_by is
     'The observation of each group of fields that has a value'`,
+  `comment on column enrichment.people.valid_from is
+    'When each group of fields got its value, as an object of times'`,
 
   `create table enrichment.organization_values (
     service text not null,
