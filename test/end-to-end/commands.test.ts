@@ -142,7 +142,7 @@ it('enrich run reads a packed export in the encoding that --encoding names, and 
   const file = write('cyrillic.csv.gz', gzipSync(inEncoding(text, 'windows-1251')));
   const refused = await system.here(['run', file, '--yes']);
   expect(refused.stderr).toMatch(
-    /line 2 \(row 1, column 1\)[^]*as Windows-1252: Èâàí[^]*--encoding windows-1252/,
+    /line 2\n[^]*line 2, column 1, as Windows-1252: Èâàí[^]*--encoding windows-1252/,
   );
   expect(refused.code).toBe(2);
   const run = await system.here(['run', file, '--yes', '--json', '--encoding', 'windows-1251']);

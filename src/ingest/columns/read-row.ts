@@ -15,12 +15,10 @@ import {
   parseName,
   parseOrganizationName,
 } from '../../domain/identity/values/normalise.ts';
-import { headerKey } from '../../domain/text/header-name.ts';
 import type { Outcome } from '../../domain/runs/outcome.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import type { ColumnMap } from './column-map.ts';
 import { isNoValue, type OptOutScope } from './fields.ts';
-import { isKnownName } from './known-headers.ts';
 import { createOptOutReader } from './opt-outs.ts';
 import { contactIdOf } from './recognise-export.ts';
 
@@ -96,51 +94,6 @@ function optOutCheck(
     .filter((column) => column.scope === scope)
     .map((optOut) => ({ name: optOut.name, read: createOptOutReader(optOut) }));
   return (cells) => readers.find(({ read }) => read(cells) !== 'not opted out')?.name;
-}
-
-/** Maximum length of a column's name. */
-const longestName = 100;
-/** The share of cells that no export is known to have as names of columns: fields of a company's own. */
-const mostUnknown = 0.25;
-
-/**
- * Recognises a header below the header: of a file that was put together of several.
- *
- * @returns a function that says `same` where a record repeats the header, in whatever spelling, and `other` where it
- *   has names of columns in another order: then the rows below it have other columns than those above
- */
-export function createHeaderCheck(
-  names: readonly string[],
-): (cells: readonly string[]) => 'same' | 'other' | undefined {
-  const header = names.map(headerKey);
-  const own = new Set(header.filter((key) => key !== ''));
-  const isName = (key: string): boolean => own.has(key) || isKnownName(key);
-  return (cells) => {
-    let filled = 0;
-    let unknown = 0;
-    let isSame = true;
-    for (let index = 0; index < cells.length; index += 1) {
-      const cell = cells[index]!;
-      if (cell === '' || cell.trim() === '') continue;
-      // Nearly every record ends here, at the id in its first cell.
-      if (cell.length > longestName || (filled === 0 && number.test(cell))) return undefined;
-      const key = headerKey(cell);
-      isSame &&= key !== '' && resembles(key, header[index]);
-      if (!isName(key)) unknown += 1;
-      filled += 1;
-      if (!isSame && unknown > (filled === 1 ? 0 : cells.length * mostUnknown)) return undefined;
-    }
-    if (filled < Math.max(own.size === 1 ? 1 : 2, own.size / 2)) return undefined;
-    if (isSame) return 'same';
-    return filled > 1 && unknown <= filled * mostUnknown ? 'other' : undefined;
-  };
-}
-
-const number = /^\d+$/;
-
-/** `First` and `first_name` are one. */
-function resembles(key: string, name: string | undefined): boolean {
-  return name !== undefined && name !== '' && (key.includes(name) || name.includes(key));
 }
 
 type IdentityReader = (cells: readonly string[]) => Identity;
