@@ -127,8 +127,7 @@ function asPauseReason(problem: Problem, schedule: string | null): StatusReason 
     reason: withoutPersonalData(problem.sentence),
     next:
       schedule !== null && needsMapping
-        ? `${problem.next}; then give the schedule ${schedule} the mapping file: --mapping FILE of enrich schedule ` +
-          'set, or the key mapping of its schedule file'
+        ? `${problem.next}; then: enrich schedule set ${schedule} … --mapping FILE`
         : problem.next,
   };
 }

@@ -89,12 +89,6 @@ function commanderOption(name: keyof FlagOptions): Option {
   return option;
 }
 
-/** The keys of these options in a schedule file. */
-export const scheduleKeys = optionsOfSchedules.map((name) => {
-  const { choices, repeatable } = optionFlags[name];
-  return { key: commanderOption(name).name(), choices, isRepeatable: repeatable === true };
-});
-
 /**
  * The options that the flags of a command choose.
  *

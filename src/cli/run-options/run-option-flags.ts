@@ -52,8 +52,8 @@ interface OptionFlag<Value> {
 }
 
 /**
- * The flags of a run's options, in the order of `--help`. Commands, plans, schedules and schedule files read this
- * table. An option of `src/domain/runs/run-options.ts` that a flag sets needs an entry here.
+ * The flags of a run's options, in the order of `--help`. Commands, plans and schedules read this table.
+ * An option of `src/domain/runs/run-options.ts` that a flag sets needs an entry here.
  */
 export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
   maxCredits: {

@@ -68,7 +68,6 @@ it.each(cases.personalColumns as [string, boolean][])(
 );
 
 it.each(['Last Name=Novak', 'Email=a'])('defineSchedule() refuses only: %s', async (only) => {
-  const given = { cron: '@daily', query: 'select 1', only, 'no-budget': true };
-  const context = { folder: '/', group: null, hasBudget: true };
-  await expect(defineSchedule('nightly', given, context)).rejects.toMatchObject({ where: '--only' });
+  const flags = { cron: '@daily', query: 'select 1', only };
+  await expect(defineSchedule('nightly', undefined, flags, true)).rejects.toMatchObject({ where: '--only' });
 });
