@@ -114,13 +114,12 @@ describe('wrong usage', () => {
 });
 
 describe('enrich plan', () => {
-  it('enrich plan --write-mapping writes the proposal for a header that is not recognised', async () => {
+  it('enrich plan proposes a mapping file for a header that is not recognised', async () => {
     const file = write('unknown.csv', 'Nr,Kontakt\nK-1,mira@orbit.example\nK-2,jon@orbit.example\n');
-    const mapping = join(system.directory, 'proposed.yaml');
-    const ended = await system.here(['plan', file, '--write-mapping', mapping, '--json']);
-    expect(ended.code).toBe(0);
-    const next = `check ${mapping}, then: enrich plan ${file} --mapping ${mapping}`;
-    expect(JSON.parse(ended.stdout)).toEqual({ mapping_file: mapping, next });
+    const refused = await system.here(['plan', file, '--json']);
+    expect(refused.code).toBe(2);
+    const [proposal] = /\{"columns":\{.*?\}\}/.exec(refused.stderr)!;
+    const mapping = write('proposed.json', proposal);
     const planned = await system.here(['plan', file, '--mapping', mapping, '--json']);
     expect(JSON.parse(planned.stdout)).toMatchObject({ people: 2 });
   });

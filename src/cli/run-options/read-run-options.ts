@@ -25,7 +25,6 @@ export interface CommandFlags {
   readonly encoding?: string;
   readonly shortRows?: 'fill';
   readonly plan?: string;
-  readonly writeMapping?: string;
   readonly json?: boolean;
 }
 
@@ -52,7 +51,6 @@ export function withCommandFlags(command: Command): Command {
         .choices(['fill'])
         .helpGroup(flagHeadings.export),
     )
-    .option('--write-mapping <file>', 'new file for the recognised or proposed mapping of columns')
     .optionsGroup(flagHeadings.credits)
     .option(
       '--plan <hash>',

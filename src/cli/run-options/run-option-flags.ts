@@ -1,5 +1,5 @@
 import type { Setting } from '../../config/settings-schema.ts';
-import { checkedSource } from '../../ingest/columns/mapping-file.ts';
+import { checkedMapping, checkedSource } from '../../ingest/columns/mapping-file.ts';
 import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
 import {
   formatRowFilters,
@@ -15,8 +15,7 @@ import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { describingColumn } from '../../ingest/columns/chosen-column.ts';
-import { wholeNumber, withoutPerson } from '../terminal/command.ts';
-import { readMapping } from '../run/mapping-proposal.ts';
+import { readYamlFile, wholeNumber, withoutPerson } from '../terminal/command.ts';
 
 /** Headings of `--help` above the flags of a run. */
 export const flagHeadings = {
@@ -182,6 +181,29 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     show: (what) => (what === 'retry' ? what : null),
   },
 };
+
+/**
+ * Reads a mapping file.
+ *
+ * @throws Problem `mapping.missing`, `mapping.unreadable`, `mapping.invalid`
+ */
+async function readMapping(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const wrong = (what: string, cause?: unknown): Problem => {
+    const isMissing = (cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+    return new UsageProblem(isMissing ? 'mapping.missing' : 'mapping.unreadable', what, {
+      where: path,
+      next: 'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/exports.md shows all fields',
+      cause,
+    });
+  };
+  const mapping = await readYamlFile(path, 'the mapping file', wrong);
+  if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping))
+    throw wrong('the mapping file has no mapping of fields');
+  // Runs keep their mapping.
+  const next = 'name columns by their header or by their number, as in {"columns": {"email": 3}}';
+  withoutPerson(JSON.stringify(mapping), { what: 'the mapping file', where: path, next });
+  return checkedMapping(mapping, path);
+}
 
 /** The rules of `--expect` as given. @throws Problem `setting.invalid` */
 function expectationsOf(text: string): string {

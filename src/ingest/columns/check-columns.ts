@@ -8,7 +8,7 @@ import type { Columns } from './columns.ts';
 import { filledCells, isNoValue, type ColumnsOfPeople, type Field, type FirstRows } from './fields.ts';
 import { isSecondPerson, isUnderstood, otherObjectOf } from './known-headers.ts';
 import type { ExportMapping } from './mapping-file.ts';
-import { fieldOfCells } from './propose-columns.ts';
+import { fieldOfCells, proposeColumns, proposedMapping } from './propose-columns.ts';
 
 /**
  * Refuses a file without people: no column identifies people, or there is only a column `name` beside columns of
@@ -47,14 +47,17 @@ export function refuseWithoutPeople(
       },
     );
   }
+  const proposal = proposedMapping(first.header, proposeColumns(first.header, first.rows));
   throw new UsageProblem(
     'export.no-identifying-column',
     'no column identifies people: none is recognised as email, profile URL, or name with company',
     {
       where: columns.where(),
       next:
-        'assign the columns in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE ' +
-        'COLUMN"}}; enrich plan proposes one',
+        'assign the columns in a mapping file, --mapping FILE: ' +
+        (proposal === undefined
+          ? '{"columns": {"email": "NAME OF THE COLUMN"}}'
+          : `${proposal} is a proposal; check each column`),
     },
   );
 }
@@ -261,8 +264,8 @@ function unusedColumns(header: readonly string[], missed: readonly (Field | unde
     ? '; do so before the first run, because a contact_id that comes later makes a second contact of each record'
     : '';
   return [
-    `${columns} not used, and may identify people or records: ${unused.join(', ')}; to use ${them}: ` +
-      `--write-mapping FILE writes a proposal, and after you have checked FILE, --mapping FILE reads it${beforehand}`,
+    `${columns} not used, and may identify people or records: ${unused.join(', ')}; to use ${them}: --mapping FILE ` +
+      `with ${proposedMapping(header, missed) ?? ''}, after you have checked it${beforehand}`,
   ];
 }
 

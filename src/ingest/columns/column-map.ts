@@ -3,7 +3,7 @@ import { comparisonForm, hasLastNamesFirst } from '../../domain/identity/values/
 import { headerKey } from '../../domain/text/header-name.ts';
 import { columnNotes, refuseShortenedIds, refuseWithoutPeople } from './check-columns.ts';
 import { Columns } from './columns.ts';
-import type { ColumnsOfPeople, Field, FirstRows, SingleField } from './fields.ts';
+import type { ColumnsOfPeople, FirstRows, SingleField } from './fields.ts';
 import { commonHeaders, firstOrWholeNames, lastOrWholeNames, secondSurnames } from './known-headers.ts';
 import { refuseImplausibleColumns, type ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, refuseUnclearConsents, takeOptOuts, type OptOutColumn } from './opt-outs.ts';
@@ -28,8 +28,6 @@ export interface ColumnMap extends ColumnsOfPeople {
   readonly optOuts: readonly OptOutColumn[];
   /** The column that must name `source` in every row; undefined: all rows of the file are of one source. */
   readonly sourceColumn: number | undefined;
-  /** A proposed field of each column that is not read and seems to matter; undefined: none. */
-  readonly missed: readonly (Field | undefined)[];
   readonly warnings: readonly string[];
 }
 
@@ -83,7 +81,6 @@ export function mapColumns(
     secondSurnames: single.last_name.filter((column) => secondSurnames.has(headerKey(header[column]!))),
     optOuts,
     sourceColumn: own?.sourceColumn,
-    missed,
     warnings: [
       ...contradictedSource(chosen, layout),
       ...(known === undefined ? [] : unusedRecordIds(known, mapping, header, isFree)),

@@ -166,9 +166,7 @@ export function refuseImplausibleColumns(
       `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,
       {
         where: `${path}, column ${column + 1}, by its first rows`,
-        next:
-          `name another column as ${field} in the mapping file, or none; enrich plan FILE --write-mapping MAPPING ` +
-          'proposes columns',
+        next: `name another column as ${field} in the mapping file, or none`,
       },
     );
   };

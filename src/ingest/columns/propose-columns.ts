@@ -2,6 +2,7 @@ import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identit
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
+import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { filledCells, isNameOfPerson, type Field, type FirstRows } from './fields.ts';
 import {
   fieldWithin,
@@ -67,6 +68,28 @@ export function proposeColumns(
   );
   const isNamed = (['name', 'first_name', 'last_name'] as const).some((field) => taken.has(field));
   return isNamed || name === -1 ? proposed : proposed.with(name, 'name');
+}
+
+/**
+ * The content of a mapping file that assigns these columns to their fields; undefined: no column has a field. A column
+ * whose name is repeated, missing or like that of a person is named by its number.
+ */
+export function proposedMapping(
+  header: readonly string[],
+  fields: readonly (Field | undefined)[],
+): string | undefined {
+  const columns: Partial<Record<Field, (string | number)[]>> = {};
+  for (const [at, field] of fields.entries()) {
+    if (field === undefined) continue;
+    const name = header[at]!;
+    const isUnique = header.indexOf(name) === header.lastIndexOf(name);
+    const isName = name !== '' && isUnique && withoutPersonalData(name) === name;
+    (columns[field] ??= []).push(isName ? name : at + 1);
+  }
+  const entries = Object.entries(columns);
+  if (entries.length === 0) return undefined;
+  const named = entries.map(([field, list]) => [field, list.length === 1 ? list[0] : list]);
+  return JSON.stringify({ columns: Object.fromEntries(named) as object });
 }
 
 const identifiers: readonly Field[] = ['email', 'hashed_email', 'profile_url'];

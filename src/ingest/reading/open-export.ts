@@ -58,7 +58,7 @@ export async function openExport(path: string, options: ReadingOptions): Promise
 }
 
 /** Encoding, dialect, header and first rows of a file: what is known before its columns are assigned. */
-export async function readLayout(
+async function readLayout(
   path: string,
   { mapping: given, signal }: ReadingOptions,
 ): Promise<{ file: ReadExport; layout: Layout; mapping: ExportMapping | undefined }> {

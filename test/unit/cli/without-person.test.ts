@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { readMapping } from '../../../src/cli/run/mapping-proposal.ts';
 import { addressOf } from '../../../src/cli/run/run-spec.ts';
 import { chosenOptions } from '../../../src/cli/run-options/read-run-options.ts';
 import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts';
@@ -47,9 +46,12 @@ it('reasonOption() refuses a reason with an address', () => {
   );
 });
 
-it('readMapping() refuses a mapping file with an address', async () => {
+it('chosenOptions() refuses a mapping file with an address', async () => {
   const path = file('columns: {email: ada@orbit.example}', 'mapping.yaml');
-  await expect(readMapping(path)).rejects.toMatchObject({ type: 'setting.invalid', where: path });
+  await expect(chosenOptions({ mapping: path })).rejects.toMatchObject({
+    type: 'setting.invalid',
+    where: path,
+  });
 });
 
 const columns = {

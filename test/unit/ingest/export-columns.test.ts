@@ -181,7 +181,7 @@ describe('columns are taken', () => {
   it.each([
     [
       undefined,
-      [expect.stringMatching(/not used.*: "E-Mail Anschrift \(geschäftl\.\)" \(email\);.*--write-mapping/)],
+      [expect.stringMatching(/not used.*: "E-Mail Anschrift \(geschäftl\.\)" \(email\);.*--mapping/)],
     ],
     [{ ignore: [2] }, []],
     [{ columns: { email: 2 } }, []],
@@ -262,7 +262,7 @@ describe('columns are taken', () => {
 
     it('an unused column of record ids has a warning with the mapping that uses it', () => {
       expect(warnings(header)).toEqual([
-        expect.stringMatching(/"Customer No" \(contact_id\);.*--write-mapping.*before the first run/),
+        expect.stringMatching(/"Customer No" \(contact_id\);.*--mapping FILE with.*before the first run/),
       ]);
     });
 
