@@ -4,7 +4,7 @@ import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import { filledCells, isNameOfPerson, type Field, type FirstRows } from './fields.ts';
+import { filledCells, isNameOfPerson, isNoValue, type Field, type FirstRows } from './fields.ts';
 import { isKnownName } from './known-headers.ts';
 import type { ColumnReference } from './mapping-file.ts';
 
@@ -63,7 +63,7 @@ export class Columns {
   /**
    * Takes the free columns with these names, in the order of the names. Two filled columns with the same name are
    * refused if no better column exists, and otherwise ignored. This holds for emails too: in a joined report the second
-   * column is the owner's. A column of addresses is no column of ids or names: programs call an address an id.
+   * column is the owner's.
    */
   claim(field: Field, names: readonly string[]): number[] {
     const columns: number[] = [];
@@ -87,8 +87,16 @@ export class Columns {
     return this.#rows.length === 0 || filledCells(this.#rows, column).length > 0;
   }
 
+  /**
+   * A column of names has a name: people write the address into a name that must be filled, and `Last` can be a date.
+   * Most cells of a column of ids or companies are no addresses.
+   */
   #canHold(field: Field, column: number): boolean {
-    return field === 'email' || field === 'domain' || !holdsAddresses(this.#rows, column, field);
+    if (field === 'email' || field === 'domain') return true;
+    const cells = filledCells(this.#rows, column).filter((cell) => !isNoValue(cell));
+    if (isNameOfPerson(field))
+      return cells.length === 0 || cells.some((cell) => !/\d/.test(cell) && parseName(cell) !== undefined);
+    return cells.filter((cell) => parseEmails(cell).length > 0).length * 2 <= cells.length;
   }
 
   #withKey(key: string): readonly number[] {
@@ -146,17 +154,4 @@ export class Columns {
       },
     );
   }
-}
-
-/**
- * Whether a column holds addresses and not its field: most cells in the first rows are addresses. A column of names
- * then has no name at all: people write the address into a name that must be filled.
- */
-function holdsAddresses(rows: FirstRows['rows'], column: number, field: Field): boolean {
-  const cells = filledCells(rows, column);
-  const addresses = cells.filter((cell) => parseEmails(cell).length > 0);
-  return (
-    addresses.length * 2 > cells.length &&
-    !(isNameOfPerson(field) && cells.some((cell) => parseName(cell) !== undefined))
-  );
 }

@@ -48,7 +48,7 @@ const noIdentifier = 'no email, profile URL or service id, and no name together 
 export function createRowReader(
   columns: ColumnMap,
 ): (cells: readonly string[], rowNumber: number, fault: string | undefined) => StagedRow {
-  const idColumn = columns.single.contact_id[0] ?? -1;
+  const idColumn = columns.fields.contact_id[0] ?? -1;
   const readIdentity = createIdentityReader(columns);
   const optOutOfProcessing = optOutCheck(columns, 'processing');
   const optOutOfCalls = optOutCheck(columns, 'calls');
@@ -99,24 +99,24 @@ function optOutCheck(
 type IdentityReader = (cells: readonly string[]) => Identity;
 
 /** Reads only the fields that have a column. */
-function createIdentityReader({ single, emails, lastNameFirst, secondSurnames }: ColumnMap): IdentityReader {
+function createIdentityReader({ fields, lastNameFirst, secondSurnames }: ColumnMap): IdentityReader {
   const readers = (
     [
-      ['personId', single.person_id, parsePersonId],
-      ['hashedEmail', single.hashed_email, parseHashedEmail],
-      ['profileUrl', single.profile_url, parseProfileUrl],
-      ['firstName', single.first_name, parseName],
-      ['lastName', single.last_name, parseName],
-      ['name', single.name, (cell, column) => parseFullName(cell, lastNameFirst.has(column))],
-      ['organizationName', single.organization_name, parseOrganizationName],
-      ['domain', single.domain, parseDomain],
+      ['personId', fields.person_id, parsePersonId],
+      ['hashedEmail', fields.hashed_email, parseHashedEmail],
+      ['profileUrl', fields.profile_url, parseProfileUrl],
+      ['firstName', fields.first_name, parseName],
+      ['lastName', fields.last_name, parseName],
+      ['name', fields.name, (cell, column) => parseFullName(cell, lastNameFirst.has(column))],
+      ['organizationName', fields.organization_name, parseOrganizationName],
+      ['domain', fields.domain, parseDomain],
     ] satisfies [Exclude<keyof Identity, 'otherEmails'>, readonly number[], CellParser][]
   )
     .map(([field, columns, parse]) => ({ field, columns, parse }))
     .filter(({ columns }) => columns.length > 0);
   return (cells) => {
     const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
-    const addresses = readEmails(cells, emails);
+    const addresses = readEmails(cells, fields.email);
     if (addresses.length > 0) identity.email = addresses[0]!;
     if (addresses.length > 1) identity.otherEmails = addresses.slice(1);
     for (const { field, columns, parse } of readers) {

@@ -5,7 +5,7 @@ import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, headerName, shownHeader } from '../../domain/text/header-name.ts';
 import { isNoValue, type FirstRows } from './fields.ts';
 import { commonHeaders } from './known-headers.ts';
-import { sourceName, type ExportMapping } from './mapping-file.ts';
+import { sourceName } from './mapping-file.ts';
 
 /** One name may be a coincidence. */
 const enoughOwnNames = 2;
@@ -25,25 +25,10 @@ export function recogniseExport(first: FirstRows): CrmExport | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** A warning if a header is of CRMs, and the record ids are not: the contacts are then of no CRM. */
-export function foreignIds(first: FirstRows): string[] {
-  const names = first.header.map(headerName);
-  const sources = crmExports
-    .filter((known) => idsOf(known, first) === 'of another program' && bearsSignature(known, names))
-    .map(({ source }) => source);
-  return sources.length === 0
-    ? []
-    : [
-        `the header is that of ${[...new Set(sources)].join(' or ')}, but the record ids have another form: the ` +
-          'contacts are filed under "generic"; if they are of this CRM, name it with --source',
-      ];
-}
-
 /** A warning if another CRM is named than the one whose header and record ids the file has. */
-export function contradictedSource(named: string | undefined, first: FirstRows): string[] {
-  if (!crmExports.some(({ source }) => source === named)) return [];
-  const recognised = recogniseExport(first);
-  if (recognised === undefined || recognised.source === named) return [];
+export function contradictedSource(named: string | undefined, recognised: CrmExport | undefined): string[] {
+  const isCrm = crmExports.some(({ source }) => source === named);
+  if (!isCrm || recognised === undefined || recognised.source === named) return [];
   return [
     `the source is named "${named}", but the file is recognised as an export of ${recognised.source}: its record ids ` +
       `are filed under "${named}", and can name other people there; without source or --source the file is read as ` +
@@ -54,13 +39,12 @@ export function contradictedSource(named: string | undefined, first: FirstRows):
 /** A warning if a mapping file names another column for the id of contacts than the CRM's column of record ids. */
 export function unusedRecordIds(
   { fields, source }: CrmExport,
-  given: ExportMapping | undefined,
   header: readonly string[],
   isFree: (column: number) => boolean,
 ): string[] {
   const keys = new Set(fields.contact_id?.map(headerKey));
   const unused = header.find((name, column) => isFree(column) && keys.has(headerKey(name)));
-  if (given?.columns?.contact_id === undefined || unused === undefined) return [];
+  if (unused === undefined) return [];
   return [
     `column "${shownHeader(unused)}" has the record ids of ${source}, and the mapping file names another column as ` +
       'contact_id: files for the importer leave such contacts out; if this is intended, name the column under ignore',

@@ -98,17 +98,6 @@ it.each(['Unternehmens-ID', 'Identifiant entreprise', 'Identificador de la empre
   },
 );
 
-it('proposeColumns() proposes a column of full names that agree with the addresses, whatever its header', () => {
-  const header = ['Wo', 'Bei', 'Wer', 'Kontakt'];
-  const rows = [
-    ['Bad Aibling', 'Orbit Labs', 'Mira van den Berg', 'mira.berg@orbit.example'],
-    ['Bad Tölz', 'Acme Werke', 'Jürgen Groß', 'j.gross@acme.example'],
-    ['Sankt Ingbert', 'Nord Licht', 'Ada Novak', ''],
-  ];
-  expect(proposeColumns(header, rows)).toEqual([undefined, undefined, 'name', 'email']);
-  expect(proposeColumns(['Vorname', ...header.slice(1)], rows)[2]).toBeUndefined();
-});
-
 it('proposeColumns() proposes no column for names that exports are known to have for something else', () => {
   const rows = [
     ['701', 'Chief Financial Officer', 'San José', 'Bad Tölz'],
@@ -201,8 +190,14 @@ it('the warning of a file that is half recognised has a mapping file that reads 
   ]);
   const mapping = JSON.parse(/with (\{.*\}), after/.exec(warnings[0]!)![1]!) as Record<string, unknown>;
   expect((await openExport(path, { mapping })).columns).toMatchObject({
-    emails: [3],
-    single: { contact_id: [0], first_name: [1], last_name: [2], organization_name: [4], domain: [5] },
+    fields: {
+      contact_id: [0],
+      email: [3],
+      first_name: [1],
+      last_name: [2],
+      organization_name: [4],
+      domain: [5],
+    },
     warnings: [],
   });
 });
@@ -215,9 +210,7 @@ it('an unrecognised column of addresses has a warning, also beside a recognised 
   ];
   const { columns } = await openExport(file([header, ...rows, ''].join('\n')), {});
   expect(columns.warnings).toEqual([
-    expect.stringContaining(
-      'may identify people or records: "Record" (name), "Postal mail" (email); to use them',
-    ),
+    expect.stringContaining('may identify people or records: "Postal mail" (email); to use them'),
   ]);
   const crm = [
     'Record ID,First Name,Last Name,LinkedIn URL,Their mail',
@@ -225,7 +218,7 @@ it('an unrecognised column of addresses has a warning, also beside a recognised 
     '',
   ];
   expect((await openExport(file(crm.join('\n')), {})).columns.warnings).toEqual([
-    expect.stringContaining('may identify people or records: "Their mail" (email); to use it'),
+    expect.stringContaining('may identify people or records: "Their mail" (email); to use them'),
   ]);
 });
 
@@ -235,7 +228,7 @@ it('a mapping file can name a column by a sign, although a row has more blank ce
   );
   const mapping = { columns: { contact_id: '#' } };
   const { columns, layout } = await openExport(path, { mapping });
-  expect(columns.single.contact_id).toEqual([0]);
+  expect(columns.fields.contact_id).toEqual([0]);
   expect(layout.header[0]).toBe('#');
 });
 
