@@ -158,7 +158,7 @@ export function columnNotes(
       header.filter((_, at) => emails.includes(at) && hasNoAddress(filledCells(rows, at))),
       (shown) =>
         `no cell of the first ${counted(rows.length, 'row')} is an e-mail address in the columns for addresses ` +
-        `(${shown}): to read another column, --mapping FILE with {"columns": {"email": "NAME OF THE COLUMN"}}`,
+        `(${shown}): to read another column, --mapping FILE with {"columns": {"email": "NAME"}}`,
     ),
     ...cellNotes(
       first,
