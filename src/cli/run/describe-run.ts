@@ -115,10 +115,10 @@ export function describeUndone({ at, by, reason }: Undone): string {
 /** Says that rows of a run have a record id that names different people; no lines if no row has. */
 export function describeContestedRows({ run_id: runId }: Pick<RunFacts, 'run_id'>, rows: number): string[] {
   if (rows === 0) return [];
-  const { what, next } = contestedRecords(rows);
+  const { reason, next } = contestedRecords(rows);
   const chosen = `run_id = '${runId}' and is_contested`;
   return [
-    `  ${what}`,
+    `  ${reason}`,
     `  next: ${next}`,
     `  the rows: enrich sql -c "select row_number, contact_id, reason from run_rows where ${chosen}"`,
   ];
