@@ -125,7 +125,7 @@ function describe(manifest: ImportManifest, folder: string): void {
     [manifest.missing_columns.length, 'field', `without a column: ${manifest.missing_columns.join(', ')}`],
   ];
   for (const [count, noun, note] of notes) if (count > 0) tell(`${counted(count, noun)} ${note}`);
-  if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
+  if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}`);
   if (manifest.job_changes)
     tell(`${counted(manifest.job_changes.rows, 'job change')} in ${manifest.job_changes.file}`);
   tell(parts.length === 0 ? 'nothing to import' : manifest.instruction);

@@ -252,17 +252,14 @@ export function inAccountLanguage(importer: Importer, exports: readonly (readonl
     (header) => new Map([...header].reverse().map((name) => [headerKey(name), headerName(name)])),
   );
 
-  /** The newest export that has the field decides. `E-Mail` and `Email` have one key, so the exact label goes first. */
+  /** The newest export that has the field decides. `E-Mail` and `Email` have one key, so an exact label goes first. */
   const labelOf = (english: readonly string[], local: readonly string[]): string => {
+    const all = [...english, ...local];
     for (const label of shown) {
-      const has = (name: string): boolean => label.get(headerKey(name)) !== undefined;
-      const isExact = (name: string): boolean => label.get(headerKey(name)) === name;
-      if (isExact(english[0]!)) break;
-      const exact = local.find(isExact);
-      if (exact !== undefined) return exact;
-      if (english.some(has)) break;
-      const own = local.find(has);
-      if (own !== undefined) return label.get(headerKey(own))!;
+      const name =
+        all.find((each) => label.get(headerKey(each)) === each) ??
+        all.find((each) => label.has(headerKey(each)));
+      if (name !== undefined) return english.includes(name) ? english[0]! : label.get(headerKey(name))!;
     }
     return english[0]!;
   };
