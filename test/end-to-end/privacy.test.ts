@@ -102,7 +102,10 @@ describe('enrich suppress', () => {
     );
     expect((await check('ada@orbit.example')).code).toBe(3);
     const held = await check('bo@eu.acme.example');
-    expect(held).toMatchObject({ code: 3, stdout: expect.stringMatching(/on the list .* @acme\.example /) });
+    expect(held).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/: on the list\n.*\n.* acme\.example /),
+    });
     const file = join(system.directory, 'listed.csv');
     writeFileSync(file, 'Email\nada@orbit.example\nbo@acme.example\n');
     expect((await system.here(['run', file, '--yes', '--json'])).facts()).toMatchObject({

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import { formatLimit, parseCredits, type Credits } from '../../domain/money/decimal.ts';
-import { formatNumber, minuteOf } from '../../domain/text/format.ts';
 import {
   readBudgetHistory,
   readBudgets,
@@ -21,7 +20,7 @@ import {
   type JsonFlag,
   type NoteFlags,
 } from '../terminal/command.ts';
-import { print, printJson, recordTable, tell } from '../terminal/output.ts';
+import { listTable, print, printJson, tell } from '../terminal/output.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import {
@@ -54,7 +53,8 @@ function showCommand(): Command {
     .description('Show limits, credits and changes of the newest periods and runs.')
     .option(...jsonArrayOption)
     .explain(`
-"alarms" are the shares of BUDGET_ALARMS (default: 80%,100%) that settled and reserved credits have reached.
+"-" as a limit means no limit. "alarms" are the percentages of BUDGET_ALARMS (default: 80%,100%) that settled and
+reserved credits have reached.
 All changes of limits: enrich sql -c 'select * from budget_changes'
 
 Example:
@@ -63,36 +63,11 @@ Example:
       await withWarehouse(settingsOfExisting(options), async ({ warehouse: { database } }) => {
         const budgets = await readBudgets(database, shownOfEach);
         if (options.json === true) return printJson<'budget-list'>(budgets);
-        print(
-          recordTable(
-            ['budget', 'limit', 'set by', 'settled', 'reserved', 'alarms'],
-            budgets.map((row) => [
-              row.budget,
-              formatLimit(row.limit, 'none'),
-              row.limit === null && row.set_by !== 'command' ? '-' : row.set_by,
-              formatNumber(row.settled),
-              formatNumber(row.reserved),
-              row.alarms.map((percent) => `${percent}%`).join(' '),
-            ]),
-          ),
-        );
+        print(listTable(budgets));
         for (const { period, limit } of await readDefaultBudgets(database))
           print(`  every new ${period}: ${formatLimit(limit)} (set by command)`);
         const changes = await readBudgetHistory(database, shownOfEach);
-        if (changes.length === 0) return;
-        print(
-          recordTable(
-            ['changed (UTC)', 'budget', 'from', 'to', 'by', 'why'],
-            changes.map((change) => [
-              minuteOf(change.changed_at),
-              change.budget,
-              formatLimit(change.old_limit, 'none'),
-              formatLimit(change.new_limit, 'none'),
-              change.changed_by,
-              change.reason ?? '',
-            ]),
-          ),
-        );
+        if (changes.length > 0) print(listTable(changes));
       });
     });
 }

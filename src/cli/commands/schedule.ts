@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { Command, jsonOption, Option, type JsonFlag } from '../terminal/command.ts';
+import { Command, jsonOption, Option, type AskingFlags, type JsonFlag } from '../terminal/command.ts';
 import { serviceName, type Config } from '../../config/settings.ts';
 import { readClock } from '../../db/expressions.ts';
 import { isWorkerThere } from '../../temporal/connection.ts';
@@ -132,11 +132,10 @@ function triggerCommand(): Command {
 function deleteCommand(): Command {
   return namedCommand('delete', 'Delete a schedule. Runs in progress continue.')
     .option('--yes', 'delete without asking')
-    .action(async (name: string, options: { yes?: boolean } & JsonFlag) => {
+    .action(async (name: string, options: AskingFlags) => {
       await withSchedules(settingsOfExisting(options), async (_, client) => {
         const known = await getSchedule(client, name);
-        const ends = { unchanged: 'nothing was deleted', yes: 'deletes the schedule' };
-        if (!(await approves(`delete the schedule ${name}?`, options, ends))) return;
+        if (!(await approves(`delete the schedule ${name}?`, options, 'nothing was deleted'))) return;
         const deleted = await deleteSchedule(client, known);
         const { cancelled, continuing } = deleted;
         printFacts(options.json, { name, deleted: true, cancelled, continuing }, `deleted ${name}`);

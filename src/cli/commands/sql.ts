@@ -104,41 +104,26 @@ function objectsOf(
     );
   }
   return rows.map((row) =>
-    Object.fromEntries(
-      fields.map(({ name, dataTypeID }, index) => {
-        const text = row[index] ?? null;
-        const reader = readers.get(dataTypeID);
-        return [name, text === null || reader === undefined ? text : reader(text)];
-      }),
-    ),
+    Object.fromEntries(fields.map(({ name, dataTypeID }, at) => [name, inJson(dataTypeID, row[at] ?? null)])),
   );
 }
 
-const { builtins } = pg.types;
 /** PostgreSQL's number of the type text[]. */
-const textArray: number = 1009;
+const textArray = 1009;
+const bigint: number = pg.types.builtins.INT8;
+const { BOOL, INT2, INT4, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
+/** Types whose values become JSON as in the other outputs. Others, such as decimals, stay text. */
+const readTypes = new Set<number>([BOOL, INT2, INT4, FLOAT4, FLOAT8, json, JSONB, TIMESTAMPTZ, textArray]);
 
-const wholeNumber = (text: string): unknown => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
-const anyNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
-const json = (text: string): unknown => JSON.parse(text) as unknown;
-const time = (text: string): unknown => {
-  const moment = new Date(text);
-  return Number.isNaN(moment.getTime()) ? text : moment.toISOString();
-};
-
-/** How values of types become JSON, as in the other outputs. Values of other types, such as decimals, stay text. */
-const readers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
-  [builtins.BOOL, (text) => text === 't'],
-  [builtins.INT2, wholeNumber],
-  [builtins.INT4, wholeNumber],
-  [builtins.INT8, wholeNumber],
-  [builtins.FLOAT4, anyNumber],
-  [builtins.FLOAT8, anyNumber],
-  [builtins.JSON, json],
-  [builtins.JSONB, json],
-  [builtins.TIMESTAMPTZ, time],
-  [textArray, pg.types.getTypeParser(textArray)],
-]);
+function inJson(type: number, text: string | null): unknown {
+  if (text === null) return null;
+  if (type === bigint) return Number.isSafeInteger(Number(text)) ? Number(text) : text;
+  const value: unknown = readTypes.has(type)
+    ? (pg.types.getTypeParser(type) as (text: string) => unknown)(text)
+    : text;
+  // JSON has neither NaN nor infinity.
+  return typeof value === 'number' && !Number.isFinite(value) ? text : value;
+}
 
 /** A line of CSV as PostgreSQL writes it: null is an empty cell, an empty text is quoted. */
 function csvLine(cells: Row): string {

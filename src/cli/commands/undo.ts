@@ -1,4 +1,4 @@
-import { Command, jsonOption, noteOf, type NoteFlags } from '../terminal/command.ts';
+import { Command, jsonOption, noteOf, type AskingFlags, type NoteFlags } from '../terminal/command.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { countLookups } from '../../people/known/lookup-history.ts';
@@ -15,34 +15,12 @@ import { progressReporter, print, printJson, table, tell } from '../terminal/out
 import { withWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
 import { settingsOfExisting } from '../session/settings-flags.ts';
 
-interface UndoFlags extends NoteFlags {
+interface UndoFlags extends NoteFlags, AskingFlags {
   readonly revert?: boolean;
   readonly discardAnswers?: boolean;
-  readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 const nothing: UndoFigures = { removed: 0, restored: 0, only_emails: 0, only_phones: 0 };
-
-/** What the command says about an undo. */
-const undoTexts = {
-  isDone: '  the run is undone already: nothing was changed',
-  question: 'undo this run?',
-  onlyHere: 'known from this run alone: removed',
-  elsewhere: 'known from other runs as well: keep the values of those runs',
-  change: 'removed',
-  done: '  undone',
-};
-
-/** The same about the revert of an undo. */
-const revertTexts: typeof undoTexts = {
-  isDone: '  the run is not undone: nothing was changed',
-  question: 'revert the undo of this run?',
-  onlyHere: 'known from this run alone: come back',
-  elsewhere: 'known from other runs as well: this run counts again',
-  change: 'come back',
-  done: '  the undo was reverted',
-};
 
 export function undoCommand(): Command {
   return new Command('undo')
@@ -76,7 +54,6 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   requireEnded(run);
   requireAnswers(run, options);
   const reverts = options.revert === true;
-  const texts = reverts ? revertTexts : undoTexts;
   const show = options.json === true ? () => {} : print;
   const facts = await readRunFacts(warehouse, run.runId);
   const lookups = await countLookups(warehouse.database, run.runId);
@@ -99,24 +76,25 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   if (run.undone && !reverts) show(`  ${describeUndone(run.undone)}`);
   const discards = options.discardAnswers === true && !run.isDiscarded;
   if (isDone && !discards) {
-    show(texts.isDone);
+    show(`  the run is ${reverts ? 'not undone' : 'undone already'}: nothing was changed`);
     return answer(!reverts, figures);
   }
   if (options.yes !== true) {
-    show(describe(figures, texts, discards ? lookups : undefined));
+    show(describe(figures, discards ? lookups : undefined));
     if (!reverts && figures.removed > 0)
       show('  a removed contact that other runs show to be a known person gets the data of this person');
     if (discards) tell('what the answers of the run said is removed, and the undo cannot be reverted');
     if (!reverts) sayWhatStays(facts, run.options.schedule);
-    const ends = { unchanged: 'nothing was changed', yes: 'carries it out' };
-    if (!(await approves(texts.question, options, ends))) return answer(run.undone !== null, figures);
+    const question = reverts ? 'revert the undo of this run?' : 'undo this run?';
+    if (!(await approves(question, options, 'nothing was changed')))
+      return answer(run.undone !== null, figures);
   }
   if (!isDone) await carryOut(session, run.runId, options);
   const discarded = discards ? await discardAnswers(warehouse, run.runId) : undefined;
   // An undo decides about contacts again: other runs may know who they are.
   const changed = isDone ? figures : await measureUndo(warehouse, run.runId);
-  show(describe(changed, texts, discarded?.lookupKeys));
-  show(texts.done);
+  show(describe(changed, discarded?.lookupKeys));
+  show(reverts ? '  the undo was reverted' : '  undone');
   answer(!reverts, changed, discarded);
   if (options.yes === true && !reverts) sayWhatStays(facts, run.options.schedule);
 }
@@ -160,15 +138,14 @@ function requireAnswers(
   });
 }
 
-function describe(figures: UndoFigures, texts: typeof undoTexts, removedKeys?: number): string {
+/** An undo removes what only this run knows, and a revert brings it back. */
+function describe(figures: UndoFigures, removedKeys?: number): string {
   return table([
     ["contacts of the run's people, in all exports", ''],
-    [texts.onlyHere, figures.removed],
-    [texts.elsewhere, figures.restored],
-    ...(['emails', 'phones'] as const).map((field) => {
-      const contacts = figures[`only_${field}`];
-      return contacts > 0 && [`  of these, ${field} known from this run alone: ${texts.change}`, contacts];
-    }),
+    ['known from this run alone', figures.removed],
+    ['known from other runs as well', figures.restored],
+    figures.only_emails > 0 && ['  of these, emails known from this run alone', figures.only_emails],
+    figures.only_phones > 0 && ['  of these, phones known from this run alone', figures.only_phones],
     removedKeys !== undefined && ['keys of the lookup history', removedKeys],
   ]);
 }
