@@ -9,6 +9,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { defaultPolicies } from '../../domain/crm/field-policy.ts';
 import { counted } from '../../domain/text/format.ts';
 import { exportForCrm } from '../../export/crm-import/export-for-crm.ts';
+import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { sampleExport } from '../../sandbox/sample-export.ts';
 import { print, table, tell } from '../terminal/output.ts';
 import { planExport } from '../run/plan-export.ts';
@@ -44,7 +45,7 @@ export function demoCommand(): Command {
       refuseOtherWorkers(config);
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);
-      const spec = await specifyRun({ kind: 'file', path: file }, { reveal: 'phone', source }, config);
+      const spec = await specifyRun(parseAddress(file, process.cwd()), { reveal: 'phone', source }, config);
       const { view, importHint } = await withSession(
         config,
         { temporal: true, service: true },

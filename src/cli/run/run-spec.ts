@@ -1,13 +1,7 @@
 import { runDefaults, type Config } from '../../config/settings.ts';
 import type { RunPriority } from '../../contract/run-priorities.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import {
-  addressName,
-  addressText,
-  parseAddress,
-  shownAddress,
-  type ExportAddress,
-} from '../../ingest/sources/export-address.ts';
+import { parseAddress, type ExportAddress } from '../../ingest/sources/export-address.ts';
 import type { DownloadRetry } from '../../ingest/sources/download.ts';
 import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
 import {
@@ -51,10 +45,8 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
   if (flags.query !== undefined) {
     // Runs keep their query.
     const next = 'put the condition into a view or a table of the database, and select from there';
-    return {
-      kind: 'query',
-      sql: withoutPerson(flags.query, { what: 'this query', where: '--query', next }),
-    };
+    const sql = withoutPerson(flags.query, { what: 'this query', where: '--query', next });
+    return parseAddress(`query:${sql}`, '/');
   }
   const address = parseAddress(file!, process.cwd());
   if (address.kind !== 'standard-input' || !process.stdin.isTTY) return address;
@@ -92,8 +84,8 @@ export async function specifyRun(
   const reading = { mapping: mapping ?? undefined, source: flags.source };
   const content = await checkedContent(address, reading, chosen, config);
   return {
-    filePath: addressText(address),
-    fileName: addressName(address),
+    filePath: address.text,
+    fileName: address.name,
     ...content,
     options: { ...runDefaults(config), ...chosen, schedule: null, mapping, priority },
     expectedPlanHash,
@@ -117,9 +109,9 @@ async function checkedContent(
   config: Config,
 ): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched' | 'source'>> {
   if (!isElsewhere(address)) {
-    return { ...(await readColumns(addressText(address), reading, choice)), fetched: undefined };
+    return { ...(await readColumns(address.text, reading, choice)), fetched: undefined };
   }
-  const shown = shownAddress(address);
+  const shown = address.shown;
   tell(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
   const { path, sha256 } = await obtain(address, config);
   try {

@@ -3,7 +3,7 @@ import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { timeZoneNamed } from '../../domain/text/time-zone.ts';
 import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
-import { canBeFetchedAgain, parseAddress } from '../../ingest/sources/export-address.ts';
+import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { scheduledOptions, shownOptions } from '../run-options/read-run-options.ts';
@@ -121,7 +121,7 @@ function checkedAddress({ kind, from: given }: ExportChoice): string {
   if (address.kind === 'file') return address.path;
   // The placeholder {date} must not count as a secret in the address.
   const dated = parseAddress(given.replaceAll('{date}', '2026-11-21'), '/');
-  if (address.kind === 's3' || (address.kind === 'http' && canBeFetchedAgain(dated))) return given;
+  if (address.kind === 's3' || (address.kind === 'http' && dated.canBeFetchedAgain)) return given;
   throw wrong(
     placeOf(kind),
     'a schedule cannot use this export: Temporal shows schedules with their logins and signatures',

@@ -1,7 +1,6 @@
 import type { ScheduledRunResult } from '../../contract/scheduled-run-input.ts';
 import { Problem } from '../../domain/problem.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';
-import { shownAddress } from '../../ingest/sources/export-address.ts';
 import { downloadLimits } from '../../ingest/sources/download.ts';
 import { findExports } from '../../ingest/sources/find-export.ts';
 import { obtainExport } from '../../ingest/sources/obtain-export.ts';
@@ -125,7 +124,7 @@ export async function describeFoundExport(
     const { address } = newest;
     if (address.kind === 'file') await obtainExport(address, { ...access, limits: downloadLimits });
     const more = found.length > 1 ? ` and ${found.length - 1} more, of which it takes the new ones` : '';
-    return `${name} would find now: ${shownAddress(address)}${more}; enrich plan shows the price of an export`;
+    return `${name} would find now: ${address.shown}${more}; enrich plan shows the price of an export`;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { message, where = '' } = error;

@@ -168,8 +168,7 @@ export function emptyFile(path: string): Problem {
 function fileProblem(path: string, error: unknown): Problem {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    // Node replaces the bytes of a name that is no UTF-8, and cannot find a file by the replaced name.
-    if (path.includes('\ufffd')) return notUtf8(path);
+    if (isNotUtf8(path)) return notUtf8(path);
     return new UsageProblem('export.missing', 'there is no such file', {
       where: path,
       next: 'check the path, and that this machine sees the file',
@@ -190,7 +189,9 @@ function fileProblem(path: string, error: unknown): Problem {
   });
 }
 
-/** Node cannot open a file whose name is no UTF-8: it shows these bytes only as the replacement character. */
+/** Node replaces the bytes of a name that is no UTF-8, and cannot find a file by the replaced name. */
+export const isNotUtf8 = (path: string): boolean => path.includes('\ufffd');
+
 function notUtf8(path: string): Problem {
   return new UsageProblem('export.name-not-utf-8', 'the name of the file is not UTF-8', {
     where: path,
