@@ -59,7 +59,7 @@ export function mapColumns(
   ) as Partial<ColumnsOfPeople>;
   const givenRefusals = givenOptOuts(columns, mapping);
   const namesOf = (field: ContactField): string[] => [
-    ...(field === 'contact_id' ? (own?.idNames ?? []) : []),
+    ...(field === 'contact_id' ? (own ? ['contact_id'] : []) : []),
     ...(known?.fields[field] ?? []),
     ...commonHeaders[field],
   ];

@@ -2,10 +2,8 @@ import { parseName } from '../../domain/identity/values/normalise.ts';
 import { parseEmails } from '../../domain/identity/values/email-address.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/format.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { filledCells, isNameOfPerson, isNoValue, type Field, type FirstRows } from './fields.ts';
-import { isKnownName } from './known-headers.ts';
 import type { ColumnReference } from './mapping-file.ts';
 
 /** The columns of a header, each of which can be taken once. */
@@ -34,13 +32,9 @@ export class Columns {
     return !this.#taken.has(column);
   }
 
-  /** Where the header is, for errors. Only known names, because the header can be a contact whose title is "Owner". */
+  /** Where the header is, for errors. */
   where(): string {
-    const known = this.#header.filter((name) => isKnownName(headerKey(name))).slice(0, 12);
-    if (known.length === 0) return `${this.#path}, header`;
-    const others = this.#header.length - known.length;
-    const more = others === 0 ? '' : ` and ${counted(others, 'other column')}`;
-    return `${this.#path}, header: ${known.map(shownHeader).join(', ')}${more}`;
+    return `${this.#path}, header`;
   }
 
   nameOf(column: number): string {
@@ -55,7 +49,13 @@ export class Columns {
     const list = typeof references === 'object' ? references : [references];
     const columns = [...new Set(list.map((reference) => this.#find(reference)))];
     const twice = columns.find((column) => this.#taken.has(column));
-    if (twice !== undefined) throw this.#namedTwice(twice);
+    if (twice !== undefined) {
+      const what = `column "${shownHeader(this.nameOf(twice))}" stands for two fields`;
+      throw new UsageProblem('mapping.column-named-twice', what, {
+        where: 'columns and ignore in the mapping file',
+        next: 'name the column for one field; a contact without an id of its own needs no contact_id',
+      });
+    }
     for (const column of columns) this.#taken.add(column);
     return columns;
   }
@@ -123,14 +123,6 @@ export class Columns {
             'enrich plan FILE without --mapping lists the columns'
         : `did you mean "${shownHeader(nearest)}"?`,
     );
-  }
-
-  #namedTwice(column: number): Problem {
-    const what = `column "${shownHeader(this.#header[column]!)}" stands for two fields`;
-    return new UsageProblem('mapping.column-named-twice', what, {
-      where: 'columns and ignore in the mapping file',
-      next: 'name the column for one field; a contact without an id of its own needs no contact_id',
-    });
   }
 
   #unknown(what: string, next: string): Problem {

@@ -87,47 +87,24 @@ function areOwnIds({ ownIdForm }: CrmExport, ids: readonly string[]): boolean {
   return ownIdForm !== undefined && ids.length > 0 && ids.every((id) => ownIdForm.test(id));
 }
 
-/** A file that `enrich export` has written. */
-export interface OwnFile {
-  /** The CRM of the contacts. */
-  readonly source: string;
-  /** Names of the column of record ids. */
-  readonly idNames: readonly string[];
-  /**
-   * Position of the column that names the CRM of each row, from 0; undefined in an import file, which is for one CRM.
-   */
-  readonly sourceColumn: number | undefined;
-}
-
 /** Columns that only `enrich export` writes, besides the name of the CRM. */
 const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
 
 /**
- * Recognises files of `enrich export`: contacts as CSV, and import files of a CRM, which have the record id and some
- * columns of the CRM's importer.
+ * Recognises contacts that `enrich export` wrote as CSV.
  *
- * @returns undefined if another program wrote the file
+ * @returns the source of the contacts, and the column that names it in every row; undefined for another program's file
  * @throws Problem `export.mixed-sources`
  */
-export function recogniseOwnFile(path: string, { header, rows }: FirstRows): OwnFile | undefined {
+export function recogniseOwnFile(
+  path: string,
+  { header, rows }: FirstRows,
+): { readonly source: string; readonly sourceColumn: number } | undefined {
   const sourceColumn = header.map(headerKey).indexOf('source');
   const source = rows[0]?.[sourceColumn]?.trim() ?? '';
-  if (isOwnExport(header) && sourceName.test(source)) {
-    if (rows.some((row) => row[sourceColumn]?.trim() !== source)) throw mixedSources(path);
-    return { source, idNames: ['contact_id'], sourceColumn };
-  }
-  const [idName = '', ...names] = header.map(headerName);
-  const importer = Object.values(importers).find(
-    ({ idHeader, idInOtherLanguages, idPattern, columns }) =>
-      [idHeader, ...idInOtherLanguages].includes(idName) &&
-      // `Id, FirstName, LastName, Email` can be a table of any program.
-      rows.every(([id = '']) => idPattern.test(id.trim())) &&
-      names.length > 0 &&
-      names.every((name) =>
-        Object.values(columns).some((column) => [column.header, ...column.inOtherLanguages].includes(name)),
-      ),
-  );
-  return importer && { source: importer.source, idNames: [idName], sourceColumn: undefined };
+  if (!isOwnExport(header) || !sourceName.test(source)) return undefined;
+  if (rows.some((row) => row[sourceColumn]?.trim() !== source)) throw mixedSources(path);
+  return { source, sourceColumn };
 }
 
 /** Whether the columns are those of `enrich export`, which writes an apostrophe before formulas. */

@@ -86,12 +86,6 @@ describe('recognising a CRM', () => {
       expect(recogniseExport({ header: header.split(','), rows: [[id, '', '', '']] })).toBeUndefined();
     },
   );
-
-  it('no import file of Salesforce is recognised if the ids are those of another program', () => {
-    const header = ['Id', 'FirstName', 'LastName', 'Email'];
-    const layout = { header, recognised: true, rows: [['7', 'Ada', 'Novak', 'ada@orbit.example']] };
-    expect(mapColumns('contacts.csv', layout, {}).source).toBe('generic');
-  });
 });
 
 describe('columns are taken', () => {
@@ -442,11 +436,6 @@ it('a mapping file cannot ignore a column of opt-outs', () => {
 
 it('a header without a column that identifies people is refused', () => {
   expect(refusal(() => taken(['Deal', 'Amount'])).type).toBe('export.no-identifying-column');
-});
-
-it('the refusal of a header that can be a contact names only known columns', () => {
-  const { where } = refusal(() => taken(['Mira Lindqvist', 'Nordlys AB', 'Owner']));
-  expect(where).toBe('contacts.csv, header: Owner and 2 other columns');
 });
 
 it('a header with only a name is refused', () => {
