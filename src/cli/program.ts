@@ -4,7 +4,6 @@ import { loaders } from './command-loaders.ts';
 import { unknownSettings } from '../config/settings-schema.ts';
 import { beginCommand } from '../dev/interruption.ts';
 import { UsageProblem } from '../domain/problem.ts';
-import { addSettingsFlags, settingsHelp } from './session/settings-flags.ts';
 import { asTyped, beginOutput, reportFailure, tell, write } from './terminal/output.ts';
 import { version } from '../files/project-file.ts';
 
@@ -19,7 +18,6 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   const needed = asked ? [asked] : isVersionAsked ? [] : loaders.values();
   for (const load of needed) program.addCommand(await load());
   inherit(program);
-  addSettingsFlags(program);
   // Commander's own help command knows only one level.
   const words = parameters[0] === 'help' ? [...parameters.slice(1), '--help'] : [...parameters];
 
@@ -71,7 +69,7 @@ Examples:
   enrich run contacts.csv        shows the plan and asks; enrich status latest shows its figures
   enrich COMMAND --help          explains each command, with an example
 
-${settingsHelp}
+Settings are environment variables: .env.example explains each.
 
 Without DATABASE_URL, TEMPORAL_ADDRESS and ENRICHMENT_BASE_URL everything runs on this machine, against the sandbox, at
 no cost. Each of these settings replaces an embedded component.

@@ -11,7 +11,7 @@ import { decideAttempt, getAttempt, listAttempts, type AttemptFacts } from '../.
 import { getRun } from '../../runs/runs.ts';
 import { creditsOf } from '../run-options/run-option-flags.ts';
 import { withWarehouse } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 import {
   Command,
   jsonArrayOption,
@@ -59,7 +59,7 @@ Examples:
         which: string | undefined,
         options: JsonFlag & { readonly status: AttemptStatus; readonly limit?: number },
       ) => {
-        await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+        await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
           const isCall = which !== undefined && /^[0-9a-f]{4}/.test(which);
           const { status } = options;
           const attempts = isCall
@@ -152,7 +152,7 @@ async function decide(
   options: DecisionFlags,
   credits: string | undefined,
 ): Promise<void> {
-  const config = settingsOfExisting(options);
+  const config = settingsOfExisting();
   await withWarehouse(config, async ({ warehouse }) => {
     const attempts = await attemptsOf(warehouse, named);
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
@@ -244,7 +244,7 @@ function listDeliveriesCommand(): Command {
         runId: string | undefined,
         options: JsonFlag & { readonly status?: string; readonly limit: number },
       ) => {
-        const deliveries = await withWarehouse(settingsOfExisting(options), async ({ warehouse }) =>
+        const deliveries = await withWarehouse(settingsOfExisting(), async ({ warehouse }) =>
           listDeliveries(warehouse, {
             runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
             status: options.status,
@@ -275,7 +275,7 @@ function replayCommand(): Command {
     .option(...jsonOption)
     .explain('\nExample:\n  enrich inbox replay 0b54…')
     .action(async (named: string, options: JsonFlag) => {
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         const before = await getDelivery(warehouse, named);
         const { delivery_id: deliveryId } = before;
         await reopenDelivery(warehouse, deliveryId);

@@ -11,7 +11,7 @@ import {
   type WantedLimit,
 } from '../../ledger/budget-limits.ts';
 import { withWarehouse, withSession } from '../session/session.ts';
-import { settingsOfExisting, settingsOf } from '../session/settings-flags.ts';
+import { settingsOfExisting, settingsOf } from '../session/command-settings.ts';
 import {
   Command,
   jsonArrayOption,
@@ -60,7 +60,7 @@ All changes of limits: enrich sql -c 'select * from budget_changes'
 Example:
   enrich budget show`)
     .action(async (options: JsonFlag) => {
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse: { database } }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse: { database } }) => {
         const budgets = await readBudgets(database, shownOfEach);
         if (options.json === true) return printJson<'budget-list'>(budgets);
         print(listTable(budgets));
@@ -98,7 +98,7 @@ Examples:
   enrich budget set run:latest 250
   enrich budget set month used                    spend nothing more this month`)
     .action(async (name: string, limit: string, options: NoteFlags & JsonFlag) => {
-      const config = settingsOf(options);
+      const config = settingsOf();
       const { budget, fromNowOn } = budgetOf(name);
       const wanted = limitOf(limit, fromNowOn);
       const say = options.json === true ? tell : print;

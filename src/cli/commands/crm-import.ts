@@ -77,18 +77,12 @@ async function requireContacts(
   if (run?.source === own || run?.source === null) return;
   const sources = run ? await contactSources(database, run.runId) : await readSources(database);
   if (sources.includes(own)) return;
-  const steps = sources.map((source) => {
-    const owner = ownerOf(source);
-    return owner === undefined
-      ? `add --source ${source}, if its contact ids are record ids of ${title}`
-      : `write --for ${owner}`;
-  });
-  const [what, where, step] = run
-    ? ['the run has', `--run ${run.runId}`, `name a run of ${title}`]
-    : ['there are', '--for', `enrich an export of ${title} first: enrich run FILE`];
+  const [what, where] = run ? ['the run has', `--run ${run.runId}`] : ['there are', '--for'];
+  const others =
+    sources.length === 0 ? '' : `; --source names another source of its records: ${sources.join(', ')}`;
   throw new UsageProblem('source.unknown', `${what} no contacts of ${title} (source "${own}")`, {
     where,
-    next: [...steps, step].join('; or '),
+    next: `enrich an export of ${title} first: enrich run FILE${others}`,
   });
 }
 

@@ -19,7 +19,7 @@ import { readRunView, reportRun } from '../run/run-status.ts';
 import { describeService, refuseInventedPeople } from '../session/with-service.ts';
 import { specifyRun } from '../run/run-spec.ts';
 import { withSession, type Session } from '../session/session.ts';
-import { settingsOf } from '../session/settings-flags.ts';
+import { settingsOf } from '../session/command-settings.ts';
 
 /** The CRM whose export the demo invents. */
 const crm = 'hubspot';
@@ -36,7 +36,7 @@ export function demoCommand(): Command {
     .explain('\nExample:\n  enrich demo --seed 2')
     .action(async (options: { people: number; seed: number } & JsonFlag) => {
       // The sandbox delivers phones within seconds, so a minute is enough.
-      const config = settingsOf(options, {
+      const config = settingsOf({
         ENRICHMENT_BASE_URL: { text: '' },
         WEBHOOK_PUBLIC_URL: { text: '' },
         LATE_RESULTS_POLL_AFTER: { text: '15s' },

@@ -5,7 +5,7 @@ import { onFirstInterruption } from '../../dev/interruption.ts';
 import { importerNames } from '../../domain/crm/crm.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { sandbox } from '../../domain/runs/run-options.ts';
-import { counted, minuteOf } from '../../domain/text/format.ts';
+import { counted } from '../../domain/text/format.ts';
 import { countSuppressed } from '../../export/contact-choice.ts';
 import {
   exportFormatNames,
@@ -22,9 +22,9 @@ import { newestCursor, readChanges, type FeedEntry } from '../../people/change-f
 import { hasContactsOf, requireSource } from '../../people/contacts/contact-sources.ts';
 import { getRun } from '../../runs/runs.ts';
 import { withWarehouse, type Session } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 import { Command, Option, wholeNumber, type JsonFlag } from '../terminal/command.ts';
-import { print, printJson, table as formatTable, tell, writeBytes } from '../terminal/output.ts';
+import { printJson, tell, writeBytes } from '../terminal/output.ts';
 import { describeSuppressed, writeCrmImport, type CrmImportFlags } from './crm-import.ts';
 
 interface ExportFlags extends Partial<CrmImportFlags> {
@@ -93,7 +93,7 @@ Examples:
   enrich export --since CURSOR --format jsonl | load-into-lake
   enrich export --for hubspot --run latest --output hubspot-import`)
     .action(async (options: ExportFlags) => {
-      const config = settingsOfExisting(options);
+      const config = settingsOfExisting();
       if (options.policy !== undefined && options.for === undefined)
         throw new UsageProblem('setting.invalid', 'policies apply only to files for an importer', {
           where: '--policy',
@@ -208,10 +208,10 @@ export function changesCommand(): Command {
     .description('Print contacts that changed or were deleted, in order.')
     .option('--since <cursor>', 'cursor of the last change that was read (default: from the first change)')
     .option('--limit <n>', 'maximum number of changes (default: all)', wholeNumber(1))
-    .option('--json', 'one JSON object per line')
+    .option('--json', 'one JSON object per line, as without this flag')
     .explain(`
-Each line of --json has cursor, operation (upsert or delete), source, contact_id, groups (changed fields, named after
-their first column) and changed_at. Continue with the cursor of the last line. Changes of open transactions follow
+Each line is a JSON object with cursor, operation (upsert or delete), source, contact_id, groups (changed fields, named
+after their first column) and changed_at. Continue with the cursor of the last line. Changes of open transactions follow
 later, in order: no change is skipped. If RETENTION has removed changes after the cursor, or the first changes, the
 command fails: write all contacts with enrich export --output FILE --json, and continue with the cursor that it prints.
 
@@ -219,13 +219,9 @@ Examples:
   enrich changes --json --limit 1000
   enrich changes --json --since CURSOR`)
     .action(async (options: JsonFlag & { readonly since?: string; readonly limit?: number }) => {
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         const changes = readChanges(warehouse.database, { since: options.since, limit: options.limit });
-        if (options.json === true) return writeBytes(asJsonLines(changes));
-        const rows = [['cursor', 'operation', 'source', 'contact_id', 'groups', 'changed at (UTC)']];
-        for await (const { cursor, operation, source, contact_id, groups, changed_at } of changes)
-          rows.push([cursor, operation, source, contact_id, groups.join(' '), minuteOf(changed_at)]);
-        print(rows.length === 1 ? 'no changes' : formatTable(rows));
+        await writeBytes(asJsonLines(changes));
       });
     });
 }

@@ -10,7 +10,7 @@ import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
 import { readUnfinishedUndo } from '../../runs/undo-run.ts';
 import { stopAfterBatch, withWarehouse } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
 import { Command, jsonOption, type AskingFlags, type JsonFlag } from '../terminal/command.ts';
 import { changePreviewed } from '../terminal/confirm.ts';
 import { listTable, print, printFacts, printJson, progressReporter, tell } from '../terminal/output.ts';
@@ -30,7 +30,7 @@ Examples:
   DATABASE_URL=postgres://… enrich migrate
   DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`)
     .action(async ({ analystRole: role, ...options }: { analystRole?: string } & JsonFlag) => {
-      const stack = await acquireStack(settingsOf(options), { postgres: true }, tell);
+      const stack = await acquireStack(settingsOf(), { postgres: true }, tell);
       try {
         const { done, newer } = await migrate(stack.databaseUrl);
         if (newer.length > 0) tell(`the warehouse is of a newer release: ${newer.join(', ')}`);
@@ -74,7 +74,7 @@ Examples:
           '--check only compares, but --from-answers changes observations',
           { where: 'enrich rebuild', next: 'use one of the two' },
         );
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         const signal = stopAfterBatch();
         if (check) await requireFinishedUndos(warehouse);
         const read = fromAnswers ? await readAnswersAgain(warehouse, signal) : undefined;
@@ -153,7 +153,7 @@ With RETENTION set, workers do this every night, by the Temporal schedule enrich
 Example:
   enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d --yes`)
     .action(async (options: AskingFlags & { readonly retention?: string }) => {
-      const config = settingsOfExisting(options, {
+      const config = settingsOfExisting({
         RETENTION: { flag: '--retention', text: options.retention },
       });
       const { retention } = config;

@@ -17,7 +17,7 @@ import type { CommandFlags } from '../run-options/read-run-options.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { withWarehouse } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
 import {
   Command,
   contactOf,
@@ -68,7 +68,7 @@ Examples:
   enrich suppress add @acme.example --reason "customer, not to be enriched"`)
     .action(async (who: string[], options: NoteFlags & JsonFlag) => {
       const keys = keysOf(who);
-      const added = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
+      const added = await withWarehouse(settingsOf(), ({ warehouse: { database } }) =>
         database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
       );
       const present = keys.length - added;
@@ -90,7 +90,7 @@ Exit code 3: a row has no identifier, so its person is not on the list.
 Example:
   enrich suppress import opt-outs.csv --reason "newsletter"`)
     .action(async (file: string, options: CommandFlags & NoteFlags & JsonFlag) => {
-      const config = settingsOf(options);
+      const config = settingsOf();
       const spec = await specifyRun(addressOf(file, options), options, config);
       const { added, namelessRows, firstNameless } = await withWarehouse(config, (session) =>
         withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
@@ -122,7 +122,7 @@ function removeCommand(): Command {
       const question = `let runs ask for ${counted(keys.length, 'listed person', 'listed people')} again?`;
       const isRemoved = await approves(question, options, 'nothing was removed');
       const removed = isRemoved
-        ? await withWarehouse(settingsOfExisting(options), ({ warehouse }) => unsuppress(warehouse, keys))
+        ? await withWarehouse(settingsOfExisting(), ({ warehouse }) => unsuppress(warehouse, keys))
         : 0;
       const absent = isRemoved ? keys.length - removed : 0;
       if (isRemoved || options.json === true)
@@ -147,7 +147,7 @@ function listCommand(): Command {
     )
     .action(async (who: string[], options: JsonFlag & { readonly limit: number }) => {
       const keys = who.map(keyOf);
-      await withWarehouse(settingsOfExisting(options), ({ warehouse }) =>
+      await withWarehouse(settingsOfExisting(), ({ warehouse }) =>
         keys.length > 0 ? checkPeople(warehouse, who, keys, options) : listEntries(warehouse, options),
       );
     });
@@ -232,7 +232,7 @@ Examples:
   enrich erase --contact hubspot/4711 --yes`)
     .action(async (who: string | undefined, options: NoteFlags & AskingFlags & { contact?: string }) => {
       const find = personOf(who, options.contact);
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         const keys = await find(warehouse);
         const sameName = await findNamesakes(warehouse, keys);
         const isFound = (figures: ErasureFigures): boolean =>

@@ -6,7 +6,7 @@ import {
   type DecidedContact,
 } from '../../people/decisions/record-decision.ts';
 import { withWarehouse } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 import {
   Command,
   contactOf,
@@ -50,7 +50,7 @@ function listCommand(): Command {
     )
     .action(async (options: JsonFlag & { source?: string; contact?: string; limit: number }) => {
       const { source, contact, limit } = options;
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse: { database } }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse: { database } }) => {
         if (contact !== undefined) {
           const review = await readReview(database, contactOf(contact));
           return printFacts(options.json, review, describe(review));
@@ -133,7 +133,7 @@ function decisionCommand(name: keyof typeof decisions): Command {
         };
         printFacts(options.json, facts, describeEffect(decided, !recorded));
       };
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         await changePreviewed(options, {
           measure: () => previewDecision(warehouse, decision, noteOf(options)),
           change: () => recordDecision(warehouse, decision, noteOf(options)),

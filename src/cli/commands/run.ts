@@ -6,7 +6,7 @@ import { printPlan } from '../run/describe-plan.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { planExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
-import { isCommandPresent, readRunView, reportRun } from '../run/run-status.ts';
+import { readRunView, reportRun } from '../run/run-status.ts';
 import { isCredentialMissing, withSession, withWarehouse } from '../session/session.ts';
 import { describeService } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
@@ -58,7 +58,7 @@ Examples:
 ${exitCodesOfRuns}`);
 }
 
-type RunFlags = CommandFlags & { readonly yes?: boolean; readonly rateLimits?: string };
+type RunFlags = CommandFlags & { readonly yes?: boolean };
 
 /** A command that enriches one export. @param priority of the run's calls */
 function enrichingCommand(name: string, priority: RunPriority): Command {
@@ -67,9 +67,6 @@ function enrichingCommand(name: string, priority: RunPriority): Command {
     const config = settingsOfRun(options);
     const spec = await specifyRun(addressOf(file, options), options, config, priority);
     tell(describeService(config));
-    const hasOtherWorkers = config.temporalAddress !== undefined || isCommandPresent(config);
-    if (options.rateLimits !== undefined && hasOtherWorkers)
-      tell('note: running workers keep their own RATE_LIMITS; the plan shows the limit that applies');
     const asks = options.yes !== true;
     if (asks && !process.stdin.isTTY) {
       await withWarehouse(config, async (session) => {

@@ -1,12 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { Command, jsonOption, Option, type AskingFlags, type JsonFlag } from '../terminal/command.ts';
 import { serviceName, type Config } from '../../config/settings.ts';
-import { readClock } from '../../db/expressions.ts';
-import { isWorkerThere } from '../../temporal/connection.ts';
 import { approves } from '../terminal/confirm.ts';
 import { printFacts, tell } from '../terminal/output.ts';
 import { withScheduleFlags } from '../run-options/read-run-options.ts';
-import { warnOfPlainText, warnWithoutWorker } from '../run/follow-run.ts';
 import { defineSchedule, differences, type ScheduleFlags } from '../schedule/schedule-definition.ts';
 import {
   deleteSchedule,
@@ -17,8 +14,9 @@ import {
   type DeletedSchedule,
 } from '../schedule/schedule-server.ts';
 import { describeFoundExport, describeList, describeSchedule, factsOf } from '../schedule/schedule-view.ts';
+import { hasWorker, warnOfWorkers } from '../session/live-workers.ts';
 import { withSession, type Session } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
 
 const whatRunsSchedules = `\
 Temporal stores schedules, and workers (enrich worker) run them with their own settings.
@@ -77,7 +75,7 @@ Examples:
   enrich schedule set synced --cron "0 3 * * *" --query "select * from crm.contacts" --max-credits 500
   enrich schedule set daily "/exports/{date}/contacts.csv" --cron @daily --max-credits 500 --overlap buffer-one`)
     .action(async (name: string, file: string | undefined, flags: ScheduleFlags & JsonFlag) => {
-      const config = settingsOf(flags);
+      const config = settingsOf();
       const definition = await defineSchedule(name, file, flags, hasBudget(config));
       await withSchedules(config, async (session, client) => {
         const before = await putSchedule(client, definition, serviceOf(session));
@@ -98,7 +96,7 @@ function showCommand(): Command {
     .option(...jsonOption)
     .explain('\nExamples:\n  enrich schedule show\n  enrich schedule show nightly')
     .action(async (name: string | undefined, options: JsonFlag) => {
-      await withSchedules(settingsOfExisting(options), async (session, client) => {
+      await withSchedules(settingsOfExisting(), async (session, client) => {
         if (name !== undefined) {
           const facts = await factsOf(session, await getSchedule(client, name));
           return printFacts(options.json, facts, describeSchedule(facts));
@@ -113,7 +111,7 @@ function showCommand(): Command {
 function triggerCommand(): Command {
   return namedCommand('trigger', 'Start a run of a schedule now, also while the schedule is paused.').action(
     async (name: string, options: JsonFlag) => {
-      await withSchedules(settingsOfExisting(options), async (session, client) => {
+      await withSchedules(settingsOfExisting(), async (session, client) => {
         const known = await getSchedule(client, name);
         const waits = await triggerSchedule(client, known);
         await tellWhatRunsSchedules(session);
@@ -133,7 +131,7 @@ function deleteCommand(): Command {
   return namedCommand('delete', 'Delete a schedule. Runs in progress continue.')
     .option('--yes', 'delete without asking')
     .action(async (name: string, options: AskingFlags) => {
-      await withSchedules(settingsOfExisting(options), async (_, client) => {
+      await withSchedules(settingsOfExisting(), async (_, client) => {
         const known = await getSchedule(client, name);
         if (!(await approves(`delete the schedule ${name}?`, options, 'nothing was deleted'))) return;
         const deleted = await deleteSchedule(client, known);
@@ -178,13 +176,8 @@ function tellContinuing({ cancelled, runs }: DeletedSchedule): void {
 
 /** Warns if scheduled times have no worker, or have one only until a command ends. */
 async function tellWhatRunsSchedules(session: Session): Promise<void> {
-  if (!session.stack.temporal.embedded) {
-    await warnOfPlainText(session);
-    await warnWithoutWorker(session);
-    return;
-  }
-  // Such as the worker of enrich dev.
-  if (await isWorkerThere(await session.temporal(), await readClock(session.warehouse.database))) return;
+  await warnOfWorkers(session);
+  if (!session.stack.temporal.embedded || (await hasWorker(session))) return;
   tell(
     'without TEMPORAL_ADDRESS a schedule begins runs, and a triggered run works, only while enrich dev or enrich run ' +
       'is running with the same data folder: start enrich dev in another terminal',

@@ -13,7 +13,7 @@ import { describeUndone } from '../run/describe-run.ts';
 import { anyRun } from '../run/run-status.ts';
 import { progressReporter, print, printJson, table, tell } from '../terminal/output.ts';
 import { withWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 
 interface UndoFlags extends NoteFlags, AskingFlags {
   readonly revert?: boolean;
@@ -44,7 +44,7 @@ Examples:
   enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --yes --reason "the export of another system"
   enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --revert --yes`)
     .action(async (runId: string, options: UndoFlags) => {
-      await withWarehouse(settingsOfExisting(options), (session) => undo(session, runId, options));
+      await withWarehouse(settingsOfExisting(), (session) => undo(session, runId, options));
     });
 }
 

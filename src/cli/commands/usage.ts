@@ -7,7 +7,7 @@ import { reconcileCredits, type Reconciliation } from '../../ledger/credit-state
 import type { CreditUsage, OperationUsage } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
 import { withSession } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
 import { withService, withSessionClient } from '../session/with-service.ts';
 import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
 import { listTable, print, printJson, tell } from '../terminal/output.ts';
@@ -31,7 +31,7 @@ Examples:
 }
 
 async function showUsage(options: JsonFlag): Promise<void> {
-  await withService(settingsOf(options), async (client, { baseUrl }) => {
+  await withService(settingsOf(), async (client, { baseUrl }) => {
     const [calls, statement] = await Promise.allSettled([client.apiUsage(), client.creditUsage()]);
     if (calls.status === 'rejected' && statement.status === 'rejected')
       throw notOffered(calls.reason, baseUrl);
@@ -106,7 +106,7 @@ function describeCredits(usage: CreditUsage): string {
 
 /** Fetches the newest statement from the service first, then compares all credit cycles and prints them. */
 async function reconcile(options: JsonFlag): Promise<void> {
-  const config = settingsOfExisting(options);
+  const config = settingsOfExisting();
   await withSession(config, { temporal: false, service: true }, async (session) => {
     const missing = await withSessionClient(session, (dependencies) =>
       keepCreditStatement({ ...dependencies, log: session.log }, undefined),

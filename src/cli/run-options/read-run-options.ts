@@ -7,7 +7,7 @@ import {
 } from '../../domain/runs/run-options.ts';
 import { shellWord } from '../../domain/text/format.ts';
 import type { Config } from '../../config/settings.ts';
-import { settingsOf, type GivenSettings } from '../session/settings-flags.ts';
+import { settingsOf, type GivenSettings } from '../session/command-settings.ts';
 import { Option, type Command } from '../terminal/command.ts';
 import { flagHeadings, optionFlags, type FlagOptions, type Texts } from './run-option-flags.ts';
 
@@ -60,7 +60,7 @@ export function withCommandFlags(command: Command): Command {
 
 /** The settings of a command with the flags of `withCommandFlags`, which override the environment. */
 export function settingsOfRun(flags: CommandFlags): Config {
-  return settingsOf(flags, settingsOfOptions(flags));
+  return settingsOf(settingsOfOptions(flags));
 }
 
 /** Adds the flags of a run's options to a command. */
@@ -131,41 +131,23 @@ function settingsOfOptions(flags: object): GivenSettings {
   );
 }
 
-/** Names and formatted values of a schedule's options; null: not shown. */
-export function shownOptions(options: ScheduledOptions): [string, string | null][] {
-  return optionsOfSchedules.map((name) => [commanderOption(name).name(), shown(name, options[name])]);
-}
-
-/** The flags that a plan shows, and their formatted values: every option of the run that has a value. */
-export function flagsOfRun(options: Partial<RunOptions>): Record<string, string> {
+/** The flags of options that have a value, and their formatted values. */
+export function flagsOfRun(options: Partial<RunOptions> | ScheduledOptions): Record<string, string> {
   return Object.fromEntries(
     inHelpOrder.flatMap((name) => {
-      const text = shown(name, options[name]);
+      const text = shown(name, (options as Partial<FlagOptions>)[name]);
       return text === null ? [] : [[commanderOption(name).name(), text]];
     }),
   );
 }
 
-/** The flags that a plan shows, as a person types them. */
+/** The flags that a plan shows, as a person types them. The run keeps the content of the mapping file, not its name. */
 export function typedFlags(options: RunOptions): string[] {
   return Object.entries(flagsOfRun(options)).flatMap(([flag, value]) => {
-    if (flag === 'mapping') return typedMapping(options.mapping!);
+    if (flag === 'mapping') return [`--mapping FILE with ${value}`];
     const texts = flag === 'only' ? formatRowFilters(options.only) : [value];
     return texts.map((text) => `--${flag} ${shellWord(text)}`);
   });
-}
-
-/** The run keeps the content of the mapping file and not its name, and flags about the export as its members. */
-function typedMapping({
-  encoding,
-  short_rows: shortRows,
-  ...content
-}: NonNullable<RunOptions['mapping']>): string[] {
-  return [
-    ...(Object.keys(content).length > 0 ? [`--mapping FILE with ${JSON.stringify(content)}`] : []),
-    ...(typeof encoding === 'string' ? [`--encoding ${shellWord(encoding)}`] : []),
-    ...(shortRows === 'fill' ? ['--short-rows fill'] : []),
-  ];
 }
 
 function shown<Name extends keyof FlagOptions>(

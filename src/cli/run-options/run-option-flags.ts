@@ -211,6 +211,10 @@ function expectationsOf(text: string): string {
   return text.trim();
 }
 
+function invalid(where: string, what: string, next: string, type = 'setting.invalid'): Problem {
+  return new UsageProblem(type, what, { where, next });
+}
+
 /**
  * Returns the conditions of `--only` unchanged. Temporal shows them, so they must not name a person.
  *
@@ -226,10 +230,7 @@ function minMatchRateOf(text: string): number {
   const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
   const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
   if (share >= 0 && share <= 1) return share;
-  throw new UsageProblem('setting.invalid', `"${text}" is no share`, {
-    where: '--min-match-rate',
-    next: 'write 40% or 0.4',
-  });
+  throw invalid('--min-match-rate', `"${text}" is no share`, 'write 40% or 0.4');
 }
 
 /** Credits as decimal text; null without the flag. Needs a pilot. @throws Problem `setting.invalid` */
@@ -237,17 +238,14 @@ function costPerEmailOf(text: string | undefined, hasPilot: boolean): string | n
   if (text === undefined) return null;
   const credits = creditsOf('--max-cost-per-email', text, 'write a number such as 3 or 1.5');
   if (hasPilot) return credits;
-  throw new UsageProblem('setting.invalid', 'this limit applies only to a pilot', {
-    where: '--max-cost-per-email',
-    next: 'add --pilot N, such as --pilot 200',
-  });
+  throw invalid('--max-cost-per-email', 'this limit applies only to a pilot', 'add --pilot N, such as 200');
 }
 
 /** Credits as decimal text. @throws Problem `setting.invalid` */
 export function creditsOf(flag: string, text: string, next: string): string {
   const credits = parseCredits(text);
   if (credits !== undefined) return formatCredits(credits);
-  throw new UsageProblem('setting.invalid', `"${text}" is not a number of credits`, { where: flag, next });
+  throw invalid(flag, `"${text}" is not a number of credits`, next);
 }
 
 /**
@@ -271,10 +269,8 @@ function extrasOf<Name extends keyof typeof extraNames>(
   const names: ExtraNames<Name> = extraNames[option];
   const known = names.filter((name) => given.delete(name));
   if (given.size === 0 && known.length > 0) return known;
-  throw new UsageProblem('setting.invalid', `"${text}" is not a list of known fields`, {
-    where: `--${option}`,
-    next: `write ${names.join(', ')}, or ${names.join(',')}`,
-  });
+  const next = `write ${names.join(', ')}, or ${names.join(',')}`;
+  throw invalid(`--${option}`, `"${text}" is not a list of known fields`, next);
 }
 
 /**
@@ -284,20 +280,26 @@ function extrasOf<Name extends keyof typeof extraNames>(
  * @throws Problem `credits.no-ceiling`
  */
 function ceilingOf(text: string | undefined, waterfall: boolean): string | null {
-  const usage = (what: string, next: string): Problem =>
-    new UsageProblem('credits.no-ceiling', what, { where: '--max-credits-per-person', next });
-  if (!waterfall) {
-    if (text === undefined) return null;
-    throw usage('only a waterfall needs a maximum per person', 'remove it, or add --waterfall');
-  }
+  const flag = '--max-credits-per-person';
+  const noCeiling = 'credits.no-ceiling';
+  if (!waterfall && text === undefined) return null;
+  if (!waterfall)
+    throw invalid(flag, 'only a waterfall needs it', 'remove it, or add --waterfall', noCeiling);
   if (text === undefined) {
-    throw usage(
+    const next = `add ${flag}, such as 20, or remove --waterfall`;
+    throw invalid(
+      flag,
       'a waterfall has no fixed price, and the run has no maximum per person',
-      'add --max-credits-per-person, such as 20, or remove --waterfall',
+      next,
+      noCeiling,
     );
   }
-  const credits = parseCredits(text);
-  if (credits === undefined || credits === 0n)
-    throw usage(`"${text}" is not a number of credits`, 'write a number above 0, such as 20 or 12.5');
-  return formatCredits(credits);
+  const credits = creditsOf(flag, text, 'write a number above 0, such as 20 or 12.5');
+  if (credits !== '0') return credits;
+  throw invalid(
+    flag,
+    'a waterfall cannot cost nothing',
+    'write a number above 0, such as 20 or 12.5',
+    noCeiling,
+  );
 }

@@ -6,7 +6,7 @@ import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
-import { scheduledOptions, shownOptions } from '../run-options/read-run-options.ts';
+import { flagsOfRun, scheduledOptions } from '../run-options/read-run-options.ts';
 
 /** A schedule as its flags define it. */
 export interface ScheduleDefinition {
@@ -88,7 +88,7 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
     ['timezone', definition.timezone],
     [work.export.kind, work.export.from],
     ['no-budget', work.noBudget && 'yes'],
-    ...shownOptions(work),
+    ...Object.entries(flagsOfRun(work)),
     ['overlap', definition.overlap],
     ['catch-up', formatDuration(definition.catchUpSeconds)],
     ['pause-on-failure', definition.pauseOnFailure && 'yes'],
