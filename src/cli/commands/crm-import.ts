@@ -79,10 +79,13 @@ async function requireContacts(
   if (sources.includes(own)) return;
   const [what, where] = run ? ['the run has', `--run ${run.runId}`] : ['there are', '--for'];
   const others =
-    sources.length === 0 ? '' : `; --source names another source of its records: ${sources.join(', ')}`;
+    sources.length === 0
+      ? ''
+      : `the contacts are of ${sources.join(', ')}: write --for with their CRM, or --source if their contact ids are ` +
+        `record ids of ${title}; or `;
   throw new UsageProblem('source.unknown', `${what} no contacts of ${title} (source "${own}")`, {
     where,
-    next: `enrich an export of ${title} first: enrich run FILE${others}`,
+    next: `${others}enrich an export of ${title} first: enrich run FILE`,
   });
 }
 
