@@ -8,7 +8,7 @@ import type { Columns } from './columns.ts';
 import { filledCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
 import { isSecondPerson, isUnderstood, otherObjectOf } from './known-headers.ts';
 import type { ExportMapping } from './mapping-file.ts';
-import { proposeColumns, proposedMapping } from './propose-columns.ts';
+import { proposedMapping } from './propose-columns.ts';
 
 /**
  * Refuses a file without people: no column identifies people, or there is only a column `name` beside columns of
@@ -20,6 +20,7 @@ export function refuseWithoutPeople(
   columns: Columns,
   first: FirstRows,
   fields: ColumnsOfPeople,
+  missed: readonly (ContactField | undefined)[],
   mapping: ExportMapping | undefined,
 ): void {
   if (mapping?.columns === undefined) refuseJoinedColumns(columns, first);
@@ -46,7 +47,7 @@ export function refuseWithoutPeople(
       },
     );
   }
-  const proposal = proposedMapping(first.header, proposeColumns(first.header, first.rows));
+  const proposal = proposedMapping(first.header, missed);
   throw new UsageProblem(
     'export.no-identifying-column',
     'no column identifies people: none is recognised as email, profile URL, or name with company',

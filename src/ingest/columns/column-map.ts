@@ -59,7 +59,6 @@ export function mapColumns(
   ) as Partial<ColumnsOfPeople>;
   const givenRefusals = givenOptOuts(columns, mapping);
   const namesOf = (field: ContactField): string[] => [
-    ...(field === 'contact_id' ? (own ? ['contact_id'] : []) : []),
     ...(known?.fields[field] ?? []),
     ...commonHeaders[field],
   ];
@@ -70,12 +69,12 @@ export function mapColumns(
   const optOuts = [...givenRefusals, ...takeOptOuts(columns, layout, known)];
   refuseShortenedIds(path, layout, fields.contact_id[0], given.contact_id !== undefined);
   refuseImplausibleColumns(path, layout, given);
-  refuseWithoutPeople(columns, layout, fields, mapping);
-  refuseUnclearConsents(columns, layout);
-
   const isFree = (column: number): boolean => columns.isFree(column);
   const hasOptOuts = optOuts.some(({ scope }) => scope === 'processing');
   const missed = proposeMissedColumns(layout, isFree, known !== undefined, fields);
+  refuseWithoutPeople(columns, layout, fields, missed, mapping);
+  refuseUnclearConsents(columns, layout);
+
   return {
     source: name ?? known?.source ?? 'generic',
     fields,

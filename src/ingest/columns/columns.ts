@@ -12,7 +12,7 @@ export class Columns {
   readonly #header: readonly string[];
   readonly #rows: FirstRows['rows'];
   readonly #recognised: boolean;
-  readonly #byKey = new Map<string, number[]>();
+  readonly #keys: readonly string[];
   readonly #taken = new Set<number>();
 
   constructor(path: string, { header, rows }: FirstRows, recognised: boolean) {
@@ -20,12 +20,7 @@ export class Columns {
     this.#header = header;
     this.#rows = rows;
     this.#recognised = recognised;
-    for (const [column, name] of header.entries()) {
-      const key = headerKey(name);
-      const others = this.#byKey.get(key);
-      if (others) others.push(column);
-      else this.#byKey.set(key, [column]);
-    }
+    this.#keys = header.map(headerKey);
   }
 
   isFree(column: number): boolean {
@@ -100,7 +95,7 @@ export class Columns {
   }
 
   #withKey(key: string): readonly number[] {
-    return key === '' ? [] : (this.#byKey.get(key) ?? []);
+    return [...this.#keys.keys()].filter((column) => key !== '' && this.#keys[column] === key);
   }
 
   #find(reference: ColumnReference): number {

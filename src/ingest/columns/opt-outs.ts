@@ -105,11 +105,6 @@ function polarityOf(words: string): OptOutPolarity | undefined {
   return isDetail(words) ? 'basis' : 'consent';
 }
 
-/** Whether a column has the time, reason or source of opt-outs or consents, by its name. */
-function describesOptOut(header: string): boolean {
-  return isDetail(headerWords(header));
-}
-
 /** When a cell of a column excludes its row, as the plan shows it. */
 const exclusions: Readonly<Record<OptOutPolarity, string>> = {
   refusal: 'unless the cell says no',
@@ -241,13 +236,29 @@ export interface OptOutColumn extends OptOutMeaning {
   readonly isDescription?: boolean;
 }
 
+function optOutColumn(
+  columns: Columns,
+  column: number,
+  meaning: OptOutMeaning,
+  values?: readonly string[],
+): OptOutColumn {
+  const header = columns.nameOf(column);
+  const isDescription = isDetail(headerWords(header));
+  const read = { column, name: shownHeader(header), ...meaning, isDescription };
+  return values === undefined ? read : { ...read, values: new Set(values.map(valueForm)) };
+}
+
 /** The columns of opt-outs that a mapping file names. @throws Problem `mapping.opt-out-ignored` */
 export function givenOptOuts(columns: Columns, mapping: ExportMapping | undefined): OptOutColumn[] {
-  const { opted_out: optedOut, opted_out_of_calls: optedOutOfCalls } = mapping?.columns ?? {};
-  const given = [
-    ...optOutsOfScope(columns, optedOut, 'processing'),
-    ...optOutsOfScope(columns, optedOutOfCalls, 'calls'),
-  ];
+  const given = (['processing', 'calls'] as const).flatMap((scope) =>
+    [mapping?.columns?.[fieldOfScope[scope]] ?? []].flat().map((entry) => {
+      const [reference, values] =
+        typeof entry === 'object' ? [entry.column, entry.values] : [entry, undefined];
+      const [column] = columns.take(reference);
+      const polarity = optOutOf(columns.nameOf(column!))?.polarity ?? 'refusal';
+      return optOutColumn(columns, column!, { polarity, scope }, values);
+    }),
+  );
   refuseIgnoredOptOuts(columns, mapping?.ignore);
   return given;
 }
@@ -263,46 +274,25 @@ export function takeOptOuts(
   known: CrmExport | undefined,
 ): OptOutColumn[] {
   const ofCrm = Object.entries(known?.optedOut ?? {}).flatMap(([header, values]) =>
-    columns.claim('opted_out', [header]).map((column): OptOutColumn => ({
-      column,
-      name: shownHeader(header),
-      polarity: 'consent',
-      scope: 'processing',
-      values: new Set(values.map(valueForm)),
-    })),
+    columns
+      .claim('opted_out', [header])
+      .map((column) => optOutColumn(columns, column, { polarity: 'consent', scope: 'processing' }, values)),
   );
   const named = freeColumns(columns, first).flatMap(([column, header]): OptOutColumn[] => {
     const isEmpty = first.rows.length > 0 && filledCells(first.rows, column).length === 0;
+    const isUnclearColumn = isEmpty && looksLikeConsent(header);
     const meaning =
       optOutOf(header) ??
-      (isEmpty && looksLikeConsent(header)
-        ? ({ polarity: 'unclear', scope: 'processing' } as const)
-        : undefined);
+      (isUnclearColumn ? ({ polarity: 'unclear', scope: 'processing' } as const) : undefined);
     if (meaning === undefined) return [];
     columns.take(column + 1);
-    return [{ column, name: shownHeader(header), ...meaning, isDescription: describesOptOut(header) }];
+    return [optOutColumn(columns, column, meaning)];
   });
   return [...named, ...ofCrm];
 }
 
 function freeColumns(columns: Columns, { header }: FirstRows): (readonly [number, string])[] {
   return [...header.entries()].filter(([column]) => columns.isFree(column));
-}
-
-function optOutsOfScope(
-  columns: Columns,
-  given: NonNullable<ExportMapping['columns']>['opted_out'],
-  scope: OptOutScope,
-): OptOutColumn[] {
-  const entries = given === undefined ? [] : Array.isArray(given) ? given : [given];
-  return entries.map((entry) => {
-    const [column] = columns.take(typeof entry === 'object' ? entry.column : entry);
-    const header = columns.nameOf(column!);
-    const polarity = optOutOf(header)?.polarity ?? 'refusal';
-    const isDescription = describesOptOut(header);
-    const read = { column: column!, name: shownHeader(header), polarity, scope, isDescription };
-    return typeof entry === 'object' ? { ...read, values: new Set(entry.values.map(valueForm)) } : read;
-  });
 }
 
 function refuseIgnoredOptOuts(columns: Columns, ignore: ExportMapping['ignore']): void {
