@@ -37,7 +37,15 @@ export interface StagedRow {
   readonly matchKeys: readonly number[];
 }
 
-const emptyIdentity: Identity = {};
+/** A row without a value that can be trusted. */
+const unread = {
+  outcome: 'malformed',
+  identity: {},
+  optedOut: false,
+  optedOutOfCalls: false,
+  keys: [],
+  matchKeys: [],
+} as const;
 const noIdentifier = 'no email, profile URL or service id, and no name together with a company';
 
 /**
@@ -53,17 +61,8 @@ export function createRowReader(
   const optOutOfProcessing = optOutCheck(columns, 'processing');
   const optOutOfCalls = optOutCheck(columns, 'calls');
   return (cells, rowNumber, fault) => {
-    if (fault !== undefined) {
-      const contactId = `row:${rowNumber}`;
-      const nothing = {
-        identity: emptyIdentity,
-        optedOut: false,
-        optedOutOfCalls: false,
-        keys: [],
-        matchKeys: [],
-      };
-      return { rowNumber, contactId, outcome: 'malformed', reason: fault, cells, ...nothing };
-    }
+    if (fault !== undefined)
+      return { ...unread, rowNumber, contactId: `row:${rowNumber}`, reason: fault, cells };
     const identity = readIdentity(cells);
     const keys = identityKeys(identity);
     const usable = keys.length > 0;
