@@ -182,12 +182,8 @@ async function decide(
 
 /** Reads all calls before the first decision, each once: a mistyped name decides about no call. */
 async function attemptsOf(warehouse: Warehouse, names: readonly string[]): Promise<AttemptFacts[]> {
-  const attempts = new Map<string, AttemptFacts>();
-  for (const name of names) {
-    const attempt = await getAttempt(warehouse, name);
-    attempts.set(attempt.attempt_id, attempt);
-  }
-  return [...attempts.values()];
+  const attempts = await Promise.all(names.map((name) => getAttempt(warehouse, name)));
+  return [...new Map(attempts.map((attempt) => [attempt.attempt_id, attempt])).values()];
 }
 
 /** A call whose answer or deliveries state a cost was billed. @throws UsageProblem `attempt.billed` */

@@ -72,9 +72,6 @@ Example:
     });
 }
 
-/** `day or month` */
-const anyPeriod = periodNames.join(' or ');
-
 function setBudgetCommand(): Command {
   return new Command('set')
     .description('Change a limit for all workers at once. Runs that wait for the budget continue.')
@@ -103,23 +100,17 @@ Examples:
       const wanted = limitOf(limit, fromNowOn);
       const say = options.json === true ? tell : print;
       const { change, waiting, awaiting } = await withWarehouse(config, async ({ warehouse }) => {
-        const limitChange = await changeLimit(
-          warehouse,
-          budget,
-          { wanted, fromNowOn },
-          config,
-          noteOf(options),
-        );
-        const { budgetId } = limitChange;
+        const changed = await changeLimit(warehouse, budget, { wanted, fromNowOn }, config, noteOf(options));
         return {
-          change: limitChange,
-          waiting: await runsWaitingFor(warehouse, budgetId),
+          change: changed,
+          waiting: await runsWaitingFor(warehouse, changed.budgetId),
           // They look at the budget again when it changes.
-          awaiting: await runsAwaitingLateResults(warehouse, budgetId),
+          awaiting: await runsAwaitingLateResults(warehouse, changed.budgetId),
         };
       });
+      const { budgetId, before, after } = change;
       if (fromNowOn && budget.kind === 'period') say(`every ${budget.period} from now on: ${limit}`);
-      say(describeChange(change));
+      say(`${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`);
       if (waiting.length + awaiting.length > 0)
         await withSession(config, { temporal: true, service: false }, async (session) =>
           signalRuns(await session.temporal(), [...waiting, ...awaiting]),
@@ -129,7 +120,6 @@ Examples:
           `${runId} waits for this budget: a worker continues it if every budget has credits for one person; ` +
             `without a worker: enrich resume ${runId}`,
         );
-      const { budgetId, before, after } = change;
       if (options.json === true) printJson({ budget: budgetId, before, after, waiting_runs: waiting });
     });
 }
@@ -168,7 +158,14 @@ async function resolve(
 ): Promise<{ budgetId: string; ownDefault: Credits | undefined }> {
   if (budget.kind === 'run') {
     const run = await getRun(warehouse, budget.runId);
-    if (run.finishedAt !== null) throw ended(run.runId);
+    if (run.finishedAt !== null) {
+      const next =
+        'run the same file again with --max-credits: the new run asks only for people who are not fresh';
+      throw new UsageProblem('run.ended', 'the run has ended: its limit cannot change', {
+        where: run.runId,
+        next,
+      });
+    }
     const { maxCredits } = run.options;
     return {
       budgetId: budgetOfRun(run.runId),
@@ -178,14 +175,14 @@ async function resolve(
   const present = await presentBudget(warehouse.database, budget.period);
   const budgetId = budget.name === undefined ? present : `${budget.period}:${budget.name}`;
   // Names of periods, such as day:2026-11-21, sort in the order of time.
-  if (budgetId < present) throw over(budgetId);
+  if (budgetId < present) {
+    const next = `write ${periodNames.join(' or ')} for the current one`;
+    throw new UsageProblem('budget.over', 'the period is over: its limit cannot change', {
+      where: budgetId,
+      next,
+    });
+  }
   return { budgetId, ownDefault: config.budgets.perPeriod[budget.period] };
-}
-
-function describeChange({ budgetId, before, after }: LimitChange): string {
-  return before === after
-    ? `${budgetId}: ${formatLimit(after)}, as before`
-    : `${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`;
 }
 
 /** The name of a default budget, such as `every-day`, changes every period from now on. */
@@ -207,18 +204,4 @@ function limitOf(text: string, fromNowOn: boolean): WantedLimit {
 
 function wrong(what: string, next: string): Problem {
   return new UsageProblem('setting.invalid', what, { where: 'enrich budget set', next });
-}
-
-function ended(runId: string): Problem {
-  return new UsageProblem('run.ended', `run ${runId} has ended: its limit cannot change`, {
-    where: budgetOfRun(runId),
-    next: 'run the same file again with --max-credits: the new run asks only for people who are not fresh',
-  });
-}
-
-function over(budgetId: string): Problem {
-  return new UsageProblem('budget.over', `${budgetId} is over: its limit cannot change`, {
-    where: budgetId,
-    next: `write ${anyPeriod} for the current one`,
-  });
 }

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { onFirstInterruption } from '../../dev/interruption.ts';
@@ -15,7 +14,7 @@ import {
 } from '../../export/export-format.ts';
 import { exportedTableNames, exportTable, type ExportedTableName } from '../../export/export-table.ts';
 import { writeS3Object, type S3Settings } from '../../files/s3-client.ts';
-import { asUnwritable, writeWholeFile } from '../../files/write-whole-file.ts';
+import { writeWholeFile } from '../../files/write-whole-file.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
@@ -125,29 +124,17 @@ async function writeTable(
   // Read before the rows: the next export then includes changes made during this one.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
   const chosen = { table, format, select, choice: { source, runId, since } };
-  const replaces = output !== undefined && isFile(output);
   const rows = await exportTable(warehouse, chosen, (bytes) => writeTo(output, bytes, s3));
   if (rows === undefined) return;
   const suppressed = await countSuppressed(warehouse, chosen.choice);
   tell(
-    counted(rows, table === 'contacts' ? 'contact' : 'row') +
-      (output === undefined ? '' : ` in ${output}`) +
-      (replaces ? ', which replaced an earlier file' : ''),
+    counted(rows, table === 'contacts' ? 'contact' : 'row') + (output === undefined ? '' : ` in ${output}`),
   );
   if (suppressed > 0) tell(describeSuppressed(suppressed));
   else if (rows === 0 && runId !== undefined)
     tell(`no contact has its person from ${runId}; without --run all contacts are exported`);
   if (output !== undefined && options.json === true)
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
-}
-
-/** @throws Problem `output.unwritable` if the folder of the file may not be read */
-function isFile(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  } catch (error) {
-    throw asUnwritable(error, 'the file', path);
-  }
 }
 
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {
@@ -175,19 +162,15 @@ async function writeToS3(
   }
 }
 
-/** Endings of files that no format writes. A program would read CSV under such a name as something else. */
-const refusedEndings = /^\.(?:xlsx|xls|ods|gz|zst|bz2|xz|zip|json)$/i;
-
+/** The format that a file's ending names. @throws UsageProblem: a program would read CSV as what the ending says */
 function formatOf(output: string | undefined): ExportFormatName {
   const ending = extname(output ?? '');
-  if (refusedEndings.test(ending))
-    throw new UsageProblem('setting.invalid', `enrich export writes no ${ending} files`, {
-      where: `--output ${output}`,
-      next:
-        'name a file that ends in .csv (spreadsheets open it), .jsonl or .parquet; to compress it: ' +
-        'enrich export | gzip',
-    });
-  return formatOfEnding(ending.slice(1).toLowerCase()) ?? 'csv';
+  const format = ending === '' ? 'csv' : formatOfEnding(ending.slice(1).toLowerCase());
+  if (format !== undefined) return format;
+  throw new UsageProblem('setting.invalid', `enrich export writes no ${ending} files`, {
+    where: `--output ${output}`,
+    next: 'name a file that ends in .csv, .jsonl or .parquet, or give a --format; to compress: enrich export | gzip',
+  });
 }
 
 function refuseStandardOutput({ json }: ExportFlags, format: ExportFormatName): void {

@@ -231,9 +231,13 @@ Examples:
   enrich erase ada@orbit.example --reason "ticket 17"
   enrich erase --contact hubspot/4711 --yes`)
     .action(async (who: string | undefined, options: NoteFlags & AskingFlags & { contact?: string }) => {
-      const find = personOf(who, options.contact);
+      const { contact } = options;
+      if ((who === undefined) === (contact === undefined))
+        throw unclear('the command needs exactly one person', 'enrich erase');
+      const record = contact === undefined ? undefined : contactOf(contact);
+      const named = who === undefined ? [] : [keyOfPerson(who)];
       await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-        const keys = await find(warehouse);
+        const keys = record === undefined ? named : await keysOfContact(warehouse, record);
         const sameName = await findNamesakes(warehouse, keys);
         const isFound = (figures: ErasureFigures): boolean =>
           Object.values(figures).some((figure) => figure > 0);
@@ -262,26 +266,19 @@ Examples:
     });
 }
 
-/** @throws Problem `person.unclear` if the arguments name no person or several people */
-function personOf(
-  who: string | undefined,
-  contact: string | undefined,
-): (warehouse: Warehouse) => Promise<string[]> {
-  const unclear = (what: string, where = 'argument 1'): UsageProblem => {
-    const next = 'name one person by an email, a profile, person:ID, or --contact hubspot/4711';
-    return new UsageProblem('person.unclear', what, { where, next });
-  };
-  if (contact !== undefined && who === undefined) {
-    const record = contactOf(contact);
-    return (warehouse) => keysOfContact(warehouse, record);
-  }
-  if (who === undefined || contact !== undefined)
-    throw unclear('the command needs exactly one person', 'enrich erase');
+const waysToNameOne = 'name one person by an email, a profile, person:ID, or --contact hubspot/4711';
+
+function unclear(what: string, where: string): UsageProblem {
+  return new UsageProblem('person.unclear', what, { where, next: waysToNameOne });
+}
+
+/** @throws Problem `person.unclear` if the argument names no person or several people */
+function keyOfPerson(who: string): string {
   const { kind, key } = subjectOf(who, 1);
-  if (kind === 'domain') throw unclear('a domain is not one person');
+  if (kind === 'domain') throw unclear('a domain is not one person', 'argument 1');
   if (kind === 'email' && isRoleAddress(key.slice('email:'.length)))
-    throw unclear('several people may read this email');
-  return () => Promise.resolve([key]);
+    throw unclear('several people may read this email', 'argument 1');
+  return key;
 }
 
 /** @throws Problem `person.unclear` for a record of several people; `contact.unknown` for an unknown record */
@@ -290,12 +287,13 @@ async function keysOfContact(
   record: { readonly source: string; readonly contactId: string },
 ): Promise<string[]> {
   const keys = await keysOfRecord(warehouse.database, record);
-  if (keys !== undefined && keys.length > 0) return keys;
-  const [type, what, next] =
-    keys === undefined
-      ? ['person.unclear', 'this record has been about more than one person', 'name the person by an email']
-      : ['contact.unknown', 'the warehouse does not know this record', 'check the source and the id'];
-  throw new UsageProblem(type, what, { where: '--contact', next: `${next}, a profile, or person:ID` });
+  if (keys === undefined) throw unclear('this record has been about more than one person', '--contact');
+  if (keys.length > 0) return keys;
+  const next = 'check the source and the id, or name the person by an email, a profile, or person:ID';
+  throw new UsageProblem('contact.unknown', 'the warehouse does not know this record', {
+    where: '--contact',
+    next,
+  });
 }
 
 /** The service may have answered with another record of the same human. */

@@ -9,7 +9,13 @@ import { shellWord } from '../../domain/text/format.ts';
 import type { Config } from '../../config/settings.ts';
 import { settingsOf, type GivenSettings } from '../session/command-settings.ts';
 import { Option, type Command } from '../terminal/command.ts';
-import { flagHeadings, optionFlags, type FlagOptions, type Texts } from './run-option-flags.ts';
+import {
+  flagHeadings,
+  optionFlags,
+  refuseContradictions,
+  type FlagOptions,
+  type Texts,
+} from './run-option-flags.ts';
 
 const inHelpOrder = Object.keys(optionFlags) as readonly (keyof FlagOptions)[];
 const optionsOfCommands = optionsSetBy('flag', 'flag of commands');
@@ -111,13 +117,16 @@ async function readOptions<Name extends keyof FlagOptions>(
   flags: object,
   names: readonly Name[],
 ): Promise<Pick<FlagOptions, Name>> {
-  const textsOf = (name: keyof FlagOptions): Texts => {
-    const given = (flags as Readonly<Record<string, unknown>>)[commanderOption(name).attributeName()];
-    return given === undefined ? [] : [given].flat().map(String);
-  };
   const options: [Name, unknown][] = [];
-  for (const name of names) options.push([name, await optionFlags[name].read(textsOf(name), textsOf)]);
-  return Object.fromEntries(options) as Pick<FlagOptions, Name>;
+  for (const name of names) {
+    const { read, missing = null } = optionFlags[name];
+    const given = (flags as Readonly<Record<string, unknown>>)[commanderOption(name).attributeName()];
+    const texts = [given ?? []].flat().map(String);
+    options.push([name, texts.length === 0 ? missing : await read(texts[0]!, texts)]);
+  }
+  const read = Object.fromEntries(options) as Pick<FlagOptions, Name>;
+  refuseContradictions(read);
+  return read;
 }
 
 function settingsOfOptions(flags: object): GivenSettings {

@@ -39,13 +39,10 @@ interface OptionFlag<Value> {
   /** @throws InvalidArgumentError that commander shows with the flag */
   readonly parse?: (text: string) => unknown;
   readonly setting?: Setting;
-  /**
-   * Reads the option, or its default.
-   *
-   * @param textsOf the texts of another flag that the option depends on
-   * @throws Problem
-   */
-  readonly read: (texts: Texts, textsOf: (name: keyof FlagOptions) => Texts) => Value | Promise<Value>;
+  /** Reads the flag. @param all the texts of a repeated flag @throws Problem */
+  readonly read: (text: string, all: Texts) => Value | Promise<Value>;
+  /** The option without the flag; default: null. */
+  readonly missing?: Value;
   /** Formats the option as its flag takes it; null: not shown. Default: the value as text. */
   readonly show?: (value: NonNullable<Value>) => string | null;
 }
@@ -61,28 +58,28 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     description:
       'maximum credits per run; 0 makes no call and fills contacts of known people (MAX_CREDITS_PER_RUN)',
     setting: 'MAX_CREDITS_PER_RUN',
-    read: ([number]) =>
-      number === undefined ? null : creditsOf('--max-credits', number, 'write a number such as 500 or 12.5'),
+    read: (number) => creditsOf('--max-credits', number, 'write a number such as 500 or 12.5'),
   },
   reveal: {
     flag: '--reveal <what>',
     group: 'often',
     description: 'fields to ask for beside profiles: phone, email (personal addresses), or phone,email',
     repeatable: true,
-    read: (fields) => extrasOf('reveal', fields),
+    read: (_, fields) => extrasOf('reveal', fields),
+    missing: [],
     show: (fields) => fields.join(',') || null,
   },
   source: {
     flag: '--source <name>',
     group: 'often',
     description: 'name of the CRM in the warehouse (default: recognised from the header)',
-    read: ([name]) => (name === undefined ? null : checkedSource(name)),
+    read: checkedSource,
   },
   mapping: {
     flag: '--mapping <file>',
     group: 'often',
     description: 'JSON or YAML file that assigns columns',
-    read: ([file]) => (file === undefined ? null : readMapping(file)),
+    read: readMapping,
     show: (mapping) => JSON.stringify(mapping),
   },
   only: {
@@ -90,7 +87,8 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     group: 'export',
     description: 'rows to ask for: COLUMN=VALUE or "COLUMN in VALUE,VALUE"; repeatable',
     repeatable: true,
-    read: (choices) => parseRowFilters(withoutPeople(choices)),
+    read: (_, choices) => parseRowFilters(withoutPeople(choices)),
+    missing: [],
     show: (only) => formatRowFilters(only).join('; ') || null,
   },
   orderBy: {
@@ -98,7 +96,7 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     group: 'export',
     description:
       'column that orders the people to ask for: lowest value first, or with COLUMN desc highest value first',
-    read: ([column]) => (column === undefined ? null : parseRowOrder(column)),
+    read: parseRowOrder,
     show: formatRowOrder,
   },
   expectations: {
@@ -107,7 +105,7 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     description:
       'rules for the export; if it breaks one, the run pauses before it spends: none, usual, or rules such as ' +
       'rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no (default: none; usual in a schedule)',
-    read: ([rules]) => (rules === undefined ? null : expectationsOf(rules)),
+    read: expectationsOf,
   },
   freshness: {
     flag: '--freshness <durations>',
@@ -115,7 +113,7 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     description:
       'time until a person is asked for again, such as 90d or enriched=90d,phone=180d,not_found=30d (FRESHNESS)',
     setting: 'FRESHNESS',
-    read: ([durations]) => (durations === undefined ? null : parseFreshness(durations)),
+    read: (durations) => parseFreshness(durations),
     show: formatFreshness,
   },
   waterfall: {
@@ -123,7 +121,8 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     group: 'data',
     description: 'fields to ask further vendors for: phone, email, or phone,email',
     repeatable: true,
-    read: (fields) => extrasOf('waterfall', fields),
+    read: (_, fields) => extrasOf('waterfall', fields),
+    missing: [],
     show: (fields) => fields.join(',') || null,
   },
   lateDeadlineSeconds: {
@@ -131,34 +130,34 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     group: 'data',
     description: 'time to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
     setting: 'LATE_RESULTS_DEADLINE',
-    read: ([duration]) => (duration === undefined ? null : parseDuration(duration, '--late-deadline')),
+    read: (duration) => parseDuration(duration, '--late-deadline'),
     show: formatDuration,
   },
   maxCreditsPerPerson: {
     flag: '--max-credits-per-person <n>',
     group: 'credits',
     description: 'maximum credits per person; required with --waterfall',
-    read: ([credits], textsOf) => ceilingOf(credits, textsOf('waterfall').length > 0),
+    read: ceilingOf,
   },
   pilot: {
     flag: '--pilot <n>',
     group: 'credits',
     description: 'people to ask for first, a sample of all kinds of rows; the run then shows their results',
     parse: wholeNumber(1, 100_000),
-    read: ([people]) => (people === undefined ? null : Number(people)),
+    read: Number,
   },
   minMatchRate: {
     flag: '--min-match-rate <share>',
     group: 'credits',
     description: 'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
-    read: ([share]) => (share === undefined ? null : minMatchRateOf(share)),
+    read: minMatchRateOf,
     show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
   },
   maxCostPerEmail: {
     flag: '--max-cost-per-email <n>',
     group: 'credits',
     description: 'credits per email above which the run pauses after its pilot',
-    read: ([credits], textsOf) => costPerEmailOf(credits, textsOf('pilot').length > 0),
+    read: (credits) => creditsOf('--max-cost-per-email', credits, 'write a number such as 3 or 1.5'),
   },
   onBudget: {
     flag: '--on-budget <what>',
@@ -168,7 +167,7 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
       'the budget is raised or its next period begins (default: finish for --max-credits and in schedules; pause ' +
       'for other budgets)',
     choices: ['finish', 'pause'],
-    read: ([policy]) => (policy === 'finish' || policy === 'pause' ? policy : null),
+    read: (policy) => policy as 'finish' | 'pause',
   },
   onUnknown: {
     flag: '--on-unknown <what>',
@@ -177,7 +176,8 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
       'what happens to the people of a call whose answer is lost: hold until you decide, or retry once at the price ' +
       'of both calls (default: hold)',
     choices: ['hold', 'retry'],
-    read: ([what]) => (what === 'retry' ? 'retry' : 'hold'),
+    read: (what) => what as 'hold' | 'retry',
+    missing: 'hold',
     show: (what) => (what === 'retry' ? what : null),
   },
 };
@@ -233,14 +233,6 @@ function minMatchRateOf(text: string): number {
   throw invalid('--min-match-rate', `"${text}" is no share`, 'write 40% or 0.4');
 }
 
-/** Credits as decimal text; null without the flag. Needs a pilot. @throws Problem `setting.invalid` */
-function costPerEmailOf(text: string | undefined, hasPilot: boolean): string | null {
-  if (text === undefined) return null;
-  const credits = creditsOf('--max-cost-per-email', text, 'write a number such as 3 or 1.5');
-  if (hasPilot) return credits;
-  throw invalid('--max-cost-per-email', 'this limit applies only to a pilot', 'add --pilot N, such as 200');
-}
-
 /** Credits as decimal text. @throws Problem `setting.invalid` */
 export function creditsOf(flag: string, text: string, next: string): string {
   const credits = parseCredits(text);
@@ -258,7 +250,6 @@ function extrasOf<Name extends keyof typeof extraNames>(
   option: Name,
   texts: readonly string[],
 ): ExtraNames<Name> {
-  if (texts.length === 0) return [];
   const text = texts.join(',');
   const given = new Set(
     text
@@ -273,33 +264,33 @@ function extrasOf<Name extends keyof typeof extraNames>(
   throw invalid(`--${option}`, `"${text}" is not a list of known fields`, next);
 }
 
-/**
- * Reads the maximum credits per person of a waterfall; null without a waterfall. Vendors set their own prices, so the
- * user must set a maximum.
- *
- * @throws Problem `credits.no-ceiling`
- */
-function ceilingOf(text: string | undefined, waterfall: boolean): string | null {
-  const flag = '--max-credits-per-person';
-  const noCeiling = 'credits.no-ceiling';
-  if (!waterfall && text === undefined) return null;
-  if (!waterfall)
-    throw invalid(flag, 'only a waterfall needs it', 'remove it, or add --waterfall', noCeiling);
-  if (text === undefined) {
-    const next = `add ${flag}, such as 20, or remove --waterfall`;
-    throw invalid(
-      flag,
-      'a waterfall has no fixed price, and the run has no maximum per person',
-      next,
-      noCeiling,
-    );
-  }
-  const credits = creditsOf(flag, text, 'write a number above 0, such as 20 or 12.5');
+/** @throws Problem `credits.no-ceiling` */
+function ceilingOf(text: string): string {
+  const next = 'write a number above 0, such as 20 or 12.5';
+  const credits = creditsOf('--max-credits-per-person', text, next);
   if (credits !== '0') return credits;
-  throw invalid(
-    flag,
-    'a waterfall cannot cost nothing',
-    'write a number above 0, such as 20 or 12.5',
-    noCeiling,
-  );
+  throw invalid('--max-credits-per-person', 'nobody costs nothing', next, 'credits.no-ceiling');
+}
+
+/**
+ * Refuses a limit without what it limits, and a waterfall without a limit: vendors set their own prices.
+ *
+ * @throws Problem `setting.invalid`, `credits.no-ceiling`
+ */
+export function refuseContradictions({
+  waterfall,
+  maxCreditsPerPerson: ceiling,
+  pilot,
+  maxCostPerEmail,
+}: Partial<FlagOptions>): void {
+  const flag = '--max-credits-per-person';
+  const hasWaterfall = waterfall !== undefined && waterfall.length > 0;
+  if (hasWaterfall && ceiling === null) {
+    const what = 'a waterfall has no fixed price, and the run has no maximum per person';
+    throw invalid(flag, what, `add ${flag}, such as 20, or remove --waterfall`, 'credits.no-ceiling');
+  }
+  if (!hasWaterfall && typeof ceiling === 'string')
+    throw invalid(flag, 'only a waterfall needs it', 'remove it, or add --waterfall', 'credits.no-ceiling');
+  if (typeof maxCostPerEmail === 'string' && pilot === null)
+    throw invalid('--max-cost-per-email', 'this limit applies only to a pilot', 'add --pilot N, such as 200');
 }
