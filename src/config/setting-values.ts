@@ -69,10 +69,7 @@ function isWithoutExtras({ username, password, search, hash }: URL): boolean {
  * @param must what the text must be, as the end of a sentence
  * @param read returns undefined for any other text
  */
-export const value = <Value extends NonNullable<unknown>>(
-  must: string,
-  read: (text: string) => Value | undefined,
-) =>
+export const known = <Value>(must: string, read: (text: string) => Value | undefined) =>
   text.transform((given, context): Value | undefined => {
     const found = given === undefined ? undefined : read(given);
     if (found !== undefined || given === undefined) return found;
@@ -82,7 +79,7 @@ export const value = <Value extends NonNullable<unknown>>(
 
 /** A whole number within limits. */
 export const count = (fallback: number, minimum: number, maximum: number) =>
-  value(`a whole number from ${minimum} to ${maximum}`, (given) => {
+  known(`a whole number from ${minimum} to ${maximum}`, (given) => {
     const number = Number(given);
     return Number.isInteger(number) && number >= minimum && number <= maximum ? number : undefined;
   }).transform((number) => number ?? fallback);
@@ -108,11 +105,11 @@ export const duration = (setting: string, fallback: string) =>
   parsed(fallback, (given) => parseDuration(given, setting));
 
 /** An amount of credits; undefined: no limit. */
-export const credits = value('credits from 0 up, such as 500 or 12.5', parseCredits);
+export const credits = known('credits from 0 up, such as 500 or 12.5', parseCredits);
 
 /** An address `host:port`, or only a port on 127.0.0.1. */
 export const listenAddress = (example: string) =>
-  value(`host:port, such as ${example}`, (given): ListenAddress | undefined => {
+  known(`host:port, such as ${example}`, (given): ListenAddress | undefined => {
     const [, host, port] = /^(?:(.*):)?(\d{1,5})$/.exec(given) ?? [];
     if (port === undefined || Number(port) > 65_535) return undefined;
     return { host: host?.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
@@ -130,7 +127,7 @@ function listOf<Value>(given: string, read: (part: string) => Value | undefined)
 }
 
 /** Percents of a budget, ascending: `50%,80%`; none: `none`. */
-export const percents = value('percents from 1% to 100%, such as 50%,80%, or none', (given) => {
+export const percents = known('percents from 1% to 100%, such as 50%,80%, or none', (given) => {
   if (given === 'none') return [];
   const read = (part: string) =>
     /^(?:100|[1-9]\d?)\s*%$/.test(part) ? Number.parseInt(part, 10) : undefined;
@@ -138,7 +135,7 @@ export const percents = value('percents from 1% to 100%, such as 50%,80%, or non
 });
 
 /** Names of events, separated by commas. */
-export const events = value(`names of events, separated by commas: ${notifiedEvents.join(', ')}`, (given) =>
+export const events = known(`names of events, separated by commas: ${notifiedEvents.join(', ')}`, (given) =>
   listOf(given, (part) => notifiedEvents.find((name) => name === part)),
 );
 

@@ -12,6 +12,7 @@ import {
   databaseAddress,
   duration,
   events,
+  known,
   listenAddress,
   oneOf,
   parsed,
@@ -19,7 +20,6 @@ import {
   serviceAddress,
   text,
   url,
-  value,
 } from './setting-values.ts';
 
 /** The settings of the periods: MAX_CREDITS_PER_DAY, … */
@@ -37,9 +37,9 @@ const fields = z.object({
   ENRICHMENT_ACCESS_TOKEN_FILE: text,
   ENRICHMENT_ACCESS_TOKEN_COMMAND: text,
   DATABASE_URL: databaseAddress,
-  TEMPORAL_ADDRESS: value('HOST:PORT, such as 127.0.0.1:7233', matching(/^[^\s/]+:\d{1,5}$/)),
+  TEMPORAL_ADDRESS: known('HOST:PORT, such as 127.0.0.1:7233', matching(/^[^\s/]+:\d{1,5}$/)),
   TEMPORAL_UI_URL: url('http:', 'https:'),
-  TEMPORAL_DEPLOYMENT_NAME: value('a name without dots and colons', matching(/^[^.:]*$/)),
+  TEMPORAL_DEPLOYMENT_NAME: known('a name without dots and colons', matching(/^[^.:]*$/)),
   TEMPORAL_WORKER_BUILD_ID: text,
   TEMPORAL_CODEC_KEYS: text,
   TEMPORAL_CODEC_KEYS_FILE: text,
@@ -60,7 +60,7 @@ const fields = z.object({
   RETENTION: parsed('', parseRetention),
   LATE_RESULTS_POLL_AFTER: duration('LATE_RESULTS_POLL_AFTER', '15m'),
   LATE_RESULTS_DEADLINE: duration('LATE_RESULTS_DEADLINE', '24h'),
-  POLL_PATH: value(
+  POLL_PATH: known(
     'a path that begins with / and contains {request_id}',
     matching(/^\/.*\{request_id\}/),
   ).transform((given) => given ?? '/webhook_result/{request_id}'),
@@ -77,7 +77,7 @@ const fields = z.object({
   TEMPORAL_UI_PORT: count(0, 0, 65_535),
   POSTGRES_PORT: count(0, 0, 65_535),
   SANDBOX_PORT: count(0, 0, 65_535),
-  SANDBOX_CLOCK: value('a time, such as 2027-03-01T00:00:00Z', (given) =>
+  SANDBOX_CLOCK: known('a time, such as 2027-03-01T00:00:00Z', (given) =>
     Number.isNaN(Date.parse(given)) ? undefined : given,
   ),
   SANDBOX_CREDENTIAL: text.transform((value) => value ?? 'key').pipe(oneOf('key', 'token')),
