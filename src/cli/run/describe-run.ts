@@ -1,5 +1,5 @@
 import { figureRows } from '../../contract/figure-rows.ts';
-import type { Cancelled, RunFacts, Undone } from '../../contract/run-facts.ts';
+import type { RunFacts, Undone } from '../../contract/run-facts.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { describeInRange } from '../../domain/money/credit-rules.ts';
 import { counted, minuteOf } from '../../domain/text/format.ts';
@@ -41,7 +41,9 @@ function notesOf(facts: RunFacts): string[] {
     notes.push(
       `  reasons of rows that are ${explained.join(' or ')}: ${statementOfReasons(facts.run_id, explained)}`,
     );
-  if (facts.cancelled && facts.status === 'cancelled') notes.push(`  ${describeCancelled(facts.cancelled)}`);
+  const { cancelled, status } = facts;
+  if (cancelled && status === 'cancelled')
+    notes.push(`  cancelled on ${minuteOf(cancelled.at)} UTC: ${cancelled.reason}`);
   if (facts.undone) notes.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
   if (facts.status === 'finished' && facts.rows === 0) notes.push(noRows);
   return notes;
@@ -100,11 +102,6 @@ const outcomesWithReason = ['identity_mismatch', 'malformed', 'rejected'] as con
 function statementOfReasons(runId: string, outcomes: readonly string[]): string {
   const chosen = `outcome in (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})`;
   return `enrich sql -c "select row_number, outcome, reason from run_rows where run_id = '${runId}' and ${chosen}"`;
-}
-
-/** `cancelled on 2026-11-21 09:30 UTC: the wrong file` */
-function describeCancelled({ at, reason }: Cancelled): string {
-  return `cancelled on ${minuteOf(at)} UTC: ${reason}`;
 }
 
 /** `undone on 2026-11-21 09:30 UTC by anna (the wrong file)` */
