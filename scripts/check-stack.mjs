@@ -14,11 +14,7 @@ if (missing !== undefined) {
 const root = fileURLToPath(new URL('..', import.meta.url));
 const override = process.env.CHECK_STACK_OVERRIDE;
 const stack = await ComposeStack.prepare(root, override && resolve(override));
-const schedules = `
-group: check
-schedules:
-  minutely: { cron: '* * * * *', every-new: /exports/inbox/*.csv, max-credits: 200 }
-`;
+const everyMinute = ['--cron', '* * * * *', '--every-new', '/exports/inbox/*.csv', '--max-credits', '200'];
 const watched = ['worker', 'receiver', 'warehouse', 'temporal'];
 try {
   await step('build the image', async () => void (await stack.compose(['build', 'worker'])));
@@ -45,8 +41,7 @@ try {
   });
   await step('a schedule', async () => {
     stack.writeExport('inbox/new.csv', exportOf('inbox', 30));
-    stack.writeExport('schedules.yaml', schedules);
-    await stack.enrich(['schedule', 'apply', '/exports/schedules.yaml', '--yes']);
+    await stack.enrich(['schedule', 'set', 'minutely', ...everyMinute]);
     const finished = "select count(*) from enrichment.runs where status = 'finished'";
     await until('the scheduled run finished', 180, async () => (await stack.query(finished)) === '3');
     await stack.enrich(['schedule', 'delete', 'minutely']);

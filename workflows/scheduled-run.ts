@@ -5,22 +5,12 @@ import {
   ChildWorkflowFailure,
   executeChild,
   isCancellation,
-  setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RunInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/run-priorities.ts';
-import type {
-  ScheduledRunInput,
-  ScheduledRunResult,
-  ScheduledRuns,
-} from '../src/contract/scheduled-run-input.ts';
-import {
-  describeStart,
-  longestSummary,
-  markdownTable,
-  startAttributes,
-} from '../src/domain/runs/run-options.ts';
+import type { ScheduledRunInput, ScheduledRunResult } from '../src/contract/scheduled-run-input.ts';
+import { describeStart, longestSummary, startAttributes } from '../src/domain/runs/run-options.ts';
 import { counted, nounFor } from '../src/domain/text/format.ts';
 import { controlActivities } from './control-activities.ts';
 import { enrichmentRun } from './enrichment-run.ts';
@@ -51,7 +41,6 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
     ApplicationFailure.nonRetryable(`${file}: ${reason}`, 'export.refused'),
   );
   for (const [index, run] of runs.entries()) {
-    setCurrentDetails(timeDetails({ asOf, runs, ended, present: run, refused, left }));
     try {
       ended.push(await carryOut(run, input, asOf));
     } catch (error) {
@@ -62,41 +51,8 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
       failures.push(failureOf(run, error));
     }
   }
-  setCurrentDetails(timeDetails({ asOf, runs, ended, refused, left }));
   if (failures.length > 0) throw together(failures);
   return { asOf: asOf.toISOString(), summary: summaryOf(input, ended, left), runs: ended };
-}
-
-/** The details of a scheduled time in the Temporal UI: each run with its file and its result. */
-function timeDetails({
-  asOf,
-  runs,
-  ended,
-  present,
-  refused,
-  left,
-}: ScheduledRuns & {
-  readonly asOf: Date;
-  readonly ended: readonly EndedRun[];
-  readonly present?: RunInput;
-}): string {
-  const shown = runs.slice(0, mostReasons);
-  const stateOf = (run: RunInput): string => {
-    const facts = ended.find(({ runId }) => runId === run.runId);
-    if (facts) return `${facts.status}, ${facts.calls} calls, ${facts.creditsSettled} credits settled`;
-    if (run === present) return '**in progress**: its own page has status and figures';
-    return runs.indexOf(run) < (present ? runs.indexOf(present) : runs.length)
-      ? 'failed'
-      : 'waits for the run before';
-  };
-  return markdownTable([
-    ['as of', asOf.toISOString()],
-    ['runs', runs.length],
-    ...shown.map((run) => [`${run.file} \`${run.runId}\``, stateOf(run)]),
-    ...(runs.length > shown.length ? [['and more', runs.length - shown.length]] : []),
-    ...refused.slice(0, mostReasons).map(({ file, reason }) => [`refused: ${file}`, reason]),
-    ...(left > 0 ? [['left for the next time', counted(left, 'file')]] : []),
-  ]);
 }
 
 /** Removes the records of runs that were not started: the next scheduled time finds their files again. */

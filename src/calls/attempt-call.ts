@@ -192,15 +192,19 @@ async function closeFailure(
   const { attemptId } = call;
   const people = call.people.length;
   const { type, disposition, httpStatus } = failure;
-  log.warn({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const reason = failure.message;
+  const isUnsent = type.startsWith('not-sent.');
+  // Of an outage, which fails every call, `pauseOfUnsent` tells the beginning.
+  log[isUnsent ? 'debug' : 'warn']({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const pauseReason = pauseReasonOf(failure);
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
-    if (type.startsWith('not-sent.')) {
+    if (isUnsent) {
       await release(dependencies, attemptId, reason);
-      const milliseconds = streaks.pauseOfUnsent();
-      if (milliseconds === undefined) return { kind: 'stopped', pauseReason };
-      await sleep(milliseconds);
+      const pause = streaks.pauseOfUnsent();
+      if (pause === undefined) return { kind: 'stopped', pauseReason };
+      if (pause.isFirst)
+        log.warn({ type }, `${reason}: calls are tried again for two minutes, then their runs pause`);
+      await sleep(pause.milliseconds);
       return { kind: 'again' };
     }
     streaks.endUnsent();

@@ -4,9 +4,7 @@ import { loaders } from './command-loaders.ts';
 import { unknownSettings } from '../config/settings-schema.ts';
 import { beginCommand } from '../dev/interruption.ts';
 import { UsageProblem } from '../domain/problem.ts';
-import { addSettingsFlags, settingsHelp } from './session/settings-flags.ts';
 import { asTyped, beginOutput, reportFailure, tell, write } from './terminal/output.ts';
-import { terminalWidth, wrapHelp } from './terminal/layout.ts';
 import { version } from '../files/project-file.ts';
 
 /** Runs one command to its end, reports why it failed, and sets the exit code of the process. */
@@ -20,7 +18,6 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   const needed = asked ? [asked] : isVersionAsked ? [] : loaders.values();
   for (const load of needed) program.addCommand(await load());
   inherit(program);
-  addSettingsFlags(program);
   // Commander's own help command knows only one level.
   const words = parameters[0] === 'help' ? [...parameters.slice(1), '--help'] : [...parameters];
 
@@ -44,24 +41,10 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
 /** The flag that commander's error quotes is where it is; of an argument, its command. */
 function asUsageProblem(error: CommanderError, command: string): UsageProblem {
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-  const help = `${command} --help shows what it takes, and an example`;
-  const invalid =
-    /^option '(?<flag>\S+).*' argument '(?<value>.*)' is invalid\. ?(?<hint>.*)$/.exec(message) ??
-    /^command-argument value '(?<value>.*)' is invalid for argument '(?<name>.*?)'\. ?(?<hint>.*)$/.exec(
-      message,
-    );
-  if (invalid?.groups) {
-    const { flag, name, value, hint } = invalid.groups;
-    const [, step] = /^(Write .*?)\.?$/.exec(hint!.replace('Allowed choices are', 'Write one of')) ?? [];
-    return new UsageProblem('usage', `"${value}" is not valid${step === undefined ? `: ${hint}` : ''}`, {
-      where: flag?.replace(/,$/, '') ?? `<${name}> of ${command}`,
-      next: step === undefined ? help : step.replace('Write', 'write'),
-    });
-  }
   const [, flag] = /'(--?\w[\w-]*)[^']*'/.exec(message) ?? [];
   return new UsageProblem('usage', message, {
     where: flag ?? command,
-    next: help,
+    next: `${command} --help shows what it takes, and an example`,
   });
 }
 
@@ -86,7 +69,7 @@ Examples:
   enrich run contacts.csv        shows the plan and asks; enrich status latest shows its figures
   enrich COMMAND --help          explains each command, with an example
 
-${settingsHelp}
+Settings are environment variables: .env.example explains each.
 
 Without DATABASE_URL, TEMPORAL_ADDRESS and ENRICHMENT_BASE_URL everything runs on this machine, against the sandbox, at
 no cost. Each of these settings replaces an embedded component.
@@ -104,7 +87,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
       minWidthToWrap: 20,
     })
     .configureOutput({
-      writeOut: (text) => write(process.stdout, wrapHelp(asTyped(text), terminalWidth(process.stdout))),
+      writeOut: (text) => write(process.stdout, asTyped(text)),
       writeErr: (text) => write(process.stderr, text),
       outputError: () => {},
     })

@@ -11,11 +11,12 @@ import {
   credits,
   databaseAddress,
   duration,
+  events,
+  known,
   listenAddress,
   oneOf,
   parsed,
-  parseNotifiedEvents,
-  parsePercents,
+  percents,
   serviceAddress,
   text,
   url,
@@ -26,6 +27,8 @@ const periodSettings = Object.fromEntries(
   periodNames.map((period) => [settingOfPeriod(period), credits]),
 ) as Record<PeriodSetting, typeof credits>;
 
+const matching = (pattern: RegExp) => (given: string) => (pattern.test(given) ? given : undefined);
+
 const fields = z.object({
   ENRICHMENT_BASE_URL: serviceAddress,
   ENRICHMENT_ALLOW_HTTP: text.pipe(oneOf('true', 'false').optional()),
@@ -34,13 +37,9 @@ const fields = z.object({
   ENRICHMENT_ACCESS_TOKEN_FILE: text,
   ENRICHMENT_ACCESS_TOKEN_COMMAND: text,
   DATABASE_URL: databaseAddress,
-  TEMPORAL_ADDRESS: text.refine((value) => value === undefined || /^[^\s/]+:\d{1,5}$/.test(value), {
-    error: 'must be HOST:PORT, such as 127.0.0.1:7233',
-  }),
+  TEMPORAL_ADDRESS: known('HOST:PORT, such as 127.0.0.1:7233', matching(/^[^\s/]+:\d{1,5}$/)),
   TEMPORAL_UI_URL: url('http:', 'https:'),
-  TEMPORAL_DEPLOYMENT_NAME: text.refine((value) => value === undefined || !/[.:]/.test(value), {
-    error: 'must contain neither a dot nor a colon',
-  }),
+  TEMPORAL_DEPLOYMENT_NAME: known('a name without dots and colons', matching(/^[^.:]*$/)),
   TEMPORAL_WORKER_BUILD_ID: text,
   TEMPORAL_CODEC_KEYS: text,
   TEMPORAL_CODEC_KEYS_FILE: text,
@@ -56,30 +55,31 @@ const fields = z.object({
   RATE_LIMITS: parsed('600/hour', parseRateLimits),
   MAX_CREDITS_PER_RUN: credits,
   ...periodSettings,
-  BUDGET_ALARMS: parsed('80%,100%', parsePercents),
+  BUDGET_ALARMS: percents.transform((given) => given ?? [80, 100]),
   FRESHNESS: parsed('enriched=90d,not_found=30d', parseFreshness),
   RETENTION: parsed('', parseRetention),
   LATE_RESULTS_POLL_AFTER: duration('LATE_RESULTS_POLL_AFTER', '15m'),
   LATE_RESULTS_DEADLINE: duration('LATE_RESULTS_DEADLINE', '24h'),
-  POLL_PATH: text
-    .transform((value) => value ?? '/webhook_result/{request_id}')
-    .refine((value) => value.startsWith('/') && value.includes('{request_id}'), {
-      error: 'must be a path that begins with / and contains {request_id}',
-    }),
+  POLL_PATH: known(
+    'a path that begins with / and contains {request_id}',
+    matching(/^\/.*\{request_id\}/),
+  ).transform((given) => given ?? '/webhook_result/{request_id}'),
   ENRICH_DATA_DIR: text.transform((value) => resolve(value ?? '.enrich')),
   AWS_ENDPOINT_URL: url('http:', 'https:'),
   AWS_ENDPOINT_URL_S3: url('http:', 'https:'),
   CALL_CONCURRENCY: count(4, 1, 100),
   // A timer of Node.js ends at once after more than 24 days, and a call without time fails although it may be billed.
-  CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s', ['1s', '1h']),
+  CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s').refine((seconds) => seconds >= 1 && seconds <= 3_600, {
+    error: 'must be from 1s to 1h',
+  }),
   TEMPORAL_CLI_PATH: text,
   TEMPORAL_PORT: count(0, 0, 65_535),
   TEMPORAL_UI_PORT: count(0, 0, 65_535),
   POSTGRES_PORT: count(0, 0, 65_535),
   SANDBOX_PORT: count(0, 0, 65_535),
-  SANDBOX_CLOCK: text.refine((value) => value === undefined || !Number.isNaN(Date.parse(value)), {
-    error: 'must be a time, such as 2027-03-01T00:00:00Z',
-  }),
+  SANDBOX_CLOCK: known('a time, such as 2027-03-01T00:00:00Z', (given) =>
+    Number.isNaN(Date.parse(given)) ? undefined : given,
+  ),
   SANDBOX_CREDENTIAL: text.transform((value) => value ?? 'key').pipe(oneOf('key', 'token')),
   LOG_LEVEL: text.pipe(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').optional()),
   LOG_FORMAT: text.pipe(oneOf('json', 'pretty').optional()),
@@ -91,7 +91,7 @@ const fields = z.object({
   NOTIFY_URL: url('http:', 'https:'),
   NOTIFY_SECRET: text,
   NOTIFY_COMMAND: text,
-  NOTIFY_ON: parsed('paused,failed,finished,budget', parseNotifiedEvents),
+  NOTIFY_ON: events.transform((given) => given ?? (['paused', 'failed', 'finished', 'budget'] as const)),
   XDG_CACHE_HOME: text.transform((value) => value ?? `${homedir()}/.cache`),
 });
 

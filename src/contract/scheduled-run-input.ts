@@ -16,8 +16,6 @@ export interface ScheduledRunInput extends ScheduledOptions {
   readonly schedule: string;
   /** Workers of another service refuse the schedule; null: the schedule uses the service of the worker that runs it. */
   readonly service: string | null;
-  /** The group of the schedule, if `enrich schedule apply` manages it; null: `enrich schedule set` made it. */
-  readonly group: string | null;
   readonly export: ExportChoice;
   readonly timezone: string;
   /** The schedule may run without any budget (`--no-budget`). */

@@ -15,14 +15,7 @@ import { dirname, join } from 'node:path';
 import { makeFolder } from '../files/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 import { identityOf, isRunning } from './presence.ts';
-import {
-  explainFailure,
-  provideServer,
-  readRecord,
-  stillEnding,
-  type Command,
-  type ServerDefinition,
-} from './server.ts';
+import { explainFailure, provideServer, readRecord, type Command, type ServerDefinition } from './server.ts';
 
 export interface EmbeddedPostgresOptions {
   /** Folder of this server; made if it is missing. */
@@ -91,8 +84,8 @@ const localeArguments = [
  * Starts the embedded PostgreSQL of a folder, or finds the running one. It continues after this process.
  * For one folder, only one caller at a time is allowed.
  *
- * @throws Problem `port.taken`, `disk.full`, `postgres.data-directory`, `postgres.no-binaries`, `postgres.root`,
- *   `postgres.permissions`, `postgres.start`
+ * @throws Problem `port.taken`, `disk.full`, `postgres.no-binaries`, `postgres.root`, `postgres.password`,
+ *   `postgres.start`
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { port, pid } = await provideServer(defineServer(options));
@@ -114,12 +107,8 @@ export function embeddedPostgresVersion(): string {
 function defineServer(options: EmbeddedPostgresOptions): ServerDefinition {
   const { directory, port = 0, durable = true, onStep } = options;
   const data = dataDirectory(directory);
-  const log = join(directory, 'server.log');
-  const keep = 'because it holds what was paid for';
-  const { type, where = '', next } = incomplete();
   const definition: ServerDefinition = {
     type: 'postgres',
-    name: 'the embedded PostgreSQL',
     directory,
     // Crash recovery of a large database takes its time.
     startSeconds: 120,
@@ -143,40 +132,9 @@ function defineServer(options: EmbeddedPostgresOptions): ServerDefinition {
       const lock = readLock(directory);
       return lock[0] === String(pid) && lock[7]?.trim() === 'ready';
     },
-    failures: [
-      [
-        /^setpriv: |spawn setpriv/m,
-        'postgres.root',
-        'refuses to run as root, and root cannot become "nobody" here',
-        directory,
-        'run the command as an ordinary user, or set DATABASE_URL to a PostgreSQL of yours, 15 or later',
-      ],
-      [/loading shared libraries|Library not loaded/i, type, 'is not installed completely', where, next],
-      [
-        /has invalid permissions|Permission denied/i,
-        'postgres.permissions',
-        'may not use its data directory',
-        data,
-        `read ${log}; make the account that PostgreSQL runs as the owner of the directory, with mode 700, and do not ` +
-          `delete the directory, ${keep}`,
-      ],
-      [
-        /lock file "postmaster.pid" already exists|pre-existing shared memory block/,
-        stillEnding,
-        'of an earlier command is still ending',
-        data,
-        'run the same command again in a moment; nothing is lost',
-      ],
-      [
-        /PANIC:|FATAL:/,
-        'postgres.data-directory',
-        'cannot use its data directory',
-        data,
-        `read ${log}; restore the directory from a copy, ${keep}; if you move it away, the next command begins an ` +
-          'empty database',
-      ],
-    ],
-    otherwise: 'or set DATABASE_URL to a PostgreSQL of yours, 15 or later',
+    otherwise:
+      `keep ${data}, because it holds what was paid for: restore it from a copy, or make the account that PostgreSQL ` +
+      'runs as its owner, with mode 700; or set DATABASE_URL to a PostgreSQL of yours, 15 or later',
   };
   return definition;
 }
@@ -274,12 +232,12 @@ function createPassword(directory: string): string {
   return password;
 }
 
-/** @throws Problem `postgres.data-directory` if the password of an existing data directory cannot be read */
+/** @throws Problem `postgres.password` if the password of an existing data directory cannot be read */
 function readPassword(directory: string): string {
   try {
     return readFileSync(passwordFile(directory), 'utf8').trim();
   } catch (error) {
-    throw new Problem('postgres.data-directory', 'the password of the embedded PostgreSQL cannot be read', {
+    throw new Problem('postgres.password', 'the password of the embedded PostgreSQL cannot be read', {
       where: passwordFile(directory),
       next: `restore that file, or move ${directory} away to begin with an empty database`,
       cause: error,

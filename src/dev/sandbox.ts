@@ -47,7 +47,6 @@ function defineServer(
 ): ServerDefinition {
   return {
     type: 'sandbox',
-    name: 'the sandbox',
     directory,
     startSeconds: 30,
     portSettings: 'SANDBOX_PORT',
@@ -68,8 +67,7 @@ function defineServer(
       environment: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     }),
     isReady: (ports) => isReady(ports.port, key),
-    failures: [],
-    otherwise: 'run npm run build, or set ENRICHMENT_BASE_URL to a service of yours',
+    otherwise: 'run npm run build; or set ENRICHMENT_BASE_URL to a service of yours',
   };
 }
 

@@ -33,12 +33,18 @@ export interface Command {
   readonly arguments: readonly string[];
 }
 
+/** The embedded servers, as sentences name them. */
+export const serverNames = {
+  postgres: 'the embedded PostgreSQL',
+  temporal: 'the Temporal dev server',
+  sandbox: 'the sandbox',
+} as const;
+export type ServerType = keyof typeof serverNames;
+
 /** How to start and stop an embedded server. */
 export interface ServerDefinition {
   /** Begins the types of its Problems. */
-  readonly type: 'postgres' | 'temporal' | 'sandbox';
-  /** As a sentence names it: `the embedded PostgreSQL`. */
-  readonly name: string;
+  readonly type: ServerType;
   /** Folder of the record, the log and the data of the server. */
   readonly directory: string;
   /** Longest time from the start to the first answer. */
@@ -50,20 +56,12 @@ export interface ServerDefinition {
   prepare?(): Promise<void>;
   command(ports: ServerPorts): Promise<Command & { environment: NodeJS.ProcessEnv }>;
   isReady(server: ServerRecord): Promise<boolean>;
-  /** Reasons why this server does not start, by patterns of its log. */
-  readonly failures: readonly (readonly [
-    log: RegExp,
-    type: string,
-    what: string,
-    where: string,
-    next: string,
-  ])[];
-  /** What a user can do if no reason is known. */
+  /** What a user can do besides reading the log of a server that does not start. */
   readonly otherwise: string;
 }
 
 /** Type of the Problem of a server whose predecessor in the same folder has not ended yet. */
-export const stillEnding = 'server.still-ending';
+const stillEnding = 'server.still-ending';
 
 /**
  * Starts the server of a folder and waits until it answers, or finds the running one. The server continues after this
@@ -121,33 +119,37 @@ export function explainFailure(
   ended: string,
   ports?: ServerPorts,
 ): Problem {
-  const { directory, name, type, failures, otherwise, portSettings } = definition;
+  const { directory, type, otherwise, portSettings } = definition;
+  const name = serverNames[type];
   const lines = log.trim().split('\n').slice(-12);
   const cause = new Error(lines.join('\n'));
-  if (/no space left on device|ENOSPC|disk quota exceeded|EDQUOT|disk is full/i.test(log)) {
-    const next =
-      'free disk space (a new database needs about 100 MB), then run the same command again; nothing is lost';
+  if (/no space left on device|ENOSPC|disk quota exceeded|EDQUOT|disk is full/i.test(log))
     return new Problem('disk.full', `the disk is full: ${name} cannot write`, {
       where: directory,
-      next,
+      next: 'free disk space (a new database needs about 100 MB), then run the same command again; nothing is lost',
       cause,
     });
-  }
   if (ports && /could not bind|address already in use|EADDRINUSE|is taken|can't set \w+ port/i.test(log)) {
     const taken = Object.values(ports).join(' or ');
     return portTaken(taken, name, portSettings, `unset ${portSettings} to use free ports`, cause);
   }
+  if (/^setpriv: |spawn setpriv/m.test(`${log}\n${ended}`))
+    return new Problem(
+      'postgres.root',
+      `${name} refuses to run as root, and root cannot become "nobody" here`,
+      {
+        where: directory,
+        next: 'run the command as an ordinary user, or set DATABASE_URL to a PostgreSQL of yours, 15 or later',
+        cause,
+      },
+    );
   const fatal = /^.*(?:PANIC|FATAL):\s*(.+)$/m.exec(log)?.[1];
-  for (const [pattern, failure, what, where, next] of failures) {
-    const reason = fatal === undefined ? '' : `: ${fatal}`;
-    if (pattern.test(`${log}\n${ended}`))
-      return new Problem(failure, `${name} ${what}${reason}`, { where, next, cause });
-  }
-  return new Problem(`${type}.start`, `${name} did not start (${ended}): ${fatal ?? lines.at(-1)}`, {
-    where: join(directory, 'server.log'),
-    next: `read that log, ${otherwise}`,
-    cause,
-  });
+  const isEnding = /lock file "postmaster.pid" already exists|pre-existing shared memory block/.test(log);
+  return new Problem(
+    isEnding ? stillEnding : `${type}.start`,
+    `${name} did not start (${ended}): ${fatal ?? lines.at(-1)}`,
+    { where: join(directory, 'server.log'), next: `read that log; ${otherwise}`, cause },
+  );
 }
 
 /** A port of this machine on which no program listens. @param preferred is chosen if it is free */

@@ -7,7 +7,7 @@ import { onFirstInterruption } from './interruption.ts';
 import { startEmbeddedPostgres } from './postgres.ts';
 import { announce, exclusively, isRunning, othersPresent, withdraw, type Presence } from './presence.ts';
 import { startEmbeddedSandbox } from './sandbox.ts';
-import { readRecord, stopServer } from './server.ts';
+import { readRecord, serverNames, stopServer, type ServerType } from './server.ts';
 import { startEmbeddedTemporal } from './temporal.ts';
 import type { TemporalAddress } from '../temporal/connection.ts';
 
@@ -27,7 +27,7 @@ export interface Stack {
   /** The settings of the service, or of the sandbox with its credential. */
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
   /** The parts that run embedded. */
-  readonly embedded: { readonly postgres: boolean; readonly temporal: boolean; readonly sandbox: boolean };
+  readonly embedded: Readonly<Record<ServerType, boolean>>;
   /** @param onLost called once if an embedded server ends before the release */
   watch(onLost: (problem: Problem) => void): void;
   /** The last command that releases the stack stops the embedded servers. A second call does nothing. */
@@ -59,10 +59,16 @@ export async function acquireStack(
     temporal: (needs.temporal ?? false) !== false && config.temporalAddress === undefined,
     sandbox: needs.sandbox === true && config.service.baseUrl === undefined,
   };
-  if (!embedded.postgres && !embedded.temporal && !embedded.sandbox) {
-    const nothing = { release: () => Promise.resolve(), watch: () => undefined };
-    return stackOf(config, embedded, await configuredParts(config), nothing);
-  }
+  const { temporalAddress } = config;
+  const configured: StackParts =
+    temporalAddress === undefined
+      ? {}
+      : { temporal: await configuredTemporal(temporalAddress, config.temporalUiUrl) };
+  if (!Object.values(embedded).includes(true))
+    return stackOf(config, embedded, configured, {
+      release: () => Promise.resolve(),
+      watch: () => undefined,
+    });
 
   const lease = announceUse(dataDirectory, directories.users);
   let watching: NodeJS.Timeout | undefined;
@@ -91,8 +97,7 @@ export async function acquireStack(
       .finally(() => process.exit(exitCode));
   });
   try {
-    const parts = { ...(await starting), ...(await configuredParts(config)) };
-    return stackOf(config, embedded, parts, { release, watch });
+    return stackOf(config, embedded, { ...(await starting), ...configured }, { release, watch });
   } catch (error) {
     await release();
     throw error;
@@ -126,36 +131,29 @@ async function startServers(
 ): Promise<StackParts> {
   const { directories, ports, temporalCliPath, cacheDirectory } = embedded;
   const starts: Promise<StackParts>[] = [];
-  if (wanted.postgres) {
-    const { postgres: directory } = directories;
-    const server = startEmbeddedPostgres({ directory, port: ports.postgres, onStep });
-    starts.push(server.then(({ databaseUrl }) => ({ databaseUrl })));
-  }
-  if (wanted.temporal) {
-    const server = startEmbeddedTemporal({
-      directory: directories.temporal,
-      cli: { temporalCliPath, cacheDirectory },
-      port: ports.temporal,
-      uiPort: ports.temporalUi,
-      searchAttributes,
-      durable,
-      onStep,
-    });
+  if (wanted.postgres)
+    starts.push(startEmbeddedPostgres({ directory: directories.postgres, port: ports.postgres, onStep }));
+  if (wanted.temporal)
     starts.push(
-      server.then(({ address, namespace, uiUrl }) => ({
-        temporal: { address, namespace, uiUrl, embedded: true },
-      })),
+      startEmbeddedTemporal({
+        directory: directories.temporal,
+        cli: { temporalCliPath, cacheDirectory },
+        port: ports.temporal,
+        uiPort: ports.temporalUi,
+        searchAttributes,
+        durable,
+        onStep,
+      }).then((temporal) => ({ temporal })),
     );
-  }
-  if (wanted.sandbox) {
-    const server = startEmbeddedSandbox({
-      directory: directories.sandbox,
-      port: ports.sandbox,
-      rateLimits: formatRateLimits(rateLimits),
-      ...embedded.sandbox,
-    });
-    starts.push(server.then((service) => ({ service })));
-  }
+  if (wanted.sandbox)
+    starts.push(
+      startEmbeddedSandbox({
+        directory: directories.sandbox,
+        port: ports.sandbox,
+        rateLimits: formatRateLimits(rateLimits),
+        ...embedded.sandbox,
+      }).then((service) => ({ service })),
+    );
   // All starts must settle before the servers are stopped: a server that is still starting would be missed.
   const parts: StackParts = {};
   for (const outcome of await Promise.allSettled(starts)) {
@@ -165,19 +163,13 @@ async function startServers(
   return parts;
 }
 
-const serverNames = {
-  postgres: 'the embedded PostgreSQL',
-  temporal: 'the Temporal dev server',
-  sandbox: 'the sandbox',
-};
-
 /** Clients and workers wait without a limit for a server that has ended, so a command must end with its servers. */
 function watchServers(
   embedded: Stack['embedded'],
   directories: Directories,
   onLost: (problem: Problem) => void,
 ): NodeJS.Timeout {
-  const parts = (['postgres', 'temporal', 'sandbox'] as const).filter((part) => embedded[part]);
+  const parts = (Object.keys(serverNames) as ServerType[]).filter((part) => embedded[part]);
   const servers = parts.map((part) => ({ part, record: readRecord(directories[part]) }));
   const timer = setInterval(() => {
     const lost = servers.find(({ record }) => record === undefined || !isRunning(record));
@@ -191,8 +183,7 @@ function watchServers(
 }
 
 async function stopServers(directories: Directories): Promise<void> {
-  const { sandbox, temporal, postgres } = directories;
-  await Promise.all([sandbox, temporal, postgres].map(stopServer));
+  await Promise.all((Object.keys(serverNames) as ServerType[]).map((part) => stopServer(directories[part])));
 }
 
 function stackOf(
@@ -222,11 +213,6 @@ function stackOf(
 function present<Part>(part: Part | undefined, name: keyof StackNeeds): Part {
   if (part === undefined) throw new Error(`this command did not say that it needs ${name}`);
   return part;
-}
-
-async function configuredParts(config: Config): Promise<StackParts> {
-  if (config.temporalAddress === undefined) return {};
-  return { temporal: await configuredTemporal(config.temporalAddress, config.temporalUiUrl) };
 }
 
 /** The namespace comes from Temporal's own environment configuration. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Problem } from '../domain/problem.ts';
 import { provideServer, type ServerDefinition } from './server.ts';
 import { ensureTemporalCli, type TemporalCliSettings } from './temporal-cli.ts';
+import type { TemporalAddress } from '../temporal/connection.ts';
 import { isServing, prepareNamespace, type SearchAttributeTypes } from '../temporal/namespace.ts';
 
 export interface EmbeddedTemporalOptions {
@@ -21,14 +22,6 @@ export interface EmbeddedTemporalOptions {
   readonly onStep?: (text: string) => void;
 }
 
-export interface EmbeddedTemporal {
-  /** `127.0.0.1:…`, the format of clients and workers. */
-  readonly address: string;
-  readonly namespace: string;
-  readonly uiUrl: string;
-  readonly pid: number;
-}
-
 const namespace = 'default';
 /** By default the dev server deletes closed runs after a day, which is too early to look at a run of last week. */
 const retentionDays = 30;
@@ -37,9 +30,11 @@ const retentionDays = 30;
  * Starts the Temporal dev server of a folder, or finds the running one. It continues after this process.
  * For one folder, only one caller at a time is allowed.
  *
- * @throws Problem `temporal.cli`, `port.taken`, `disk.full`, `temporal.data-directory`, `temporal.start`
+ * @throws Problem `temporal.cli`, `port.taken`, `disk.full`, `temporal.start`
  */
-export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
+export async function startEmbeddedTemporal(
+  options: EmbeddedTemporalOptions,
+): Promise<TemporalAddress & { readonly pid: number }> {
   const { directory, searchAttributes } = options;
   const server = await provideServer(defineServer(options));
   const address = `127.0.0.1:${server.port}`;
@@ -52,14 +47,13 @@ export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): P
       cause: error,
     });
   }
-  return { address, namespace, uiUrl: `http://127.0.0.1:${server.uiPort}`, pid: server.pid };
+  return { address, namespace, uiUrl: `http://127.0.0.1:${server.uiPort}`, embedded: true, pid: server.pid };
 }
 
 function defineServer(options: EmbeddedTemporalOptions): ServerDefinition {
   const { cli, directory, port = 0, uiPort = 0, durable = true, dynamicConfig = {}, onStep } = options;
   return {
     type: 'temporal',
-    name: 'the Temporal dev server',
     directory,
     startSeconds: 60,
     portSettings: 'TEMPORAL_PORT, TEMPORAL_UI_PORT',
@@ -92,16 +86,9 @@ function defineServer(options: EmbeddedTemporalOptions): ServerDefinition {
     }),
     // A refused client waits for a second before it tries again. The dev server starts faster.
     isReady: async (ports) => (await isListening(ports.port)) && (await isServing(ports.port, namespace)),
-    failures: [
-      [
-        /not a database|malformed|disk image|unable to open database/i,
-        'temporal.data-directory',
-        'cannot use its database file',
-        join(directory, 'temporal.db'),
-        `move ${directory} away: runs continue from the warehouse, and only the history in the UI is lost`,
-      ],
-    ],
-    otherwise: 'or set TEMPORAL_ADDRESS to a Temporal server of yours',
+    otherwise:
+      `if its file is damaged, move ${directory} away: runs continue from the warehouse, and only the history in the ` +
+      'UI is lost; or set TEMPORAL_ADDRESS to a Temporal server of yours',
   };
 }
 

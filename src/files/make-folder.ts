@@ -32,7 +32,7 @@ export function asUnusable(error: unknown, dataDirectory: string): unknown {
     `the folder for embedded state cannot be used: ${describeCode(String(error.code))}`,
     {
       where: dataDirectory,
-      next: 'name a folder that may be written, on a disk that has space: --data-dir, or ENRICH_DATA_DIR',
+      next: 'name a folder that may be written, on a disk that has space: ENRICH_DATA_DIR',
       cause: error,
     },
   );

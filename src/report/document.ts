@@ -21,8 +21,6 @@ export interface Table {
   readonly caption: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly string[])[];
-  /** A bar for each row, which only the HTML page draws. Every figure of a bar is in the row too. */
-  readonly bars?: readonly Bar[];
 }
 
 export interface Column {
@@ -30,27 +28,15 @@ export interface Column {
   readonly numeric?: true;
 }
 
-/** Parts of a bar from the left, as shares of its full length. */
-export type Bar = readonly { readonly share: number; readonly tone: Tone }[];
-
-/** Classes of the style sheet. */
-export type Tone = 'good' | 'plain' | 'quiet' | 'warning';
-
 /** A table whose columns after the first have numbers. */
 export function tableOfNumbers(
   caption: string,
   [name = '', ...numbers]: readonly string[],
   rows: Table['rows'],
-  bars?: readonly Bar[],
 ): Table {
-  return { caption, columns: [{ title: name }, ...numberColumns(...numbers)], rows, ...(bars && { bars }) };
+  return { caption, columns: [{ title: name }, ...numberColumns(...numbers)], rows };
 }
 
 export function numberColumns(...titles: readonly string[]): Column[] {
   return titles.map((title) => ({ title, numeric: true }));
-}
-
-/** A bar with one part. */
-export function barOf(value: number, full: number, tone: Tone): Bar {
-  return full === 0 ? [] : [{ share: Math.min(1, value / full), tone }];
 }

@@ -1,15 +1,10 @@
+import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
-import { counted, nounFor } from '../domain/text/format.ts';
+import { counted } from '../domain/text/format.ts';
 import type { RunReport } from '../outputs/report-output.ts';
-import {
-  afterLostAnswers,
-  afterOverBudget,
-  afterUnknownCalls,
-  contestedRecords,
-  readRunFacts,
-} from '../runs/read-run-facts.ts';
+import { contestedRecords, readDecisions, readRunFacts } from '../runs/read-run-facts.ts';
 import { getRun, sourceOf, type RunRecord } from '../runs/runs.ts';
 import { compareWithTruth } from './compare-truth.ts';
 import { readCoverage } from './coverage.ts';
@@ -72,7 +67,8 @@ export async function gatherReport(
           evaluation: await compareWithTruth(database, options.truth, sourceOf(run)),
         }),
       };
-      return { ...report, needs_person: needsPerson(report) };
+      const decisions = await readDecisions(snapshot, run, facts.outcomes, facts.credits.unknown);
+      return { ...report, needs_person: needsPerson(report, decisions) };
     });
 }
 
@@ -100,53 +96,43 @@ function describe(run: RunRecord, service: string, approvedAt: Date | null, now:
   };
 }
 
-/** The actions that only the operator can take, most urgent first. */
-export function needsPerson(report: Omit<RunReport, 'needs_person'>): RunReport['needs_person'] {
-  const { run, outcomes, credits, calls, late_results: late } = report;
-  const actions: RunReport['needs_person'][number][] = [];
-  if (run.reason !== null)
-    actions.push({
-      what: `The run ${run.status === 'failed' ? 'has' : 'is'} ${run.status}: ${run.reason}.`,
-      next: run.next ?? `enrich resume ${run.run_id}`,
+/**
+ * The actions that only the operator can take, most urgent first.
+ *
+ * @param decisions what the run leaves to the operator
+ */
+export function needsPerson(
+  { run, contested_rows: contested, late_results: late }: Omit<RunReport, 'needs_person'>,
+  decisions: readonly Pick<StatusReason, 'reason' | 'next'>[],
+): RunReport['needs_person'] {
+  const { run_id: runId, status, reason, next } = run;
+  const inbox = (kind: string): string => `enrich inbox list ${runId} --status ${kind}`;
+  const actions: Pick<StatusReason, 'reason' | 'next'>[] = [...decisions];
+  if (reason !== null)
+    actions.unshift({
+      reason: `the run ${status === 'failed' ? 'has' : 'is'} ${status}: ${reason}`,
+      next: next ?? `enrich resume ${runId}`,
     });
-  else if (run.status === 'awaiting_approval')
-    actions.push({
-      what: 'The plan waits for approval. The run has spent nothing yet.',
-      next: `enrich approve ${run.run_id}`,
+  else if (status === 'awaiting_approval')
+    actions.unshift({
+      reason: 'the plan waits for approval; the run has spent nothing yet',
+      next: `enrich approve ${runId}`,
     });
-  const unknown = calls.by_status['unknown'] ?? 0;
-  if (unknown > 0)
-    actions.push({
-      what:
-        `The cost of ${counted(unknown, 'call')} is unknown; ` +
-        `${counted(credits.held.unknown, 'credit')} ${nounFor(credits.held.unknown, 'is', 'are')} held.`,
-      next: afterUnknownCalls(run.run_id),
-    });
-  else if ((outcomes.unknown ?? 0) > 0)
-    actions.push({
-      what: `The answers for ${counted(outcomes.unknown ?? 0, 'row')} were lost; the cost of their calls is decided.`,
-      next: afterLostAnswers,
-    });
-  if ((outcomes.over_budget ?? 0) > 0)
-    actions.push({
-      what: `The budget had no credits left for ${counted(outcomes.over_budget ?? 0, 'row')}.`,
-      next: afterOverBudget,
-    });
-  if (report.contested_rows > 0) {
-    const { what, next } = contestedRecords(report.contested_rows);
-    actions.push({ what: `${what}.`, next });
-  }
+  if (contested > 0) actions.push(contestedRecords(contested));
   if (late.quarantined > 0)
     actions.push({
-      what: `${counted(late.quarantined, 'delivery', 'deliveries')} could not be read.`,
-      next: `enrich inbox list ${run.run_id} --status quarantined`,
+      reason: `${counted(late.quarantined, 'delivery', 'deliveries')} could not be read`,
+      next: inbox('quarantined'),
     });
   if (late.orphaned > 0)
     actions.push({
-      what:
-        `The results of ${counted(late.orphaned, 'delivery', 'deliveries')} go to no person of a recorded answer; ` +
-        'their price counts.',
-      next: `enrich inbox list ${run.run_id} --status orphaned`,
+      reason:
+        `the results of ${counted(late.orphaned, 'delivery', 'deliveries')} go to no person of a recorded answer; ` +
+        'their price counts',
+      next: inbox('orphaned'),
     });
-  return actions;
+  return actions.map((action) => ({
+    what: `${action.reason.charAt(0).toUpperCase()}${action.reason.slice(1)}.`,
+    next: action.next,
+  }));
 }

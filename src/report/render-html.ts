@@ -1,4 +1,4 @@
-import type { Bar, ReportDocument, Section, Table } from './document.ts';
+import type { ReportDocument, Section, Table } from './document.ts';
 
 /**
  * Renders the report as one self-contained page without script, font, picture and network. Its content
@@ -70,9 +70,13 @@ function renderSection({ id, title, lead, tables }: Section): Markup {
   </section> `;
 }
 
-/** A table that scrolls on narrow pages, with the keyboard too. */
-function renderTable({ caption, columns, rows, bars }: Table): Markup {
+/** A table that scrolls on narrow pages, with the keyboard too. A share has a bar behind its figure. */
+function renderTable({ caption, columns, rows }: Table): Markup {
   const classOf = (column: number): Markup => (columns[column]?.numeric ? html` class="number"` : html``);
+  const attributesOf = (cell: string, column: number): Markup => {
+    const [, share] = /^([\d.]+) %$/.exec(cell) ?? [];
+    return share === undefined ? classOf(column) : html` class="number share" style="--share:${share}%"`;
+  };
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
     <table>
       <caption>
@@ -81,31 +85,19 @@ function renderTable({ caption, columns, rows, bars }: Table): Markup {
       <thead>
         <tr>
           ${columns.map(({ title }, index) => html`<th scope="col" ${classOf(index)}>${title}</th> `)}
-          ${bars ? html`<td aria-hidden="true"></td>` : ''}
         </tr>
       </thead>
       <tbody>
         ${rows.map(
-          ([name = '', ...cells], row) =>
+          ([name = '', ...cells]) =>
             html`<tr>
               <th scope="row" ${classOf(0)}>${name}</th>
-              ${cells.map((cell, index) => html`<td ${classOf(index + 1)}>${cell}</td> `)}
-              ${bars ? html`<td class="bar" aria-hidden="true">${renderBar(bars[row] ?? [])}</td>` : ''}
+              ${cells.map((cell, index) => html`<td ${attributesOf(cell, index + 1)}>${cell}</td> `)}
             </tr> `,
         )}
       </tbody>
     </table>
   </div> `;
-}
-
-/** A share above 0 is always visible: the style sheet has a least width. */
-function renderBar(bar: Bar): readonly Markup[] {
-  return bar
-    .filter(({ share }) => share > 0)
-    .map(
-      ({ share, tone }) =>
-        html`<i class="${tone}" style="width:${String(Math.round(share * 1_000) / 10)}%"></i>`,
-    );
 }
 
 /** HTML text, which is not escaped again. */
@@ -118,9 +110,9 @@ class Markup {
 }
 
 /** What a template accepts: text is escaped, markup is not, lists are joined. */
-type Insertion = string | number | Markup | readonly Insertion[];
+type Insertion = string | Markup | readonly Insertion[];
 
-/** Builds HTML or SVG. Inserted text is escaped. */
+/** Builds HTML. Inserted text is escaped. */
 function html(strings: TemplateStringsArray, ...insertions: readonly Insertion[]): Markup {
   return new Markup(
     strings
@@ -136,21 +128,19 @@ function escapeHtml(text: string): string {
 
 function textOf(insertion: Insertion): string {
   if (insertion instanceof Markup) return insertion.text;
-  if (typeof insertion === 'string') return escapeHtml(insertion);
-  if (typeof insertion === 'number') return String(insertion);
-  return insertion.map(textOf).join('');
+  return typeof insertion === 'string' ? escapeHtml(insertion) : insertion.map(textOf).join('');
 }
 
 /**
- * The page's style sheet. Colours have a contrast of 4.5 in text and 3 in bars on light and dark backgrounds. Print
- * always uses the light colours.
+ * The page's style sheet. Text has a contrast of 4.5 on light and dark backgrounds and on bars. Print always uses the
+ * light colours.
  */
 const styleSheet = `
 :root { color-scheme: light dark; --ground: #fff; --text: #1b2330; --soft: #56606f; --rule: #d9dee6; --panel: #f5f7fa;
-  --good: #1f7a5a; --plain: #2f62c4; --quiet: #8490a1; --warning: #b45309; }
+  --good: #1f7a5a; --bar: #d3e2fa; --warning: #b45309; }
 @media screen and (prefers-color-scheme: dark) {
   :root { --ground: #12161d; --text: #e7ebf1; --soft: #a5afbd; --rule: #303846; --panel: #1a2029;
-    --good: #45b98e; --plain: #6f9df2; --quiet: #76839a; --warning: #eba24a; } }
+    --good: #45b98e; --bar: #2b4270; --warning: #eba24a; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--text);
   font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif;
@@ -186,13 +176,10 @@ tr > :last-child { padding-right: 0; }
 td:last-child { overflow-wrap: anywhere; }
 thead th { color: var(--soft); font-size: 13px; }
 .number { text-align: right; white-space: nowrap; }
-.bar { min-width: 160px; white-space: nowrap; font-size: 0; }
-.bar i { display: inline-block; height: 13px; min-width: 2px; margin-top: 4px; }
-.good { background: var(--good); } .plain { background: var(--plain); } .quiet { background: var(--quiet); }
-.warning { background: var(--warning); }
+.share { min-width: 120px; background: linear-gradient(90deg, var(--bar) var(--share), transparent 0); }
 @media (max-width: 640px) { header, main, footer { padding-left: 16px; padding-right: 16px; } }
 @media print { body { font-size: 11pt; } header, main, footer { max-width: none; padding: 0; }
   tr, .actions, .headline div { break-inside: avoid; } h2, caption { break-after: avoid; }
   .scroll { overflow: visible; }
-  .bar i, .headline div { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+  .share, .headline div { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 `;

@@ -10,43 +10,55 @@ export type ReportFormat = (typeof reportFormats)[number];
 
 /** Renders the report in a format; the text ends with a line end. */
 export function renderReport(report: RunReport, format: ReportFormat): string {
-  switch (format) {
-    case 'json':
-      return `${JSON.stringify(report, null, 2)}\n`;
-    case 'terminal':
-      return renderText(documentOf(report));
-    case 'markdown':
-      return renderMarkdown(documentOf(report));
-    case 'html':
-      return renderHtml(documentOf(report));
-  }
+  if (format === 'json') return `${JSON.stringify(report, null, 2)}\n`;
+  const document = documentOf(report);
+  return format === 'html' ? renderHtml(document) : renderText(document, textStyles[format]);
 }
 
-function renderText(document: ReportDocument): string {
+/** How the parts of a report look in a text. */
+interface TextStyle {
+  readonly heading: (level: 1 | 2, title: string) => string;
+  readonly prose: (text: string) => string;
+  readonly action: (action: ReportDocument['actions'][number]) => string;
+  readonly table: (table: Table) => string;
+}
+
+const textStyles: Readonly<Record<'terminal' | 'markdown', TextStyle>> = {
+  terminal: {
+    heading: (level, title) => (level === 1 ? title : `${title}\n${'-'.repeat(title.length)}`),
+    prose: (text) => wrapped(text),
+    action: ({ what, next }) => `${indented(what, 2)}\n${indented(`next: ${next}`, 4)}`,
+    table: textTable,
+  },
+  // With GitHub's tables, for a pull request, a wiki page or a message.
+  markdown: {
+    heading: (level, title) => `${'#'.repeat(level)} ${escaped(title)}`,
+    prose: escaped,
+    action: ({ what, next }) => `- ${escaped(what)} Next: ${code(next)}`,
+    table: markdownTable,
+  },
+};
+
+function renderText(document: ReportDocument, style: TextStyle): string {
   const { title, subtitle, headline, actions, sections, footer } = document;
   const blocks = [
-    `${title}\n${wrapped(subtitle)}`,
-    lines(
-      headline.map(({ label, value, note }) => [label, value, note]),
-      [false, true, false],
-    ),
-    actions.length === 0
-      ? 'Needs a person: nothing'
-      : ['Needs a person:', ...actions.map(textOfAction)].join('\n'),
-    ...sections.map(({ title: name, lead, tables }) =>
-      [
-        `${name}\n${'-'.repeat(name.length)}`,
-        ...(lead === '' ? [] : [wrapped(lead)]),
-        ...tables.map((table) => textTable(table)),
-      ].join('\n\n'),
-    ),
-    footer,
+    style.heading(1, title),
+    style.prose(subtitle),
+    style.table({
+      caption: 'In short',
+      columns: [{ title: 'Figure' }, { title: 'Value', numeric: true }, { title: 'Note' }],
+      rows: headline.map(({ label, value, note }) => [label, value, note]),
+    }),
+    style.heading(2, 'Needs a person'),
+    actions.length === 0 ? style.prose('Nothing.') : actions.map(style.action).join('\n'),
+    ...sections.flatMap(({ title: name, lead, tables }) => [
+      style.heading(2, name),
+      ...(lead === '' ? [] : [style.prose(lead)]),
+      ...tables.map(style.table),
+    ]),
+    style.prose(footer),
   ];
   return `${blocks.join('\n\n')}\n`;
-}
-
-function textOfAction({ what, next }: ReportDocument['actions'][number]): string {
-  return `${indented(what, 2)}\n${indented(`next: ${next}`, 4)}`;
 }
 
 function indented(text: string, columns: number): string {
@@ -54,56 +66,19 @@ function indented(text: string, columns: number): string {
 }
 
 function textTable({ caption, columns, rows }: Table): string {
-  const cells = [columns.map((column) => column.title), ...rows];
-  return `${caption}:\n${lines(
-    cells,
-    columns.map((column) => column.numeric === true),
-  )}`;
-}
-
-function lines(rows: readonly (readonly string[])[], numeric: readonly boolean[]): string {
-  const widths = numeric.map((_, column) => longest(rows.map((row) => row[column] ?? '')));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) =>
-          numeric[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `  ${line}`)
-    .join('\n');
+  const cells = [columns.map(({ title }) => title), ...rows];
+  const widths = columns.map((_, column) => longest(cells.map((row) => row[column] ?? '')));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => (columns[at]?.numeric ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!)))
+      .join('  ')
+      .trimEnd();
+  return [`${caption}:`, ...cells.map((row) => `  ${line(row)}`)].join('\n');
 }
 
 /** Breaks lines between words: a terminal of 80 columns shows them as they are. */
 function wrapped(text: string, width = 78): string {
   return text.replace(new RegExp(`(.{1,${width}})(?:\\s+|$)`, 'g'), '$1\n').trimEnd();
-}
-
-/** Renders the report as Markdown with GitHub's tables, for a pull request, a wiki page or a message. */
-function renderMarkdown(document: ReportDocument): string {
-  const { title, subtitle, headline, actions, sections, footer } = document;
-  const blocks = [
-    `# ${escaped(title)}`,
-    escaped(subtitle),
-    markdownTable({
-      caption: 'In short',
-      columns: [{ title: 'Figure' }, { title: 'Value', numeric: true }, { title: 'Note' }],
-      rows: headline.map(({ label, value, note }) => [label, value, note]),
-    }),
-    '## Needs a person',
-    actions.length === 0
-      ? 'Nothing.'
-      : actions.map(({ what, next }) => `- ${escaped(what)} Next: ${code(next)}`).join('\n'),
-    ...sections.flatMap(({ title: name, lead, tables }) => [
-      `## ${name}`,
-      ...(lead === '' ? [] : [escaped(lead)]),
-      ...tables.map(markdownTable),
-    ]),
-    escaped(footer),
-  ];
-  return `${blocks.join('\n\n')}\n`;
 }
 
 function markdownTable({ caption, columns, rows }: Table): string {

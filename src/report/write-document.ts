@@ -4,7 +4,7 @@ import { deliveryKindNames, deliveryKinds } from '../domain/late-results/deliver
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { describeAskedService, sandbox } from '../domain/runs/run-options.ts';
 import { describeRate } from '../domain/runs/match-rate.ts';
-import { answeredOutcomes, isOutcome, outcomeFacts, type Outcome } from '../domain/runs/outcome.ts';
+import { answeredOutcomes, isOutcome, outcomeFacts } from '../domain/runs/outcome.ts';
 import {
   counted,
   countedPeople,
@@ -15,15 +15,7 @@ import {
 } from '../domain/text/format.ts';
 import { formatElapsed } from '../domain/text/duration.ts';
 import type { RunReport } from '../outputs/report-output.ts';
-import {
-  barOf,
-  numberColumns,
-  tableOfNumbers,
-  type Bar,
-  type ReportDocument,
-  type Section,
-  type Tone,
-} from './document.ts';
+import { numberColumns, tableOfNumbers, type ReportDocument, type Section } from './document.ts';
 
 type Waste = RunReport['waste'][number];
 
@@ -108,14 +100,6 @@ function countSentCalls(statuses: Readonly<Record<string, number>>): number {
   );
 }
 
-const toneOfGroup: Readonly<Record<(typeof outcomeFacts)[Outcome]['group'], Tone>> = {
-  enriched: 'good',
-  'without contact': 'plain',
-  'not asked': 'quiet',
-  'cannot be asked': 'quiet',
-  'needs a person': 'warning',
-};
-
 function outcomesSection(report: RunReport): Section {
   const { run, outcomes, contested_rows: contested, lost_contacts: lost } = report;
   const counts = Object.entries(outcomes);
@@ -126,8 +110,6 @@ function outcomesSection(report: RunReport): Section {
     formatPercent(number, whole),
     isOutcome(outcome) ? outcomeFacts[outcome].meaning : 'not decided yet',
   ]);
-  const toneOf = (outcome: string): Tone =>
-    isOutcome(outcome) ? toneOfGroup[outcomeFacts[outcome].group] : 'quiet';
   return {
     id: 'outcomes',
     title: 'Outcomes',
@@ -137,7 +119,6 @@ function outcomesSection(report: RunReport): Section {
         caption: 'Rows by outcome',
         columns: [{ title: 'Outcome' }, ...numberColumns('Rows', 'Share'), { title: 'Meaning' }],
         rows: [...rows, ['all rows', formatNumber(run.rows), formatPercent(run.rows, run.rows), '']],
-        bars: counts.map(([outcome, number]) => barOf(number, whole, toneOf(outcome))),
       },
       tableOfNumbers(
         'Rows whose record id names different people, which the run does not ask for',
@@ -174,10 +155,6 @@ function coverageSection({ coverage: { contacts, fields } }: RunReport): Section
           `+${formatNumber(gained)}`,
           before === null ? '–' : formatPercent(before, contacts),
           formatPercent(after, contacts),
-        ]),
-        fields.map(({ before, gained }): Bar => [
-          ...barOf(before ?? 0, contacts, 'quiet'),
-          ...barOf(gained, contacts, 'good'),
         ]),
       ),
     ],
@@ -228,20 +205,17 @@ function creditsSection({ run, credits: money, outcomes, waste, costs }: RunRepo
   const { settled, held, planned, budgets } = money;
   const isFinal = run.status === 'finished' && held.total === '0' && (outcomes.over_budget ?? 0) === 0;
   const parts = [
-    { kind: 'records, billed with the answers', value: settled.records, tone: 'plain' as const },
-    ...deliveryKindNames.map((kind) => ({
-      kind: `${deliveryKinds[kind].creditsName}, billed with late results`,
-      value: settled[kind],
-      tone: 'plain' as const,
-    })),
-    { kind: 'accepted by an operator, without a bill', value: settled.decided, tone: 'plain' as const },
-    { kind: 'settled', value: settled.total, tone: 'good' as const },
-    { kind: 'held for calls in flight', value: held.in_flight, tone: 'quiet' as const },
-    { kind: 'held for late results', value: held.awaiting, tone: 'quiet' as const },
-    { kind: 'held, cost unknown', value: held.unknown, tone: 'warning' as const },
-  ].filter(({ kind, value }) => value !== '0' || kind === 'settled');
-  // Only for the lengths of bars; printed figures stay decimals.
-  const all = Number(settled.total) + Number(held.total);
+    ['records, billed with the answers', settled.records],
+    ...deliveryKindNames.map((kind) => [
+      `${deliveryKinds[kind].creditsName}, billed with late results`,
+      settled[kind],
+    ]),
+    ['accepted by an operator, without a bill', settled.decided],
+    ['settled', settled.total],
+    ['held for calls in flight', held.in_flight],
+    ['held for late results', held.awaiting],
+    ['held, cost unknown', held.unknown],
+  ].filter(([kind, value]) => value !== '0' || kind === 'settled');
   return {
     id: 'credits',
     title: 'Credits',
@@ -258,8 +232,7 @@ function creditsSection({ run, credits: money, outcomes, waste, costs }: RunRepo
       tableOfNumbers(
         'Credits by kind',
         ['Kind', 'Credits'],
-        parts.map(({ kind, value }) => [kind, formatNumber(value)]),
-        parts.map(({ value, tone }) => barOf(Number(value), all, tone)),
+        parts.map(([kind = '', value = '']) => [kind, formatNumber(value)]),
       ),
       tableOfNumbers(
         'Cost per usable field, of people whom the run found and who are a contact now',
@@ -291,14 +264,6 @@ function creditsSection({ run, credits: money, outcomes, waste, costs }: RunRepo
           formatNumber(spent),
           formatNumber(reserved),
         ]),
-        budgets.map(({ limit, settled: spent, reserved }): Bar =>
-          limit === null
-            ? []
-            : [
-                ...barOf(Number(spent), Number(limit), 'plain'),
-                ...barOf(Number(reserved), Number(limit), 'quiet'),
-              ],
-        ),
       ),
     ],
   };
@@ -323,7 +288,6 @@ function callsSection({ calls }: RunReport): Section {
           formatNumber(peak),
           formatPercent(peak, limit),
         ]),
-        windows.map(({ limit, peak }) => barOf(peak, limit, peak > limit ? 'warning' : 'plain')),
       ),
       tableOfNumbers(
         'Calls by status',

@@ -3,7 +3,6 @@ import type { RunInput } from '../contract/run-input.ts';
 import type { RefusedExport, ScheduledRunInput, ScheduledRuns } from '../contract/scheduled-run-input.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectations.ts';
-import { addressName, addressText } from '../ingest/sources/export-address.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
 import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
@@ -69,7 +68,7 @@ export async function beginScheduledRuns(
           // The error of a single export is the error of the schedule's workflow.
           if (!onlyNew || !isOfExport(error)) throw error;
           refused.push({
-            file: shownName({ fileName: addressName(found.address) }),
+            file: shownName({ fileName: found.address.name }),
             reason: withoutPersonalData(error.sentence),
           });
           return undefined;
@@ -103,8 +102,8 @@ async function beginRunOf(
   const { warehouse, exportAccess } = dependencies;
   const { address } = found;
   const specOf = (fileSha256: string): RunSpec => ({
-    filePath: addressText(address),
-    fileName: addressName(address),
+    filePath: address.text,
+    fileName: address.name,
     fileSha256,
     options,
     expectedPlanHash: null,
@@ -122,7 +121,7 @@ async function beginRunOf(
     return { sha256: standIn, path: undefined, etag: undefined };
   });
   const { path, sha256, etag } = obtained;
-  if (etag !== undefined) await recordContent(warehouse, addressText(address), { etag, sha256 });
+  if (etag !== undefined) await recordContent(warehouse, address.text, { etag, sha256 });
   if (await isKnown(sha256)) {
     if (path !== undefined && isElsewhere(address))
       await new StagingDirectory(exportAccess.stagingDirectory).remove(path);
@@ -164,7 +163,7 @@ function unreadableContent({ address, etag, modified }: FoundExport, error: unkn
   if (error.type !== 'export.empty' && (isElsewhere(address) || !faultsOfFile.includes(error.type)))
     return undefined;
   return createHash('sha256')
-    .update(JSON.stringify([error.type, addressText(address), version]))
+    .update(JSON.stringify([error.type, address.text, version]))
     .digest('hex');
 }
 
@@ -177,7 +176,7 @@ async function knownContent(
   { warehouse }: Pick<ScheduleDependencies, 'warehouse'>,
   { address, etag }: FoundExport,
 ): Promise<string | undefined> {
-  return etag === undefined ? undefined : recallContent(warehouse, addressText(address), etag);
+  return etag === undefined ? undefined : recallContent(warehouse, address.text, etag);
 }
 
 /** The options of a schedule's runs. */

@@ -1,7 +1,7 @@
 import type { IngestOutcome } from '../contract/activities.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { Problem } from '../domain/problem.ts';
-import { parseAddress, shownAddress } from '../ingest/sources/export-address.ts';
+import { parseAddress } from '../ingest/sources/export-address.ts';
 import { findContent, isElsewhere, type ExportAccess } from '../ingest/sources/obtain-export.ts';
 import { namingExport } from '../ingest/reading/open-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
@@ -70,7 +70,7 @@ export async function stageRun(
   let counted = run.rowsStaged;
   try {
     const path = await findContent(run, exportAccess, options);
-    const staged = await namingExport(path, shownAddress(parseAddress(run.filePath, '/')), () =>
+    const staged = await namingExport(path, parseAddress(run.filePath, '/').shown, () =>
       stageExport({
         pool: warehouse.pool,
         runId,
@@ -127,8 +127,7 @@ function asPauseReason(problem: Problem, schedule: string | null): StatusReason 
     reason: withoutPersonalData(problem.sentence),
     next:
       schedule !== null && needsMapping
-        ? `${problem.next}; then give the schedule ${schedule} the mapping file: --mapping FILE of enrich schedule ` +
-          'set, or the key mapping of its schedule file'
+        ? `${problem.next}; then: enrich schedule set ${schedule} … --mapping FILE`
         : problem.next,
   };
 }

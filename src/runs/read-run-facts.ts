@@ -1,9 +1,9 @@
 import { sql, type Kysely } from 'kysely';
 import { anyOf } from '../db/one-of.ts';
 import { askedStatuses } from '../domain/money/attempt-status.ts';
-import type { StatusReason } from '../contract/pause-reasons.ts';
+import { waitsForBudget, type StatusReason } from '../contract/pause-reasons.ts';
 import type { RunFacts } from '../contract/run-facts.ts';
-import { inOrderOfOutcomes } from '../domain/runs/outcome.ts';
+import { answeredOutcomes, inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import { counted } from '../domain/text/format.ts';
 import type { Warehouse } from '../db/database.ts';
 import { decimalText } from '../db/expressions.ts';
@@ -32,8 +32,8 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   const status = await readLateResultsStatus(warehouse, run.runId);
   const { awaited, arrived, polled, late, expired, orphaned, duplicate, quarantined } = status;
   const outcomes = inOrderOfOutcomes(await readOutcomes(warehouse.database, run));
-  const needed =
-    run.finishedAt === null ? undefined : await readNeeded(warehouse, run.runId, outcomes, money);
+  const [needed] =
+    run.finishedAt === null ? [] : await readDecisions(warehouse, run, outcomes, money.unknown);
   const reason = run.pauseReason ?? needed;
   return {
     run_id: run.runId,
@@ -74,17 +74,38 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   };
 }
 
-/** The most urgent decision that an ended run leaves to a person. */
-async function readNeeded(
+/**
+ * What a run leaves to the operator, the most urgent first. Lost answers and people over budget count until a later run
+ * of the source has the answer for their contacts.
+ */
+export async function readDecisions(
   { database }: Warehouse,
-  runId: string,
-  outcomes: Readonly<Record<string, number>>,
-  { unknown }: RunMoney,
-): Promise<StatusReason | undefined> {
-  const decisions = neededDecisions({ runId, outcomes, unknownCredits: unknown });
-  const overBudget = decisions.find(({ type }) => type === 'budget.empty');
-  if (decisions[0] !== overBudget || (outcomes['in_flight'] ?? 0) === 0) return decisions[0];
-  return peopleInPausedRuns(await readPausedRuns(database, runId)) ?? overBudget;
+  { runId, source, createdAt }: RunRecord,
+  outcomes: RunFacts['outcomes'],
+  unknownCredits: string,
+): Promise<readonly StatusReason[]> {
+  const { unknown = 0, over_budget: overBudget = 0, in_flight: inFlight = 0 } = outcomes;
+  const open =
+    unknown + overBudget === 0
+      ? []
+      : await sql<{ outcome: string; rows: number }>`
+        select outcome, count(*)::int as rows
+        from run_rows r
+        where run_id = ${runId} and outcome in ('unknown', 'over_budget') and not exists (
+          select from run_rows later
+          join runs n on n.run_id = later.run_id
+          where later.contact_id = r.contact_id and n.source = ${source} and n.created_at > ${createdAt}
+            and later.outcome in (${anyOf([...answeredOutcomes, 'fresh'])}))
+        group by outcome
+      `
+          .execute(database)
+          .then(({ rows }) => rows);
+  const openRows = Object.fromEntries(open.map(({ outcome, rows }) => [outcome, rows]));
+  const decisions = neededDecisions({ runId, outcomes: openRows, unknownCredits });
+  const paused = inFlight === 0 ? undefined : peopleInPausedRuns(await readPausedRuns(database, runId));
+  if (!paused) return decisions;
+  const budget = decisions.filter(waitsForBudget);
+  return [...decisions.filter((each) => !budget.includes(each)), paused, ...budget];
 }
 
 /** The number of rows of a run, by outcome. */
@@ -152,29 +173,17 @@ export async function readRunMoney(warehouse: Warehouse, runId: string): Promise
   return result.rows[0]!;
 }
 
-/** The next step after a run that left people over budget. */
-export const afterOverBudget =
-  'raise the budget (--max-credits N; of the day or month: enrich budget set) and repeat the command: ' +
-  'it asks only for people who are not fresh (with --freshness 0s, for all people again)';
-
-/** The next step after calls whose answers were lost and whose cost is decided. */
-export const afterLostAnswers = 'run the same command again: it asks for these people again';
-
-/** What is wrong with rows whose record id names different people, and what a person can do about it. */
-export function contestedRecords(rows: number): { readonly what: string; readonly next: string } {
+/** What is wrong with rows whose record id names different people, and what the operator can do about it. */
+export function contestedRecords(rows: number): Pick<StatusReason, 'reason' | 'next'> {
+  const has = rows === 1 ? 'has' : 'have';
   return {
-    what: `${counted(rows, 'row')} ${rows === 1 ? 'has' : 'have'} a record id that names different people in the file`,
+    reason: `${counted(rows, 'row')} ${has} a record id that names different people in the file`,
     next: 'correct these record ids in the CRM, and run its new export: this run asks for none of these people',
   };
 }
 
-/** The next step after calls of unknown cost. */
-export function afterUnknownCalls(runId: string): string {
-  return `enrich attempts list ${runId}, then retry or release each`;
-}
-
 /**
- * What an ended run leaves to a person: the reasons for exit code 3.
+ * The decisions that a run needs: the reasons for exit code 3.
  *
  * @param run.outcomes number of rows per outcome
  * @param run.unknownCredits credits held for calls whose cost is unknown, as decimal text
@@ -191,19 +200,21 @@ export function neededDecisions(run: {
     decisions.push({
       type: 'calls.unknown',
       reason: `the cost of some calls is unknown; ${counted(run.unknownCredits, 'credit')} stay held for them`,
-      next: afterUnknownCalls(run.runId),
+      next: `enrich attempts list ${run.runId}, then retry or release each`,
     });
   else if (unknown > 0)
     decisions.push({
       type: 'answers.lost',
       reason: `the answers for ${counted(unknown, 'row')} were lost; the cost of their calls is decided`,
-      next: afterLostAnswers,
+      next: 'run the same command again: it asks for these people again',
     });
   if (overBudget > 0)
     decisions.push({
       type: 'budget.empty',
       reason: `the budget had no credits left for ${counted(overBudget, 'row')}`,
-      next: afterOverBudget,
+      next:
+        'raise the budget (--max-credits N; of the day or month: enrich budget set) and repeat the command: ' +
+        'it asks only for people who are not fresh (with --freshness 0s, for all people again)',
     });
   return decisions;
 }

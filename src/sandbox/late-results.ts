@@ -80,13 +80,12 @@ export class LateResults {
       const requestId = `${randomInt(2 ** 47)}7919`;
       if (status !== 'absent')
         members.push(`"phone_enrichment":{"request_id":${requestId},"status":"${status}"}`);
-      const isPromised = status === 'pending' || status === 'absent' || fault.delivers_anyway;
-      if (isPromised && people.length > 0) kinds.push('phones');
+      if ((status === 'pending' || status === 'absent') && people.length > 0) kinds.push('phones');
     }
     if (wanted.some((name) => lateParameters[name].kind === 'waterfall')) {
       const status = fault.waterfall ?? 'accepted';
       if (status !== 'absent') members.push(`"waterfall":{"status":"${status}","message":"see the webhook"}`);
-      if (status !== 'failed' || fault.delivers_anyway) kinds.push('waterfall');
+      if (status !== 'failed') kinds.push('waterfall');
     }
     return { members, kinds };
   }
@@ -289,8 +288,6 @@ function idMember({ id }: Known, rule: DeliveryRule, seed: number): { readonly i
 /** A body that does not belong to the request of its URL. */
 function bodyBeside(body: string, beside: NonNullable<DeliveryRule['beside']>, seed: number): string {
   if (beside === 'html') return '<html>service unavailable</html>';
-  if (beside === 'absurd-price')
-    return body.replace(/"credits_consumed":[^,]*/, '"credits_consumed":1000000');
   const id = new Chance(seed, `beside ${body.length}`).identifier();
   const phone = { sanitized_number: '+12025550199', type_cd: 'mobile', status_cd: 'valid_number' };
   return JSON.stringify({ credits_consumed: mobileCredits, people: [{ id, phone_numbers: [phone] }] });

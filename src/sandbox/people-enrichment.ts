@@ -86,7 +86,7 @@ export class PeopleEnrichment {
         `"missing_records":${details.length - found}`,
         ...(isWaterfall ? [] : creditsMember(credits, fault.credits)),
         ...announced,
-        `"matches":${fault.matches === 'not-a-list' ? '{"0":null}' : `[${people.join(',')}]`}`,
+        `"matches":[${people.join(',')}]`,
       ];
     });
   }

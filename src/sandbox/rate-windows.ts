@@ -65,16 +65,17 @@ export class RateWindows {
     at: number,
     others = 0,
   ): { readonly limit: WindowLimit; readonly seconds: number } | undefined {
-    const full = this.#limits.find(({ calls, seconds }) => this.#used(path, seconds, at) + others >= calls);
+    const full = this.#limits.find(
+      ({ calls, seconds }) => this.#window(path, seconds, at).used + others >= calls,
+    );
     if (full) {
-      const seconds = Math.ceil((this.#endsAt(path, full.seconds, at) - at) / 1_000);
-      return { limit: full, seconds: Math.max(1, seconds) };
+      const { endsAt } = this.#window(path, full.seconds, at);
+      return { limit: full, seconds: Math.max(1, Math.ceil((endsAt - at) / 1_000)) };
     }
-    for (const seconds of this.#counted)
-      this.#open.set(`${path} ${seconds}`, {
-        endsAt: this.#endsAt(path, seconds, at),
-        used: this.#used(path, seconds, at) + 1,
-      });
+    for (const seconds of this.#counted) {
+      const { endsAt, used } = this.#window(path, seconds, at);
+      this.#open.set(`${path} ${seconds}`, { endsAt, used: used + 1 });
+    }
     return undefined;
   }
 
@@ -112,19 +113,14 @@ export class RateWindows {
 
   #usageOf(path: string, seconds: number, at: number, others: number): WindowUsage {
     const { calls = Number.POSITIVE_INFINITY } = this.#limits.find((each) => each.seconds === seconds) ?? {};
-    const consumed = Math.min(calls, this.#used(path, seconds, at) + others);
+    const consumed = Math.min(calls, this.#window(path, seconds, at).used + others);
     const isLimited = calls !== Number.POSITIVE_INFINITY;
     return { limit: isLimited ? calls : null, consumed, left_over: isLimited ? calls - consumed : null };
   }
 
-  #used(path: string, seconds: number, at: number): number {
+  /** The open window; without one, a window that opens now. */
+  #window(path: string, seconds: number, at: number): OpenWindow {
     const window = this.#open.get(`${path} ${seconds}`);
-    return window && at < window.endsAt ? window.used : 0;
-  }
-
-  /** The end of the window; without an open window, the end of one that opens now. */
-  #endsAt(path: string, seconds: number, at: number): number {
-    const window = this.#open.get(`${path} ${seconds}`);
-    return window && at < window.endsAt ? window.endsAt : at + seconds * 1_000;
+    return window && at < window.endsAt ? window : { endsAt: at + seconds * 1_000, used: 0 };
   }
 }

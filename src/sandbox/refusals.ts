@@ -117,18 +117,15 @@ export function noResult(status: number, code: string, retryAfterSeconds?: numbe
   });
 }
 
-interface RetryAfter {
-  /** Undefined: no header. */
-  readonly header: string | undefined;
-  /** Value of the body; undefined: none. */
-  readonly seconds: number | undefined;
-}
-
-/** A 429. The older body is one string with path and limit, which clients should not parse. */
+/**
+ * A 429. The older body is one string with path and limit, which clients should not parse.
+ *
+ * @param retryAfter text of the header, and in whole seconds the value of the body; null: neither
+ */
 export function tooManyCalls(
   path: string,
   limit: { readonly calls: number; readonly seconds: number },
-  { header, seconds }: RetryAfter,
+  retryAfter: string | null,
   headers: Readonly<Record<string, string>>,
 ): Refusal {
   const named: Record<number, string> = { 60: 'minute', 3_600: 'hour', 86_400: 'day' };
@@ -136,12 +133,12 @@ export function tooManyCalls(
   const message =
     `The maximum number of api calls allowed for api/v1${path} is ${limit.calls} times per ${window}. ` +
     'Please upgrade your plan.';
-  const wait = seconds !== undefined && { retry_after_seconds: seconds };
+  const wait = /^-?\d+$/.test(retryAfter ?? '') && { retry_after_seconds: Number(retryAfter) };
   return refusal(429, 'RATE.LIMIT.EXCEEDED', message, {
     suggestions: [{ label: 'Wait before the next call', ...wait }],
     context: { window: { value: window, description: 'the window that is exceeded' } },
     older: { message },
-    headers: { ...headers, ...(header !== undefined && { 'retry-after': header }) },
+    headers: { ...headers, ...(retryAfter !== null && { 'retry-after': retryAfter }) },
   });
 }
 
@@ -154,34 +151,37 @@ function refusal(
   return { status, code, message, ...more };
 }
 
-interface RequestedCall {
-  readonly path: string;
-  /** Headers of the rate windows. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly isToken: boolean;
-  readonly now: number;
-}
-
 /** The refusal that a rule requests by its status; undefined for none. */
-export function requestedRefusal(rule: Rule, call: RequestedCall): Refusal | undefined {
-  if (rule.status === undefined) return undefined;
-  const { code } = rule;
-  return { ...usualRefusal(rule, rule.status, call), ...(code !== undefined && { code, oldCode: code }) };
+export function requestedRefusal(
+  { status, code, retry_after: asked = '1' }: Rule,
+  call: {
+    readonly path: string;
+    /** Headers of the rate windows. */
+    readonly headers: Readonly<Record<string, string>>;
+    readonly isToken: boolean;
+    readonly now: number;
+  },
+): Refusal | undefined {
+  if (status === undefined) return undefined;
+  const retryAfter =
+    typeof asked === 'object' && asked !== null
+      ? new Date(call.now + asked.date * 1_000).toUTCString()
+      : asked;
+  return {
+    ...usualRefusal(status, retryAfter, call),
+    ...(code !== undefined && { code, oldCode: code }),
+  };
 }
 
-function usualRefusal(rule: Rule, status: number, { path, headers, isToken, now }: RequestedCall): Refusal {
+function usualRefusal(
+  status: number,
+  retryAfter: string | null,
+  { path, headers, isToken }: Parameters<typeof requestedRefusal>[1],
+): Refusal {
   if (status === 401) return isToken ? invalidToken : invalidKey;
   if (status === 402) return outOfCredits(402);
   if (status === 403) return inaccessible;
-  if (status === 429)
-    return tooManyCalls(path, { calls: 600, seconds: 3_600 }, retryAfterOf(rule, now), headers);
+  if (status === 429) return tooManyCalls(path, { calls: 600, seconds: 3_600 }, retryAfter, headers);
   const code = status === 422 ? 'REQUEST.VALIDATION.INVALID' : 'SCENARIO.FAULT.REQUESTED';
   return refusal(status, code, `a scenario of the sandbox asked for status ${status}`, { headers });
-}
-
-function retryAfterOf({ retry_after: asked = '1' }: Rule, now: number): RetryAfter {
-  if (asked === null) return { header: undefined, seconds: undefined };
-  if (typeof asked === 'string')
-    return { header: asked, seconds: /^-?\d+$/.test(asked) ? Number(asked) : undefined };
-  return { header: new Date(now + asked.date * 1_000).toUTCString(), seconds: undefined };
 }

@@ -296,10 +296,7 @@ class Sandbox {
       log({ ...unbilled, status: refusal.status });
       return errorAnswer(now, errors, { ...refusal, headers: { ...headers, ...refusal.headers } });
     };
-    if (full) {
-      const { limit, seconds } = full;
-      return refuse(tooManyCalls(path, limit, { header: String(seconds), seconds }, headers));
-    }
+    if (full) return refuse(tooManyCalls(path, full.limit, String(full.seconds), headers));
     const requested = requestedRefusal(fault, { path, headers, isToken: caller.isToken, now });
     if (requested && requested.status < 500) return refuse(requested);
     const done = operation.answer(incoming, caller, fault);
@@ -307,7 +304,7 @@ class Sandbox {
     const { billing = unbilled, makeLateResults } = done;
     const left = this.faults.creditsLeft();
     if (left !== undefined && Number(billing.credits) > left)
-      return refuse(outOfCredits(this.faults.outOfCreditsStatus()));
+      return refuse(outOfCredits(this.faults.outOfCreditsStatus));
     log({ ...billing, status: requested?.status ?? 200 });
     await makeLateResults?.();
     if (requested) return errorAnswer(now, errors, requested);

@@ -17,27 +17,18 @@ export const reportedWindows = [
 
 /**
  * Reads the rate windows from the headers of an answer. If a window has headers of two names, the name that leaves
- * fewer calls counts, because the service may fill only one of them. The other name adds the limit and the usage if
- * this name lacks them.
+ * fewer calls counts, because the service may fill only one of them.
  *
  * @returns the reported windows, shortest first; empty on 401 and 403, which carry no such headers
  */
 export function readRateHeaders(headers: Headers): RateWindow[] {
   return reportedWindows.flatMap(({ window, seconds, names }) => {
-    const byName = names.map((name) => readHeadersOf(name, headers));
-    const [stricter, other] = byName.toSorted((one, another) => callsOf(one) - callsOf(another));
-    const figures = {
-      limit: stricter?.limit === undefined ? other?.limit : stricter.limit,
-      used: stricter?.used ?? other?.used,
-      left: stricter?.left,
-    };
-    if (Object.values(figures).every((figure) => figure === undefined)) return [];
-    return [{ window, seconds, ...figures }];
+    const [figures] = names
+      .map((name) => readHeadersOf(name, headers))
+      .filter((each) => Object.values(each).some((figure) => figure !== undefined))
+      .sort((one, other) => (callsLeft(one) ?? unlimitedCalls) - (callsLeft(other) ?? unlimitedCalls));
+    return figures ? [{ window, seconds, ...figures }] : [];
   });
-}
-
-function callsOf(figures: WindowFigures): number {
-  return callsLeft(figures) ?? unlimitedCalls;
 }
 
 function readHeadersOf(name: string, headers: Headers): WindowFigures {

@@ -137,15 +137,6 @@ export function describePlainText(keyNames: readonly string[]): string {
 
 export const afterPlainText = 'set TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE as for the workers';
 
-/**
- * Whether a worker may be alive, by its last poll. After a kill, the answer is true for up to 75 seconds.
- *
- * @param now as for `readWorkerPoll`
- */
-export async function isWorkerThere(client: Client, now: Date): Promise<boolean> {
-  return !(await readWorkerPoll(client, now)).isLost;
-}
-
 /** Connects a worker. @throws Problem `temporal.unreachable` */
 export async function connectWorker(temporal: TemporalAddress): Promise<NativeConnection> {
   const { NativeConnection } = await import('@temporalio/worker');

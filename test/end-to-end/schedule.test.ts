@@ -1,7 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { getSchedule, listSchedules } from '../../src/cli/schedule/schedule-server.ts';
+import { getSchedule } from '../../src/cli/schedule/schedule-server.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
 import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
@@ -105,29 +105,4 @@ it('enrich schedule shows that a run of the schedule waits for a person; "latest
   expect(cancelled.stderr).toMatch(/latest is \S+ \(poor-1\.csv\): paused/);
   expect(await schedule('show', 'poor')).toMatchObject({ code: 2 });
   await expectPromisesKept(system);
-});
-
-it('enrich schedule apply shows the difference, changes nothing without approval, and converges', async () => {
-  const file = join(system.directory, 'crm.yaml');
-  const entry = (name: string, hour: number): string =>
-    `  ${name}: { cron: 0 ${hour} * * *, file: exports/crm-1.csv, max-credits: 5 }\n`;
-  writeFileSync(file, `schedules:\n${entry('one', 1)}${entry('two', 2)}`);
-  const looked = await schedule('apply', file);
-  expect(looked.code).toBe(3);
-  expect(looked.stdout).toMatch(/^\+ one$/m);
-  expect(await schedule('show', 'one')).toMatchObject({ code: 2 });
-  expect((await schedule('apply', file, '--yes')).stdout).toContain('2 created, 0 changed, 0 deleted');
-  expect((await schedule('apply', file, '--yes')).stdout).toContain('nothing to change');
-
-  // What was made within the last second may be missing in the list that apply compares with.
-  const names = async () =>
-    (await listSchedules(await system.temporal())).map(({ definition }) => definition.name);
-  await expect.poll(names, { interval: 100 }).toContain('two');
-  writeFileSync(file, `schedules:\n${entry('one', 3)}`);
-  const changed = await schedule('apply', file, '--yes');
-  expect(changed.stdout).toContain('cron: 0 1 * * * → 0 3 * * *');
-  expect(changed.stdout).toContain('0 created, 1 changed, 1 deleted');
-  expect((await show('one')).flags['cron']).toBe('0 3 * * *');
-  expect(await schedule('show', 'two')).toMatchObject({ code: 2 });
-  expect(await schedule('show', 'nightly')).toMatchObject({ code: 0 });
 });

@@ -38,10 +38,10 @@ it.each([
   const limit = `${(await countedCalls()) + 2}/hour`;
   const calls = () => system.sandbox.log.calls().length;
   const before = calls();
-  const run = ['run', system.sample(60), '--yes', '--json', '--rate-limits', limit];
+  const run = ['run', system.sample(60), '--yes', '--json'];
   const pidFile = join(system.directory, 'pid');
   const program = byNpx ? `cd ${projectFile('.')}; exec setsid npx enrich` : 'exec $ENRICH';
-  const settings = { npm_config_update_notifier: 'false', npm_config_logs_max: '0' };
+  const settings = { RATE_LIMITS: limit, npm_config_update_notifier: 'false', npm_config_logs_max: '0' };
   const running = system.shell(`echo $$ > ${pidFile}; ${program} ${run.join(' ')}`, settings);
   await expect.poll(calls, patient).toBe(before + 2);
   process.kill(Number(readFileSync(pidFile, 'utf8')), byNpx ? 'SIGKILL' : 'SIGINT');

@@ -55,7 +55,7 @@ it('enrich undo shows its effect, asks, and restores the contacts before the run
 
   const { code, shown: said } = await system.answerPrompts(['undo', run.run_id, '--reason', 'wrong'], 'y\n');
   expect(code).toBe(0);
-  expect(said).toMatch(new RegExp(`known from this run alone: removed +${shown.said.removed}\\s`));
+  expect(said).toMatch(new RegExp(`known from this run alone +${shown.said.removed}\\s`));
   expect(said).toContain(`${run.credits.settled} settled credits are not refunded`);
   expect(await contents()).toBe(before);
   await expectPromisesKept(system);

@@ -29,16 +29,18 @@ export class CallStreaks {
   /**
    * Notes a call that could not be sent.
    *
-   * @returns milliseconds until the next try; undefined: calls could not be sent for too long
+   * @returns milliseconds until the next try, and whether an outage begins; undefined: calls could not be sent for too
+   *   long
    */
-  pauseOfUnsent(): number | undefined {
+  pauseOfUnsent(): { readonly milliseconds: number; readonly isFirst: boolean } | undefined {
     const now = performance.now();
-    const { since, last } = this.#unsent ?? { since: now, last: now };
-    const isForgotten = now - last > forgottenMilliseconds;
-    this.#unsent = { since: isForgotten ? now : since, last: now };
-    const lasted = now - this.#unsent.since;
+    const before = this.#unsent;
+    const isFirst = before === undefined || now - before.last > forgottenMilliseconds;
+    const since = isFirst ? now : before.since;
+    this.#unsent = { since, last: now };
+    const lasted = now - since;
     if (lasted >= unsentPatienceMilliseconds) return undefined;
-    return Math.min(Math.max(lasted, shortestPause), longestPause);
+    return { milliseconds: Math.min(Math.max(lasted, shortestPause), longestPause), isFirst };
   }
 
   /** Notes a call that was sent, however it ended: calls can be sent again. */

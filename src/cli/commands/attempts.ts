@@ -1,10 +1,9 @@
 import { serviceName } from '../../config/settings.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { deliveryStatuses } from '../../domain/late-results/delivery-kinds.ts';
-import { holdingStatuses } from '../../domain/money/attempt-status.ts';
 import { formatCredits, storedCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted, minuteOf } from '../../domain/text/format.ts';
+import { counted } from '../../domain/text/format.ts';
 import { getDelivery, listDeliveries, reopenDelivery } from '../../late-results/deliveries.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { unexplainedByRelease } from '../../ledger/credit-statements.ts';
@@ -12,7 +11,7 @@ import { decideAttempt, getAttempt, listAttempts, type AttemptFacts } from '../.
 import { getRun } from '../../runs/runs.ts';
 import { creditsOf } from '../run-options/run-option-flags.ts';
 import { withWarehouse } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 import {
   Command,
   jsonArrayOption,
@@ -20,11 +19,12 @@ import {
   noteOf,
   Option,
   wholeNumber,
+  type AskingFlags,
   type JsonFlag,
   type NoteFlags,
 } from '../terminal/command.ts';
 import { approves } from '../terminal/confirm.ts';
-import { describeFields, print, printFacts, printJson, recordTable, tell } from '../terminal/output.ts';
+import { describeFields, print, listTable, printFacts, printJson, tell } from '../terminal/output.ts';
 
 /** `enrich attempts`: calls whose cost is unknown. */
 export function attemptsCommand(): Command {
@@ -59,7 +59,7 @@ Examples:
         which: string | undefined,
         options: JsonFlag & { readonly status: AttemptStatus; readonly limit?: number },
       ) => {
-        await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+        await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
           const isCall = which !== undefined && /^[0-9a-f]{4}/.test(which);
           const { status } = options;
           const attempts = isCall
@@ -89,26 +89,22 @@ function describeAttempts(attempts: readonly AttemptFacts[]): string {
   const calls = new Map<string, number>();
   for (const { reason } of attempts) if (reason !== null) calls.set(reason, (calls.get(reason) ?? 0) + 1);
   return [
-    recordTable(
-      ['attempt', 'status', 'held', 'stated', 'settled', 'people', 'admitted (UTC)', 'run'],
-      attempts.map((attempt) => [
-        attempt.attempt_id,
-        attempt.status,
-        holdingStatuses.includes(attempt.status) ? attempt.credits_reserved : '-',
-        attempt.credits_stated ?? '-',
-        attempt.credits_settled ?? '-',
-        attempt.people,
-        minuteOf(attempt.admitted_at),
-        attempt.run_id,
-      ]),
-    ),
+    listTable(attempts, [
+      'attempt_id',
+      'status',
+      'credits_reserved',
+      'credits_stated',
+      'credits_settled',
+      'people',
+      'admitted_at',
+      'run_id',
+    ]),
     ...[...calls].map(([reason, count]) => `  ${counted(count, 'call')}: ${reason}`),
   ].join('\n');
 }
 
-interface DecisionFlags extends JsonFlag, NoteFlags {
+interface DecisionFlags extends AskingFlags, NoteFlags {
   readonly credits?: string;
-  readonly yes?: boolean;
 }
 
 function releaseCommand(): Command {
@@ -156,7 +152,7 @@ async function decide(
   options: DecisionFlags,
   credits: string | undefined,
 ): Promise<void> {
-  const config = settingsOfExisting(options);
+  const config = settingsOfExisting();
   await withWarehouse(config, async ({ warehouse }) => {
     const attempts = await attemptsOf(warehouse, named);
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
@@ -168,8 +164,8 @@ async function decide(
           `${attempt.attempt_id}: ${counted(attempt.people, 'person', 'people')}, ` +
             `${attempt.credits_reserved} credits held; would settle ${creditsFor(attempt)}`,
         );
-    const texts = { unchanged: 'nothing was decided', yes: 'decides' };
-    const isDecided = await approves(`decide about ${counted(attempts.length, 'call')}?`, options, texts);
+    const question = `decide about ${counted(attempts.length, 'call')}?`;
+    const isDecided = await approves(question, options, 'nothing was decided');
     if (isDecided)
       for (const attempt of attempts)
         await decideAttempt(warehouse, attempt.attempt_id, {
@@ -186,12 +182,8 @@ async function decide(
 
 /** Reads all calls before the first decision, each once: a mistyped name decides about no call. */
 async function attemptsOf(warehouse: Warehouse, names: readonly string[]): Promise<AttemptFacts[]> {
-  const attempts = new Map<string, AttemptFacts>();
-  for (const name of names) {
-    const attempt = await getAttempt(warehouse, name);
-    attempts.set(attempt.attempt_id, attempt);
-  }
-  return [...attempts.values()];
+  const attempts = await Promise.all(names.map((name) => getAttempt(warehouse, name)));
+  return [...new Map(attempts.map((attempt) => [attempt.attempt_id, attempt])).values()];
 }
 
 /** A call whose answer or deliveries state a cost was billed. @throws UsageProblem `attempt.billed` */
@@ -248,29 +240,26 @@ function listDeliveriesCommand(): Command {
         runId: string | undefined,
         options: JsonFlag & { readonly status?: string; readonly limit: number },
       ) => {
-        const deliveries = await withWarehouse(settingsOfExisting(options), async ({ warehouse }) =>
+        const deliveries = await withWarehouse(settingsOfExisting(), async ({ warehouse }) =>
           listDeliveries(warehouse, {
             runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
             status: options.status,
             limit: options.limit,
           }),
         );
-        const rows = deliveries.map((delivery) => [
-          delivery.delivery_id,
-          delivery.run_id ?? '',
-          delivery.origin,
-          delivery.late ? `${delivery.status}, late` : delivery.status,
-          delivery.people,
-          delivery.credits ?? '',
-          minuteOf(delivery.received_at),
-          delivery.reason ?? '',
-        ]);
-        const heading = ['delivery', 'run', 'by', 'status', 'people', 'credits', 'received (UTC)', 'why'];
-        printFacts(
-          options.json,
-          deliveries,
-          rows.length === 0 ? 'no such deliveries' : recordTable(heading, rows),
-        );
+        const columns = [
+          'delivery_id',
+          'run_id',
+          'origin',
+          'status',
+          'late',
+          'people',
+          'credits',
+          'received_at',
+          'reason',
+        ] as const;
+        const text = deliveries.length === 0 ? 'no such deliveries' : listTable(deliveries, columns);
+        printFacts(options.json, deliveries, text);
       },
     );
 }
@@ -282,7 +271,7 @@ function replayCommand(): Command {
     .option(...jsonOption)
     .explain('\nExample:\n  enrich inbox replay 0b54…')
     .action(async (named: string, options: JsonFlag) => {
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         const before = await getDelivery(warehouse, named);
         const { delivery_id: deliveryId } = before;
         await reopenDelivery(warehouse, deliveryId);

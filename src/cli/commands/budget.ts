@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import { formatLimit, parseCredits, type Credits } from '../../domain/money/decimal.ts';
-import { formatNumber, minuteOf } from '../../domain/text/format.ts';
 import {
   readBudgetHistory,
   readBudgets,
@@ -12,7 +11,7 @@ import {
   type WantedLimit,
 } from '../../ledger/budget-limits.ts';
 import { withWarehouse, withSession } from '../session/session.ts';
-import { settingsOfExisting, settingsOf } from '../session/settings-flags.ts';
+import { settingsOfExisting, settingsOf } from '../session/command-settings.ts';
 import {
   Command,
   jsonArrayOption,
@@ -21,7 +20,7 @@ import {
   type JsonFlag,
   type NoteFlags,
 } from '../terminal/command.ts';
-import { print, printJson, recordTable, tell } from '../terminal/output.ts';
+import { listTable, print, printJson, tell } from '../terminal/output.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import {
@@ -54,51 +53,24 @@ function showCommand(): Command {
     .description('Show limits, credits and changes of the newest periods and runs.')
     .option(...jsonArrayOption)
     .explain(`
-"alarms" are the shares of BUDGET_ALARMS (default: 80%,100%) that settled and reserved credits have reached.
+"-" as a limit means no limit. "alarms" are the percentages of BUDGET_ALARMS (default: 80%,100%) that settled and
+reserved credits have reached.
 All changes of limits: enrich sql -c 'select * from budget_changes'
 
 Example:
   enrich budget show`)
     .action(async (options: JsonFlag) => {
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse: { database } }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse: { database } }) => {
         const budgets = await readBudgets(database, shownOfEach);
         if (options.json === true) return printJson<'budget-list'>(budgets);
-        print(
-          recordTable(
-            ['budget', 'limit', 'set by', 'settled', 'reserved', 'alarms'],
-            budgets.map((row) => [
-              row.budget,
-              formatLimit(row.limit, 'none'),
-              row.limit === null && row.set_by !== 'command' ? '-' : row.set_by,
-              formatNumber(row.settled),
-              formatNumber(row.reserved),
-              row.alarms.map((percent) => `${percent}%`).join(' '),
-            ]),
-          ),
-        );
+        print(listTable(budgets));
         for (const { period, limit } of await readDefaultBudgets(database))
           print(`  every new ${period}: ${formatLimit(limit)} (set by command)`);
         const changes = await readBudgetHistory(database, shownOfEach);
-        if (changes.length === 0) return;
-        print(
-          recordTable(
-            ['changed (UTC)', 'budget', 'from', 'to', 'by', 'why'],
-            changes.map((change) => [
-              minuteOf(change.changed_at),
-              change.budget,
-              formatLimit(change.old_limit, 'none'),
-              formatLimit(change.new_limit, 'none'),
-              change.changed_by,
-              change.reason ?? '',
-            ]),
-          ),
-        );
+        if (changes.length > 0) print(listTable(changes));
       });
     });
 }
-
-/** `day or month` */
-const anyPeriod = periodNames.join(' or ');
 
 function setBudgetCommand(): Command {
   return new Command('set')
@@ -123,28 +95,22 @@ Examples:
   enrich budget set run:latest 250
   enrich budget set month used                    spend nothing more this month`)
     .action(async (name: string, limit: string, options: NoteFlags & JsonFlag) => {
-      const config = settingsOf(options);
+      const config = settingsOf();
       const { budget, fromNowOn } = budgetOf(name);
       const wanted = limitOf(limit, fromNowOn);
       const say = options.json === true ? tell : print;
       const { change, waiting, awaiting } = await withWarehouse(config, async ({ warehouse }) => {
-        const limitChange = await changeLimit(
-          warehouse,
-          budget,
-          { wanted, fromNowOn },
-          config,
-          noteOf(options),
-        );
-        const { budgetId } = limitChange;
+        const changed = await changeLimit(warehouse, budget, { wanted, fromNowOn }, config, noteOf(options));
         return {
-          change: limitChange,
-          waiting: await runsWaitingFor(warehouse, budgetId),
+          change: changed,
+          waiting: await runsWaitingFor(warehouse, changed.budgetId),
           // They look at the budget again when it changes.
-          awaiting: await runsAwaitingLateResults(warehouse, budgetId),
+          awaiting: await runsAwaitingLateResults(warehouse, changed.budgetId),
         };
       });
+      const { budgetId, before, after } = change;
       if (fromNowOn && budget.kind === 'period') say(`every ${budget.period} from now on: ${limit}`);
-      say(describeChange(change));
+      say(`${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`);
       if (waiting.length + awaiting.length > 0)
         await withSession(config, { temporal: true, service: false }, async (session) =>
           signalRuns(await session.temporal(), [...waiting, ...awaiting]),
@@ -154,7 +120,6 @@ Examples:
           `${runId} waits for this budget: a worker continues it if every budget has credits for one person; ` +
             `without a worker: enrich resume ${runId}`,
         );
-      const { budgetId, before, after } = change;
       if (options.json === true) printJson({ budget: budgetId, before, after, waiting_runs: waiting });
     });
 }
@@ -193,7 +158,14 @@ async function resolve(
 ): Promise<{ budgetId: string; ownDefault: Credits | undefined }> {
   if (budget.kind === 'run') {
     const run = await getRun(warehouse, budget.runId);
-    if (run.finishedAt !== null) throw ended(run.runId);
+    if (run.finishedAt !== null) {
+      const next =
+        'run the same file again with --max-credits: the new run asks only for people who are not fresh';
+      throw new UsageProblem('run.ended', 'the run has ended: its limit cannot change', {
+        where: run.runId,
+        next,
+      });
+    }
     const { maxCredits } = run.options;
     return {
       budgetId: budgetOfRun(run.runId),
@@ -203,14 +175,14 @@ async function resolve(
   const present = await presentBudget(warehouse.database, budget.period);
   const budgetId = budget.name === undefined ? present : `${budget.period}:${budget.name}`;
   // Names of periods, such as day:2026-11-21, sort in the order of time.
-  if (budgetId < present) throw over(budgetId);
+  if (budgetId < present) {
+    const next = `write ${periodNames.join(' or ')} for the current one`;
+    throw new UsageProblem('budget.over', 'the period is over: its limit cannot change', {
+      where: budgetId,
+      next,
+    });
+  }
   return { budgetId, ownDefault: config.budgets.perPeriod[budget.period] };
-}
-
-function describeChange({ budgetId, before, after }: LimitChange): string {
-  return before === after
-    ? `${budgetId}: ${formatLimit(after)}, as before`
-    : `${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`;
 }
 
 /** The name of a default budget, such as `every-day`, changes every period from now on. */
@@ -232,18 +204,4 @@ function limitOf(text: string, fromNowOn: boolean): WantedLimit {
 
 function wrong(what: string, next: string): Problem {
   return new UsageProblem('setting.invalid', what, { where: 'enrich budget set', next });
-}
-
-function ended(runId: string): Problem {
-  return new UsageProblem('run.ended', `run ${runId} has ended: its limit cannot change`, {
-    where: budgetOfRun(runId),
-    next: 'run the same file again with --max-credits: the new run asks only for people who are not fresh',
-  });
-}
-
-function over(budgetId: string): Problem {
-  return new UsageProblem('budget.over', `${budgetId} is over: its limit cannot change`, {
-    where: budgetId,
-    next: `write ${anyPeriod} for the current one`,
-  });
 }

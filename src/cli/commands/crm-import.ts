@@ -77,18 +77,15 @@ async function requireContacts(
   if (run?.source === own || run?.source === null) return;
   const sources = run ? await contactSources(database, run.runId) : await readSources(database);
   if (sources.includes(own)) return;
-  const steps = sources.map((source) => {
-    const owner = ownerOf(source);
-    return owner === undefined
-      ? `add --source ${source}, if its contact ids are record ids of ${title}`
-      : `write --for ${owner}`;
-  });
-  const [what, where, step] = run
-    ? ['the run has', `--run ${run.runId}`, `name a run of ${title}`]
-    : ['there are', '--for', `enrich an export of ${title} first: enrich run FILE`];
+  const [what, where] = run ? ['the run has', `--run ${run.runId}`] : ['there are', '--for'];
+  const others =
+    sources.length === 0
+      ? ''
+      : `the contacts are of ${sources.join(', ')}: write --for with their CRM, or --source if their contact ids are ` +
+        `record ids of ${title}; or `;
   throw new UsageProblem('source.unknown', `${what} no contacts of ${title} (source "${own}")`, {
     where,
-    next: [...steps, step].join('; or '),
+    next: `${others}enrich an export of ${title} first: enrich run FILE`,
   });
 }
 
@@ -125,7 +122,7 @@ function describe(manifest: ImportManifest, folder: string): void {
     [manifest.missing_columns.length, 'field', `without a column: ${manifest.missing_columns.join(', ')}`],
   ];
   for (const [count, noun, note] of notes) if (count > 0) tell(`${counted(count, noun)} ${note}`);
-  if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}, differing values first`);
+  if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}`);
   if (manifest.job_changes)
     tell(`${counted(manifest.job_changes.rows, 'job change')} in ${manifest.job_changes.file}`);
   tell(parts.length === 0 ? 'nothing to import' : manifest.instruction);

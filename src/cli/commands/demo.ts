@@ -6,9 +6,7 @@ import { asUnusable, makeFolder } from '../../files/make-folder.ts';
 import { writeWholeFile } from '../../files/write-whole-file.ts';
 import type { Config } from '../../config/settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { defaultPolicies } from '../../domain/crm/field-policy.ts';
-import { counted } from '../../domain/text/format.ts';
-import { exportForCrm } from '../../export/crm-import/export-for-crm.ts';
+import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { sampleExport } from '../../sandbox/sample-export.ts';
 import { print, table, tell } from '../terminal/output.ts';
 import { planExport } from '../run/plan-export.ts';
@@ -18,7 +16,7 @@ import { readRunView, reportRun } from '../run/run-status.ts';
 import { describeService, refuseInventedPeople } from '../session/with-service.ts';
 import { specifyRun } from '../run/run-spec.ts';
 import { withSession, type Session } from '../session/session.ts';
-import { settingsOf } from '../session/settings-flags.ts';
+import { settingsOf } from '../session/command-settings.ts';
 
 /** The CRM whose export the demo invents. */
 const crm = 'hubspot';
@@ -35,7 +33,7 @@ export function demoCommand(): Command {
     .explain('\nExample:\n  enrich demo --seed 2')
     .action(async (options: { people: number; seed: number } & JsonFlag) => {
       // The sandbox delivers phones within seconds, so a minute is enough.
-      const config = settingsOf(options, {
+      const config = settingsOf({
         ENRICHMENT_BASE_URL: { text: '' },
         WEBHOOK_PUBLIC_URL: { text: '' },
         LATE_RESULTS_POLL_AFTER: { text: '15s' },
@@ -44,27 +42,23 @@ export function demoCommand(): Command {
       refuseOtherWorkers(config);
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);
-      const spec = await specifyRun({ kind: 'file', path: file }, { reveal: 'phone', source }, config);
-      const { view, importHint } = await withSession(
-        config,
-        { temporal: true, service: true },
-        async (session) => {
-          await refuseInventedPeople(session);
-          const { run, plan } = await planExport(session, spec);
-          // The columns are those of the CRM. No person has named the source of the demo.
-          const recognised = { ...run, source: crm, options: { ...run.options, source: null } };
-          tell(`\n${describeMapping(recognised)}\n`);
-          tell(`${describePlan(plan, run.options)}\n`);
-          const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
-          tell('');
-          await showContacts(session);
-          return { view: await readRunView(session, ended), importHint: await writeImport(session) };
-        },
-      );
+      const spec = await specifyRun(parseAddress(file, process.cwd()), { reveal: 'phone', source }, config);
+      const view = await withSession(config, { temporal: true, service: true }, async (session) => {
+        await refuseInventedPeople(session);
+        const { run, plan } = await planExport(session, spec);
+        // The columns are those of the CRM. No person has named the source of the demo.
+        const recognised = { ...run, source: crm, options: { ...run.options, source: null } };
+        tell(`\n${describeMapping(recognised)}\n`);
+        tell(`${describePlan(plan, run.options)}\n`);
+        const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
+        tell('');
+        await showContacts(session);
+        return readRunView(session, ended);
+      });
       reportRun(view, options.json === true);
       tell(
-        importHint +
-          planHint(view.facts.calls, options.seed) +
+        planHint(view.facts.calls, options.seed) +
+          `\nfiles for the CRM: npx enrich export --for ${crm} --source ${source} --output FOLDER` +
           '\nexplore with: npx enrich dev            (database, Temporal UI and sandbox until Ctrl-C)',
       );
     });
@@ -106,24 +100,6 @@ async function showContacts(session: Session): Promise<void> {
   if (rows.length === 0) return;
   print(table([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row).map((cell) => cell ?? ''))]));
   print('');
-}
-
-/** Writes import files of the demo's contacts for the CRM. */
-async function writeImport({ warehouse, config }: Session): Promise<string> {
-  const folder = join(config.embedded.dataDirectory, 'demo', `${crm}-import`);
-  const { parts, contacts } = await exportForCrm(warehouse, {
-    importer: crm,
-    folder,
-    source,
-    runId: undefined,
-    since: undefined,
-    policies: defaultPolicies,
-  });
-  const updates = parts.reduce((sum, { rows }) => sum + rows, 0);
-  return (
-    `\nback to the CRM: ${counted(updates, 'update')} of ${counted(contacts, 'contact')} in ${folder}` +
-    `\nwritten by: npx enrich export --for ${crm} --source ${source} --output FOLDER`
-  );
 }
 
 function planHint(calls: number, seed: number): string {

@@ -29,7 +29,7 @@ import {
   type WorkerPoll,
 } from '../../temporal/connection.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
-import { settingsOf } from '../session/settings-flags.ts';
+import { settingsOf } from '../session/command-settings.ts';
 import { withClient } from '../session/with-service.ts';
 import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
 import { printFacts, table } from '../terminal/output.ts';
@@ -55,7 +55,7 @@ Examples:
 
 Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`)
     .action(async (options: JsonFlag) => {
-      const findings = [...examineNames(), ...(await examineSettings(options))];
+      const findings = [...examineNames(), ...(await examineSettings())];
       const states = findings.map((finding) => finding.state);
       const state = (['broken', 'attention'] as const).find((each) => states.includes(each)) ?? 'ok';
       printFacts<'doctor'>(options.json, { state, findings }, describe(findings));
@@ -88,9 +88,9 @@ function examineNames(): Finding[] {
   }));
 }
 
-async function examineSettings(options: object): Promise<Finding[]> {
+async function examineSettings(): Promise<Finding[]> {
   try {
-    return await examine(settingsOf(options));
+    return await examine(settingsOf());
   } catch (error) {
     if (!(error instanceof WrongSettings)) throw error;
     return error.settings.map(({ setting, what, next = `correct ${setting}` }) => ({

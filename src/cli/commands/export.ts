@@ -1,11 +1,10 @@
-import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { onFirstInterruption } from '../../dev/interruption.ts';
 import { importerNames } from '../../domain/crm/crm.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { sandbox } from '../../domain/runs/run-options.ts';
-import { counted, minuteOf } from '../../domain/text/format.ts';
+import { counted } from '../../domain/text/format.ts';
 import { countSuppressed } from '../../export/contact-choice.ts';
 import {
   exportFormatNames,
@@ -15,16 +14,16 @@ import {
 } from '../../export/export-format.ts';
 import { exportedTableNames, exportTable, type ExportedTableName } from '../../export/export-table.ts';
 import { writeS3Object, type S3Settings } from '../../files/s3-client.ts';
-import { asUnwritable, writeWholeFile } from '../../files/write-whole-file.ts';
+import { writeWholeFile } from '../../files/write-whole-file.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
 import { hasContactsOf, requireSource } from '../../people/contact-sources.ts';
 import { getRun } from '../../runs/runs.ts';
 import { withWarehouse, type Session } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 import { Command, Option, wholeNumber, type JsonFlag } from '../terminal/command.ts';
-import { print, printJson, table as formatTable, tell, writeBytes } from '../terminal/output.ts';
+import { printJson, tell, writeBytes } from '../terminal/output.ts';
 import { describeSuppressed, writeCrmImport, type CrmImportFlags } from './crm-import.ts';
 
 interface ExportFlags extends Partial<CrmImportFlags> {
@@ -93,7 +92,7 @@ Examples:
   enrich export --since CURSOR --format jsonl | load-into-lake
   enrich export --for hubspot --run latest --output hubspot-import`)
     .action(async (options: ExportFlags) => {
-      const config = settingsOfExisting(options);
+      const config = settingsOfExisting();
       if (options.policy !== undefined && options.for === undefined)
         throw new UsageProblem('setting.invalid', 'policies apply only to files for an importer', {
           where: '--policy',
@@ -125,29 +124,17 @@ async function writeTable(
   // Read before the rows: the next export then includes changes made during this one.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
   const chosen = { table, format, select, choice: { source, runId, since } };
-  const replaces = output !== undefined && isFile(output);
   const rows = await exportTable(warehouse, chosen, (bytes) => writeTo(output, bytes, s3));
   if (rows === undefined) return;
   const suppressed = await countSuppressed(warehouse, chosen.choice);
   tell(
-    counted(rows, table === 'contacts' ? 'contact' : 'row') +
-      (output === undefined ? '' : ` in ${output}`) +
-      (replaces ? ', which replaced an earlier file' : ''),
+    counted(rows, table === 'contacts' ? 'contact' : 'row') + (output === undefined ? '' : ` in ${output}`),
   );
   if (suppressed > 0) tell(describeSuppressed(suppressed));
   else if (rows === 0 && runId !== undefined)
     tell(`no contact has its person from ${runId}; without --run all contacts are exported`);
   if (output !== undefined && options.json === true)
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
-}
-
-/** @throws Problem `output.unwritable` if the folder of the file may not be read */
-function isFile(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  } catch (error) {
-    throw asUnwritable(error, 'the file', path);
-  }
 }
 
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {
@@ -175,19 +162,15 @@ async function writeToS3(
   }
 }
 
-/** Endings of files that no format writes. A program would read CSV under such a name as something else. */
-const refusedEndings = /^\.(?:xlsx|xls|ods|gz|zst|bz2|xz|zip|json)$/i;
-
+/** The format that a file's ending names. @throws UsageProblem: a program would read CSV as what the ending says */
 function formatOf(output: string | undefined): ExportFormatName {
   const ending = extname(output ?? '');
-  if (refusedEndings.test(ending))
-    throw new UsageProblem('setting.invalid', `enrich export writes no ${ending} files`, {
-      where: `--output ${output}`,
-      next:
-        'name a file that ends in .csv (spreadsheets open it), .jsonl or .parquet; to compress it: ' +
-        'enrich export | gzip',
-    });
-  return formatOfEnding(ending.slice(1).toLowerCase()) ?? 'csv';
+  const format = ending === '' ? 'csv' : formatOfEnding(ending.slice(1).toLowerCase());
+  if (format !== undefined) return format;
+  throw new UsageProblem('setting.invalid', `enrich export writes no ${ending} files`, {
+    where: `--output ${output}`,
+    next: 'name a file that ends in .csv, .jsonl or .parquet, or give a --format; to compress: enrich export | gzip',
+  });
 }
 
 function refuseStandardOutput({ json }: ExportFlags, format: ExportFormatName): void {
@@ -208,10 +191,10 @@ export function changesCommand(): Command {
     .description('Print contacts that changed or were deleted, in order.')
     .option('--since <cursor>', 'cursor of the last change that was read (default: from the first change)')
     .option('--limit <n>', 'maximum number of changes (default: all)', wholeNumber(1))
-    .option('--json', 'one JSON object per line')
+    .option('--json', 'one JSON object per line, as without this flag')
     .explain(`
-Each line of --json has cursor, operation (upsert or delete), source, contact_id, groups (changed fields, named after
-their first column) and changed_at. Continue with the cursor of the last line. Changes of open transactions follow
+Each line is a JSON object with cursor, operation (upsert or delete), source, contact_id, groups (changed fields, named
+after their first column) and changed_at. Continue with the cursor of the last line. Changes of open transactions follow
 later, in order: no change is skipped. If RETENTION has removed changes after the cursor, or the first changes, the
 command fails: write all contacts with enrich export --output FILE --json, and continue with the cursor that it prints.
 
@@ -219,13 +202,9 @@ Examples:
   enrich changes --json --limit 1000
   enrich changes --json --since CURSOR`)
     .action(async (options: JsonFlag & { readonly since?: string; readonly limit?: number }) => {
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         const changes = readChanges(warehouse.database, { since: options.since, limit: options.limit });
-        if (options.json === true) return writeBytes(asJsonLines(changes));
-        const rows = [['cursor', 'operation', 'source', 'contact_id', 'groups', 'changed at (UTC)']];
-        for await (const { cursor, operation, source, contact_id, groups, changed_at } of changes)
-          rows.push([cursor, operation, source, contact_id, groups.join(' '), minuteOf(changed_at)]);
-        print(rows.length === 1 ? 'no changes' : formatTable(rows));
+        await writeBytes(asJsonLines(changes));
       });
     });
 }

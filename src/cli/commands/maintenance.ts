@@ -8,10 +8,10 @@ import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
 import { stopAfterBatch, withWarehouse } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
-import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
-import { approves } from '../terminal/confirm.ts';
-import { print, printFacts, printJson, progressReporter, table, tell } from '../terminal/output.ts';
+import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
+import { Command, jsonOption, type AskingFlags, type JsonFlag } from '../terminal/command.ts';
+import { changePreviewed } from '../terminal/confirm.ts';
+import { listTable, print, printFacts, printJson, progressReporter, tell } from '../terminal/output.ts';
 
 /** `enrich migrate`: tables of this release. */
 export function migrateCommand(): Command {
@@ -28,7 +28,7 @@ Examples:
   DATABASE_URL=postgres://… enrich migrate
   DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`)
     .action(async ({ analystRole: role, ...options }: { analystRole?: string } & JsonFlag) => {
-      const stack = await acquireStack(settingsOf(options), { postgres: true }, tell);
+      const stack = await acquireStack(settingsOf(), { postgres: true }, tell);
       try {
         const { done, newer } = await migrate(stack.databaseUrl);
         if (newer.length > 0) tell(`the warehouse is of a newer release: ${newer.join(', ')}`);
@@ -72,7 +72,7 @@ Examples:
           '--check only compares, but --from-answers changes observations',
           { where: 'enrich rebuild', next: 'use one of the two' },
         );
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         const signal = stopAfterBatch();
         const read = fromAnswers ? await readAnswersAgain(warehouse, signal) : undefined;
         const figures = await rebuild(warehouse, {
@@ -85,7 +85,9 @@ Examples:
         const bodies = read && { bodies: read.bodies, observations_changed: read.changed };
         const lines = [
           ...(read
-            ? [`${countedBodies(read.bodies)} read: ${counted(read.changed, 'observation')} changed`]
+            ? [
+                `${counted(read.bodies, 'body', 'bodies')} read: ${counted(read.changed, 'observation')} changed`,
+              ]
             : []),
           `${counted(people, 'person', 'people')} and ${counted(contacts, 'contact')}: ` +
             counted(differences, 'difference') +
@@ -127,8 +129,8 @@ With RETENTION set, workers do this every night, by the Temporal schedule enrich
 
 Example:
   enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d --yes`)
-    .action(async (options: JsonFlag & { readonly retention?: string; readonly yes?: boolean }) => {
-      const config = settingsOfExisting(options, {
+    .action(async (options: AskingFlags & { readonly retention?: string }) => {
+      const config = settingsOfExisting({
         RETENTION: { flag: '--retention', text: options.retention },
       });
       const { retention } = config;
@@ -141,66 +143,34 @@ Example:
         });
       }
       await withWarehouse(config, async ({ warehouse }) => {
-        const show = (removed: boolean, figures: PruneFigures): void => {
+        const show = (figures: PruneFigures, removed: boolean): void => {
           if (options.json === true) return printJson({ removed, retention, ...figures });
-          const rows = retained.map((kind) => {
-            const seconds = retention[kind];
-            return seconds === undefined
-              ? [kind, 'forever', '', '']
-              : [kind, formatDuration(seconds), ...amountsOf[kind](figures)];
-          });
-          print(
-            table([['what', 'kept for', removed ? 'removed' : 'would be removed', 'still needed'], ...rows]),
-          );
-          for (const run of figures.held.slice(0, shownRuns)) tell(describeHeld(run));
-          const more = figures.held.length - shownRuns;
-          if (more > 0) tell(`and ${counted(more, 'more run')}: --json has all`);
+          const kept: Partial<Record<Retained, number>> = { ...figures.kept, staging: figures.kept.runs };
+          const kinds = retained.filter((kind) => retention[kind] !== undefined);
+          const rows = kinds.map((kind) => ({
+            what: kind,
+            kept_for: formatDuration(retention[kind]!),
+            [removed ? 'removed' : 'would be removed']: describeAmount(figures[kind]),
+            still_needed: kept[kind] ?? 0,
+          }));
+          print(listTable(rows));
+          if (figures.held.length > 0)
+            print(`data of these runs is still needed:\n${listTable(figures.held)}`);
         };
-        if (options.yes !== true) {
-          show(false, await measurePrune(warehouse, retention));
-          const texts = { unchanged: 'nothing was removed', yes: 'removes' };
-          if (!(await approves('remove them?', options, texts))) return;
-        }
-        show(true, await prune(warehouse, retention, stopAfterBatch()));
-        tell('the database reuses the space; its files shrink only after VACUUM FULL');
+        const isPruned = await changePreviewed(options, {
+          measure: () => measurePrune(warehouse, retention),
+          change: () => prune(warehouse, retention, stopAfterBatch()),
+          show,
+          question: () => 'remove them?',
+          unchanged: 'nothing was removed',
+        });
+        if (isPruned) tell('the database reuses the space; its files shrink only after VACUUM FULL');
       });
     });
 }
 
-const shownRuns = 10;
-
-/** Why the data of a run is still needed, and the command that shows more. */
-function describeHeld(run: PruneFigures['held'][number]): string {
-  const { run_id: id, unknown_calls: unknown, awaiting_calls: awaiting, unread_deliveries: unread } = run;
-  const reasons = [
-    !run.has_ended && 'it has not ended (enrich status)',
-    unknown > 0 && `${counted(unknown, 'call')} of unknown cost (enrich attempts list ${id})`,
-    awaiting > 0 && `${counted(awaiting, 'call')} with late results to come`,
-    unread > 0 && `${counted(unread, 'unread delivery', 'unread deliveries')} (enrich inbox list ${id})`,
-    run.waits_for !== null && `its rows outdate cells of run ${run.waits_for}`,
-  ];
-  return `still needed of run ${id}: ${reasons.filter(Boolean).join('; ')}`;
-}
-
-/** What is older than its retention, and what of it is still needed. */
-const amountsOf: Readonly<Record<Retained, (figures: PruneFigures) => [older: string, needed: string]>> = {
-  answers: ({ answers, kept }) => [sizeOf(answers), countedBodies(kept.answers)],
-  deliveries: ({ deliveries, kept }) => [sizeOf(deliveries), countedBodies(kept.deliveries)],
-  quarantine: ({ quarantine, kept }) => [sizeOf(quarantine), countedBodies(kept.quarantine)],
-  staging: ({ staging, kept }) => [countedRows(staging), counted(kept.runs, 'run')],
-  rows: ({ rows, kept }) => [countedRows(rows), counted(kept.rows, 'run')],
-  observations: ({ observations }) => [counted(observations.count, 'observation'), ''],
-  changes: ({ changes }) => [counted(changes.count, 'change'), ''],
-};
-
-function sizeOf({ count, bytes }: PruneFigures['answers']): string {
-  return `${countedBodies(count)}, ${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
-function countedBodies(count: number): string {
-  return counted(count, 'body', 'bodies');
-}
-
-function countedRows({ rows, runs }: PruneFigures['rows']): string {
-  return `${counted(rows, 'row')} of ${counted(runs, 'run')}`;
+function describeAmount(amount: PruneFigures[Retained]): string {
+  if ('runs' in amount) return `${counted(amount.rows, 'row')} of ${counted(amount.runs, 'run')}`;
+  const size = 'bytes' in amount ? `, ${(amount.bytes / 1_000_000).toFixed(1)} MB` : '';
+  return counted(amount.count, 'entry', 'entries') + size;
 }

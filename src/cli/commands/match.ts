@@ -12,10 +12,10 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { toDetail, type MatchAnswer } from '../../service/client.ts';
 import { describeService, withSessionClient } from '../session/with-service.ts';
 import { withSession } from '../session/session.ts';
-import { settingsOf } from '../session/settings-flags.ts';
-import { Command, Option, type JsonFlag } from '../terminal/command.ts';
+import { settingsOf } from '../session/command-settings.ts';
+import { Command, Option, type AskingFlags } from '../terminal/command.ts';
 import { approves } from '../terminal/confirm.ts';
-import { labelled, print, printJson, table, tell, write } from '../terminal/output.ts';
+import { describeFields, print, printJson, table, tell, write } from '../terminal/output.ts';
 
 interface IdentityFlag {
   readonly identity: keyof Identity;
@@ -48,8 +48,8 @@ budgets (${periodNames.join(', ')}) apply to it. Its answer is not stored.
 
 Example:
   enrich match --email mira@nordlys.example --name "Mira Lindqvist" --yes`)
-    .action(async (options: JsonFlag & { readonly yes?: boolean; readonly reveal?: 'email' }) => {
-      const config = settingsOf(options);
+    .action(async (options: AskingFlags & { readonly reveal?: 'email' }) => {
+      const config = settingsOf();
       const given = command.opts<Readonly<Record<string, string | undefined>>>();
       const person = readIdentity(given);
       const sent = asWritten(person, given['profileUrl']);
@@ -59,8 +59,7 @@ Example:
       const request = toDetail(sent);
       const price = formatCredits(worstCaseCredits({ reveal }));
       tell(`would send:\n${table(Object.entries(request))}\nprice in credits: at most ${price}`);
-      const texts = { unchanged: 'nothing was sent', yes: 'spends' };
-      if (!(await approves('send it?', options, texts))) {
+      if (!(await approves('send it?', options, 'nothing was sent'))) {
         if (options.json === true)
           printJson({ sent: false, request: { ...request }, maximum_credits: price });
         return;
@@ -123,5 +122,5 @@ function printAnswer({ person, requestId }: MatchAnswer): void {
     'person id': person.id,
     'request id': requestId,
   };
-  print(labelled(Object.entries(facts).map(([name, value]) => [name, value ?? '-'])));
+  print(describeFields(facts));
 }

@@ -2,7 +2,7 @@ import type { Warehouse } from '../../db/database.ts';
 import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/identity/suppression.ts';
 import { namesFreeMail, isRoleAddress } from '../../domain/identity/values/email-address.ts';
 import { exitCodes, UsageProblem } from '../../domain/problem.ts';
-import { counted, nounFor, minuteOf } from '../../domain/text/format.ts';
+import { counted, nounFor } from '../../domain/text/format.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../privacy/erase.ts';
 import { findNamesakes, keysOfRecord } from '../../privacy/person-traces.ts';
 import {
@@ -12,31 +12,27 @@ import {
   suppress,
   suppressStaged,
   unsuppress,
-  type SuppressionEntry,
 } from '../../suppression/suppression-list.ts';
 import type { CommandFlags } from '../run-options/read-run-options.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { withWarehouse } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
 import {
   Command,
   contactOf,
   jsonOption,
   noteOf,
   wholeNumber,
+  type AskingFlags,
   type JsonFlag,
   type NoteFlags,
 } from '../terminal/command.ts';
-import { approves } from '../terminal/confirm.ts';
-import { print, printFacts, printJson, recordTable, table, tell } from '../terminal/output.ts';
+import { approves, changePreviewed } from '../terminal/confirm.ts';
+import { describeFields, listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
 
 const waysToNamePerson =
   "WHO is an email address, the URL of a profile, person:ID with the service's id, or an MD5 or SHA-256 of an email.";
-
-interface YesFlag {
-  readonly yes?: boolean;
-}
 
 /** `enrich suppress`: the list of people who are never asked for. */
 export function suppressCommand(): Command {
@@ -72,7 +68,7 @@ Examples:
   enrich suppress add @acme.example --reason "customer, not to be enriched"`)
     .action(async (who: string[], options: NoteFlags & JsonFlag) => {
       const keys = keysOf(who);
-      const added = await withWarehouse(settingsOf(options), ({ warehouse: { database } }) =>
+      const added = await withWarehouse(settingsOf(), ({ warehouse: { database } }) =>
         database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
       );
       const present = keys.length - added;
@@ -94,7 +90,7 @@ Exit code 3: a row has no identifier, so its person is not on the list.
 Example:
   enrich suppress import opt-outs.csv --reason "newsletter"`)
     .action(async (file: string, options: CommandFlags & NoteFlags & JsonFlag) => {
-      const config = settingsOf(options);
+      const config = settingsOf();
       const spec = await specifyRun(addressOf(file, options), options, config);
       const { added, namelessRows, firstNameless } = await withWarehouse(config, (session) =>
         withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
@@ -121,13 +117,12 @@ function removeCommand(): Command {
     .option('--yes', 'remove without asking')
     .option(...jsonOption)
     .explain(`\n${waysToNamePerson}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
-    .action(async (who: string[], options: JsonFlag & YesFlag) => {
+    .action(async (who: string[], options: AskingFlags) => {
       const keys = keysOf(who);
-      const texts = { unchanged: 'nothing was removed', yes: 'removes' };
       const question = `let runs ask for ${counted(keys.length, 'listed person', 'listed people')} again?`;
-      const isRemoved = await approves(question, options, texts);
+      const isRemoved = await approves(question, options, 'nothing was removed');
       const removed = isRemoved
-        ? await withWarehouse(settingsOfExisting(options), ({ warehouse }) => unsuppress(warehouse, keys))
+        ? await withWarehouse(settingsOfExisting(), ({ warehouse }) => unsuppress(warehouse, keys))
         : 0;
       const absent = isRemoved ? keys.length - removed : 0;
       if (isRemoved || options.json === true)
@@ -139,15 +134,7 @@ function removeCommand(): Command {
     });
 }
 
-function cellsOf(entry: SuppressionEntry): string[] {
-  return [
-    entry.entry,
-    entry.domain === null ? entry.kind : `@${entry.domain}`,
-    minuteOf(entry.added_at),
-    entry.added_by,
-    entry.reason ?? '',
-  ];
-}
+const columnsOfEntries = ['entry', 'kind', 'domain', 'added_at', 'added_by', 'reason'] as const;
 
 function listCommand(): Command {
   return new Command('list')
@@ -160,7 +147,7 @@ function listCommand(): Command {
     )
     .action(async (who: string[], options: JsonFlag & { readonly limit: number }) => {
       const keys = who.map(keyOf);
-      await withWarehouse(settingsOfExisting(options), ({ warehouse }) =>
+      await withWarehouse(settingsOfExisting(), ({ warehouse }) =>
         keys.length > 0 ? checkPeople(warehouse, who, keys, options) : listEntries(warehouse, options),
       );
     });
@@ -173,13 +160,13 @@ async function checkPeople(
   { json }: JsonFlag,
 ): Promise<void> {
   const found = await findSuppressions(database, keys);
-  const rows = who.flatMap((text, index) => {
+  const lines = who.flatMap((text, index) => {
     const entries = found[index]!;
-    if (entries.length === 0) return [[text, 'not on the list', '', '', '', '']];
-    return entries.map((entry) => [text, 'on the list', ...cellsOf(entry)]);
+    if (entries.length === 0) return [`${text}: not on the list`];
+    return [`${text}: on the list`, listTable(entries, columnsOfEntries)];
   });
   const listed = found.map(({ length }) => length > 0);
-  printFacts(json, { listed, entries: found }, table(rows));
+  printFacts(json, { listed, entries: found }, lines.join('\n'));
   if (listed.includes(true)) process.exitCode = exitCodes.needsPerson;
 }
 
@@ -191,7 +178,7 @@ async function listEntries(
   const counts = await countSuppressions(warehouse);
   if (json === true) return printJson({ counts, entries });
   if (entries.length === 0) return print('the list is empty');
-  print(recordTable(['entry', 'kind', 'added (UTC)', 'by', 'why'], entries.map(cellsOf)));
+  print(listTable(entries, columnsOfEntries));
   const kinds = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
   tell(kinds.join(', '));
 }
@@ -243,58 +230,55 @@ Exports that you keep, the CRM, and backups are not changed (docs/privacy.md).
 Examples:
   enrich erase ada@orbit.example --reason "ticket 17"
   enrich erase --contact hubspot/4711 --yes`)
-    .action(
-      async (who: string | undefined, options: NoteFlags & JsonFlag & YesFlag & { contact?: string }) => {
-        const find = personOf(who, options.contact);
-        await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
-          const keys = await find(warehouse);
-          const sameName = await findNamesakes(warehouse, keys);
-          const show = (erased: boolean, figures: ErasureFigures): boolean => {
-            const found = Object.values(figures).some((figure) => figure > 0);
-            const text = found
-              ? describe(figures, erased ? 'removed' : 'found')
-              : 'the warehouse has nothing of this person; check the spelling';
-            printFacts<'erase'>(options.json, { erased, found, ...figures, same_name: sameName }, text);
-            if (options.json !== true) sayWhoStays(sameName);
-            return found;
-          };
-          if (options.yes !== true) {
-            const isKnown = show(false, await measureErasure(warehouse, keys));
-            const question = isKnown ? 'erase this person?' : 'put the person on the suppression list?';
-            const texts = { unchanged: 'nothing was removed', yes: 'erases' };
-            if (!(await approves(question, options, texts))) return;
-          }
-          show(true, await erase(warehouse, keys, noteOf(options)));
-          if (options.json !== true)
-            tell(
-              'the person is on the suppression list: no run asks for them (enrich suppress remove takes them off); ' +
-                'exports that you keep, the CRM and backups are not changed',
-            );
+    .action(async (who: string | undefined, options: NoteFlags & AskingFlags & { contact?: string }) => {
+      const { contact } = options;
+      if ((who === undefined) === (contact === undefined))
+        throw unclear('the command needs exactly one person', 'enrich erase');
+      const record = contact === undefined ? undefined : contactOf(contact);
+      const named = who === undefined ? [] : [keyOfPerson(who)];
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
+        const keys = record === undefined ? named : await keysOfContact(warehouse, record);
+        const sameName = await findNamesakes(warehouse, keys);
+        const isFound = (figures: ErasureFigures): boolean =>
+          Object.values(figures).some((figure) => figure > 0);
+        const show = (figures: ErasureFigures, erased: boolean): void => {
+          const found = isFound(figures);
+          const text = found
+            ? `${erased ? 'removed' : 'found'}\n${describeFields(figures)}`
+            : 'the warehouse has nothing of this person; check the spelling';
+          printFacts<'erase'>(options.json, { erased, found, ...figures, same_name: sameName }, text);
+          if (options.json !== true) sayWhoStays(sameName);
+        };
+        const isErased = await changePreviewed(options, {
+          measure: () => measureErasure(warehouse, keys),
+          change: () => erase(warehouse, keys, noteOf(options)),
+          show,
+          question: (figures) =>
+            isFound(figures) ? 'erase this person?' : 'put the person on the suppression list?',
+          unchanged: 'nothing was removed',
         });
-      },
-    );
+        if (isErased && options.json !== true)
+          tell(
+            'the person is on the suppression list: no run asks for them (enrich suppress remove takes them off); ' +
+              'exports that you keep, the CRM and backups are not changed',
+          );
+      });
+    });
 }
 
-/** @throws Problem `person.unclear` if the arguments name no person or several people */
-function personOf(
-  who: string | undefined,
-  contact: string | undefined,
-): (warehouse: Warehouse) => Promise<string[]> {
-  const unclear = (what: string, where = 'argument 1'): UsageProblem => {
-    const next = 'name one person by an email, a profile, person:ID, or --contact hubspot/4711';
-    return new UsageProblem('person.unclear', what, { where, next });
-  };
-  if (contact !== undefined && who === undefined) {
-    const record = contactOf(contact);
-    return (warehouse) => keysOfContact(warehouse, record);
-  }
-  if (who === undefined || contact !== undefined)
-    throw unclear('the command needs exactly one person', 'enrich erase');
+const waysToNameOne = 'name one person by an email, a profile, person:ID, or --contact hubspot/4711';
+
+function unclear(what: string, where: string): UsageProblem {
+  return new UsageProblem('person.unclear', what, { where, next: waysToNameOne });
+}
+
+/** @throws Problem `person.unclear` if the argument names no person or several people */
+function keyOfPerson(who: string): string {
   const { kind, key } = subjectOf(who, 1);
-  if (kind === 'domain') throw unclear('a domain is not one person');
+  if (kind === 'domain') throw unclear('a domain is not one person', 'argument 1');
   if (kind === 'email' && isRoleAddress(key.slice('email:'.length)))
-    throw unclear('several people may read this email');
-  return () => Promise.resolve([key]);
+    throw unclear('several people may read this email', 'argument 1');
+  return key;
 }
 
 /** @throws Problem `person.unclear` for a record of several people; `contact.unknown` for an unknown record */
@@ -303,12 +287,13 @@ async function keysOfContact(
   record: { readonly source: string; readonly contactId: string },
 ): Promise<string[]> {
   const keys = await keysOfRecord(warehouse.database, record);
-  if (keys !== undefined && keys.length > 0) return keys;
-  const [type, what, next] =
-    keys === undefined
-      ? ['person.unclear', 'this record has been about more than one person', 'name the person by an email']
-      : ['contact.unknown', 'the warehouse does not know this record', 'check the source and the id'];
-  throw new UsageProblem(type, what, { where: '--contact', next: `${next}, a profile, or person:ID` });
+  if (keys === undefined) throw unclear('this record has been about more than one person', '--contact');
+  if (keys.length > 0) return keys;
+  const next = 'check the source and the id, or name the person by an email, a profile, or person:ID';
+  throw new UsageProblem('contact.unknown', 'the warehouse does not know this record', {
+    where: '--contact',
+    next,
+  });
 }
 
 /** The service may have answered with another record of the same human. */
@@ -319,17 +304,4 @@ function sayWhoStays(people: readonly string[]): void {
       `${nounFor(people.length, 'stays', 'stay')}: ${people.join(', ')}; ` +
       `if it is the same human: enrich erase ${people[0]!}`,
   );
-}
-
-function describe(figures: ErasureFigures, heading: string): string {
-  return table([
-    ['what', heading],
-    ['enriched contacts', figures.contacts],
-    ['phones', figures.phones],
-    ['observations', figures.observations],
-    ['rows of exports', figures.rows],
-    ['bodies of answers', figures.answers],
-    ['bodies of deliveries', figures.deliveries],
-    ['keys of the lookup history', figures.lookup_keys],
-  ]);
 }

@@ -3,9 +3,9 @@ import { addressWithoutPassword } from '../../db/postgres-errors.ts';
 import { portTaken, UsageProblem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { shellWord } from '../../domain/text/format.ts';
-import { isCommandPresent } from '../run/run-status.ts';
+import { isCommandPresent } from '../session/live-workers.ts';
 import { untilStopped, withSession, type Session } from '../session/session.ts';
-import { settingsOf } from '../session/settings-flags.ts';
+import { settingsOf } from '../session/command-settings.ts';
 import { refuseInventedPeople } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
 import { print, table, tell } from '../terminal/output.ts';
@@ -20,8 +20,8 @@ Their data stays for the next start.
 
 Example:
   enrich dev`)
-    .action(async (options: object) => {
-      const config = settingsOf(options);
+    .action(async () => {
+      const config = settingsOf();
       const isShared = config.temporalAddress === undefined && isCommandPresent(config);
       await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
         await session.work();
@@ -64,8 +64,8 @@ database is away, it waits for the database, for at most CALL_TIMEOUT + 60 s.
 
 Example:
   TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… ENRICHMENT_BASE_URL=https://…/api/v1 enrich worker`)
-    .action(async (options: object) => {
-      const config = settingsOf(options);
+    .action(async () => {
+      const config = settingsOf();
       await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
         await refuseInventedPeople(session);
         await session.work();
@@ -92,9 +92,9 @@ stored; runs apply it from the inbox (enrich inbox).
 Examples:
   WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver
   WEBHOOK_PUBLIC_URL=https://enrich.example.com enrich worker    each worker needs this address`)
-    .action(async (options: object) => {
+    .action(async () => {
       const { defaultListen, runReceiver } = await import('../session/servers.ts');
-      const config = settingsOf(options);
+      const config = settingsOf();
       await withSession(config, { temporal: true, service: false, isServer: true }, async (session) => {
         const metrics = await session.metrics();
         const receiver = await runReceiver(config.webhook.listen ?? defaultListen, {
@@ -125,8 +125,8 @@ CODEC_SERVER_TOKEN, the clients' bearer token.
 Examples:
   CODEC_SERVER_UI_ORIGINS=https://temporal.example.com enrich codec-server
   temporal workflow show --workflow-id RUN --codec-endpoint http://127.0.0.1:8081`)
-    .action(async (options: object) => {
-      const { temporalCodec, codecServer } = settingsOf(options);
+    .action(async () => {
+      const { temporalCodec, codecServer } = settingsOf();
       if (temporalCodec === undefined) {
         throw new UsageProblem('setting.missing', 'no keys are set: payloads are not encrypted', {
           where: 'TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE',

@@ -8,7 +8,7 @@ import { renderReport, reportFormats, type ReportFormat } from '../../report/ren
 import { anyRun } from '../run/run-status.ts';
 import { print, tell, write } from '../terminal/output.ts';
 import { withWarehouse } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 
 const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.html': 'html',
@@ -52,7 +52,7 @@ Examples:
   enrich report latest
   enrich report latest --output report.html`)
     .action(async (runId: string, options: { format?: ReportFormat; output?: string; truth?: string }) => {
-      const config = settingsOfExisting(options);
+      const config = settingsOfExisting();
       const output = options.output === '-' ? undefined : options.output;
       const format = options.format ?? formatOf(output ?? '');
       const report = await withWarehouse(config, ({ warehouse }) =>

@@ -5,20 +5,20 @@ import {
   recordDecision,
   type DecidedContact,
 } from '../../people/decisions/record-decision.ts';
-import { minuteOf } from '../../domain/text/format.ts';
 import { withWarehouse } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 import {
   Command,
   contactOf,
   jsonOption,
   noteOf,
   wholeNumber,
+  type AskingFlags,
   type JsonFlag,
   type NoteFlags,
 } from '../terminal/command.ts';
-import { approves } from '../terminal/confirm.ts';
-import { print, printFacts, printJson, recordTable, tell } from '../terminal/output.ts';
+import { changePreviewed } from '../terminal/confirm.ts';
+import { listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
 
 /** `enrich review`: decisions about who a contact is. */
 export function reviewCommand(): Command {
@@ -50,7 +50,7 @@ function listCommand(): Command {
     )
     .action(async (options: JsonFlag & { source?: string; contact?: string; limit: number }) => {
       const { source, contact, limit } = options;
-      await withWarehouse(settingsOfExisting(options), async ({ warehouse: { database } }) => {
+      await withWarehouse(settingsOfExisting(), async ({ warehouse: { database } }) => {
         if (contact !== undefined) {
           const review = await readReview(database, contactOf(contact));
           return printFacts(options.json, review, describe(review));
@@ -59,12 +59,7 @@ function listCommand(): Command {
         const withheld = await findWithheld(database, { source, limit });
         if (options.json === true) return printJson(withheld);
         if (withheld.length === 0) return print('no contact without data could be a known person');
-        print(
-          recordTable(
-            ['source', 'contact', 'person', 'why the contact does not get the data'],
-            withheld.map((each) => [each.source, each.contact_id, each.person_id, each.reason]),
-          ),
-        );
+        print(listTable(withheld, ['source', 'contact_id', 'person_id', 'reason']));
         if (withheld.length === limit) tell(`there may be more: --limit ${limit * 10} shows more`);
       });
     });
@@ -73,23 +68,24 @@ function listCommand(): Command {
 function describe({ source, contact_id: contactId, ...review }: Review): string {
   const has = review.person_id ?? (review.evidence === null ? 'no person' : 'a person without an id');
   const evidence = review.evidence === null ? '' : `, by ${review.evidence}`;
-  const candidates = review.candidates.map((each) => [each.person_id, each.reason]);
-  const decided = review.decisions.map((each) => [
-    minuteOf(each.decided_at),
-    each.person_id,
-    each.verdict,
-    each.holds ? 'yes' : 'no',
-    each.decided_by,
-    each.reason ?? '',
-  ]);
   return [
     `${source} ${contactId}: ${has}${evidence}`,
-    ...(candidates.length === 0
+    ...(review.candidates.length === 0
       ? []
-      : [recordTable(['could be', 'why the contact does not get the data'], candidates)]),
-    ...(decided.length === 0
+      : ['could be', listTable(review.candidates, ['person_id', 'reason'])]),
+    ...(review.decisions.length === 0
       ? []
-      : [recordTable(['decided (UTC)', 'person', 'verdict', 'holds', 'by', 'why'], decided)]),
+      : [
+          'decided',
+          listTable(review.decisions, [
+            'decided_at',
+            'person_id',
+            'verdict',
+            'holds',
+            'decided_by',
+            'reason',
+          ]),
+        ]),
   ].join('\n');
 }
 
@@ -122,36 +118,30 @@ function decisionCommand(name: keyof typeof decisions): Command {
     .keepNote('kept with the decision; no names')
     .option(...jsonOption)
     .explain(`\n${help}\n\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
-    .action(
-      async (
-        source: string,
-        contactId: string,
-        personId: string,
-        options: NoteFlags & JsonFlag & { readonly yes?: boolean },
-      ) => {
-        const decision = { source, contactId, personId, verdict };
-        const show = (recorded: boolean, decided: DecidedContact): void => {
-          const facts = {
-            recorded,
-            source,
-            contact_id: contactId,
-            person_id: personId,
-            verdict,
-            person_before: decided.personBefore,
-            person_now: decided.personNow,
-          };
-          printFacts(options.json, facts, describeEffect(decided, !recorded));
+    .action(async (source: string, contactId: string, personId: string, options: NoteFlags & AskingFlags) => {
+      const decision = { source, contactId, personId, verdict };
+      const show = (decided: DecidedContact, recorded: boolean): void => {
+        const facts = {
+          recorded,
+          source,
+          contact_id: contactId,
+          person_id: personId,
+          verdict,
+          person_before: decided.personBefore,
+          person_now: decided.personNow,
         };
-        await withWarehouse(settingsOfExisting(options), async ({ warehouse }) => {
-          if (options.yes !== true) {
-            show(false, await previewDecision(warehouse, decision, noteOf(options)));
-            const texts = { unchanged: 'nothing was recorded', yes: 'records the decision' };
-            if (!(await approves('record the decision?', options, texts))) return;
-          }
-          show(true, await recordDecision(warehouse, decision, noteOf(options)));
+        printFacts(options.json, facts, describeEffect(decided, !recorded));
+      };
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
+        await changePreviewed(options, {
+          measure: () => previewDecision(warehouse, decision, noteOf(options)),
+          change: () => recordDecision(warehouse, decision, noteOf(options)),
+          show,
+          question: () => 'record the decision?',
+          unchanged: 'nothing was recorded',
         });
-      },
-    );
+      });
+    });
 }
 
 function describeEffect({ isNew, personBefore, personNow }: DecidedContact, isPreview: boolean): string {

@@ -4,14 +4,13 @@ import { exitCodes } from '../../domain/problem.ts';
 import { settingsOfRun, withCommandFlags, type CommandFlags } from '../run-options/read-run-options.ts';
 import { printPlan } from '../run/describe-plan.ts';
 import { enrichExport } from '../run/enrich-export.ts';
-import { ProposalWritten } from '../run/mapping-proposal.ts';
 import { planExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
-import { isCommandPresent, readRunView, reportRun } from '../run/run-status.ts';
+import { readRunView, reportRun } from '../run/run-status.ts';
 import { isCredentialMissing, withSession, withWarehouse } from '../session/session.ts';
 import { describeService } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
-import { printFacts, tell } from '../terminal/output.ts';
+import { tell } from '../terminal/output.ts';
 
 const exitCodesOfRuns = `\
 Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs you, or not approved.
@@ -59,7 +58,7 @@ Examples:
 ${exitCodesOfRuns}`);
 }
 
-type RunFlags = CommandFlags & { readonly yes?: boolean; readonly rateLimits?: string };
+type RunFlags = CommandFlags & { readonly yes?: boolean };
 
 /** A command that enriches one export. @param priority of the run's calls */
 function enrichingCommand(name: string, priority: RunPriority): Command {
@@ -68,9 +67,6 @@ function enrichingCommand(name: string, priority: RunPriority): Command {
     const config = settingsOfRun(options);
     const spec = await specifyRun(addressOf(file, options), options, config, priority);
     tell(describeService(config));
-    const hasOtherWorkers = config.temporalAddress !== undefined || isCommandPresent(config);
-    if (options.rateLimits !== undefined && hasOtherWorkers)
-      tell('note: running workers keep their own RATE_LIMITS; the plan shows the limit that applies');
     const asks = options.yes !== true;
     if (asks && !process.stdin.isTTY) {
       await withWarehouse(config, async (session) => {
@@ -103,12 +99,7 @@ Examples:
         tell(
           'note: enrich run refuses this plan: neither ENRICHMENT_API_KEY nor ENRICHMENT_ACCESS_TOKEN is set',
         );
-      const spec = await specifyRun(addressOf(file, options), options, config).catch((error: unknown) => {
-        if (!(error instanceof ProposalWritten)) throw error;
-        const { message, mappingFile, next } = error;
-        printFacts(options.json, { mapping_file: mappingFile, next }, `${message}\nnext: ${next}`);
-      });
-      if (!spec) return;
+      const spec = await specifyRun(addressOf(file, options), options, config);
       await withWarehouse(config, async (session) => {
         printPlan(await planExport(session, spec), options.json === true);
       });

@@ -1,34 +1,22 @@
 import type { Client } from '@temporalio/client';
-import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
+import { Command, jsonOption, Option, type AskingFlags, type JsonFlag } from '../terminal/command.ts';
 import { serviceName, type Config } from '../../config/settings.ts';
-import { readClock } from '../../db/expressions.ts';
-import { isWorkerThere } from '../../temporal/connection.ts';
 import { approves } from '../terminal/confirm.ts';
-import { print, printFacts, printJson, tell } from '../terminal/output.ts';
+import { printFacts, tell } from '../terminal/output.ts';
 import { withScheduleFlags } from '../run-options/read-run-options.ts';
-import { warnOfPlainText, warnWithoutWorker } from '../run/follow-run.ts';
-import {
-  changesTo,
-  defineSchedule,
-  describeChanges,
-  differences,
-  flagName,
-  readScheduleFile,
-  scheduleFields,
-} from '../schedule/schedule-definition.ts';
+import { defineSchedule, differences, type ScheduleFlags } from '../schedule/schedule-definition.ts';
 import {
   deleteSchedule,
-  findSchedule,
   getSchedule,
   listSchedules,
   putSchedule,
   triggerSchedule,
   type DeletedSchedule,
-  type KnownSchedule,
 } from '../schedule/schedule-server.ts';
 import { describeFoundExport, describeList, describeSchedule, factsOf } from '../schedule/schedule-view.ts';
+import { hasWorker, warnOfWorkers } from '../session/live-workers.ts';
 import { withSession, type Session } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
 
 const whatRunsSchedules = `\
 Temporal stores schedules, and workers (enrich worker) run them with their own settings.
@@ -39,7 +27,7 @@ export function scheduleCommand(): Command {
   const command = new Command('schedule').description(
     'Run exports at fixed times, such as every night: Temporal schedules, carried out by workers.',
   );
-  for (const child of [setCommand(), applyCommand(), showCommand(), triggerCommand(), deleteCommand()])
+  for (const child of [setCommand(), showCommand(), triggerCommand(), deleteCommand()])
     command.addCommand(child);
   return command.explain(`
 ${whatRunsSchedules}
@@ -47,7 +35,6 @@ The Temporal UI pauses, resumes and backfills a schedule, and so does "temporal 
 
 Examples:
   enrich schedule set nightly --cron "0 2 * * *" --newest "/exports/hubspot-*.csv" --max-credits 500
-  enrich schedule apply schedules.yaml      schedules in a file under version control
   enrich schedule show`);
 }
 
@@ -67,7 +54,12 @@ function setCommand(): Command {
     )
     .option('--every-new <pattern>', 'files of a pattern whose content was not enriched before, oldest first')
     .option('--query <sql>', 'SELECT on the warehouse; {date} becomes the date')
-    .option('--overlap <policy>', 'next time while a run is in progress: skip, buffer-one (default: skip)')
+    .addOption(
+      new Option('--overlap <policy>', 'next time while a run is in progress (default: skip)').choices([
+        'skip',
+        'buffer-one',
+      ]),
+    )
     .option('--catch-up <duration>', 'maximum time that a start may be overdue (default: 1h)')
     .option('--pause-on-failure', 'pause the schedule when a run fails')
     .option('--no-budget', 'permission to run without any budget')
@@ -82,85 +74,17 @@ Examples:
   enrich schedule set inbox --cron "*/15 * * * *" --every-new "/exports/inbox/*.csv" --max-credits 100
   enrich schedule set synced --cron "0 3 * * *" --query "select * from crm.contacts" --max-credits 500
   enrich schedule set daily "/exports/{date}/contacts.csv" --cron @daily --max-credits 500 --overlap buffer-one`)
-    .action(async (name: string, file: string | undefined, options: Readonly<Record<string, unknown>>) => {
-      const config = settingsOf(options);
-      const given = { ...fieldsGiven(options), ...(file !== undefined && { file }) };
-      const context = { folder: process.cwd(), group: null, hasBudget: hasBudget(config) };
-      const wanted = await defineSchedule(name, given, context);
+    .action(async (name: string, file: string | undefined, flags: ScheduleFlags & JsonFlag) => {
+      const config = settingsOf();
+      const definition = await defineSchedule(name, file, flags, hasBudget(config));
       await withSchedules(config, async (session, client) => {
-        const known = await findSchedule(client, name);
-        // The schedule stays in the group of its file: the next apply shows these changes.
-        const group = known?.definition.work.group ?? null;
-        const definition = { ...wanted, work: { ...wanted.work, group } };
         const before = await putSchedule(client, definition, serviceOf(session));
         const changes = before ? differences(before, definition) : [];
         tell([before ? `replaced ${name}` : `created ${name}`, ...changes].join('\n  '));
         tell(await describeFoundExport(session, definition));
         await tellWhatRunsSchedules(session);
         const facts = await factsOf(session, await getSchedule(client, name));
-        printFacts(
-          options['json'] === true,
-          { ...facts, created: before === undefined, changes },
-          describeSchedule(facts),
-        );
-      });
-    });
-}
-
-function applyCommand(): Command {
-  return new Command('apply')
-    .description('Create, change and delete schedules to match a file, after showing the differences.')
-    .argument('<file>', 'YAML file of schedules')
-    .option('--yes', 'apply without asking')
-    .option(...jsonOption)
-    .explain(`
-The command deletes only schedules of the file's group: its key "group", or without one the file's name.
-Without a terminal and without --yes, the command shows the difference, changes nothing and exits with code 3.
-
-schedules.yaml:
-  schedules:
-    nightly-hubspot:
-      cron: 0 4 * * *
-      timezone: Europe/Berlin
-      newest: /exports/hubspot-*.csv
-      max-credits: 500
-      pause-on-failure: true
-
-Example:
-  enrich schedule apply schedules.yaml --yes`)
-    .action(async (path: string, options: { yes?: boolean } & JsonFlag) => {
-      const config = settingsOf(options);
-      const file = await readScheduleFile(path, { hasBudget: hasBudget(config) });
-      await withSchedules(config, async (session, client) => {
-        const present = await presentSchedules(
-          client,
-          file.schedules.map(({ name }) => name),
-        );
-        const changes = changesTo(
-          file,
-          present.map(({ definition }) => definition),
-        );
-        const changed = changes.update.map(({ definition }) => definition);
-        const difference = describeChanges(changes);
-        const ends = { unchanged: 'nothing was changed', yes: 'applies the changes' };
-        if (options.json !== true) print(difference || 'nothing to change');
-        const isApplied = difference !== '' && (await approves('apply these changes?', options, ends));
-        // A schedule without a difference is written as well: with the keys of now, for one.
-        if (isApplied || difference === '')
-          for (const definition of file.schedules) await putSchedule(client, definition, serviceOf(session));
-        if (isApplied) {
-          for (const definition of [...changes.create, ...changed])
-            tell(await describeFoundExport(session, definition));
-          for (const known of present)
-            if (changes.delete.includes(known.definition.name))
-              tellContinuing(await deleteSchedule(client, known));
-          await tellWhatRunsSchedules(session);
-        }
-        const [created, updated] = [changes.create, changed].map((each) => each.map(({ name }) => name));
-        if (options.json === true)
-          printJson({ applied: isApplied, created, changed: updated, deleted: changes.delete });
-        else if (isApplied)
-          print(`${created!.length} created, ${updated!.length} changed, ${changes.delete.length} deleted`);
+        printFacts(flags.json, { ...facts, created: before === undefined, changes }, describeSchedule(facts));
       });
     });
 }
@@ -172,7 +96,7 @@ function showCommand(): Command {
     .option(...jsonOption)
     .explain('\nExamples:\n  enrich schedule show\n  enrich schedule show nightly')
     .action(async (name: string | undefined, options: JsonFlag) => {
-      await withSchedules(settingsOfExisting(options), async (session, client) => {
+      await withSchedules(settingsOfExisting(), async (session, client) => {
         if (name !== undefined) {
           const facts = await factsOf(session, await getSchedule(client, name));
           return printFacts(options.json, facts, describeSchedule(facts));
@@ -187,7 +111,7 @@ function showCommand(): Command {
 function triggerCommand(): Command {
   return namedCommand('trigger', 'Start a run of a schedule now, also while the schedule is paused.').action(
     async (name: string, options: JsonFlag) => {
-      await withSchedules(settingsOfExisting(options), async (session, client) => {
+      await withSchedules(settingsOfExisting(), async (session, client) => {
         const known = await getSchedule(client, name);
         const waits = await triggerSchedule(client, known);
         await tellWhatRunsSchedules(session);
@@ -206,11 +130,10 @@ function triggerCommand(): Command {
 function deleteCommand(): Command {
   return namedCommand('delete', 'Delete a schedule. Runs in progress continue.')
     .option('--yes', 'delete without asking')
-    .action(async (name: string, options: { yes?: boolean } & JsonFlag) => {
-      await withSchedules(settingsOfExisting(options), async (_, client) => {
+    .action(async (name: string, options: AskingFlags) => {
+      await withSchedules(settingsOfExisting(), async (_, client) => {
         const known = await getSchedule(client, name);
-        const ends = { unchanged: 'nothing was deleted', yes: 'deletes the schedule' };
-        if (!(await approves(`delete the schedule ${name}?`, options, ends))) return;
+        if (!(await approves(`delete the schedule ${name}?`, options, 'nothing was deleted'))) return;
         const deleted = await deleteSchedule(client, known);
         const { cancelled, continuing } = deleted;
         printFacts(options.json, { name, deleted: true, cancelled, continuing }, `deleted ${name}`);
@@ -237,27 +160,6 @@ function withSchedules(
   );
 }
 
-/** The flags of `set` that are keys of a schedule, by the names that they have in a file. */
-function fieldsGiven(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const named = Object.keys(scheduleFields.shape).map((field) => [field, options[flagName(field)]] as const);
-  const given = Object.fromEntries(named.filter(([, value]) => value !== undefined));
-  return options['budget'] === false ? { ...given, 'no-budget': true } : given;
-}
-
-/**
- * Reads the schedules of the server. The schedules that the file names are read one by one, because Temporal's list
- * lacks the latest changes for some seconds.
- */
-async function presentSchedules(client: Client, names: readonly string[]): Promise<KnownSchedule[]> {
-  const present = await listSchedules(client);
-  for (const name of names) {
-    if (present.some(({ definition }) => definition.name === name)) continue;
-    const known = await findSchedule(client, name);
-    if (known) present.push(known);
-  }
-  return present;
-}
-
 /** The service that a worker must have to run the schedule. Null on a server: any of its workers may. */
 function serviceOf({ config, stack }: Session): string | null {
   return stack.temporal.embedded ? serviceName(config) : null;
@@ -274,13 +176,8 @@ function tellContinuing({ cancelled, runs }: DeletedSchedule): void {
 
 /** Warns if scheduled times have no worker, or have one only until a command ends. */
 async function tellWhatRunsSchedules(session: Session): Promise<void> {
-  if (!session.stack.temporal.embedded) {
-    await warnOfPlainText(session);
-    await warnWithoutWorker(session);
-    return;
-  }
-  // Such as the worker of enrich dev.
-  if (await isWorkerThere(await session.temporal(), await readClock(session.warehouse.database))) return;
+  await warnOfWorkers(session);
+  if (!session.stack.temporal.embedded || (await hasWorker(session))) return;
   tell(
     'without TEMPORAL_ADDRESS a schedule begins runs, and a triggered run works, only while enrich dev or enrich run ' +
       'is running with the same data folder: start enrich dev in another terminal',

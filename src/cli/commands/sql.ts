@@ -1,39 +1,33 @@
 import pg from 'pg';
-import { addressWithoutPassword } from '../../db/postgres-errors.ts';
-import { schemaName } from '../../db/session-settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted, shellWord } from '../../domain/text/format.ts';
+import { counted } from '../../domain/text/format.ts';
 import { withWarehouse, type Session } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
-import { Command, Option, type JsonFlag } from '../terminal/command.ts';
-import { print, printJson, recordTable, write, writeBytes } from '../terminal/output.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
+import { Command, jsonArrayOption, Option, type JsonFlag } from '../terminal/command.ts';
+import { printJson, recordTable, write, writeBytes } from '../terminal/output.ts';
 
 interface SqlFlags extends JsonFlag {
-  readonly command?: string;
+  readonly command: string;
   readonly csv?: true;
 }
 
 /** `enrich sql`: rows of a statement. */
 export function sqlCommand(): Command {
   return new Command('sql')
-    .description('Print the rows of a statement that only reads; or the line that opens psql.')
-    .option('-c, --command <sql>', 'the statement; needs no psql')
-    .addOption(new Option('--csv', 'with --command: the rows as CSV with a header').conflicts('json'))
-    .option(
-      '--json',
-      'with --command: the rows as one JSON array of objects; otherwise the address of the warehouse',
-    )
+    .description('Print the rows of a statement that only reads.')
+    .requiredOption('-c, --command <sql>', 'the statement')
+    .addOption(new Option('--csv', 'the rows as CSV with a header').conflicts('json'))
+    .option(...jsonArrayOption)
     .explain(`
 Tables are found without the prefix enrichment. docs/warehouse.md has questions with their SQL.
+"enrich dev" prints the line that opens psql.
 
 Examples:
   enrich sql --command 'select source, count(*) from enriched_contacts group by 1'
   enrich sql --command 'select * from run_costs' --csv > costs.csv
-  enrich sql --command 'select * from run_costs' --json | jq '.[0]'
-  enrich sql                                     prints the line that opens psql`)
+  enrich sql --command 'select * from run_costs' --json | jq '.[0]'`)
     .action(async (options: SqlFlags) => {
-      await withWarehouse(settingsOfExisting(options), async (session) => {
-        if (options.command === undefined) return printAddress(session, options);
+      await withWarehouse(settingsOfExisting(), async (session) => {
         const { fields, rows, rowCount, command } = await read(session, options.command);
         const names = fields.map(({ name }) => name);
         if (options.json === true) return printJson(objectsOf(names, fields, rows));
@@ -104,41 +98,26 @@ function objectsOf(
     );
   }
   return rows.map((row) =>
-    Object.fromEntries(
-      fields.map(({ name, dataTypeID }, index) => {
-        const text = row[index] ?? null;
-        const reader = readers.get(dataTypeID);
-        return [name, text === null || reader === undefined ? text : reader(text)];
-      }),
-    ),
+    Object.fromEntries(fields.map(({ name, dataTypeID }, at) => [name, inJson(dataTypeID, row[at] ?? null)])),
   );
 }
 
-const { builtins } = pg.types;
 /** PostgreSQL's number of the type text[]. */
-const textArray: number = 1009;
+const textArray = 1009;
+const bigint: number = pg.types.builtins.INT8;
+const { BOOL, INT2, INT4, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
+/** Types whose values become JSON as in the other outputs. Others, such as decimals, stay text. */
+const readTypes = new Set<number>([BOOL, INT2, INT4, FLOAT4, FLOAT8, json, JSONB, TIMESTAMPTZ, textArray]);
 
-const wholeNumber = (text: string): unknown => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
-const anyNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
-const json = (text: string): unknown => JSON.parse(text) as unknown;
-const time = (text: string): unknown => {
-  const moment = new Date(text);
-  return Number.isNaN(moment.getTime()) ? text : moment.toISOString();
-};
-
-/** How values of types become JSON, as in the other outputs. Values of other types, such as decimals, stay text. */
-const readers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
-  [builtins.BOOL, (text) => text === 't'],
-  [builtins.INT2, wholeNumber],
-  [builtins.INT4, wholeNumber],
-  [builtins.INT8, wholeNumber],
-  [builtins.FLOAT4, anyNumber],
-  [builtins.FLOAT8, anyNumber],
-  [builtins.JSON, json],
-  [builtins.JSONB, json],
-  [builtins.TIMESTAMPTZ, time],
-  [textArray, pg.types.getTypeParser(textArray)],
-]);
+function inJson(type: number, text: string | null): unknown {
+  if (text === null) return null;
+  if (type === bigint) return Number.isSafeInteger(Number(text)) ? Number(text) : text;
+  const value: unknown = readTypes.has(type)
+    ? (pg.types.getTypeParser(type) as (text: string) => unknown)(text)
+    : text;
+  // JSON has neither NaN nor infinity.
+  return typeof value === 'number' && !Number.isFinite(value) ? text : value;
+}
 
 /** A line of CSV as PostgreSQL writes it: null is an empty cell, an empty text is quoted. */
 function csvLine(cells: Row): string {
@@ -147,14 +126,4 @@ function csvLine(cells: Row): string {
     return cell === '' || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
   });
   return `${written.join(',')}\n`;
-}
-
-/** The line that opens psql. An embedded server runs while another command runs, such as `enrich dev`. */
-function printAddress({ stack, config }: Session, options: SqlFlags): void {
-  const address = addressWithoutPassword(stack.databaseUrl);
-  if (options.json === true) return printJson({ address, schema: schemaName });
-  const search = `PGOPTIONS='-c search_path=${schemaName},public'`;
-  if (!stack.embedded.postgres) return print(`${search} psql "$DATABASE_URL"`);
-  const password = `PGPASSWORD=$(cat ${shellWord(`${config.embedded.directories.postgres}/password`)})`;
-  print(`while enrich dev runs:\n${password} ${search} psql ${shellWord(address)}`);
 }

@@ -3,16 +3,10 @@ import { describeAskedService, sandbox } from '../../domain/runs/run-options.ts'
 import { counted, formatNumber } from '../../domain/text/format.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { listRuns } from '../../runs/runs.ts';
-import {
-  anyRun,
-  correctedFacts,
-  describeUiAddress,
-  isCommandPresent,
-  printRun,
-  readRunView,
-} from '../run/run-status.ts';
+import { anyRun, correctedFacts, describeUiAddress, printRun, readRunView } from '../run/run-status.ts';
+import { isCommandPresent } from '../session/live-workers.ts';
 import { withSession, type Session } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 import { Command, wholeNumber, type JsonFlag } from '../terminal/command.ts';
 import { print, printJson, recordTable, tell } from '../terminal/output.ts';
 
@@ -24,7 +18,7 @@ export function statusCommand(): Command {
     .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
     .explain('\nExamples:\n  enrich status\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: JsonFlag & { limit: number }) => {
-      const config = settingsOfExisting(options);
+      const config = settingsOfExisting();
       // The command prints a link to a UI that runs already, and starts no server for it.
       const needs = { temporal: runId !== undefined && hasUi(config), service: false };
       await withSession(config, needs, async (session) => {

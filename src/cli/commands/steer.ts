@@ -3,11 +3,12 @@ import type { RunFacts } from '../../contract/run-facts.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { approvePlan, checkService } from '../run/enrich-export.ts';
-import { interruptionOf, waitForRun, warnOfPlainText, warnWithoutWorker } from '../run/follow-run.ts';
+import { interruptionOf, waitForRun } from '../run/follow-run.ts';
 import { anyRun, namedRun, readRunView, reportRun } from '../run/run-status.ts';
 import { cancelRun, pauseRun, requireUnfinished, resumeRun, staysPaused } from '../run/steer-run.ts';
+import { warnOfWorkers } from '../session/live-workers.ts';
 import { withSession, type Session } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 import { Command, Option, jsonOption, noteOf, type JsonFlag, type NoteFlags } from '../terminal/command.ts';
 import { printFacts } from '../terminal/output.ts';
 
@@ -57,11 +58,13 @@ async function continueRun(
   flags: JsonFlag,
   work: (session: Session, run: RunRecord) => Promise<RunFacts>,
 ): Promise<void> {
-  const config = settingsOfExisting(flags);
+  const config = settingsOfExisting();
   const needs = { temporal: true, service: knowsService(config) };
-  const view = await withSession(config, needs, async (session) =>
-    readRunView(session, await work(session, await namedRun(session, name))),
-  );
+  const view = await withSession(config, needs, async (session) => {
+    const run = await namedRun(session, name);
+    await warnOfWorkers(session);
+    return readRunView(session, await work(session, run));
+  });
   reportRun(view, flags.json === true);
 }
 
@@ -98,13 +101,12 @@ run makes no further call.
 
 Example:\n  enrich ${name} latest --reason "budget review"`)
     .action(async (runName: string, flags: NoteFlags & JsonFlag) => {
-      const config = settingsOfExisting(flags);
+      const config = settingsOfExisting();
       // Embedded Temporal may need this command's worker for the update, and a worker needs the service.
       const needs = { temporal: true, service: config.temporalAddress === undefined };
       await withSession(config, needs, async (session) => {
         const run = await namedRun(session, runName);
-        await warnOfPlainText(session);
-        await warnWithoutWorker(session);
+        await warnOfWorkers(session);
         const { by, reason = '' } = noteOf(flags);
         await steer(session, run, { by, reason });
         printFacts<'run'>(flags.json, await readRunFacts(session.warehouse, run.runId), done(run));

@@ -1,4 +1,4 @@
-import { Command, jsonOption, noteOf, type NoteFlags } from '../terminal/command.ts';
+import { Command, jsonOption, noteOf, type AskingFlags, type NoteFlags } from '../terminal/command.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
@@ -18,32 +18,12 @@ import { describeUndone } from '../run/describe-run.ts';
 import { anyRun } from '../run/run-status.ts';
 import { progressReporter, print, printJson, table, tell } from '../terminal/output.ts';
 import { withWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
-import { settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOfExisting } from '../session/command-settings.ts';
 
-interface UndoFlags extends NoteFlags {
+interface UndoFlags extends NoteFlags, AskingFlags {
   readonly revert?: boolean;
   readonly discardAnswers?: boolean;
-  readonly yes?: boolean;
-  readonly json?: boolean;
 }
-
-/** What the command says about an undo. */
-const undoTexts = {
-  isDone: '  the run is undone already: nothing was changed',
-  question: 'undo this run?',
-  onlyHere: 'only in the export of this run: removed',
-  elsewhere: 'in other exports as well: these decide',
-  done: '  undone',
-};
-
-/** The same about the revert of an undo. */
-const revertTexts: typeof undoTexts = {
-  isDone: '  the run is not undone: nothing was changed',
-  question: 'revert the undo of this run?',
-  onlyHere: 'only in the export of this run: come back',
-  elsewhere: 'in other exports as well: this export counts again',
-  done: '  the undo was reverted',
-};
 
 export function undoCommand(): Command {
   return new Command('undo')
@@ -66,7 +46,7 @@ Examples:
   enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --yes --reason "the export of another system"
   enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --revert --yes`)
     .action(async (runId: string, options: UndoFlags) => {
-      await withWarehouse(settingsOfExisting(options), (session) => undo(session, runId, options));
+      await withWarehouse(settingsOfExisting(), (session) => undo(session, runId, options));
     });
 }
 
@@ -77,7 +57,6 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   requireAnswers(run, options);
   const reverts = options.revert === true;
   const discards = options.discardAnswers === true && !run.isDiscarded;
-  const texts = reverts ? revertTexts : undoTexts;
   const show = options.json === true ? () => {} : print;
   const facts = await readRunFacts(warehouse, run.runId);
   const isDone = (run.undone === null) === reverts;
@@ -101,19 +80,19 @@ async function undo(session: Session, name: string, options: UndoFlags): Promise
   show(`run ${run.runId}: ${run.status} (${run.source ?? 'no source'}, ${run.fileName})`);
   if (run.undone && !reverts) show(`  ${describeUndone(run.undone)}`);
   if (isDone && !discards) {
-    show(texts.isDone);
+    show(`  the run is ${reverts ? 'not undone' : 'undone already'}: nothing was changed`);
     return answer(!reverts);
   }
-  show(describe(figures, texts));
+  show(describe(figures));
   if (options.yes !== true) {
     if (!reverts) sayWhatStays(facts, run.options.schedule);
     if (discards) tell('what the answers of the run said is removed: a rerun pays for its people again');
-    const ends = { unchanged: 'nothing was changed', yes: 'carries it out' };
-    if (!(await approves(texts.question, options, ends))) return answer(run.undone !== null);
+    const question = reverts ? 'revert the undo of this run?' : 'undo this run?';
+    if (!(await approves(question, options, 'nothing was changed'))) return answer(run.undone !== null);
   }
   if (!isDone) await carryOut(session, run.runId, options);
   const discarded = discards ? await discardAnswers(warehouse, run.runId, stopAfterBatch()) : undefined;
-  show(texts.done);
+  show(reverts ? '  the undo was reverted' : '  undone');
   if (discarded) show(`  removed: ${counted(discarded.observations, 'observation')}`);
   answer(!reverts, discarded);
   if (options.yes === true && !reverts) sayWhatStays(facts, run.options.schedule);
@@ -158,11 +137,11 @@ function requireAnswers(
   });
 }
 
-function describe(figures: UndoFigures, texts: typeof undoTexts): string {
+function describe(figures: UndoFigures): string {
   return table([
-    ['contacts with a person', ''],
-    [texts.onlyHere, figures.removed],
-    [texts.elsewhere, figures.restored],
+    ['contacts with a person whose record is of this run', ''],
+    ['only in its export', figures.removed],
+    ['in other exports as well: these decide', figures.restored],
   ]);
 }
 

@@ -3,15 +3,14 @@ import { serviceName } from '../../config/settings.ts';
 import { formatCredits, storedCredits, type Credits } from '../../domain/money/decimal.ts';
 import { exitCodes, Problem } from '../../domain/problem.ts';
 import { callsLeft } from '../../domain/rates/rate-limit.ts';
-import { formatNumber } from '../../domain/text/format.ts';
 import { reconcileCredits, type Reconciliation } from '../../ledger/credit-statements.ts';
 import type { CreditUsage, OperationUsage } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
 import { withSession } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/settings-flags.ts';
+import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
 import { withService, withSessionClient } from '../session/with-service.ts';
 import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
-import { print, printJson, recordTable, tell } from '../terminal/output.ts';
+import { listTable, print, printJson, tell } from '../terminal/output.ts';
 
 /** `enrich usage`: what the service says about calls and credits. */
 export function usageCommand(): Command {
@@ -32,7 +31,7 @@ Examples:
 }
 
 async function showUsage(options: JsonFlag): Promise<void> {
-  await withService(settingsOf(options), async (client, { baseUrl }) => {
+  await withService(settingsOf(), async (client, { baseUrl }) => {
     const [calls, statement] = await Promise.allSettled([client.apiUsage(), client.creditUsage()]);
     if (calls.status === 'rejected' && statement.status === 'rejected')
       throw notOffered(calls.reason, baseUrl);
@@ -40,19 +39,11 @@ async function showUsage(options: JsonFlag): Promise<void> {
     const credits = statedBy(statement, 'credits', 'enrich budget show says what this product has counted');
     const windows = operations?.flatMap(windowsOf) ?? null;
     if (options.json === true) return printJson({ windows, credits: credits && inDecimals(credits) });
-    if (windows)
-      print(
-        recordTable(
-          ['operation', 'window', 'limit', 'used', 'left'],
-          windows.map((each) => [
-            each.operation,
-            each.window,
-            ...[each.limit, each.used, each.left].map((count) =>
-              count === null ? 'unlimited' : (count ?? '-'),
-            ),
-          ]),
-        ),
-      );
+    const shown = windows?.map((each) => ({
+      ...each,
+      limit: each.limit === null ? 'unlimited' : each.limit,
+    }));
+    if (shown?.length) print(listTable(shown));
     if (credits) print(describeCredits(credits));
   });
 }
@@ -108,18 +99,14 @@ function inDecimals({ kinds, cycle }: CreditUsage) {
 
 function describeCredits(usage: CreditUsage): string {
   const { kinds, cycle } = inDecimals(usage);
-  const rows = kinds.map(({ name, limit, consumed, left }) => [
-    name,
-    ...[limit, consumed, left].map((credits) => (credits === null ? '-' : formatNumber(credits))),
-  ]);
   const ends =
     cycle.end_date === null ? '' : `\n  credit cycle ${cycle.start_date ?? ''} to ${cycle.end_date}`;
-  return recordTable(['credits', 'limit', 'used', 'left'], rows) + ends;
+  return listTable(kinds) + ends;
 }
 
 /** Fetches the newest statement from the service first, then compares all credit cycles and prints them. */
 async function reconcile(options: JsonFlag): Promise<void> {
-  const config = settingsOfExisting(options);
+  const config = settingsOfExisting();
   await withSession(config, { temporal: false, service: true }, async (session) => {
     const missing = await withSessionClient(session, (dependencies) =>
       keepCreditStatement({ ...dependencies, log: session.log }, undefined),
@@ -136,18 +123,16 @@ async function reconcile(options: JsonFlag): Promise<void> {
           'its start and end; the key must be a master key or have the scope for usage statistics)',
       );
     print(
-      recordTable(
-        ['credit cycle', 'from', 'to', 'billed', 'settled', 'held', 'unexplained'],
-        cycles.map((cycle) => [
-          nameOf(cycle),
-          cycle.from.toISOString(),
-          cycle.to.toISOString(),
-          cycle.billed,
-          cycle.settled,
-          cycle.held,
-          cycle.unexplained,
-        ]),
-      ),
+      listTable(cycles, [
+        'cycle_start',
+        'cycle_end',
+        'from',
+        'to',
+        'billed',
+        'settled',
+        'held',
+        'unexplained',
+      ]),
     );
     conclusionsOf(cycles).forEach(tell);
   });

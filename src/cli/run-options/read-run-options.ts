@@ -7,9 +7,15 @@ import {
 } from '../../domain/runs/run-options.ts';
 import { shellWord } from '../../domain/text/format.ts';
 import type { Config } from '../../config/settings.ts';
-import { settingsOf, type GivenSettings } from '../session/settings-flags.ts';
+import { settingsOf, type GivenSettings } from '../session/command-settings.ts';
 import { Option, type Command } from '../terminal/command.ts';
-import { flagHeadings, optionFlags, type FlagOptions, type Texts } from './run-option-flags.ts';
+import {
+  flagHeadings,
+  optionFlags,
+  refuseContradictions,
+  type FlagOptions,
+  type Texts,
+} from './run-option-flags.ts';
 
 const inHelpOrder = Object.keys(optionFlags) as readonly (keyof FlagOptions)[];
 const optionsOfCommands = optionsSetBy('flag', 'flag of commands');
@@ -25,7 +31,6 @@ export interface CommandFlags {
   readonly encoding?: string;
   readonly shortRows?: 'fill';
   readonly plan?: string;
-  readonly writeMapping?: string;
   readonly json?: boolean;
 }
 
@@ -52,7 +57,6 @@ export function withCommandFlags(command: Command): Command {
         .choices(['fill'])
         .helpGroup(flagHeadings.export),
     )
-    .option('--write-mapping <file>', 'new file for the recognised or proposed mapping of columns')
     .optionsGroup(flagHeadings.credits)
     .option(
       '--plan <hash>',
@@ -62,7 +66,7 @@ export function withCommandFlags(command: Command): Command {
 
 /** The settings of a command with the flags of `withCommandFlags`, which override the environment. */
 export function settingsOfRun(flags: CommandFlags): Config {
-  return settingsOf(flags, settingsOfOptions(flags));
+  return settingsOf(settingsOfOptions(flags));
 }
 
 /** Adds the flags of a run's options to a command. */
@@ -89,12 +93,6 @@ function commanderOption(name: keyof FlagOptions): Option {
   return option;
 }
 
-/** The keys of these options in a schedule file. */
-export const scheduleKeys = optionsOfSchedules.map((name) => {
-  const { choices, repeatable } = optionFlags[name];
-  return { key: commanderOption(name).name(), choices, isRepeatable: repeatable === true };
-});
-
 /**
  * The options that the flags of a command choose.
  *
@@ -119,13 +117,16 @@ async function readOptions<Name extends keyof FlagOptions>(
   flags: object,
   names: readonly Name[],
 ): Promise<Pick<FlagOptions, Name>> {
-  const textsOf = (name: keyof FlagOptions): Texts => {
-    const given = (flags as Readonly<Record<string, unknown>>)[commanderOption(name).attributeName()];
-    return given === undefined ? [] : [given].flat().map(String);
-  };
   const options: [Name, unknown][] = [];
-  for (const name of names) options.push([name, await optionFlags[name].read(textsOf(name), textsOf)]);
-  return Object.fromEntries(options) as Pick<FlagOptions, Name>;
+  for (const name of names) {
+    const { read, missing = null } = optionFlags[name];
+    const given = (flags as Readonly<Record<string, unknown>>)[commanderOption(name).attributeName()];
+    const texts = [given ?? []].flat().map(String);
+    options.push([name, texts.length === 0 ? missing : await read(texts[0]!, texts)]);
+  }
+  const read = Object.fromEntries(options) as Pick<FlagOptions, Name>;
+  refuseContradictions(read);
+  return read;
 }
 
 function settingsOfOptions(flags: object): GivenSettings {
@@ -139,41 +140,23 @@ function settingsOfOptions(flags: object): GivenSettings {
   );
 }
 
-/** Names and formatted values of a schedule's options; null: not shown. */
-export function shownOptions(options: ScheduledOptions): [string, string | null][] {
-  return optionsOfSchedules.map((name) => [commanderOption(name).name(), shown(name, options[name])]);
-}
-
-/** The flags that a plan shows, and their formatted values: every option of the run that has a value. */
-export function flagsOfRun(options: Partial<RunOptions>): Record<string, string> {
+/** The flags of options that have a value, and their formatted values. */
+export function flagsOfRun(options: Partial<RunOptions> | ScheduledOptions): Record<string, string> {
   return Object.fromEntries(
     inHelpOrder.flatMap((name) => {
-      const text = shown(name, options[name]);
+      const text = shown(name, (options as Partial<FlagOptions>)[name]);
       return text === null ? [] : [[commanderOption(name).name(), text]];
     }),
   );
 }
 
-/** The flags that a plan shows, as a person types them. */
+/** The flags that a plan shows, as a person types them. The run keeps the content of the mapping file, not its name. */
 export function typedFlags(options: RunOptions): string[] {
   return Object.entries(flagsOfRun(options)).flatMap(([flag, value]) => {
-    if (flag === 'mapping') return typedMapping(options.mapping!);
+    if (flag === 'mapping') return [`--mapping FILE with ${value}`];
     const texts = flag === 'only' ? formatRowFilters(options.only) : [value];
     return texts.map((text) => `--${flag} ${shellWord(text)}`);
   });
-}
-
-/** The run keeps the content of the mapping file and not its name, and flags about the export as its members. */
-function typedMapping({
-  encoding,
-  short_rows: shortRows,
-  ...content
-}: NonNullable<RunOptions['mapping']>): string[] {
-  return [
-    ...(Object.keys(content).length > 0 ? [`--mapping FILE with ${JSON.stringify(content)}`] : []),
-    ...(typeof encoding === 'string' ? [`--encoding ${shellWord(encoding)}`] : []),
-    ...(shortRows === 'fill' ? ['--short-rows fill'] : []),
-  ];
 }
 
 function shown<Name extends keyof FlagOptions>(

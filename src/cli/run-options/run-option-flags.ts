@@ -1,5 +1,5 @@
 import type { Setting } from '../../config/settings-schema.ts';
-import { checkedSource } from '../../ingest/columns/mapping-file.ts';
+import { checkedMapping, checkedSource } from '../../ingest/columns/mapping-file.ts';
 import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
 import {
   formatRowFilters,
@@ -15,8 +15,7 @@ import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { describingColumn } from '../../ingest/columns/chosen-column.ts';
-import { wholeNumber, withoutPerson } from '../terminal/command.ts';
-import { readMapping } from '../run/mapping-proposal.ts';
+import { readYamlFile, wholeNumber, withoutPerson } from '../terminal/command.ts';
 
 /** Headings of `--help` above the flags of a run. */
 export const flagHeadings = {
@@ -40,20 +39,17 @@ interface OptionFlag<Value> {
   /** @throws InvalidArgumentError that commander shows with the flag */
   readonly parse?: (text: string) => unknown;
   readonly setting?: Setting;
-  /**
-   * Reads the option, or its default.
-   *
-   * @param textsOf the texts of another flag that the option depends on
-   * @throws Problem
-   */
-  readonly read: (texts: Texts, textsOf: (name: keyof FlagOptions) => Texts) => Value | Promise<Value>;
+  /** Reads the flag. @param all the texts of a repeated flag @throws Problem */
+  readonly read: (text: string, all: Texts) => Value | Promise<Value>;
+  /** The option without the flag; default: null. */
+  readonly missing?: Value;
   /** Formats the option as its flag takes it; null: not shown. Default: the value as text. */
   readonly show?: (value: NonNullable<Value>) => string | null;
 }
 
 /**
- * The flags of a run's options, in the order of `--help`. Commands, plans, schedules and schedule files read this
- * table. An option of `src/domain/runs/run-options.ts` that a flag sets needs an entry here.
+ * The flags of a run's options, in the order of `--help`. Commands, plans and schedules read this table.
+ * An option of `src/domain/runs/run-options.ts` that a flag sets needs an entry here.
  */
 export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
   maxCredits: {
@@ -62,28 +58,28 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     description:
       'maximum credits per run; 0 makes no call and fills contacts of known people (MAX_CREDITS_PER_RUN)',
     setting: 'MAX_CREDITS_PER_RUN',
-    read: ([number]) =>
-      number === undefined ? null : creditsOf('--max-credits', number, 'write a number such as 500 or 12.5'),
+    read: (number) => creditsOf('--max-credits', number, 'write a number such as 500 or 12.5'),
   },
   reveal: {
     flag: '--reveal <what>',
     group: 'often',
     description: 'fields to ask for beside profiles: phone, email (personal addresses), or phone,email',
     repeatable: true,
-    read: (fields) => extrasOf('reveal', fields),
+    read: (_, fields) => extrasOf('reveal', fields),
+    missing: [],
     show: (fields) => fields.join(',') || null,
   },
   source: {
     flag: '--source <name>',
     group: 'often',
     description: 'name of the CRM in the warehouse (default: recognised from the header)',
-    read: ([name]) => (name === undefined ? null : checkedSource(name)),
+    read: checkedSource,
   },
   mapping: {
     flag: '--mapping <file>',
     group: 'often',
     description: 'JSON or YAML file that assigns columns',
-    read: ([file]) => (file === undefined ? null : readMapping(file)),
+    read: readMapping,
     show: (mapping) => JSON.stringify(mapping),
   },
   only: {
@@ -91,7 +87,8 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     group: 'export',
     description: 'rows to ask for: COLUMN=VALUE or "COLUMN in VALUE,VALUE"; repeatable',
     repeatable: true,
-    read: (choices) => parseRowFilters(withoutPeople(choices)),
+    read: (_, choices) => parseRowFilters(withoutPeople(choices)),
+    missing: [],
     show: (only) => formatRowFilters(only).join('; ') || null,
   },
   orderBy: {
@@ -99,7 +96,7 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     group: 'export',
     description:
       'column that orders the people to ask for: lowest value first, or with COLUMN desc highest value first',
-    read: ([column]) => (column === undefined ? null : parseRowOrder(column)),
+    read: parseRowOrder,
     show: formatRowOrder,
   },
   expectations: {
@@ -108,7 +105,7 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     description:
       'rules for the export; if it breaks one, the run pauses before it spends: none, usual, or rules such as ' +
       'rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no (default: none; usual in a schedule)',
-    read: ([rules]) => (rules === undefined ? null : expectationsOf(rules)),
+    read: expectationsOf,
   },
   freshness: {
     flag: '--freshness <durations>',
@@ -116,7 +113,7 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     description:
       'time until a person is asked for again, such as 90d or enriched=90d,phone=180d,not_found=30d (FRESHNESS)',
     setting: 'FRESHNESS',
-    read: ([durations]) => (durations === undefined ? null : parseFreshness(durations)),
+    read: (durations) => parseFreshness(durations),
     show: formatFreshness,
   },
   waterfall: {
@@ -124,7 +121,8 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     group: 'data',
     description: 'fields to ask further vendors for: phone, email, or phone,email',
     repeatable: true,
-    read: (fields) => extrasOf('waterfall', fields),
+    read: (_, fields) => extrasOf('waterfall', fields),
+    missing: [],
     show: (fields) => fields.join(',') || null,
   },
   lateDeadlineSeconds: {
@@ -132,34 +130,34 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
     group: 'data',
     description: 'time to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
     setting: 'LATE_RESULTS_DEADLINE',
-    read: ([duration]) => (duration === undefined ? null : parseDuration(duration, '--late-deadline')),
+    read: (duration) => parseDuration(duration, '--late-deadline'),
     show: formatDuration,
   },
   maxCreditsPerPerson: {
     flag: '--max-credits-per-person <n>',
     group: 'credits',
     description: 'maximum credits per person; required with --waterfall',
-    read: ([credits], textsOf) => ceilingOf(credits, textsOf('waterfall').length > 0),
+    read: ceilingOf,
   },
   pilot: {
     flag: '--pilot <n>',
     group: 'credits',
     description: 'people to ask for first, a sample of all kinds of rows; the run then shows their results',
     parse: wholeNumber(1, 100_000),
-    read: ([people]) => (people === undefined ? null : Number(people)),
+    read: Number,
   },
   minMatchRate: {
     flag: '--min-match-rate <share>',
     group: 'credits',
     description: 'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
-    read: ([share]) => (share === undefined ? null : minMatchRateOf(share)),
+    read: minMatchRateOf,
     show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
   },
   maxCostPerEmail: {
     flag: '--max-cost-per-email <n>',
     group: 'credits',
     description: 'credits per email above which the run pauses after its pilot',
-    read: ([credits], textsOf) => costPerEmailOf(credits, textsOf('pilot').length > 0),
+    read: (credits) => creditsOf('--max-cost-per-email', credits, 'write a number such as 3 or 1.5'),
   },
   onBudget: {
     flag: '--on-budget <what>',
@@ -169,7 +167,7 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
       'the budget is raised or its next period begins (default: finish for --max-credits and in schedules; pause ' +
       'for other budgets)',
     choices: ['finish', 'pause'],
-    read: ([policy]) => (policy === 'finish' || policy === 'pause' ? policy : null),
+    read: (policy) => policy as 'finish' | 'pause',
   },
   onUnknown: {
     flag: '--on-unknown <what>',
@@ -178,15 +176,43 @@ export const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<Fla
       'what happens to the people of a call whose answer is lost: hold until you decide, or retry once at the price ' +
       'of both calls (default: hold)',
     choices: ['hold', 'retry'],
-    read: ([what]) => (what === 'retry' ? 'retry' : 'hold'),
+    read: (what) => what as 'hold' | 'retry',
+    missing: 'hold',
     show: (what) => (what === 'retry' ? what : null),
   },
 };
+
+/**
+ * Reads a mapping file.
+ *
+ * @throws Problem `mapping.missing`, `mapping.unreadable`, `mapping.invalid`
+ */
+async function readMapping(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const wrong = (what: string, cause?: unknown): Problem => {
+    const isMissing = (cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+    return new UsageProblem(isMissing ? 'mapping.missing' : 'mapping.unreadable', what, {
+      where: path,
+      next: 'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/exports.md shows all fields',
+      cause,
+    });
+  };
+  const mapping = await readYamlFile(path, 'the mapping file', wrong);
+  if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping))
+    throw wrong('the mapping file has no mapping of fields');
+  // Runs keep their mapping.
+  const next = 'name columns by their header or by their number, as in {"columns": {"email": 3}}';
+  withoutPerson(JSON.stringify(mapping), { what: 'the mapping file', where: path, next });
+  return checkedMapping(mapping, path);
+}
 
 /** The rules of `--expect` as given. @throws Problem `setting.invalid` */
 function expectationsOf(text: string): string {
   parseExpectations(text);
   return text.trim();
+}
+
+function invalid(where: string, what: string, next: string, type = 'setting.invalid'): Problem {
+  return new UsageProblem(type, what, { where, next });
 }
 
 /**
@@ -204,28 +230,14 @@ function minMatchRateOf(text: string): number {
   const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
   const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
   if (share >= 0 && share <= 1) return share;
-  throw new UsageProblem('setting.invalid', `"${text}" is no share`, {
-    where: '--min-match-rate',
-    next: 'write 40% or 0.4',
-  });
-}
-
-/** Credits as decimal text; null without the flag. Needs a pilot. @throws Problem `setting.invalid` */
-function costPerEmailOf(text: string | undefined, hasPilot: boolean): string | null {
-  if (text === undefined) return null;
-  const credits = creditsOf('--max-cost-per-email', text, 'write a number such as 3 or 1.5');
-  if (hasPilot) return credits;
-  throw new UsageProblem('setting.invalid', 'this limit applies only to a pilot', {
-    where: '--max-cost-per-email',
-    next: 'add --pilot N, such as --pilot 200',
-  });
+  throw invalid('--min-match-rate', `"${text}" is no share`, 'write 40% or 0.4');
 }
 
 /** Credits as decimal text. @throws Problem `setting.invalid` */
 export function creditsOf(flag: string, text: string, next: string): string {
   const credits = parseCredits(text);
   if (credits !== undefined) return formatCredits(credits);
-  throw new UsageProblem('setting.invalid', `"${text}" is not a number of credits`, { where: flag, next });
+  throw invalid(flag, `"${text}" is not a number of credits`, next);
 }
 
 /**
@@ -238,7 +250,6 @@ function extrasOf<Name extends keyof typeof extraNames>(
   option: Name,
   texts: readonly string[],
 ): ExtraNames<Name> {
-  if (texts.length === 0) return [];
   const text = texts.join(',');
   const given = new Set(
     text
@@ -249,33 +260,37 @@ function extrasOf<Name extends keyof typeof extraNames>(
   const names: ExtraNames<Name> = extraNames[option];
   const known = names.filter((name) => given.delete(name));
   if (given.size === 0 && known.length > 0) return known;
-  throw new UsageProblem('setting.invalid', `"${text}" is not a list of known fields`, {
-    where: `--${option}`,
-    next: `write ${names.join(', ')}, or ${names.join(',')}`,
-  });
+  const next = `write ${names.join(', ')}, or ${names.join(',')}`;
+  throw invalid(`--${option}`, `"${text}" is not a list of known fields`, next);
+}
+
+/** @throws Problem `credits.no-ceiling` */
+function ceilingOf(text: string): string {
+  const next = 'write a number above 0, such as 20 or 12.5';
+  const credits = creditsOf('--max-credits-per-person', text, next);
+  if (credits !== '0') return credits;
+  throw invalid('--max-credits-per-person', 'nobody costs nothing', next, 'credits.no-ceiling');
 }
 
 /**
- * Reads the maximum credits per person of a waterfall; null without a waterfall. Vendors set their own prices, so the
- * user must set a maximum.
+ * Refuses a limit without what it limits, and a waterfall without a limit: vendors set their own prices.
  *
- * @throws Problem `credits.no-ceiling`
+ * @throws Problem `setting.invalid`, `credits.no-ceiling`
  */
-function ceilingOf(text: string | undefined, waterfall: boolean): string | null {
-  const usage = (what: string, next: string): Problem =>
-    new UsageProblem('credits.no-ceiling', what, { where: '--max-credits-per-person', next });
-  if (!waterfall) {
-    if (text === undefined) return null;
-    throw usage('only a waterfall needs a maximum per person', 'remove it, or add --waterfall');
+export function refuseContradictions({
+  waterfall,
+  maxCreditsPerPerson: ceiling,
+  pilot,
+  maxCostPerEmail,
+}: Partial<FlagOptions>): void {
+  const flag = '--max-credits-per-person';
+  const hasWaterfall = waterfall !== undefined && waterfall.length > 0;
+  if (hasWaterfall && ceiling === null) {
+    const what = 'a waterfall has no fixed price, and the run has no maximum per person';
+    throw invalid(flag, what, `add ${flag}, such as 20, or remove --waterfall`, 'credits.no-ceiling');
   }
-  if (text === undefined) {
-    throw usage(
-      'a waterfall has no fixed price, and the run has no maximum per person',
-      'add --max-credits-per-person, such as 20, or remove --waterfall',
-    );
-  }
-  const credits = parseCredits(text);
-  if (credits === undefined || credits === 0n)
-    throw usage(`"${text}" is not a number of credits`, 'write a number above 0, such as 20 or 12.5');
-  return formatCredits(credits);
+  if (!hasWaterfall && typeof ceiling === 'string')
+    throw invalid(flag, 'only a waterfall needs it', 'remove it, or add --waterfall', 'credits.no-ceiling');
+  if (typeof maxCostPerEmail === 'string' && pilot === null)
+    throw invalid('--max-cost-per-email', 'this limit applies only to a pilot', 'add --pilot N, such as 200');
 }

@@ -1,5 +1,5 @@
 import { figureRows } from '../../contract/figure-rows.ts';
-import type { Cancelled, RunFacts, Undone } from '../../contract/run-facts.ts';
+import type { RunFacts, Undone } from '../../contract/run-facts.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { describeInRange } from '../../domain/money/credit-rules.ts';
 import { counted, minuteOf } from '../../domain/text/format.ts';
@@ -41,7 +41,9 @@ function notesOf(facts: RunFacts): string[] {
     notes.push(
       `  reasons of rows that are ${explained.join(' or ')}: ${statementOfReasons(facts.run_id, explained)}`,
     );
-  if (facts.cancelled && facts.status === 'cancelled') notes.push(`  ${describeCancelled(facts.cancelled)}`);
+  const { cancelled, status } = facts;
+  if (cancelled && status === 'cancelled')
+    notes.push(`  cancelled on ${minuteOf(cancelled.at)} UTC: ${cancelled.reason}`);
   if (facts.undone) notes.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
   if (facts.status === 'finished' && facts.rows === 0) notes.push(noRows);
   return notes;
@@ -102,11 +104,6 @@ function statementOfReasons(runId: string, outcomes: readonly string[]): string 
   return `enrich sql -c "select row_number, outcome, reason from run_rows where run_id = '${runId}' and ${chosen}"`;
 }
 
-/** `cancelled on 2026-11-21 09:30 UTC: the wrong file` */
-function describeCancelled({ at, reason }: Cancelled): string {
-  return `cancelled on ${minuteOf(at)} UTC: ${reason}`;
-}
-
 /** `undone on 2026-11-21 09:30 UTC by anna (the wrong file)` */
 export function describeUndone({ at, by, reason }: Undone): string {
   return `undone on ${minuteOf(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
@@ -115,10 +112,10 @@ export function describeUndone({ at, by, reason }: Undone): string {
 /** Says that rows of a run have a record id that names different people; no lines if no row has. */
 export function describeContestedRows({ run_id: runId }: Pick<RunFacts, 'run_id'>, rows: number): string[] {
   if (rows === 0) return [];
-  const { what, next } = contestedRecords(rows);
+  const { reason, next } = contestedRecords(rows);
   const chosen = `run_id = '${runId}' and is_contested`;
   return [
-    `  ${what}`,
+    `  ${reason}`,
     `  next: ${next}`,
     `  the rows: enrich sql -c "select row_number, contact_id, reason from run_rows where ${chosen}"`,
   ];

@@ -17,20 +17,14 @@ import { getRun, servicesOfRuns, setRunStatus, type RunRecord } from '../../runs
 import { requireNamespace } from '../../temporal/connection.ts';
 import { flagsOfRun } from '../run-options/read-run-options.ts';
 import { webhookUrlOf } from '../session/servers.ts';
+import { warnOfWorkers } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { refuseInventedPeople, withSessionClient } from '../session/with-service.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { tell } from '../terminal/output.ts';
 import { approvalQuestion, describeMapping, describePlan } from './describe-plan.ts';
 import { notApproved } from './describe-run.ts';
-import {
-  followRun,
-  interruptionOf,
-  leaveRun,
-  waitForRun,
-  warnOfPlainText,
-  type OnPlan,
-} from './follow-run.ts';
+import { followRun, interruptionOf, leaveRun, waitForRun, type OnPlan } from './follow-run.ts';
 import { ingestHere } from './plan-export.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import { describeUiAddress, tellOtherRuns } from './run-status.ts';
@@ -93,7 +87,7 @@ async function requireComponents(session: Session, spec: SpecifiedRun): Promise<
   if (knowsService(session.config)) await refuseInventedPeople(session);
   await checkService(session, spec.options);
   await requireNamespace(await session.temporal(), session.stack.temporal);
-  await warnOfPlainText(session);
+  await warnOfWorkers(session);
   // A worker or receiver cannot start on a used port.
   if (session.stack.temporal.embedded) await session.work();
 }

@@ -5,21 +5,13 @@ import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { isInProgress, statusText, type RunStatus } from '../../contract/run-statuses.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
-import { readClock } from '../../db/expressions.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
 import { readOutcomes, readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
-import {
-  afterPlainText,
-  describePlainText,
-  describeWorkerPoll,
-  isTemporalAway,
-  readWorkerPoll,
-  type WorkerPoll,
-} from '../../temporal/connection.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
+import { findLostWorker, withAnswerDeadline } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../terminal/output.ts';
 import { Progress, type ProgressFigures } from './progress.ts';
@@ -30,7 +22,6 @@ const pollMilliseconds = 250;
 const pollsPerWorkflowCheck = 8;
 /** Number of polls of the database for each check whether a worker is there. */
 const pollsPerWorkerCheck = 40;
-const longestAnswerMilliseconds = 5_000;
 const longestWaitForCallsMilliseconds = 10_000;
 const longestDatabaseOutageMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
@@ -158,43 +149,6 @@ export async function untilCallsAreRecorded(
   }
 }
 
-/** Warns if no worker polls a Temporal server. Embedded Temporal has the worker of this command. */
-export async function warnWithoutWorker(session: Session): Promise<void> {
-  const lost = await findLostWorker(session);
-  if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost}`);
-}
-
-/** Warns if this command writes plain text into the histories of a Temporal server whose workers encrypt. */
-export async function warnOfPlainText(session: Session): Promise<void> {
-  const { stack, config } = session;
-  if (stack.temporal.embedded || config.temporalCodec !== undefined) return;
-  const poll = await readPoll(session);
-  if (poll === undefined || poll === 'away' || poll.keyNames.length === 0) return;
-  tell(`warning: ${describePlainText(poll.keyNames)}: ${afterPlainText}`);
-}
-
-/** @returns a hint if a Temporal server does not answer or no worker polls it; undefined: a worker polls */
-export async function findLostWorker(
-  session: Pick<Session, 'stack' | 'warehouse' | 'temporal'>,
-): Promise<string | undefined> {
-  if (session.stack.temporal.embedded) return undefined;
-  const poll = await readPoll(session);
-  if (poll === 'away') return 'Temporal does not answer: workers and this command wait for it';
-  return poll?.isLost ? `${describeWorkerPoll(poll)}: start one with: enrich worker` : undefined;
-}
-
-/** @returns `away` if Temporal does not answer; undefined if it refuses, or the database does not answer */
-async function readPoll(
-  session: Pick<Session, 'warehouse' | 'temporal'>,
-): Promise<WorkerPoll | 'away' | undefined> {
-  const client = await session.temporal();
-  const read = async (): Promise<WorkerPoll> =>
-    readWorkerPoll(client, await readClock(session.warehouse.database));
-  return withAnswerDeadline(session, read).catch((error: unknown) =>
-    isTemporalAway(error) ? 'away' : undefined,
-  );
-}
-
 /**
  * Receivers wake a run after growing pauses, because Temporal Cloud bills each signal. The embedded server bills
  * nothing and the operator is waiting, so the inbox is applied at once.
@@ -203,14 +157,6 @@ async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise
   if (!session.stack.temporal.embedded) return;
   const { waiting } = await readLateResultsStatus(session.warehouse, handle.workflowId);
   if (waiting > 0) await handle.signal(deliveryReceivedSignalName).catch(() => {});
-}
-
-/** Without a deadline, a call to a server that does not answer would keep a signal from ending the wait. */
-async function withAnswerDeadline<Result>(
-  session: Pick<Session, 'temporal'>,
-  call: () => Promise<Result>,
-): Promise<Result> {
-  return (await session.temporal()).withDeadline(Date.now() + longestAnswerMilliseconds, call);
 }
 
 /** Marks a run as paused whose workflow was terminated, failed or lost before it could set the run's status. */
@@ -265,7 +211,6 @@ export async function waitForRun(
 ): Promise<RunFacts> {
   const runId = handle.workflowId;
   const { embedded } = session.stack.temporal;
-  await warnWithoutWorker(session);
   if (embedded) await session.work();
   await followRun(session, handle, interrupted, onPlan);
   if (!interrupted.aborted) return readRunFacts(session.warehouse, runId);

@@ -1,24 +1,20 @@
 import { runDefaults, type Config } from '../../config/settings.ts';
 import type { RunPriority } from '../../contract/run-priorities.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { shellWord } from '../../domain/text/format.ts';
-import {
-  addressName,
-  addressText,
-  parseAddress,
-  shownAddress,
-  type ExportAddress,
-} from '../../ingest/sources/export-address.ts';
+import { parseAddress, type ExportAddress } from '../../ingest/sources/export-address.ts';
 import type { DownloadRetry } from '../../ingest/sources/download.ts';
 import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
-import type { RowChoice } from '../../ingest/columns/chosen-column.ts';
-import { namingExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
+import {
+  refusePersonalColumns,
+  refuseUnknownColumns,
+  type RowChoice,
+} from '../../ingest/columns/chosen-column.ts';
+import { recordedMapping } from '../../ingest/columns/fields.ts';
+import { namingExport, openExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
-import type { ChosenOptions } from '../../domain/runs/run-options.ts';
 import { withoutPerson } from '../terminal/command.ts';
 import { tell } from '../terminal/output.ts';
-import { openWithMapping } from './mapping-proposal.ts';
 import { chosenOptions } from '../run-options/read-run-options.ts';
 import type { CommandFlags } from '../run-options/read-run-options.ts';
 import { withWarehouse } from '../session/session.ts';
@@ -49,10 +45,8 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
   if (flags.query !== undefined) {
     // Runs keep their query.
     const next = 'put the condition into a view or a table of the database, and select from there';
-    return {
-      kind: 'query',
-      sql: withoutPerson(flags.query, { what: 'this query', where: '--query', next }),
-    };
+    const sql = withoutPerson(flags.query, { what: 'this query', where: '--query', next });
+    return parseAddress(`query:${sql}`, '/');
   }
   const address = parseAddress(file!, process.cwd());
   if (address.kind !== 'standard-input' || !process.stdin.isTTY) return address;
@@ -86,15 +80,12 @@ export async function specifyRun(
     ...(flags.shortRows !== undefined && { short_rows: flags.shortRows }),
   };
   refuseEncodingOfRows(address, given.encoding);
-  const reading = {
-    mapping: Object.keys(given).length > 0 ? given : undefined,
-    source: flags.source,
-    choice: chosen,
-  };
-  const { mapping, ...content } = await checkedContent(address, reading, flags, config);
+  const mapping = Object.keys(given).length > 0 ? given : null;
+  const reading = { mapping: mapping ?? undefined, source: flags.source };
+  const content = await checkedContent(address, reading, chosen, config);
   return {
-    filePath: addressText(address),
-    fileName: addressName(address),
+    filePath: address.text,
+    fileName: address.name,
     ...content,
     options: { ...runDefaults(config), ...chosen, schedule: null, mapping, priority },
     expectedPlanHash,
@@ -113,32 +104,37 @@ function refuseEncodingOfRows({ kind }: ExportAddress, encoding: string | undefi
 /** Fetches an export that is not a local file, and checks its content. Removes a fetched file that is no export. */
 async function checkedContent(
   address: ExportAddress,
-  reading: ReadingOptions & { readonly choice: RowChoice },
-  flags: CommandFlags,
+  reading: ReadingOptions,
+  choice: RowChoice,
   config: Config,
-): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched' | 'source'> & Pick<ChosenOptions, 'mapping'>> {
+): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched' | 'source'>> {
   if (!isElsewhere(address)) {
-    const opened = await openWithMapping(addressText(address), reading, flags);
-    return { ...opened, fetched: undefined };
+    return { ...(await readColumns(address.text, reading, choice)), fetched: undefined };
   }
-  const shown = shownAddress(address);
+  const shown = address.shown;
   tell(`${address.kind === 'http' || address.kind === 's3' ? 'fetching' : 'reading'} ${shown}`);
   const { path, sha256 } = await obtain(address, config);
   try {
-    const { mapping, source } = await namingExport(path, shown, () =>
-      openWithMapping(path, reading, flags, argumentsOf(address)),
-    );
-    return { fileSha256: sha256, mapping, source, fetched: path };
+    const { source } = await namingExport(path, shown, () => readColumns(path, reading, choice));
+    return { fileSha256: sha256, source, fetched: path };
   } catch (error) {
     await new StagingDirectory(config.exportAccess.stagingDirectory).remove(path);
     throw error;
   }
 }
 
-/** The arguments that name an export on the command line, without secrets and without a long query. */
-function argumentsOf(address: ExportAddress): string {
-  if (address.kind === 'query') return '--query "…"';
-  return shellWord(addressText(address));
+/** Reads an export to its end, and checks the columns that choose and order its rows. */
+async function readColumns(
+  path: string,
+  reading: ReadingOptions,
+  choice: RowChoice,
+): Promise<{ fileSha256: string; source: string }> {
+  const { file, layout, columns } = await openExport(path, reading);
+  const { header, recognised } = layout;
+  const read = { header, mapping: recordedMapping(header, columns) };
+  refuseUnknownColumns(read, choice, recognised);
+  refusePersonalColumns(read, choice);
+  return { fileSha256: file.sha256, source: columns.source };
 }
 
 function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {

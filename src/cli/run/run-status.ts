@@ -1,10 +1,8 @@
-import { serviceName, type Config } from '../../config/settings.ts';
+import { serviceName } from '../../config/settings.ts';
 import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { waitsForBudget, type PauseReason } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { isInProgress, statusText } from '../../contract/run-statuses.ts';
-import { readClock } from '../../db/expressions.ts';
-import { othersPresent } from '../../dev/presence.ts';
 import { Problem } from '../../domain/problem.ts';
 import { estimateSeconds } from '../../domain/rates/eta.ts';
 import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
@@ -16,8 +14,9 @@ import { reservedSlots } from '../../ledger/waiting-batches.ts';
 import { readContestedRows, readLostContacts } from '../../report/figures.ts';
 import { readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, listRuns, type RunRecord } from '../../runs/runs.ts';
-import { describeTemporalFailure, isWorkerThere, isWorkflowGone } from '../../temporal/connection.ts';
+import { describeTemporalFailure, isWorkflowGone } from '../../temporal/connection.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
+import { hasWorker } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { printFacts, tell } from '../terminal/output.ts';
 import { describeContestedRows, describeLostContacts, describeRun, exitCodeOf } from './describe-run.ts';
@@ -82,17 +81,6 @@ export function printRun(view: RunView, json: boolean): void {
 /** Whether a run continues as soon as it has a worker. */
 export function isWorking({ status }: Pick<RunFacts, 'status'>): boolean {
   return isInProgress(status) || status === 'cancelling';
-}
-
-/** Whether a command on this machine has a worker for the embedded Temporal. */
-export function isCommandPresent({ embedded }: Config): boolean {
-  return othersPresent(embedded.directories.workers).length > 0;
-}
-
-/** Whether a run has a worker, so that it continues without a command. */
-export async function hasWorker(session: Session): Promise<boolean> {
-  if (session.config.temporalAddress === undefined) return isCommandPresent(session.config);
-  return isWorkerThere(await session.temporal(), await readClock(session.warehouse.database));
 }
 
 /** Why a run does not continue, and the next step. */

@@ -60,7 +60,7 @@ export async function getSchedule(client: Client, name: string): Promise<KnownSc
 }
 
 /** As `getSchedule`. @returns undefined if there is no such schedule */
-export async function findSchedule(client: Client, name: string): Promise<KnownSchedule | undefined> {
+async function findSchedule(client: Client, name: string): Promise<KnownSchedule | undefined> {
   const description = await client.schedule
     .getHandle(name)
     .describe()

@@ -1,15 +1,14 @@
 import type { ScheduledRunResult } from '../../contract/scheduled-run-input.ts';
 import { Problem } from '../../domain/problem.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';
-import { shownAddress } from '../../ingest/sources/export-address.ts';
 import { downloadLimits } from '../../ingest/sources/download.ts';
 import { findExports } from '../../ingest/sources/find-export.ts';
 import { obtainExport } from '../../ingest/sources/obtain-export.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
-import { hasWorker } from '../run/run-status.ts';
+import { hasWorker } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
-import { labelled, recordTable } from '../terminal/layout.ts';
+import { labelled, listTable } from '../terminal/layout.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 import { childrenOf, type KnownSchedule } from './schedule-server.ts';
 
@@ -43,29 +42,21 @@ interface PastTime {
 /** The table of `enrich schedule show` without a name. */
 export function describeList(schedules: readonly ScheduleFacts[]): string {
   if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to create one';
-  const notes = schedules.flatMap(({ name, paused, note, recent }) => {
-    const last = recent.at(-1);
-    const isGood = last === undefined || last.status === 'completed' || last.status === 'running';
-    return [
-      ...(paused && note ? [`  ${name} is paused: ${note}`] : []),
-      ...(isGood ? [] : [`  ${name}, last time ${last.status}: ${last.summary}`]),
-    ];
-  });
-  const list = recordTable(
-    ['schedule', 'cron', 'time zone', 'next', 'last'],
-    schedules.map(({ name, flags, paused, next, recent }) => {
+  return listTable(
+    schedules.map(({ name, flags, paused, note, next, recent }) => {
       const { cron = '', timezone = 'UTC' } = flags;
       const last = recent.at(-1);
-      return [
-        name,
+      const isGood = last === undefined || last.status === 'completed' || last.status === 'running';
+      return {
+        schedule: name,
         cron,
         timezone,
-        paused ? 'paused' : shown(timezone, next[0]),
-        last === undefined ? '-' : `${shown(timezone, last.scheduled_at)} ${last.status}`,
-      ];
+        next: paused ? 'paused' : shown(timezone, next[0]),
+        last: last && `${shown(timezone, last.scheduled_at)} ${last.status}`,
+        why: [paused && note, !isGood && last.summary].filter(Boolean).join('; '),
+      };
     }),
   );
-  return [list, ...notes].join('\n');
 }
 
 /** The JSON output of a schedule: flags, next times, last times with their results, warnings. */
@@ -125,7 +116,7 @@ export async function describeFoundExport(
     const { address } = newest;
     if (address.kind === 'file') await obtainExport(address, { ...access, limits: downloadLimits });
     const more = found.length > 1 ? ` and ${found.length - 1} more, of which it takes the new ones` : '';
-    return `${name} would find now: ${shownAddress(address)}${more}; enrich plan shows the price of an export`;
+    return `${name} would find now: ${address.shown}${more}; enrich plan shows the price of an export`;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { message, where = '' } = error;

@@ -1,15 +1,12 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config/settings.ts';
-import { markSettings } from '../../config/shared-settings.ts';
 import type { Stack } from '../../dev/stack.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { readClock } from '../../db/expressions.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
 import { installRuntime } from '../../temporal/runtime.ts';
 import { startWorker, type RunningWorker } from '../../worker.ts';
 import { keepOwnSchedules } from '../../temporal/own-schedules.ts';
-import { watchSettings } from '../../temporal/watch-settings.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import { runOwnReceiver, type ServedMetrics, webhookUrlOf } from './servers.ts';
 import { startLineage } from '../../monitoring/lineage.ts';
@@ -72,12 +69,6 @@ export async function startOwnWorker(
     log,
   });
   atEnd(async () => stopChecks());
-  const stopWatching = watchSettings(client, {
-    marks: markSettings(config),
-    readClock: () => readClock(warehouse.database),
-    log,
-  });
-  atEnd(async () => stopWatching());
   // Only the end of a connection stops the threads of the runtime: between both, nothing may fail.
   installRuntime(log, metrics?.temporalListen);
   const connection = await connectWorker(stack.temporal);

@@ -35,6 +35,11 @@ export interface JsonFlag {
   readonly json?: boolean;
 }
 
+/** Flags of commands that ask before they change something. */
+export interface AskingFlags extends JsonFlag {
+  readonly yes?: boolean;
+}
+
 /** Flags of commands that keep who decided, and why. */
 export interface NoteFlags {
   readonly reason?: string;

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '../../domain/problem.ts';
-import type { JsonFlag } from './command.ts';
+import type { AskingFlags } from './command.ts';
 import { tell } from './output.ts';
 
 /**
@@ -47,19 +47,44 @@ async function discardTyped(): Promise<void> {
  * Asks before something is deleted or spent, unless the output is JSON. `--yes` is the answer without a question.
  * Without a yes, says that nothing was changed. Without an answer, the exit code says that the command needs a person.
  *
- * @param texts.unchanged such as `nothing was removed`
- * @param texts.yes what the flag `--yes` does
+ * @param unchanged such as `nothing was removed`
  */
 export async function approves(
   question: string,
-  { json, yes }: JsonFlag & { readonly yes?: boolean },
-  texts: { readonly unchanged: string; readonly yes: string },
+  { json, yes }: AskingFlags,
+  unchanged: string,
 ): Promise<boolean> {
   if (yes === true) return true;
   const answer = json === true ? undefined : await agrees(question);
   if (answer === true) return true;
   const why = answer === undefined && !process.stdin.isTTY ? ': there is no terminal to ask' : '';
-  tell(`${texts.unchanged}${why}; --yes ${texts.yes} without asking`);
+  tell(`${unchanged}${why}; --yes answers yes without asking`);
   if (answer === undefined) process.exitCode = exitCodes.needsPerson;
   return false;
+}
+
+/** A change that the operator sees before it is made. */
+interface PreviewedChange<Figures> {
+  /** Reads what would change. */
+  readonly measure: () => Promise<Figures>;
+  readonly change: () => Promise<Figures>;
+  /** @param isDone whether the change is made */
+  readonly show: (figures: Figures, isDone: boolean) => void;
+  readonly question: (figures: Figures) => string;
+  /** Such as `nothing was removed`. */
+  readonly unchanged: string;
+}
+
+/** Shows what would change and asks, unless `--yes` is given, then makes the change and shows it. */
+export async function changePreviewed<Figures>(
+  flags: AskingFlags,
+  { measure, change, show, question, unchanged }: PreviewedChange<Figures>,
+): Promise<boolean> {
+  if (flags.yes !== true) {
+    const figures = await measure();
+    show(figures, false);
+    if (!(await approves(question(figures), flags, unchanged))) return false;
+  }
+  show(await change(), true);
+  return true;
 }

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
-import { formatNumber, visible, visibleInLine } from '../../domain/text/format.ts';
+import { formatNumber, minuteOf, visible, visibleInLine } from '../../domain/text/format.ts';
 
 /** Makes a text ready to write: control characters visible, and on a terminal "error:" and "warning:" in colour. */
 export function rendered(text: string, stream: NodeJS.WriteStream): string {
@@ -12,49 +12,8 @@ export function rendered(text: string, stream: NodeJS.WriteStream): string {
 }
 
 /** The width of lines on a terminal, in columns. Lines in files and pipes have no limit. */
-export function terminalWidth(stream: NodeJS.WriteStream): number {
+function terminalWidth(stream: NodeJS.WriteStream): number {
   return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
-}
-
-/**
- * Breaks long lines of a text between words, and indents the continuation by two more columns. A long word, such as an
- * address, stays whole, so that the user can copy it.
- */
-export function wrapLines(text: string, width: number): string {
-  return text
-    .split('\n')
-    .flatMap((line) => {
-      if (stringWidth(line) <= width) return [line];
-      const indent = /^ */.exec(line)![0];
-      const hanging = `${indent}  `;
-      return brokenLines(line.slice(indent.length), width - hanging.length).map(
-        (each, at) => (at === 0 ? indent : hanging) + each,
-      );
-    })
-    .join('\n');
-}
-
-/**
- * Breaks the paragraphs of a help text that do not fit a width. Indented lines, such as examples and options, stay as
- * they are, because commander has wrapped them.
- */
-export function wrapHelp(text: string, width: number): string {
-  return text.replace(/(?:^[^ \n].*(?:\n(?=[^ \n]))?)+/gm, (paragraph) => {
-    const lines = paragraph.split('\n');
-    const fits = lines.every((line) => stringWidth(line) <= width);
-    return fits ? paragraph : brokenLines(lines.join(' '), width).join('\n');
-  });
-}
-
-function brokenLines(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && stringWidth(`${last} ${word}`) <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }
 
 const decimal = /^-?[\d,]+(\.\d+)?%?$/;
@@ -104,15 +63,33 @@ export function labelled(pairs: readonly (readonly [label: string, value: string
 export function describeFields(facts: object): string {
   return labelled(
     Object.entries(facts).flatMap(([name, value]: [string, unknown]) =>
-      value === null ? [] : [[name.replaceAll('_', ' '), shownValue(value)]],
+      value === null || value === undefined ? [] : [[titleOf(name), shownValue(value)]],
     ),
   );
 }
 
+/** Records of a JSON output as a table with these fields; default: those of the first record. */
+export function listTable<Facts extends object>(
+  records: readonly Facts[],
+  columns: readonly (keyof Facts & string)[] = Object.keys(records[0] ?? {}) as (keyof Facts & string)[],
+): string {
+  return recordTable(
+    columns.map(titleOf),
+    records.map((record) => columns.map((column) => shownValue(record[column]))),
+  );
+}
+
+function titleOf(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
 function shownValue(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (value instanceof Date) return value.toISOString();
-  return Array.isArray(value) ? value.join(', ') : String(value);
+  if (typeof value === 'number') return formatNumber(value);
+  if (value instanceof Date) return `${minuteOf(value)} UTC`;
+  if (Array.isArray(value)) return value.map(shownValue).join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function shownCell(cell: Cell): string {

@@ -4,9 +4,9 @@ import { describeCode, Problem } from '../../domain/problem.ts';
 import { formatNumber, visible, visibleInLine } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
-import { rendered, terminalWidth, wrapLines } from './layout.ts';
+import { rendered } from './layout.ts';
 
-export { describeFields, labelled, recordTable, table } from './layout.ts';
+export { describeFields, listTable, recordTable, table } from './layout.ts';
 
 /** Commands in texts, such as `enrich status`. */
 let commandsInTexts: RegExp | undefined;
@@ -33,7 +33,7 @@ export function asTyped(text: string): string {
 
 /** Prints results to standard output. */
 export function print(text: string): void {
-  write(process.stdout, `${wrapLines(asTyped(text), terminalWidth(process.stdout))}\n`);
+  write(process.stdout, `${asTyped(text)}\n`);
 }
 
 /**
@@ -61,7 +61,7 @@ export function printFacts<Name extends OutputName | undefined = undefined>(
 
 /** Prints progress, hints and errors to standard error, so that results can be piped. */
 export function tell(text: string): void {
-  write(process.stderr, `${wrapLines(asTyped(text), terminalWidth(process.stderr))}\n`);
+  write(process.stderr, `${asTyped(text)}\n`);
 }
 
 /** Makes a function that prints the progress of long work every ten seconds. @param what unit of the count */

@@ -10,8 +10,8 @@ import salesforce from './salesforce.json' with { type: 'json' };
 import service from './service.json' with { type: 'json' };
 import zoho from './zoho.json' with { type: 'json' };
 
-/** Fields of a contact that one column of an export fills. `email` is filled by several columns. */
-export const singleFields = [
+/** Fields of a contact in an export. All columns of `email` are read, and of the others the first that has a value. */
+export const contactFields = [
   'contact_id',
   'person_id',
   'hashed_email',
@@ -21,6 +21,7 @@ export const singleFields = [
   'name',
   'organization_name',
   'domain',
+  'email',
 ] as const;
 
 /** Fields of a contact that a CRM's importer accepts. */
@@ -67,7 +68,7 @@ const exportSchema = z.strictObject({
   /** The form of record ids that no other program writes. Ids of this form are a signature too. */
   ownIdForm: pattern.optional(),
   /** Headers of each field, the best first. */
-  fields: z.partialRecord(z.enum([...singleFields, 'email']), names),
+  fields: z.partialRecord(z.enum(contactFields), names),
   /** Columns in which these values mean "opted out". */
   optedOut: z.record(z.string(), names).default({}),
 });
@@ -251,17 +252,14 @@ export function inAccountLanguage(importer: Importer, exports: readonly (readonl
     (header) => new Map([...header].reverse().map((name) => [headerKey(name), headerName(name)])),
   );
 
-  /** The newest export that has the field decides. `E-Mail` and `Email` have one key, so the exact label goes first. */
+  /** The newest export that has the field decides. `E-Mail` and `Email` have one key, so an exact label goes first. */
   const labelOf = (english: readonly string[], local: readonly string[]): string => {
+    const all = [...english, ...local];
     for (const label of shown) {
-      const has = (name: string): boolean => label.get(headerKey(name)) !== undefined;
-      const isExact = (name: string): boolean => label.get(headerKey(name)) === name;
-      if (isExact(english[0]!)) break;
-      const exact = local.find(isExact);
-      if (exact !== undefined) return exact;
-      if (english.some(has)) break;
-      const own = local.find(has);
-      if (own !== undefined) return label.get(headerKey(own))!;
+      const name =
+        all.find((each) => label.get(headerKey(each)) === each) ??
+        all.find((each) => label.has(headerKey(each)));
+      if (name !== undefined) return english.includes(name) ? english[0]! : label.get(headerKey(name))!;
     }
     return english[0]!;
   };

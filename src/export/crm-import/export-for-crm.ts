@@ -1,11 +1,15 @@
-import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
+import { readdir, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
 import { asUnwritable, withDraft } from '../../files/write-whole-file.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
-import { inAccountLanguage } from '../../domain/crm/crm.ts';
-import { importers, type Importer, type ImporterName, type ImportField } from '../../domain/crm/crm.ts';
+import {
+  importers,
+  inAccountLanguage,
+  type Importer,
+  type ImporterName,
+  type ImportField,
+} from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireReadable } from '../../people/change-feed.ts';
@@ -93,34 +97,18 @@ async function replaceFolder(folder: string, draft: string): Promise<void> {
   });
 }
 
+/** Names of files that this command writes. */
+const ownFile = /^(?:manifest\.json|(?:conflicts|job-changes|update-[a-z+-]*\d+)\.csv)$/;
+
 /** Removes only files of an earlier export. */
 async function requireReplaceable(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  if (names.length === 0) return;
-  const known = new Set([manifestName, ...(await filesOf(join(folder, manifestName)))]);
-  if (names.every((name) => known.has(name))) return;
+  if (names.every((name) => ownFile.test(name))) return;
   throw new UsageProblem('output.not-empty', 'the folder has files that enrich export did not write', {
     where: folder,
     next: 'choose an empty or a new folder with --output',
   });
-}
-
-const manifestFiles = z.object({
-  parts: z.array(z.object({ file: z.string() })),
-  conflicts: z.object({ file: z.string() }).optional(),
-  job_changes: z.object({ file: z.string() }).optional(),
-});
-
-/** The files in the manifest of an earlier export; empty if the manifest is unreadable. */
-async function filesOf(manifest: string): Promise<readonly string[]> {
-  const text = await readFile(manifest, 'utf8').catch(() => '{}');
-  try {
-    const { parts, conflicts, job_changes: jobChanges } = manifestFiles.parse(JSON.parse(text));
-    return [...parts, conflicts, jobChanges].flatMap((each) => (each ? [each.file] : []));
-  } catch {
-    return [];
-  }
 }

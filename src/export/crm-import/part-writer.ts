@@ -1,6 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { appendFile, rm } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFormula } from '../../domain/text/formula.ts';
 
@@ -58,20 +57,6 @@ export class PartWriter {
     this.#open.rows += 1;
     this.#put(this.#open, bytes);
     if (this.#buffered >= bufferedBytes) await this.#flush(this.#open);
-  }
-
-  /** Appends the records of another writer, which has one file without a header, and removes that file. */
-  async take(other: PartWriter): Promise<void> {
-    for (const { file, rows } of await other.end()) {
-      const path = join(this.#options.folder, file);
-      this.#open ??= this.#begin();
-      this.#open.rows += rows;
-      for await (const bytes of createReadStream(path)) {
-        this.#put(this.#open, bytes as Buffer);
-        await this.#flush(this.#open);
-      }
-      await rm(path);
-    }
   }
 
   /** @returns the files, in the order in which they were written */

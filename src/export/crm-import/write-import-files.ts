@@ -59,15 +59,6 @@ const reportHeader = csvLine(
 );
 const jobHeader = csvLine('contact_id,from_organization,to_organization,to_title,detected_at'.split(','));
 
-/** Decisions that `conflicts.csv` lists last: the CRM's value and ours do not differ, or one of them is missing. */
-const needsNoReader: ReadonlySet<FieldDecision> = new Set([
-  'filled',
-  'same',
-  'nothing known',
-  'not in the export',
-  'cells removed',
-]);
-
 /**
  * Writes import files for a CRM. Where a blank cell erases the field, each set of changed columns has its own files.
  * The same contacts in the same order give the same bytes.
@@ -83,7 +74,6 @@ export async function writeImportFiles(
 ): Promise<WrittenImport> {
   const files = { folder, lineEnd: importer.lineEnd, byteOrderMark: importer.byteOrderMark };
   const report = new PartWriter({ ...files, name: 'conflicts', header: reportHeader });
-  const agreed = new PartWriter({ ...files, byteOrderMark: false, name: 'agreed', header: undefined });
   const moves = new PartWriter({ ...files, name: 'job-changes', header: jobHeader });
   const updates = new UpdateFiles(importer, files);
   const counts = {
@@ -118,8 +108,7 @@ export async function writeImportFiles(
     for (const each of decided) {
       if (each.theirs !== undefined) missing.delete(each.column);
       decisions[each.decision] = (decisions[each.decision] ?? 0) + 1;
-      const listed = needsNoReader.has(each.decision) ? agreed : report;
-      await listed.write(reportLine(contact, each, policies[each.field]));
+      await report.write(reportLine(contact, each, policies[each.field]));
     }
     const changes = decided.filter(isWritten);
     if (contact.jobChange) await moves.write(spreadsheetLine(moveOf(contact.contactId, contact.jobChange)));
@@ -127,7 +116,6 @@ export async function writeImportFiles(
   }
 
   const parts = await updates.end();
-  await report.take(agreed);
   const [conflicts] = await report.end();
   const [jobChanges] = await moves.end();
   const hasCells = counts.contacts > counts.without_cells;
@@ -256,7 +244,7 @@ function decide(
   return { field, column, decision, theirs, ours: known.value };
 }
 
-/** A line of the report and of the list of decisions that need no reader. */
+/** A line of `conflicts.csv`. */
 function reportLine(
   { contactId, known }: ContactToImport,
   { field, theirs, ours, decision }: DecidedColumn,

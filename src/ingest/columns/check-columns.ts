@@ -2,13 +2,13 @@ import { hasUnreadAddress, isRoleAddress, parseEmails } from '../../domain/ident
 import { hasLostLetters } from '../../domain/identity/values/lost-letters.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
-import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
+import { shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import { usualDelimiters } from '../reading/record-parser.ts';
 import type { Columns } from './columns.ts';
-import { filledCells, isNoValue, type ColumnsOfPeople, type Field, type FirstRows } from './fields.ts';
+import { filledCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
 import { isSecondPerson, isUnderstood, otherObjectOf } from './known-headers.ts';
 import type { ExportMapping } from './mapping-file.ts';
-import { fieldOfCells } from './propose-columns.ts';
+import { proposedMapping } from './propose-columns.ts';
 
 /**
  * Refuses a file without people: no column identifies people, or there is only a column `name` beside columns of
@@ -19,22 +19,22 @@ import { fieldOfCells } from './propose-columns.ts';
 export function refuseWithoutPeople(
   columns: Columns,
   first: FirstRows,
-  { single, emails }: ColumnsOfPeople,
+  fields: ColumnsOfPeople,
+  missed: readonly (ContactField | undefined)[],
   mapping: ExportMapping | undefined,
 ): void {
   if (mapping?.columns === undefined) refuseJoinedColumns(columns, first);
-  const inParts = single.first_name.length > 0 && single.last_name.length > 0;
-  const employed = single.organization_name.length > 0 || single.domain.length > 0;
-  const identified =
-    emails.length + single.hashed_email.length + single.profile_url.length + single.person_id.length > 0;
-  if (identified || (inParts && employed)) return;
+  const has = (field: ContactField): boolean => fields[field].length > 0;
+  const employed = has('organization_name') || has('domain');
+  if ((['email', 'hashed_email', 'profile_url', 'person_id'] as const).some(has)) return;
+  if (has('first_name') && has('last_name') && employed) return;
   const other = otherObjectOf(first.header);
   // In an export of companies a bare name is the company's own.
   const isPerson =
     other === undefined ||
     mapping?.columns?.name !== undefined ||
-    (other === 'companies' && single.organization_name.length > 0);
-  if (single.name.length > 0 && employed && isPerson) return;
+    (other === 'companies' && has('organization_name'));
+  if (has('name') && employed && isPerson) return;
   if (other !== undefined) {
     throw new UsageProblem(
       'export.other-object',
@@ -47,14 +47,17 @@ export function refuseWithoutPeople(
       },
     );
   }
+  const proposal = proposedMapping(first.header, missed);
   throw new UsageProblem(
     'export.no-identifying-column',
     'no column identifies people: none is recognised as email, profile URL, or name with company',
     {
       where: columns.where(),
       next:
-        'assign the columns in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE ' +
-        'COLUMN"}}; enrich plan proposes one',
+        'assign the columns in a mapping file, --mapping FILE: ' +
+        (proposal === undefined
+          ? '{"columns": {"email": "NAME OF THE COLUMN"}}'
+          : `${proposal} is a proposal; check each column`),
     },
   );
 }
@@ -129,156 +132,111 @@ export function refuseShortenedIds(
 /**
  * Notes of columns and cells that the operator may want to be read in another way, from the header and the first rows.
  *
- * @param chosen columns of each field
+ * @param hasOptOuts a column says who has opted out of processing
  * @param missed proposed fields of columns that are not read
  */
 export function columnNotes(
-  columns: Columns,
   first: FirstRows,
-  chosen: Partial<Record<Field, readonly number[]>>,
-  missed: readonly (Field | undefined)[],
+  isFree: (column: number) => boolean,
+  { fields, hasOptOuts }: { readonly fields: ColumnsOfPeople; readonly hasOptOuts: boolean },
+  missed: readonly (ContactField | undefined)[],
 ): string[] {
-  const emails = chosen.email ?? [];
-  const names = [...(chosen.first_name ?? []), ...(chosen.last_name ?? []), ...(chosen.name ?? [])];
+  const { header, rows } = first;
+  const emails = fields.email;
+  const names = [...fields.first_name, ...fields.last_name, ...fields.name];
+  const second = header.filter((name, at) => isSecondPerson(name) && filledCells(rows, at).length > 0);
+  const isNamed = [names, fields.profile_url, fields.person_id, fields.hashed_email].some(
+    (list) => list.length > 0,
+  );
   return [
-    ...privacyRecords(first.header),
-    ...secondPeople(first),
-    ...withoutAddresses(first, emails),
-    ...cellNotes(first, emails, hasUnreadAddress).map(
-      (cells) =>
-        `${cells} with an address that cannot be read, such as one beside other text: ` +
-        'correct the cells, because no call asks by these addresses',
+    ...noteOf(
+      second,
+      (shown) =>
+        `rows hold a second person, who is not enriched (${shown}): to enrich this person too, write the columns ` +
+        'into a file of their own',
     ),
-    ...sharedAddresses(first, chosen),
-    ...cellNotes(first, names, hasLostLetters).map(
-      (cells) =>
-        `${cells} with letters that a program has lost or misread, such as "?" or "Ã¼" within a word: export the ` +
-        'contacts again as UTF-8, because a found person with the right name is paid for and refused',
+    ...noteOf(
+      header.filter((_, at) => emails.includes(at) && hasNoAddress(filledCells(rows, at))),
+      (shown) =>
+        `no cell of the first ${counted(rows.length, 'row')} is an e-mail address in the columns for addresses ` +
+        `(${shown}): to read another column, --mapping FILE with {"columns": {"email": "NAME"}}`,
     ),
-    ...unusedColumns(first.header, missed),
-    ...(chosen.opted_out?.length === 0 ? unreadNames(columns, first.header) : []),
+    ...cellNotes(
+      first,
+      emails,
+      hasUnreadAddress,
+      'with an address that cannot be read, such as one beside other text: correct the cells, because no call asks ' +
+        'by these addresses',
+    ),
+    // By such addresses no answer is accepted.
+    ...cellNotes(
+      first,
+      isNamed ? [] : emails,
+      isShared,
+      'with an address that several people read, such as info@, and no column has names: a person who is found by ' +
+        'such an address is paid for, and no contact gets the data',
+    ),
+    ...cellNotes(
+      first,
+      names,
+      hasLostLetters,
+      'with letters that a program has lost or misread, such as "?" or "Ã¼" within a word: export the contacts again ' +
+        'as UTF-8, because a found person with the right name is paid for and refused',
+    ),
+    ...unusedColumns(header, missed),
+    ...noteOf(
+      hasOptOuts ? [] : header.filter((name, column) => isFree(column) && isUnread(name)),
+      (shown) =>
+        `no column is known to say who has opted out, and these names are not understood: ${shown}; if one says so, ` +
+        'people who have opted out are paid for: --mapping FILE with {"columns": {"opted_out": "NAME"}}',
+    ),
   ];
 }
 
-/** The beginning of a note for each of these columns that has such cells. */
+function noteOf(names: readonly string[], text: (shown: string) => string): string[] {
+  return names.length === 0 ? [] : [text(shownHeaders(names))];
+}
+
+/** A note for each of these columns that has such cells. */
 function cellNotes(
   { header, rows }: FirstRows,
   columns: readonly number[],
   isOdd: (cell: string) => boolean,
+  text: string,
 ): string[] {
   return columns.flatMap((column) => {
     const odd = rows.filter((row) => isOdd(row[column] ?? '')).length;
     if (odd === 0) return [];
     const cells = `${counted(odd, 'cell')} in the first ${counted(rows.length, 'row')}`;
-    return [`column "${shownHeader(header[column]!)}" has ${cells}`];
+    return [`column "${shownHeader(header[column]!)}" has ${cells} ${text}`];
   });
 }
 
-function privacyRecords(header: readonly string[]): string[] {
-  const privacyRecord = header.find((name) => headerKey(name) === 'individualid');
-  return privacyRecord === undefined
-    ? []
-    : [
-        `column "${privacyRecord}" points to privacy settings that are not in this file: they exclude no contact`,
-      ];
+function hasNoAddress(cells: readonly string[]): boolean {
+  return cells.length > 0 && cells.every((cell) => parseEmails(cell).length === 0);
 }
 
-function secondPeople({ header, rows }: FirstRows): string[] {
-  const filled = header.filter(
-    (name, column) => isSecondPerson(name) && filledCells(rows, column).length > 0,
-  );
-  return filled.length === 0
-    ? []
-    : [
-        `rows hold a second person, who is not enriched (${shownHeaders(filled)}): to enrich this person too, write ` +
-          'the columns into a file of their own',
-      ];
-}
-
-/** How cells look that are no addresses, and the field that fits them. */
-const looks: Readonly<Partial<Record<Field, string>>> = {
-  hashed_email: 'MD5 or SHA-256 hashes',
-  profile_url: 'profile URLs',
-  domain: 'websites',
-};
-
-/** Notes of columns for addresses in which no cell is one: their rows are looked up without them, or not at all. */
-function withoutAddresses({ header, rows }: FirstRows, emails: readonly number[]): string[] {
-  return emails.flatMap((column) => {
-    const cells = filledCells(rows, column);
-    if (cells.length === 0 || cells.some((cell) => parseEmails(cell).length > 0)) return [];
-    const values = cells.filter((cell) => !isNoValue(cell));
-    const field = fieldOfCells(values);
-    const look = field && looks[field];
-    const number = column + 1;
-    const fitting = look
-      ? `its cells look like ${look}: --mapping FILE with {"columns": {"${field}": ${number}}}`
-      : `its cells look like ${lookOf(values)}: if another column has the addresses, ` +
-        `--mapping FILE with {"columns": {"email": "NAME OF THE COLUMN"}, "ignore": [${number}]}`;
-    const first = `the first ${counted(cells.length, 'cell')}`;
-    return [`column "${shownHeader(header[column]!)}" has no e-mail address in ${first}; ${fitting}`];
-  });
-}
-
-function lookOf(values: readonly string[]): string {
-  if (values.length === 0) return 'placeholders for a missing value';
-  if (values.every((cell) => /^[\d\s()+./-]+$/.test(cell))) return 'numbers';
-  return values.every((cell) => cell.includes('@')) ? 'addresses that are cut off or invalid' : 'other text';
-}
-
-/** Fields that show who the person at a shared address is. */
-const besideSharedAddress = [
-  'first_name',
-  'last_name',
-  'name',
-  'profile_url',
-  'person_id',
-  'hashed_email',
-] as const;
-
-/** Notes of addresses by which no answer is accepted, in a file such as a list of companies. */
-function sharedAddresses(first: FirstRows, chosen: Partial<Record<Field, readonly number[]>>): string[] {
-  if (besideSharedAddress.some((field) => (chosen[field] ?? []).length > 0)) return [];
-  const isShared = (cell: string): boolean => {
-    const addresses = parseEmails(cell);
-    return addresses.length > 0 && addresses.every(isRoleAddress);
-  };
-  return cellNotes(first, chosen.email ?? [], isShared).map(
-    (cells) =>
-      `${cells} with an address that several people read, such as info@, and no column has names: a person who is ` +
-      'found by such an address is paid for, and no contact gets the data',
-  );
+function isShared(cell: string): boolean {
+  const addresses = parseEmails(cell);
+  return addresses.length > 0 && addresses.every(isRoleAddress);
 }
 
 /** A note of columns that are not read and seem to matter, with the way to read them. */
-function unusedColumns(header: readonly string[], missed: readonly (Field | undefined)[]): string[] {
+function unusedColumns(header: readonly string[], missed: readonly (ContactField | undefined)[]): string[] {
   const unused = missed.flatMap((field, column) =>
     field === undefined ? [] : [`"${shownHeader(header[column]!)}" (${field})`],
   );
   if (unused.length === 0) return [];
-  const [columns, them] = unused.length === 1 ? ['this column is', 'it'] : ['these columns are', 'them'];
   const beforehand = missed.includes('contact_id')
     ? '; do so before the first run, because a contact_id that comes later makes a second contact of each record'
     : '';
   return [
-    `${columns} not used, and may identify people or records: ${unused.join(', ')}; to use ${them}: ` +
-      `--write-mapping FILE writes a proposal, and after you have checked FILE, --mapping FILE reads it${beforehand}`,
+    `columns that are not used, and may identify people or records: ${unused.join(', ')}; to use them: --mapping ` +
+      `FILE with ${proposedMapping(header, missed) ?? ''}, after you have checked it${beforehand}`,
   ];
 }
 
-/** A letter of another script than Latin: words for opting out are known in few languages of these. */
-const otherScript = /(?!\p{Script=Latin})\p{L}/u;
-
-/** A note if people could have opted out in a column whose name is not understood. */
-function unreadNames(columns: Columns, header: readonly string[]): string[] {
-  const unread = header.filter(
-    (name, column) => columns.isFree(column) && otherScript.test(name) && !isUnderstood(name),
-  );
-  return unread.length === 0
-    ? []
-    : [
-        `no column is known to say who has opted out, and these names are not understood: ` +
-          `${shownHeaders(unread)}; if one says so, people who have opted out are paid for: ` +
-          '--mapping FILE with {"columns": {"opted_out": "NAME"}}',
-      ];
+/** Words for opting out are known in few languages of other scripts than Latin. */
+function isUnread(name: string): boolean {
+  return /(?!\p{Script=Latin})\p{L}/u.test(name) && !isUnderstood(name);
 }

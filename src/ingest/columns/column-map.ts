@@ -1,26 +1,24 @@
-import { crmExports, singleFields, type CrmExport } from '../../domain/crm/crm.ts';
+import { contactFields, crmExports, type CrmExport } from '../../domain/crm/crm.ts';
 import { comparisonForm, hasLastNamesFirst } from '../../domain/identity/values/normalise.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { columnNotes, refuseShortenedIds, refuseWithoutPeople } from './check-columns.ts';
 import { Columns } from './columns.ts';
-import type { ColumnsOfPeople, Field, FirstRows, SingleField } from './fields.ts';
+import type { ColumnsOfPeople, ContactField, FirstRows } from './fields.ts';
 import { commonHeaders, firstOrWholeNames, lastOrWholeNames, secondSurnames } from './known-headers.ts';
 import { refuseImplausibleColumns, type ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, refuseUnclearConsents, takeOptOuts, type OptOutColumn } from './opt-outs.ts';
 import { proposeMissedColumns } from './propose-columns.ts';
 import {
   contradictedSource,
-  foreignIds,
   recogniseExport,
   recogniseOwnFile,
   unusedRecordIds,
 } from './recognise-export.ts';
 
-type SingleColumns = ColumnsOfPeople['single'];
-
 /** The columns of each field. */
-export interface ColumnMap extends ColumnsOfPeople {
+export interface ColumnMap {
   readonly source: string;
+  readonly fields: ColumnsOfPeople;
   /** Columns of whole names in which the last name comes first. */
   readonly lastNameFirst: ReadonlySet<number>;
   /** Columns of second surnames. */
@@ -28,8 +26,6 @@ export interface ColumnMap extends ColumnsOfPeople {
   readonly optOuts: readonly OptOutColumn[];
   /** The column that must name `source` in every row; undefined: all rows of the file are of one source. */
   readonly sourceColumn: number | undefined;
-  /** A proposed field of each column that is not read and seems to matter; undefined: none. */
-  readonly missed: readonly (Field | undefined)[];
   readonly warnings: readonly string[];
 }
 
@@ -51,155 +47,88 @@ export function mapColumns(
   const chosen = source ?? mapping?.source;
   const own = chosen === undefined ? recogniseOwnFile(path, layout) : undefined;
   const name = chosen ?? own?.source;
-  const known = knownExportOf(name, layout);
+  const recognised = recogniseExport(layout);
+  const known = knownExportOf(name, recognised);
   const columns = new Columns(path, layout, layout.recognised);
 
-  const given = takeGiven(columns, mapping);
-  const namesOf = (field: SingleField | 'email'): string[] => [
-    ...(field === 'contact_id' ? (own?.idNames ?? []) : []),
+  const given = Object.fromEntries(
+    contactFields.flatMap((field) => {
+      const references = mapping?.columns?.[field];
+      return references === undefined ? [] : [[field, columns.take(references)] as const];
+    }),
+  ) as Partial<ColumnsOfPeople>;
+  const givenRefusals = givenOptOuts(columns, mapping);
+  const namesOf = (field: ContactField): string[] => [
     ...(known?.fields[field] ?? []),
     ...commonHeaders[field],
   ];
   const claimed = Object.fromEntries(
-    singleFields.map((field) => [field, given.single[field] ?? columns.claim(field, namesOf(field))]),
-  ) as unknown as SingleColumns;
-  const named = { ...claimed, ...takeShortNames(columns, layout, claimed) };
-  const single = withLastNames(withWholeNames(named, given.single, header), given.single, rows);
-  refuseShortenedIds(path, layout, single.contact_id[0], given.single.contact_id !== undefined);
-  const emails = given.emails ?? columns.claim('email', namesOf('email'));
-  const optOuts = [...given.optOuts, ...takeOptOuts(columns, layout, known)];
-  const chosenColumns = {
-    ...single,
-    email: emails,
-    opted_out: optOuts.filter(({ scope }) => scope === 'processing').map(({ column }) => column),
-  };
+    contactFields.map((field) => [field, given[field] ?? columns.claim(field, namesOf(field))]),
+  ) as unknown as ColumnsOfPeople;
+  const fields = withNamesInTheirPlace(claimed, given, layout);
+  const optOuts = [...givenRefusals, ...takeOptOuts(columns, layout, known)];
+  refuseShortenedIds(path, layout, fields.contact_id[0], given.contact_id !== undefined);
+  refuseImplausibleColumns(path, layout, given);
   const isFree = (column: number): boolean => columns.isFree(column);
-  const missed = proposeMissedColumns(layout, isFree, known !== undefined, chosenColumns);
-  const map: ColumnMap = {
+  const hasOptOuts = optOuts.some(({ scope }) => scope === 'processing');
+  const missed = proposeMissedColumns(layout, isFree, known !== undefined, fields);
+  refuseWithoutPeople(columns, layout, fields, missed, mapping);
+  refuseUnclearConsents(columns, layout);
+
+  return {
     source: name ?? known?.source ?? 'generic',
-    single,
-    emails,
-    lastNameFirst: columnsWithLastNameFirst(single.name, emails[0], rows),
-    secondSurnames: single.last_name.filter((column) => secondSurnames.has(headerKey(header[column]!))),
+    fields,
+    lastNameFirst: columnsWithLastNameFirst(fields, rows),
+    secondSurnames: fields.last_name.filter((column) => secondSurnames.has(headerKey(header[column]!))),
     optOuts,
     sourceColumn: own?.sourceColumn,
-    missed,
     warnings: [
-      ...contradictedSource(chosen, layout),
-      ...(known === undefined ? [] : unusedRecordIds(known, mapping, header, isFree)),
-      ...(known === undefined && chosen === undefined ? foreignIds(layout) : []),
-      ...columnNotes(columns, layout, chosenColumns, missed),
+      ...contradictedSource(chosen, recognised),
+      ...(known && given.contact_id ? unusedRecordIds(known, header, isFree) : []),
+      ...columnNotes(layout, isFree, { fields, hasOptOuts }, missed),
     ],
   };
-  refuseImplausibleColumns(path, layout, map, mapping);
-  refuseWithoutPeople(columns, layout, map, mapping);
-  refuseUnclearConsents(columns, layout);
-  return map;
 }
 
-function columnsWithLastNameFirst(
-  names: readonly number[],
-  email: number | undefined,
-  rows: FirstRows['rows'],
-): ReadonlySet<number> {
-  const cellOf = (row: readonly string[], column: number | undefined): string => row[column ?? -1] ?? '';
+function columnsWithLastNameFirst(fields: ColumnsOfPeople, rows: FirstRows['rows']): ReadonlySet<number> {
+  const email = fields.email[0] ?? -1;
   return new Set(
-    names.filter((column) =>
-      hasLastNamesFirst(rows.map((row) => ({ name: cellOf(row, column), address: cellOf(row, email) }))),
+    fields.name.filter((column) =>
+      hasLastNamesFirst(rows.map((row) => ({ name: row[column] ?? '', address: row[email] ?? '' }))),
     ),
   );
 }
 
-/** The CRM of this name; without one, the CRM that the header shows. */
-function knownExportOf(name: string | undefined, first: FirstRows): CrmExport | undefined {
-  const recognised = recogniseExport(first);
-  // HubSpot has two kinds of exports.
+/** The CRM of this name; without one, the CRM that the header shows. HubSpot has two kinds of exports. */
+function knownExportOf(name: string | undefined, recognised: CrmExport | undefined): CrmExport | undefined {
   if (recognised?.source === name) return recognised;
   return crmExports.find((candidate) => candidate.source === name) ?? recognised;
 }
 
-/** The columns that a mapping file names. */
-interface GivenColumns {
-  readonly single: Partial<SingleColumns>;
-  readonly emails: readonly number[] | undefined;
-  readonly optOuts: readonly OptOutColumn[];
-}
-
-function takeGiven(columns: Columns, mapping: ExportMapping | undefined): GivenColumns {
-  const given = mapping?.columns ?? {};
-  const single = Object.fromEntries(
-    singleFields.flatMap((field) =>
-      given[field] === undefined ? [] : [[field, columns.take(given[field])] as const],
-    ),
-  ) as Partial<SingleColumns>;
-  const emails = given.email === undefined ? undefined : columns.take(given.email);
-  return { single, emails, optOuts: givenOptOuts(columns, mapping) };
-}
-
 /**
- * Beside a column of first names and none of last names, a column of names such as the German `Name` has last names,
- * unless its cells repeat the first names.
+ * Some headers name a part of a name or the whole one. Beside a column of first names and none of last names, a column
+ * such as the German `Name` has last names, unless its cells repeat the first names. Without a column of other names, a
+ * column such as `Nombre` has whole names.
  */
-function withLastNames(
-  single: SingleColumns,
-  given: Partial<SingleColumns>,
-  rows: FirstRows['rows'],
-): SingleColumns {
-  const { first_name: first, last_name: last, name } = single;
-  const isGiven = given.name !== undefined || given.last_name !== undefined;
-  if (isGiven || first.length === 0 || last.length > 0 || name.length !== 1) return single;
-  const both = rows
-    .map((row) => ({
-      first: comparisonForm(row[first[0]!] ?? ''),
-      name: comparisonForm(row[name[0]!] ?? ''),
-    }))
-    .filter((cells) => cells.first !== '' && cells.name !== '');
-  const whole = both.filter((cells) => ` ${cells.name} `.includes(` ${cells.first} `));
-  return both.length > 2 * whole.length ? { ...single, last_name: name, name: [] } : single;
-}
-
-/** Without a column of other names, a column of first or whole names such as `Nombre` has whole names. */
-function withWholeNames(
-  single: SingleColumns,
-  given: Partial<SingleColumns>,
-  header: readonly string[],
-): SingleColumns {
-  const { first_name: first, last_name: last, name } = single;
-  const mayBeWhole = (field: 'first_name' | 'last_name', names: ReadonlySet<string>): boolean =>
-    given[field] === undefined && single[field].every((column) => names.has(headerKey(header[column]!)));
-  if (last.length + name.length === 0 && mayBeWhole('first_name', firstOrWholeNames))
-    return { ...single, name: first, first_name: [] };
-  if (first.length + name.length === 0 && mayBeWhole('last_name', lastOrWholeNames))
-    return { ...single, name: last, last_name: [] };
-  return single;
-}
-
-/**
- * Takes the free columns `First` and `Last`, if the file then has both parts of the name: alone, such a header says too
- * little. A column with digits has no names, because `Last` can be a date.
- *
- * @param known the columns that are known by longer names
- * @returns the columns of the parts of the name that were not known
- */
-function takeShortNames(
-  columns: Columns,
+function withNamesInTheirPlace(
+  fields: ColumnsOfPeople,
+  given: Partial<ColumnsOfPeople>,
   { header, rows }: FirstRows,
-  known: Pick<SingleColumns, 'first_name' | 'last_name' | 'name'>,
-): Partial<Pick<SingleColumns, 'first_name' | 'last_name' | 'name'>> {
-  if (known.name.length > 0) return {};
-  const free = (key: string): number[] =>
-    [...header.keys()].filter(
-      (column) =>
-        headerKey(header[column]!) === key &&
-        columns.isFree(column) &&
-        rows.every((row) => !/\d/.test(row[column] ?? '')),
-    );
-  const { first_name: firstNames, last_name: lastNames } = known;
-  const first = firstNames.length > 0 ? firstNames : free('first');
-  const last = lastNames.length > 0 ? lastNames : free('last');
-  // Two columns of one name: neither is chosen by guess.
-  if ((firstNames.length === 0 && first.length !== 1) || (lastNames.length === 0 && last.length !== 1))
-    return {};
-  for (const column of [...first, ...last]) if (columns.isFree(column)) columns.take(column + 1);
-  return { first_name: first, last_name: last };
+): ColumnsOfPeople {
+  const { first_name: first, last_name: last, name } = fields;
+  const isPart = { first_name: firstOrWholeNames, last_name: lastOrWholeNames };
+  const whole = (['first_name', 'last_name'] as const).find(
+    (field) =>
+      first.length + last.length + name.length === fields[field].length &&
+      given[field] === undefined &&
+      fields[field].every((column) => isPart[field].has(headerKey(header[column]!))),
+  );
+  if (whole !== undefined) return { ...fields, [whole]: [], name: fields[whole] };
+  const isGiven = given.name !== undefined || given.last_name !== undefined;
+  if (isGiven || first.length === 0 || last.length > 0 || name.length !== 1) return fields;
+  const both = rows
+    .map((row) => [first[0]!, name[0]!].map((column) => ` ${comparisonForm(row[column] ?? '')} `))
+    .filter((cells) => cells.every((cell) => cell.trim() !== ''));
+  const repeated = both.filter(([firstName, wholeName]) => wholeName!.includes(firstName!));
+  return both.length > 2 * repeated.length ? { ...fields, last_name: name, name: [] } : fields;
 }

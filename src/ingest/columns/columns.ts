@@ -2,10 +2,8 @@ import { parseName } from '../../domain/identity/values/normalise.ts';
 import { parseEmails } from '../../domain/identity/values/email-address.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/format.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import { filledCells, isNameOfPerson, type Field, type FirstRows } from './fields.ts';
-import { isKnownName } from './known-headers.ts';
+import { filledCells, isNameOfPerson, isNoValue, type Field, type FirstRows } from './fields.ts';
 import type { ColumnReference } from './mapping-file.ts';
 
 /** The columns of a header, each of which can be taken once. */
@@ -14,7 +12,7 @@ export class Columns {
   readonly #header: readonly string[];
   readonly #rows: FirstRows['rows'];
   readonly #recognised: boolean;
-  readonly #byKey = new Map<string, number[]>();
+  readonly #keys: readonly string[];
   readonly #taken = new Set<number>();
 
   constructor(path: string, { header, rows }: FirstRows, recognised: boolean) {
@@ -22,25 +20,16 @@ export class Columns {
     this.#header = header;
     this.#rows = rows;
     this.#recognised = recognised;
-    for (const [column, name] of header.entries()) {
-      const key = headerKey(name);
-      const others = this.#byKey.get(key);
-      if (others) others.push(column);
-      else this.#byKey.set(key, [column]);
-    }
+    this.#keys = header.map(headerKey);
   }
 
   isFree(column: number): boolean {
     return !this.#taken.has(column);
   }
 
-  /** Where the header is, for errors. Only known names, because the header can be a contact whose title is "Owner". */
+  /** Where the header is, for errors. */
   where(): string {
-    const known = this.#header.filter((name) => isKnownName(headerKey(name))).slice(0, 12);
-    if (known.length === 0) return `${this.#path}, header`;
-    const others = this.#header.length - known.length;
-    const more = others === 0 ? '' : ` and ${counted(others, 'other column')}`;
-    return `${this.#path}, header: ${known.map(shownHeader).join(', ')}${more}`;
+    return `${this.#path}, header`;
   }
 
   nameOf(column: number): string {
@@ -55,7 +44,13 @@ export class Columns {
     const list = typeof references === 'object' ? references : [references];
     const columns = [...new Set(list.map((reference) => this.#find(reference)))];
     const twice = columns.find((column) => this.#taken.has(column));
-    if (twice !== undefined) throw this.#namedTwice(twice);
+    if (twice !== undefined) {
+      const what = `column "${shownHeader(this.nameOf(twice))}" stands for two fields`;
+      throw new UsageProblem('mapping.column-named-twice', what, {
+        where: 'columns and ignore in the mapping file',
+        next: 'name the column for one field; a contact without an id of its own needs no contact_id',
+      });
+    }
     for (const column of columns) this.#taken.add(column);
     return columns;
   }
@@ -63,7 +58,7 @@ export class Columns {
   /**
    * Takes the free columns with these names, in the order of the names. Two filled columns with the same name are
    * refused if no better column exists, and otherwise ignored. This holds for emails too: in a joined report the second
-   * column is the owner's. A column of addresses is no column of ids or names: programs call an address an id.
+   * column is the owner's.
    */
   claim(field: Field, names: readonly string[]): number[] {
     const columns: number[] = [];
@@ -87,12 +82,20 @@ export class Columns {
     return this.#rows.length === 0 || filledCells(this.#rows, column).length > 0;
   }
 
+  /**
+   * A column of names has a name: people write the address into a name that must be filled, and `Last` can be a date.
+   * Most cells of a column of ids or companies are no addresses.
+   */
   #canHold(field: Field, column: number): boolean {
-    return field === 'email' || field === 'domain' || !holdsAddresses(this.#rows, column, field);
+    if (field === 'email' || field === 'domain') return true;
+    const cells = filledCells(this.#rows, column).filter((cell) => !isNoValue(cell));
+    if (isNameOfPerson(field))
+      return cells.length === 0 || cells.some((cell) => !/\d/.test(cell) && parseName(cell) !== undefined);
+    return cells.filter((cell) => parseEmails(cell).length > 0).length * 2 <= cells.length;
   }
 
   #withKey(key: string): readonly number[] {
-    return key === '' ? [] : (this.#byKey.get(key) ?? []);
+    return [...this.#keys.keys()].filter((column) => key !== '' && this.#keys[column] === key);
   }
 
   #find(reference: ColumnReference): number {
@@ -117,14 +120,6 @@ export class Columns {
     );
   }
 
-  #namedTwice(column: number): Problem {
-    const what = `column "${shownHeader(this.#header[column]!)}" stands for two fields`;
-    return new UsageProblem('mapping.column-named-twice', what, {
-      where: 'columns and ignore in the mapping file',
-      next: 'name the column for one field; a contact without an id of its own needs no contact_id',
-    });
-  }
-
   #unknown(what: string, next: string): Problem {
     return new UsageProblem('mapping.unknown-column', what, { where: this.where(), next });
   }
@@ -146,17 +141,4 @@ export class Columns {
       },
     );
   }
-}
-
-/**
- * Whether a column holds addresses and not its field: most cells in the first rows are addresses. A column of names
- * then has no name at all: people write the address into a name that must be filled.
- */
-function holdsAddresses(rows: FirstRows['rows'], column: number, field: Field): boolean {
-  const cells = filledCells(rows, column);
-  const addresses = cells.filter((cell) => parseEmails(cell).length > 0);
-  return (
-    addresses.length * 2 > cells.length &&
-    !(isNameOfPerson(field) && cells.some((cell) => parseName(cell) !== undefined))
-  );
 }

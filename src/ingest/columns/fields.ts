@@ -1,4 +1,4 @@
-import { singleFields } from '../../domain/crm/crm.ts';
+import { contactFields } from '../../domain/crm/crm.ts';
 import { isPlaceholder } from '../../domain/identity/values/normalise.ts';
 
 /** The header of an export and its first rows, which show what the columns hold. */
@@ -7,18 +7,15 @@ export interface FirstRows {
   readonly rows: readonly (readonly string[])[];
 }
 
-export type SingleField = (typeof singleFields)[number];
-export type Field = SingleField | 'email' | 'opted_out' | 'opted_out_of_calls';
+export type ContactField = (typeof contactFields)[number];
+export type Field = ContactField | 'opted_out' | 'opted_out_of_calls';
 
 export function isNameOfPerson(field: Field): boolean {
   return field === 'first_name' || field === 'last_name' || field === 'name';
 }
 
 /** The columns that identify people: positions from 0, in order of preference. */
-export interface ColumnsOfPeople {
-  readonly single: Readonly<Record<SingleField, readonly number[]>>;
-  readonly emails: readonly number[];
-}
+export type ColumnsOfPeople = Readonly<Record<ContactField, readonly number[]>>;
 
 /** What an opt-out forbids: any lookup of the contact (`processing`), or asking for phone numbers (`calls`). */
 export type OptOutScope = 'processing' | 'calls';
@@ -43,18 +40,14 @@ export function isNoValue(cell: string): boolean {
 /** The recorded mapping: raw header → field. Columns without a name of their own have their number. */
 export function recordedMapping(
   header: readonly string[],
-  {
-    single,
-    emails,
-    optOuts,
-  }: ColumnsOfPeople & {
+  columns: {
+    readonly fields: ColumnsOfPeople;
     readonly optOuts: readonly { readonly column: number; readonly scope: OptOutScope }[];
   },
 ): Record<string, Field> {
   const fields = new Map<number, Field>();
-  for (const field of singleFields) for (const column of single[field]) fields.set(column, field);
-  for (const column of emails) fields.set(column, 'email');
-  for (const { column, scope } of optOuts) fields.set(column, fieldOfScope[scope]);
+  for (const field of contactFields) for (const column of columns.fields[field]) fields.set(column, field);
+  for (const { column, scope } of columns.optOuts) fields.set(column, fieldOfScope[scope]);
   // Not by assignment: a column may be called __proto__.
   return Object.fromEntries(
     recordedNames(header).flatMap((name, column) => {

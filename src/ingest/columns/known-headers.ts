@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { checkedData, crmExports, expand, labels, singleFields } from '../../domain/crm/crm.ts';
+import { checkedData, crmExports, expand, labels, contactFields } from '../../domain/crm/crm.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { headerKey, headerName } from '../../domain/text/header-name.ts';
-import type { SingleField } from './fields.ts';
+import type { ContactField } from './fields.ts';
 import content from './headers.json' with { type: 'json' };
 
 /** Forms use whole sentences of consent as names; what a column is about is said before this. */
@@ -48,7 +48,7 @@ const names = z.array(z.string().min(1));
 const schema = z.strictObject({
   lists: z.record(z.string(), names),
   /** Headers of each field, the best first. */
-  fields: z.record(z.enum([...singleFields, 'email']), names),
+  fields: z.record(z.enum(contactFields), names),
   /** Headers of columns that are not used, which show that a line is a header. */
   others: names,
   /** Headers that identify exports of other objects. */
@@ -60,7 +60,7 @@ const schema = z.strictObject({
   /** Patterns of columns with the colleague who owns, made or works on the record. */
   owners: names,
   /** Parts of names that are too general to recognise a column, and sufficient for a proposal. */
-  proposals: z.partialRecord(z.enum([...singleFields, 'email']), names),
+  proposals: z.partialRecord(z.enum(contactFields), names),
   /** Patterns of columns of ids, and of ids and numbers of something else. */
   ids: names,
   idsOfOthers: names,
@@ -75,7 +75,7 @@ const keysOf = (list: readonly string[]): ReadonlySet<string> => new Set(expand(
 /** Headers of each field in an export of any program, the best first. */
 export const commonHeaders = Object.fromEntries(
   Object.entries(headers.fields).map(([field, list]) => [field, expand(list, lists)]),
-) as unknown as Readonly<Record<SingleField | 'email', readonly string[]>>;
+) as unknown as Readonly<Record<ContactField, readonly string[]>>;
 
 /** Keys of columns that hold first names beside a column of last names, and otherwise whole names. */
 export const firstOrWholeNames = keysOf(['{first_or_whole_name}']);
@@ -161,14 +161,16 @@ export function isDetailColumn(header: string): boolean {
 }
 
 const shortestPart = 4;
-let partsOfNames: readonly (readonly [string, SingleField | 'email'])[] | undefined;
+/** `Last activity` and `First contact` are no names. */
+const noParts: readonly string[] = ['first', 'last'];
+let partsOfNames: readonly (readonly [string, ContactField])[] | undefined;
 
 /** The field whose known name is a part of a column's name, the longest first; undefined: no part is known. */
-export function fieldWithin(header: string): SingleField | 'email' | undefined {
+export function fieldWithin(header: string): ContactField | undefined {
   partsOfNames ??= [commonHeaders, headers.proposals]
-    .flatMap((fields) => Object.entries(fields) as [SingleField | 'email', readonly string[]][])
+    .flatMap((fields) => Object.entries(fields) as [ContactField, readonly string[]][])
     .flatMap(([field, list]) => list.map((name) => [headerKey(name), field] as const))
-    .filter(([key]) => key.length >= shortestPart)
+    .filter(([key]) => key.length >= shortestPart && !noParts.includes(key))
     .toSorted(([one], [other]) => other.length - one.length);
   // `Confirmed` and `Firmware` have no company in them.
   const key = headerKey(header).replaceAll(/(?:con|af)firm|firmware/g, '');

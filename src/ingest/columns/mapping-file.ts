@@ -1,11 +1,19 @@
 import { z } from 'zod';
+import { contactFields } from '../../domain/crm/crm.ts';
 import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
 import { parseName } from '../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
-import { filledCells, isNameOfPerson, isNoValue, type ColumnsOfPeople, type FirstRows } from './fields.ts';
+import {
+  filledCells,
+  isNameOfPerson,
+  isNoValue,
+  type ColumnsOfPeople,
+  type ContactField,
+  type FirstRows,
+} from './fields.ts';
 
 /** A column by its name in the header or by its position from 1. */
 const columnSchema = z.union([z.string().min(1).max(2_000), z.int().min(1, 'columns are numbered from 1')]);
@@ -36,16 +44,10 @@ const mappingSchema = z.strictObject({
   short_rows: z.literal('fill').optional(),
   columns: z
     .strictObject({
-      contact_id: columnsSchema,
-      person_id: columnsSchema,
-      email: columnsSchema,
-      hashed_email: columnsSchema,
-      profile_url: columnsSchema,
-      first_name: columnsSchema,
-      last_name: columnsSchema,
-      name: columnsSchema,
-      organization_name: columnsSchema,
-      domain: columnsSchema,
+      ...(Object.fromEntries(contactFields.map((field) => [field, columnsSchema])) as Record<
+        ContactField,
+        typeof columnsSchema
+      >),
       opted_out: optOutColumns,
       opted_out_of_calls: optOutColumns,
     })
@@ -81,9 +83,13 @@ export function checkedMapping(content: unknown, file = 'mapping file'): ExportM
   const where = place === '' ? file : `${file}, ${place}`;
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0]!;
+    const known = Object.keys(
+      place === '' ? mappingSchema.shape : mappingSchema.shape.columns.unwrap().shape,
+    );
+    const nearest = nearestText(key, known);
     throw new UsageProblem('mapping.invalid', `the mapping file has an unknown key "${key}"`, {
       where,
-      next: place === '' ? afterUnknownKey(key) : afterUnknownField(key, content),
+      next: nearest === undefined ? `possible keys: ${known.join(', ')}` : `did you mean "${nearest}"?`,
     });
   }
   throw new UsageProblem('mapping.invalid', `the mapping file is not understood: ${issue.message}`, {
@@ -94,46 +100,30 @@ export function checkedMapping(content: unknown, file = 'mapping file'): ExportM
   });
 }
 
-const fields = Object.keys(mappingSchema.shape.columns.unwrap().shape);
-
-function afterUnknownKey(key: string): string {
-  return fields.includes(key)
-    ? `write it under "columns": {"columns": {"${key}": …}}`
-    : nearestOf(key, Object.keys(mappingSchema.shape));
-}
-
-/** @param content content of the file, whose `columns` has the key */
-function afterUnknownField(key: string, content: unknown): string {
-  const { columns: given } = content as { columns: Readonly<Record<string, unknown>> };
-  const value = given[key];
-  return typeof value === 'string' && fields.includes(value)
-    ? `write the field before its column: {"columns": {"${value}": "${key}"}}`
-    : nearestOf(key, fields);
-}
-
-function nearestOf(key: string, known: readonly string[]): string {
-  const nearest = nearestText(key, known);
-  return nearest === undefined ? `possible keys: ${known.join(', ')}` : `did you mean "${nearest}"?`;
-}
-
 /** An address is no id and no company, although some programs call an address an id. */
 const noAddress = (cell: string): string | undefined =>
   parseEmails(cell)[0] === undefined ? cell : undefined;
 
-const readers = {
+const readers: Readonly<Record<ContactField, (cell: string) => string | undefined>> = {
   contact_id: noAddress,
   person_id: noAddress,
   first_name: parseName,
   last_name: parseName,
   name: parseName,
   organization_name: noAddress,
-  email: (cell: string) => parseEmails(cell)[0],
+  email: (cell) => parseEmails(cell)[0],
   hashed_email: parseHashedEmail,
   profile_url: parseProfileUrl,
   domain: parseDomain,
-} as const;
+};
 /** Fields that identify a person: each row has another value. */
-const identifiers = ['contact_id', 'person_id', 'email', 'hashed_email', 'profile_url'] as const;
+const identifiers: ReadonlySet<ContactField> = new Set([
+  'contact_id',
+  'person_id',
+  'email',
+  'hashed_email',
+  'profile_url',
+]);
 
 /** Fewer unreadable cells show nothing. */
 const fewestUnreadable = 3;
@@ -146,47 +136,35 @@ const mostRepeated = 0.8;
  * Refuses an implausible mapping file, by the first rows: most cells of a column cannot be read as its field, or most
  * identifiers are equal. A column of names is refused if it has no name.
  *
+ * @param given columns that the mapping file names
  * @throws Problem `mapping.implausible`, with counts and without cells
  */
 export function refuseImplausibleColumns(
   path: string,
   { header, rows }: FirstRows,
-  columns: ColumnsOfPeople,
-  mapping: ExportMapping | undefined,
+  given: Partial<ColumnsOfPeople>,
 ): void {
-  const given = Object.keys(mapping?.columns ?? {});
-  const columnsOf = (field: keyof typeof readers): readonly number[] => {
-    if (!given.includes(field)) return [];
-    return field === 'email' ? columns.emails : columns.single[field];
-  };
-  const filled = (column: number): string[] => filledCells(rows, column).filter((cell) => !isNoValue(cell));
-  const refuse = (field: string, column: number, what: string): never => {
-    throw new UsageProblem(
-      'mapping.implausible',
-      `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,
-      {
-        where: `${path}, column ${column + 1}, by its first rows`,
-        next:
-          `name another column as ${field} in the mapping file, or none; enrich plan FILE --write-mapping MAPPING ` +
-          'proposes columns',
-      },
-    );
-  };
-  for (const field of Object.keys(readers) as (keyof typeof readers)[]) {
-    for (const column of columnsOf(field)) {
-      const cells = filled(column);
+  for (const field of contactFields) {
+    for (const column of given[field] ?? []) {
+      const cells = filledCells(rows, column).filter((cell) => !isNoValue(cell));
       const unreadable = cells.filter((cell) => readers[field](cell) === undefined).length;
       const most = isNameOfPerson(field) ? cells.length - 1 : cells.length * mostUnreadable;
-      if (cells.length >= fewestUnreadable && unreadable > most)
-        refuse(field, column, `${unreadable} of ${cells.length} cells cannot be read as one`);
-    }
-  }
-  for (const field of identifiers) {
-    for (const column of columnsOf(field)) {
-      const cells = filled(column);
-      const repeated = cells.length - new Set(cells).size;
-      if (cells.length >= fewestRepeated && repeated > cells.length * mostRepeated)
-        refuse(field, column, `${repeated} of ${cells.length} rows repeat the value of another row`);
+      const repeated = identifiers.has(field) ? cells.length - new Set(cells).size : 0;
+      const what =
+        cells.length >= fewestUnreadable && unreadable > most
+          ? `${unreadable} of ${cells.length} cells cannot be read as one`
+          : cells.length >= fewestRepeated && repeated > cells.length * mostRepeated
+            ? `${repeated} of ${cells.length} rows repeat the value of another row`
+            : undefined;
+      if (what === undefined) continue;
+      throw new UsageProblem(
+        'mapping.implausible',
+        `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,
+        {
+          where: `${path}, column ${column + 1}, by its first rows`,
+          next: `name another column as ${field} in the mapping file, or none`,
+        },
+      );
     }
   }
 }

@@ -105,26 +105,18 @@ function polarityOf(words: string): OptOutPolarity | undefined {
   return isDetail(words) ? 'basis' : 'consent';
 }
 
-/** Whether a column has the time, reason or source of opt-outs or consents, by its name. */
-function describesOptOut(header: string): boolean {
-  return isDetail(headerWords(header));
-}
+/** When a cell of a column excludes its row, as the plan shows it. */
+const exclusions: Readonly<Record<OptOutPolarity, string>> = {
+  refusal: 'unless the cell says no',
+  consent: 'unless the cell says yes',
+  basis: 'if the cell says no',
+  unclear: 'with any value',
+};
 
 /** What the plan shows for a column of this field: a column of consents says the opposite of its field. */
 export function describedField(header: string, field: string, isGiven: boolean): string {
   if (field !== 'opted_out' && field !== 'opted_out_of_calls') return field;
-  if (isGiven) return `${field}, as the mapping file says`;
-  switch (optOutOf(header)?.polarity) {
-    case 'refusal':
-      return `${field}, unless the cell says no`;
-    case 'consent':
-      return `${field}, unless the cell says yes`;
-    case 'basis':
-      return `${field}, if the cell says no`;
-    case 'unclear':
-    case undefined:
-      return `${field}, with any value`;
-  }
+  return `${field}, ${isGiven ? 'as the mapping file says' : exclusions[optOutOf(header)?.polarity ?? 'unclear']}`;
 }
 
 /** Whether a column could say who has consented or opted out, by a name that does not say what its values mean. */
@@ -138,20 +130,39 @@ export type OptOutAnswer = 'opted out' | 'not opted out' | 'not understood';
 
 const formOf = (text: string): string => comparisonForm(text).normalize('NFC');
 
-/** Whether a text is in a list, in any spelling. Signs such as `✓` have no letters to compare. */
-function listTest(texts: readonly string[]): (shown: string, form: string) => boolean {
-  const forms = new Set(
-    texts.flatMap((text) => [valueForm(text), formOf(text)]).filter((text) => text !== ''),
-  );
-  return (shown, form) => forms.has(shown) || forms.has(form);
+/** The form in which the values of a mapping file are compared with cells. */
+function valueForm(text: string): string {
+  return displayForm(text).toLowerCase();
 }
 
-const isYes = listTest(answers.yes);
-const isNo = listTest(answers.no);
-const isNone = listTest(answers.none);
-const isConsentAnswer = listTest(answers.consents);
-const isRefusalAnswer = listTest(answers.refusals);
-const isRefusalSign = listTest(answers.refusalSigns);
+type Statement =
+  | 'yes'
+  | 'no'
+  | 'none'
+  | 'consent'
+  | 'refusal'
+  | 'sign'
+  | 'time'
+  | 'words of consent'
+  | 'other';
+
+/** What known answers state, in any spelling. Signs such as `✓` have no letters to compare. */
+const statements = new Map<string, Statement>(
+  Object.entries({
+    sign: answers.refusalSigns,
+    refusal: answers.refusals,
+    consent: answers.consents,
+    none: answers.none,
+    no: answers.no,
+    yes: answers.yes,
+  } satisfies Partial<Record<Statement, readonly string[]>>).flatMap(([statement, texts]) =>
+    texts
+      .flatMap((text) => [valueForm(text), formOf(text)])
+      .filter((form) => form !== '')
+      .map((form) => [form, statement as Statement] as const),
+  ),
+);
+
 const hasRefusal = patternTest(answers.wordsOfRefusal);
 const hasConsent = patternTest(answers.wordsOfConsent);
 const hasNegation = patternTest(answers.negations);
@@ -159,11 +170,6 @@ const hasNegation = patternTest(answers.negations);
 /** `2026-03-01`, `1.3.2026 10:00`, `2026年3月1日`, `1 Mar 2026`, a Unix time. */
 const time =
   /^\d{1,4}[-./年] ?\d{1,2}[-./月] ?\d{1,4}|^\d{1,2}\.? \p{L}{3,12}\.? \d{4}|^\p{L}{3,12}\.? \d{1,2},? \d{4}|^\d{10,13}$/u;
-
-/** The form in which the values of a mapping file are compared with cells. */
-function valueForm(text: string): string {
-  return displayForm(text).toLowerCase();
-}
 
 /** A longer cell is a text, and its words are no answer. */
 const longestAnswer = 200;
@@ -181,36 +187,29 @@ export function optOutAnswer(
   const shown = valueForm(cell);
   if (shown === '') return 'not opted out';
   if (values) return values.has(shown) ? 'opted out' : 'not opted out';
-  const said = statementOf(shown);
-  if (said === 'none') return 'not opted out';
-  if (polarity === 'unclear') return 'not understood';
-  switch (said) {
-    case 'consent':
-      return 'not opted out';
-    case 'refusal':
-      return 'opted out';
-    case 'yes':
-    case 'time':
-      return polarity === 'refusal' ? 'opted out' : 'not opted out';
-    case 'no':
-      return polarity === 'refusal' ? 'not opted out' : 'opted out';
-    case 'words of consent':
-      return polarity === 'refusal' ? 'not understood' : 'not opted out';
-    case 'other':
-      return polarity === 'basis' ? 'not opted out' : 'not understood';
-  }
+  return meanings[statementOf(shown)][polarity];
 }
 
-type Statement = 'yes' | 'no' | 'none' | 'time' | 'refusal' | 'consent' | 'words of consent' | 'other';
+const [out, not, unread] = ['opted out', 'not opted out', 'not understood'] as const;
+
+/** What a statement means in a column of each polarity. */
+const meanings: Readonly<Record<Statement, Readonly<Record<OptOutPolarity, OptOutAnswer>>>> = {
+  none: { refusal: not, consent: not, basis: not, unclear: not },
+  consent: { refusal: not, consent: not, basis: not, unclear: unread },
+  refusal: { refusal: out, consent: out, basis: out, unclear: unread },
+  sign: { refusal: out, consent: out, basis: out, unclear: unread },
+  yes: { refusal: out, consent: not, basis: not, unclear: unread },
+  time: { refusal: out, consent: not, basis: not, unclear: unread },
+  no: { refusal: not, consent: out, basis: out, unclear: unread },
+  'words of consent': { refusal: unread, consent: not, basis: not, unclear: unread },
+  other: { refusal: unread, consent: unread, basis: not, unclear: unread },
+};
 
 function statementOf(shown: string): Statement {
   if (shown.length > longestAnswer) return 'other';
   const form = formOf(shown);
-  if (isYes(shown, form)) return 'yes';
-  if (isNo(shown, form)) return 'no';
-  if (isNone(shown, form)) return 'none';
-  if (isConsentAnswer(shown, form)) return 'consent';
-  if (isRefusalAnswer(shown, form) || isRefusalSign(shown, form)) return 'refusal';
+  const known = statements.get(shown) ?? statements.get(form);
+  if (known !== undefined) return known;
   if (time.test(shown)) return 'time';
   const words = ` ${form} `;
   if (hasRefusal(words)) return 'refusal';
@@ -224,7 +223,7 @@ const longestOptOut = 30;
 function statesOptOut(cell: string): boolean {
   if (cell.length > longestOptOut) return false;
   const shown = valueForm(cell);
-  return isRefusalAnswer(shown, formOf(shown));
+  return (statements.get(shown) ?? statements.get(formOf(shown))) === 'refusal';
 }
 
 export interface OptOutColumn extends OptOutMeaning {
@@ -237,13 +236,29 @@ export interface OptOutColumn extends OptOutMeaning {
   readonly isDescription?: boolean;
 }
 
+function optOutColumn(
+  columns: Columns,
+  column: number,
+  meaning: OptOutMeaning,
+  values?: readonly string[],
+): OptOutColumn {
+  const header = columns.nameOf(column);
+  const isDescription = isDetail(headerWords(header));
+  const read = { column, name: shownHeader(header), ...meaning, isDescription };
+  return values === undefined ? read : { ...read, values: new Set(values.map(valueForm)) };
+}
+
 /** The columns of opt-outs that a mapping file names. @throws Problem `mapping.opt-out-ignored` */
 export function givenOptOuts(columns: Columns, mapping: ExportMapping | undefined): OptOutColumn[] {
-  const { opted_out: optedOut, opted_out_of_calls: optedOutOfCalls } = mapping?.columns ?? {};
-  const given = [
-    ...optOutsOfScope(columns, optedOut, 'processing'),
-    ...optOutsOfScope(columns, optedOutOfCalls, 'calls'),
-  ];
+  const given = (['processing', 'calls'] as const).flatMap((scope) =>
+    [mapping?.columns?.[fieldOfScope[scope]] ?? []].flat().map((entry) => {
+      const [reference, values] =
+        typeof entry === 'object' ? [entry.column, entry.values] : [entry, undefined];
+      const [column] = columns.take(reference);
+      const polarity = optOutOf(columns.nameOf(column!))?.polarity ?? 'refusal';
+      return optOutColumn(columns, column!, { polarity, scope }, values);
+    }),
+  );
   refuseIgnoredOptOuts(columns, mapping?.ignore);
   return given;
 }
@@ -259,46 +274,25 @@ export function takeOptOuts(
   known: CrmExport | undefined,
 ): OptOutColumn[] {
   const ofCrm = Object.entries(known?.optedOut ?? {}).flatMap(([header, values]) =>
-    columns.claim('opted_out', [header]).map((column): OptOutColumn => ({
-      column,
-      name: shownHeader(header),
-      polarity: 'consent',
-      scope: 'processing',
-      values: new Set(values.map(valueForm)),
-    })),
+    columns
+      .claim('opted_out', [header])
+      .map((column) => optOutColumn(columns, column, { polarity: 'consent', scope: 'processing' }, values)),
   );
   const named = freeColumns(columns, first).flatMap(([column, header]): OptOutColumn[] => {
     const isEmpty = first.rows.length > 0 && filledCells(first.rows, column).length === 0;
+    const isUnclearColumn = isEmpty && looksLikeConsent(header);
     const meaning =
       optOutOf(header) ??
-      (isEmpty && looksLikeConsent(header)
-        ? ({ polarity: 'unclear', scope: 'processing' } as const)
-        : undefined);
+      (isUnclearColumn ? ({ polarity: 'unclear', scope: 'processing' } as const) : undefined);
     if (meaning === undefined) return [];
     columns.take(column + 1);
-    return [{ column, name: shownHeader(header), ...meaning, isDescription: describesOptOut(header) }];
+    return [optOutColumn(columns, column, meaning)];
   });
   return [...named, ...ofCrm];
 }
 
 function freeColumns(columns: Columns, { header }: FirstRows): (readonly [number, string])[] {
   return [...header.entries()].filter(([column]) => columns.isFree(column));
-}
-
-function optOutsOfScope(
-  columns: Columns,
-  given: NonNullable<ExportMapping['columns']>['opted_out'],
-  scope: OptOutScope,
-): OptOutColumn[] {
-  const entries = given === undefined ? [] : Array.isArray(given) ? given : [given];
-  return entries.map((entry) => {
-    const [column] = columns.take(typeof entry === 'object' ? entry.column : entry);
-    const header = columns.nameOf(column!);
-    const polarity = optOutOf(header)?.polarity ?? 'refusal';
-    const isDescription = describesOptOut(header);
-    const read = { column: column!, name: shownHeader(header), polarity, scope, isDescription };
-    return typeof entry === 'object' ? { ...read, values: new Set(entry.values.map(valueForm)) } : read;
-  });
 }
 
 function refuseIgnoredOptOuts(columns: Columns, ignore: ExportMapping['ignore']): void {
@@ -384,23 +378,20 @@ export function createOptOutReader({
   };
 }
 
-interface CountedColumn {
-  readonly optOut: OptOutColumn;
-  readonly read: (cells: readonly string[]) => OptOutAnswer;
-  /** Values of the mapping file that no cell had yet. */
-  readonly absent: Set<string>;
-  readonly compared: Set<string>;
-  optedOut: number;
-  unread: number;
-  firstUnread: string;
-}
-
 /** A warning names so many values at most. */
 const shownValues = 5;
 
 /** Counts the rows that each column excludes, the answers that are not understood, and the listed values. */
 export class OptOutCounts {
-  readonly #columns: readonly CountedColumn[];
+  readonly #columns: readonly {
+    readonly optOut: OptOutColumn;
+    readonly read: (cells: readonly string[]) => OptOutAnswer;
+    /** Values of the mapping file that no cell had yet. */
+    readonly absent: Set<string>;
+    optedOut: number;
+    unread: number;
+    firstUnread: string;
+  }[];
   #rows = 0;
 
   constructor(optOuts: readonly OptOutColumn[]) {
@@ -408,7 +399,6 @@ export class OptOutCounts {
       optOut,
       read: createOptOutReader(optOut),
       absent: new Set(optOut.values),
-      compared: new Set(),
       optedOut: 0,
       unread: 0,
       firstUnread: '',
@@ -419,9 +409,9 @@ export class OptOutCounts {
     this.#rows += 1;
     for (const column of this.#columns) {
       const answer = column.read(cells);
-      if (column.absent.size > 0) removePresent(column, cells);
       if (answer === 'not opted out') continue;
       column.optedOut += 1;
+      if (column.absent.size > 0) column.absent.delete(valueForm(cells[column.optOut.column]!));
       if (answer !== 'not understood' || column.optOut.isDescription === true) continue;
       if (column.unread === 0) column.firstUnread = `row ${row}, line ${line}`;
       column.unread += 1;
@@ -430,48 +420,34 @@ export class OptOutCounts {
 
   /** For each column the rows that it excludes, and the listed values that no row has. */
   warnings(): string[] {
-    return this.#columns.flatMap((column) => [...this.#exclusion(column), ...absentValues(column)]);
+    return this.#columns.flatMap(({ optOut, absent, optedOut, unread: notRead, firstUnread }) => {
+      const { column, name, scope } = optOut;
+      const isMost = optedOut * 2 > this.#rows;
+      const exclusion =
+        `column "${name}" excludes ${optedOut} of ${counted(this.#rows, 'row')} ` +
+        (scope === 'calls' ? 'from phone numbers' : 'as opted out') +
+        (isMost ? ', most of the file' : '');
+      const notUnderstood =
+        `; ${counted(notRead, 'answer')} ${nounFor(notRead, 'is', 'are')} not understood and ` +
+        `${nounFor(notRead, 'counts', 'count')} as opted out (the first is ${firstUnread})`;
+      const correction =
+        '; to list the answers that mean "opted out": --mapping FILE with ' +
+        `{"columns": {"${fieldOfScope[scope]}": {"column": ${column + 1}, "values": ["…"]}}}`;
+      const needsCorrection = notRead > 0 || isMost;
+      const listed = [...absent].slice(0, shownValues).map((value) => `"${value}"`);
+      const more = absent.size > listed.length ? ` and ${absent.size - listed.length} more` : '';
+      return [
+        ...(optedOut > 0
+          ? [exclusion + (notRead > 0 ? notUnderstood : '') + (needsCorrection ? correction : '')]
+          : []),
+        // A mistyped value pays for people who have opted out.
+        ...(absent.size > 0
+          ? [
+              `no row has ${listed.join(', ')}${more} in column "${name}", which the mapping lists as opted out: ` +
+                'check the spelling, because people with another value are paid for',
+            ]
+          : []),
+      ];
+    });
   }
-
-  #exclusion({ optOut, optedOut, unread, firstUnread }: CountedColumn): string[] {
-    if (optedOut === 0) return [];
-    const { column, name, scope } = optOut;
-    const what = scope === 'calls' ? 'from phone numbers' : 'as opted out';
-    const isMost = optedOut * 2 > this.#rows;
-    const parts = [
-      `column "${name}" excludes ${optedOut} of ${counted(this.#rows, 'row')} ${what}` +
-        (isMost ? ', most of the file' : ''),
-      ...(unread === 0
-        ? []
-        : [
-            `${counted(unread, 'answer')} ${nounFor(unread, 'is', 'are')} not understood and ` +
-              `${nounFor(unread, 'counts', 'count')} as opted out (the first is ${firstUnread})`,
-          ]),
-      ...(unread > 0 || isMost
-        ? [
-            'to list the answers that mean "opted out": --mapping FILE with ' +
-              `{"columns": {"${fieldOfScope[scope]}": {"column": ${column + 1}, "values": ["…"]}}}`,
-          ]
-        : []),
-    ];
-    return [parts.join('; ')];
-  }
-}
-
-function removePresent({ optOut, absent, compared }: CountedColumn, cells: readonly string[]): void {
-  const cell = cells[optOut.column];
-  if (cell === undefined || cell === '' || compared.has(cell)) return;
-  absent.delete(valueForm(cell));
-  if (compared.size < mostRemembered && cell.length <= longestRemembered) compared.add(cell);
-}
-
-/** A mistyped value pays for people who have opted out. */
-function absentValues({ optOut, absent }: CountedColumn): string[] {
-  if (absent.size === 0) return [];
-  const shown = [...absent].slice(0, shownValues).map((value) => `"${value}"`);
-  const more = absent.size > shown.length ? ` and ${absent.size - shown.length} more` : '';
-  return [
-    `no row has ${shown.join(', ')}${more} in column "${optOut.name}", which the mapping lists as opted out: check ` +
-      'the spelling, because people with another value are paid for',
-  ];
 }

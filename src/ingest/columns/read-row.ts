@@ -15,12 +15,10 @@ import {
   parseName,
   parseOrganizationName,
 } from '../../domain/identity/values/normalise.ts';
-import { headerKey } from '../../domain/text/header-name.ts';
 import type { Outcome } from '../../domain/runs/outcome.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import type { ColumnMap } from './column-map.ts';
 import { isNoValue, type OptOutScope } from './fields.ts';
-import { isKnownName } from './known-headers.ts';
 import { createOptOutReader } from './opt-outs.ts';
 import { contactIdOf } from './recognise-export.ts';
 
@@ -39,7 +37,15 @@ export interface StagedRow {
   readonly matchKeys: readonly number[];
 }
 
-const emptyIdentity: Identity = {};
+/** A row without a value that can be trusted. */
+const unread = {
+  outcome: 'malformed',
+  identity: {},
+  optedOut: false,
+  optedOutOfCalls: false,
+  keys: [],
+  matchKeys: [],
+} as const;
 const noIdentifier = 'no email, profile URL or service id, and no name together with a company';
 
 /**
@@ -50,22 +56,13 @@ const noIdentifier = 'no email, profile URL or service id, and no name together 
 export function createRowReader(
   columns: ColumnMap,
 ): (cells: readonly string[], rowNumber: number, fault: string | undefined) => StagedRow {
-  const idColumn = columns.single.contact_id[0] ?? -1;
+  const idColumn = columns.fields.contact_id[0] ?? -1;
   const readIdentity = createIdentityReader(columns);
   const optOutOfProcessing = optOutCheck(columns, 'processing');
   const optOutOfCalls = optOutCheck(columns, 'calls');
   return (cells, rowNumber, fault) => {
-    if (fault !== undefined) {
-      const contactId = `row:${rowNumber}`;
-      const nothing = {
-        identity: emptyIdentity,
-        optedOut: false,
-        optedOutOfCalls: false,
-        keys: [],
-        matchKeys: [],
-      };
-      return { rowNumber, contactId, outcome: 'malformed', reason: fault, cells, ...nothing };
-    }
+    if (fault !== undefined)
+      return { ...unread, rowNumber, contactId: `row:${rowNumber}`, reason: fault, cells };
     const identity = readIdentity(cells);
     const keys = identityKeys(identity);
     const usable = keys.length > 0;
@@ -98,72 +95,27 @@ function optOutCheck(
   return (cells) => readers.find(({ read }) => read(cells) !== 'not opted out')?.name;
 }
 
-/** Maximum length of a column's name. */
-const longestName = 100;
-/** The share of cells that no export is known to have as names of columns: fields of a company's own. */
-const mostUnknown = 0.25;
-
-/**
- * Recognises a header below the header: of a file that was put together of several.
- *
- * @returns a function that says `same` where a record repeats the header, in whatever spelling, and `other` where it
- *   has names of columns in another order: then the rows below it have other columns than those above
- */
-export function createHeaderCheck(
-  names: readonly string[],
-): (cells: readonly string[]) => 'same' | 'other' | undefined {
-  const header = names.map(headerKey);
-  const own = new Set(header.filter((key) => key !== ''));
-  const isName = (key: string): boolean => own.has(key) || isKnownName(key);
-  return (cells) => {
-    let filled = 0;
-    let unknown = 0;
-    let isSame = true;
-    for (let index = 0; index < cells.length; index += 1) {
-      const cell = cells[index]!;
-      if (cell === '' || cell.trim() === '') continue;
-      // Nearly every record ends here, at the id in its first cell.
-      if (cell.length > longestName || (filled === 0 && number.test(cell))) return undefined;
-      const key = headerKey(cell);
-      isSame &&= key !== '' && resembles(key, header[index]);
-      if (!isName(key)) unknown += 1;
-      filled += 1;
-      if (!isSame && unknown > (filled === 1 ? 0 : cells.length * mostUnknown)) return undefined;
-    }
-    if (filled < Math.max(own.size === 1 ? 1 : 2, own.size / 2)) return undefined;
-    if (isSame) return 'same';
-    return filled > 1 && unknown <= filled * mostUnknown ? 'other' : undefined;
-  };
-}
-
-const number = /^\d+$/;
-
-/** `First` and `first_name` are one. */
-function resembles(key: string, name: string | undefined): boolean {
-  return name !== undefined && name !== '' && (key.includes(name) || name.includes(key));
-}
-
 type IdentityReader = (cells: readonly string[]) => Identity;
 
 /** Reads only the fields that have a column. */
-function createIdentityReader({ single, emails, lastNameFirst, secondSurnames }: ColumnMap): IdentityReader {
+function createIdentityReader({ fields, lastNameFirst, secondSurnames }: ColumnMap): IdentityReader {
   const readers = (
     [
-      ['personId', single.person_id, parsePersonId],
-      ['hashedEmail', single.hashed_email, parseHashedEmail],
-      ['profileUrl', single.profile_url, parseProfileUrl],
-      ['firstName', single.first_name, parseName],
-      ['lastName', single.last_name, parseName],
-      ['name', single.name, (cell, column) => parseFullName(cell, lastNameFirst.has(column))],
-      ['organizationName', single.organization_name, parseOrganizationName],
-      ['domain', single.domain, parseDomain],
+      ['personId', fields.person_id, parsePersonId],
+      ['hashedEmail', fields.hashed_email, parseHashedEmail],
+      ['profileUrl', fields.profile_url, parseProfileUrl],
+      ['firstName', fields.first_name, parseName],
+      ['lastName', fields.last_name, parseName],
+      ['name', fields.name, (cell, column) => parseFullName(cell, lastNameFirst.has(column))],
+      ['organizationName', fields.organization_name, parseOrganizationName],
+      ['domain', fields.domain, parseDomain],
     ] satisfies [Exclude<keyof Identity, 'otherEmails'>, readonly number[], CellParser][]
   )
     .map(([field, columns, parse]) => ({ field, columns, parse }))
     .filter(({ columns }) => columns.length > 0);
   return (cells) => {
     const identity: { -readonly [Key in keyof Identity]: Identity[Key] } = {};
-    const addresses = readEmails(cells, emails);
+    const addresses = readEmails(cells, fields.email);
     if (addresses.length > 0) identity.email = addresses[0]!;
     if (addresses.length > 1) identity.otherEmails = addresses.slice(1);
     for (const { field, columns, parse } of readers) {

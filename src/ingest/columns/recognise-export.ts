@@ -5,7 +5,7 @@ import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, headerName, shownHeader } from '../../domain/text/header-name.ts';
 import { isNoValue, type FirstRows } from './fields.ts';
 import { commonHeaders } from './known-headers.ts';
-import { sourceName, type ExportMapping } from './mapping-file.ts';
+import { sourceName } from './mapping-file.ts';
 
 /** One name may be a coincidence. */
 const enoughOwnNames = 2;
@@ -25,25 +25,10 @@ export function recogniseExport(first: FirstRows): CrmExport | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** A warning if a header is of CRMs, and the record ids are not: the contacts are then of no CRM. */
-export function foreignIds(first: FirstRows): string[] {
-  const names = first.header.map(headerName);
-  const sources = crmExports
-    .filter((known) => idsOf(known, first) === 'of another program' && bearsSignature(known, names))
-    .map(({ source }) => source);
-  return sources.length === 0
-    ? []
-    : [
-        `the header is that of ${[...new Set(sources)].join(' or ')}, but the record ids have another form: the ` +
-          'contacts are filed under "generic"; if they are of this CRM, name it with --source',
-      ];
-}
-
 /** A warning if another CRM is named than the one whose header and record ids the file has. */
-export function contradictedSource(named: string | undefined, first: FirstRows): string[] {
-  if (!crmExports.some(({ source }) => source === named)) return [];
-  const recognised = recogniseExport(first);
-  if (recognised === undefined || recognised.source === named) return [];
+export function contradictedSource(named: string | undefined, recognised: CrmExport | undefined): string[] {
+  const isCrm = crmExports.some(({ source }) => source === named);
+  if (!isCrm || recognised === undefined || recognised.source === named) return [];
   return [
     `the source is named "${named}", but the file is recognised as an export of ${recognised.source}: its record ids ` +
       `are filed under "${named}", and can name other people there; without source or --source the file is read as ` +
@@ -54,13 +39,12 @@ export function contradictedSource(named: string | undefined, first: FirstRows):
 /** A warning if a mapping file names another column for the id of contacts than the CRM's column of record ids. */
 export function unusedRecordIds(
   { fields, source }: CrmExport,
-  given: ExportMapping | undefined,
   header: readonly string[],
   isFree: (column: number) => boolean,
 ): string[] {
   const keys = new Set(fields.contact_id?.map(headerKey));
   const unused = header.find((name, column) => isFree(column) && keys.has(headerKey(name)));
-  if (given?.columns?.contact_id === undefined || unused === undefined) return [];
+  if (unused === undefined) return [];
   return [
     `column "${shownHeader(unused)}" has the record ids of ${source}, and the mapping file names another column as ` +
       'contact_id: files for the importer leave such contacts out; if this is intended, name the column under ignore',
@@ -103,47 +87,24 @@ function areOwnIds({ ownIdForm }: CrmExport, ids: readonly string[]): boolean {
   return ownIdForm !== undefined && ids.length > 0 && ids.every((id) => ownIdForm.test(id));
 }
 
-/** A file that `enrich export` has written. */
-export interface OwnFile {
-  /** The CRM of the contacts. */
-  readonly source: string;
-  /** Names of the column of record ids. */
-  readonly idNames: readonly string[];
-  /**
-   * Position of the column that names the CRM of each row, from 0; undefined in an import file, which is for one CRM.
-   */
-  readonly sourceColumn: number | undefined;
-}
-
 /** Columns that only `enrich export` writes, besides the name of the CRM. */
 const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
 
 /**
- * Recognises files of `enrich export`: contacts as CSV, and import files of a CRM, which have the record id and some
- * columns of the CRM's importer.
+ * Recognises contacts that `enrich export` wrote as CSV.
  *
- * @returns undefined if another program wrote the file
+ * @returns the source of the contacts, and the column that names it in every row; undefined for another program's file
  * @throws Problem `export.mixed-sources`
  */
-export function recogniseOwnFile(path: string, { header, rows }: FirstRows): OwnFile | undefined {
+export function recogniseOwnFile(
+  path: string,
+  { header, rows }: FirstRows,
+): { readonly source: string; readonly sourceColumn: number } | undefined {
   const sourceColumn = header.map(headerKey).indexOf('source');
   const source = rows[0]?.[sourceColumn]?.trim() ?? '';
-  if (isOwnExport(header) && sourceName.test(source)) {
-    if (rows.some((row) => row[sourceColumn]?.trim() !== source)) throw mixedSources(path);
-    return { source, idNames: ['contact_id'], sourceColumn };
-  }
-  const [idName = '', ...names] = header.map(headerName);
-  const importer = Object.values(importers).find(
-    ({ idHeader, idInOtherLanguages, idPattern, columns }) =>
-      [idHeader, ...idInOtherLanguages].includes(idName) &&
-      // `Id, FirstName, LastName, Email` can be a table of any program.
-      rows.every(([id = '']) => idPattern.test(id.trim())) &&
-      names.length > 0 &&
-      names.every((name) =>
-        Object.values(columns).some((column) => [column.header, ...column.inOtherLanguages].includes(name)),
-      ),
-  );
-  return importer && { source: importer.source, idNames: [idName], sourceColumn: undefined };
+  if (!isOwnExport(header) || !sourceName.test(source)) return undefined;
+  if (rows.some((row) => row[sourceColumn]?.trim() !== source)) throw mixedSources(path);
+  return { source, sourceColumn };
 }
 
 /** Whether the columns are those of `enrich export`, which writes an apostrophe before formulas. */

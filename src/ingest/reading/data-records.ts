@@ -1,10 +1,10 @@
-import { createHeaderCheck } from '../columns/read-row.ts';
+import { isKnownName } from '../columns/known-headers.ts';
 import { isOwnExport, mixedSources } from '../columns/recognise-export.ts';
-import { createRowReader } from '../columns/read-row.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { withoutApostrophe } from '../../domain/text/formula.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 import { readText, withEnd } from './export-text.ts';
-import { isBlank, leftOut } from './layout.ts';
+import { isBlank, leftOut, type Layout } from './layout.ts';
 import type { OpenedExport } from './open-export.ts';
 import { RecordParser } from './record-parser.ts';
 
@@ -15,8 +15,6 @@ export interface DataRecord {
   readonly fault: string | undefined;
   /** The line in the file, from 1. */
   readonly line: number;
-  /** A blank line, or a line of only delimiters, is above it. */
-  readonly isBehindBlank: boolean;
 }
 
 /** Longer than any field of a CRM: a longer cell is probably a pasted file. */
@@ -24,7 +22,7 @@ const longestCell = 1_000_000;
 
 /**
  * The records of contacts in an export, in batches. Leaves out lines above the header, the header, blank lines, and the
- * footer of a report. A line that identifies a person is a contact wherever it is.
+ * footer of a Salesforce report.
  *
  * @param onWarning called at the end with what was left out, and whether the end of the file may be missing
  * @throws Problem `export.*`
@@ -37,34 +35,24 @@ export async function* readDataRecords(
   const { file, layout } = opened;
   const parser = new RecordParser(file.path, layout.dialect);
   const check = createCheck(opened);
-  const footer = new FooterSearch(opened);
   const hasApostrophes = isOwnExport(layout.header);
   let before = layout.recordsBefore + 1;
   let rows = 0;
-  let isBehindBlank = false;
+  let left = 0;
   let end = '\n';
   for await (const text of withEnd(readText(file, signal))) {
     end = text?.at(-1) ?? end;
-    const passed: DataRecord[] = [];
-    for (const { cells: read, line } of parser.parse(text ?? '', text === undefined)) {
-      if (before > 0) {
-        before -= 1;
-        continue;
-      }
-      if (isBlank(read)) {
-        isBehindBlank = true;
-        continue;
-      }
-      rows += 1;
-      const cells = hasApostrophes ? read.map(withoutApostrophe) : read;
-      footer.add(check(cells, line, isBehindBlank), passed);
-      isBehindBlank = read.every((cell) => cell.trim() === '');
+    const records: DataRecord[] = [];
+    for (const { cells, line } of parser.parse(text ?? '', text === undefined)) {
+      if (before > 0) before -= 1;
+      else if (isFooter(cells, layout)) left += 1;
+      else if (!isBlank(cells))
+        records.push(check(hasApostrophes ? cells.map(withoutApostrophe) : cells, line));
     }
-    if (passed.length > 0) yield passed;
+    rows += records.length;
+    if (records.length > 0) yield records;
   }
-  const last = footer.end();
-  if (last.rows.length > 0) yield last.rows;
-  if (last.left > 0) onWarning(leftOut(last.left, 'below the table'));
+  if (left > 0) onWarning(leftOut(left, 'below the table'));
   else if (rows > 0 && !/[\r\n]/.test(end))
     onWarning(`the last line has no line end: if the file was cut off, row ${rows} is not whole`);
 }
@@ -78,7 +66,7 @@ function createCheck({
   layout: { header },
   columns: { source, sourceColumn },
   fillsShortRows,
-}: OpenedExport): (cells: readonly string[], line: number, isBehindBlank: boolean) => DataRecord {
+}: OpenedExport): (cells: readonly string[], line: number) => DataRecord {
   const headerIn = createHeaderCheck(header);
   const width = header.length;
   const faultOf = (cells: readonly string[], line: number): string | undefined => {
@@ -92,11 +80,11 @@ function createCheck({
     if (sourceColumn !== undefined && cells[sourceColumn]?.trim() !== source) throw mixedSources(file.path);
     return undefined;
   };
-  return (read, line, isBehindBlank) => {
+  return (read, line) => {
     const fault = faultOf(read, line);
     const missing = fault === undefined ? width - read.length : 0;
     const cells = missing === 0 ? read : [...read, ...Array.from({ length: missing }, () => '')];
-    return { cells, fault, line, isBehindBlank };
+    return { cells, fault, line };
   };
 }
 
@@ -107,8 +95,41 @@ function secondHeader(path: string, line: number): Problem {
   });
 }
 
+/** Maximum length of a column's name. */
+const longestName = 100;
+/** The share of names that exports are known to have, in a second header: a company has fields of its own. */
+const fewestKnown = 0.75;
+
+/**
+ * Recognises a header below the header: of a file that was put together of several.
+ *
+ * @returns a function that says `same` where a record repeats the header, in whatever spelling, and `other` where it
+ *   has names of other columns: then the rows below it have other columns than those above
+ */
+function createHeaderCheck(
+  names: readonly string[],
+): (cells: readonly string[]) => 'same' | 'other' | undefined {
+  const header = names.map(headerKey);
+  const own = new Set(header.filter((key) => key !== ''));
+  const fewestFilled = Math.max(Math.min(2, own.size), own.size / 2);
+  const isFilled = (cell: string): boolean => cell.trim() !== '';
+  const isName = (cell: string): boolean => {
+    if (cell.length > longestName || /^\d+$/.test(cell)) return false;
+    const key = headerKey(cell);
+    return own.has(key) || isKnownName(key);
+  };
+  return (cells) => {
+    // Nearly every record ends here, at the id in its first cell.
+    if (!isName(cells.find(isFilled) ?? '')) return undefined;
+    const filled = cells.filter(isFilled);
+    if (filled.length < fewestFilled || filled.filter(isName).length < filled.length * fewestKnown)
+      return undefined;
+    return cells.every((cell, column) => headerKey(cell) === header[column]) ? 'same' : 'other';
+  };
+}
+
 /** Lines at the end of Salesforce's reports, in the languages of its exports; no contact has such a name. */
-const footerPhrase = new RegExp(
+const footerLine = new RegExp(
   [
     '^(?:grand totals?|gesamtsummen?|totaux généraux|total général|total(?:es)? general(?:es)?) ?\\(',
     '^total records\\b',
@@ -119,45 +140,7 @@ const footerPhrase = new RegExp(
   ].join('|'),
   'iu',
 );
-/** Maximum lines of a footer; beyond it, lines with one cell are rows that lack the other cells. */
-const longestFooter = 20;
 
-/** Separates rows from the footer of a report. Holds lines that could be a footer until the next lines are known. */
-class FooterSearch {
-  readonly #columns: number;
-  readonly #keysOf: (cells: readonly string[]) => readonly string[];
-  readonly #held: DataRecord[] = [];
-
-  constructor({ layout, columns }: OpenedExport) {
-    const readRow = createRowReader(columns);
-    this.#columns = layout.header.length;
-    this.#keysOf = (cells) => readRow(cells, 0, undefined).keys;
-  }
-
-  /** @param rows gets the records that are rows by now, in their order */
-  add(record: DataRecord, rows: DataRecord[]): void {
-    if (this.#couldBeFooter(record.cells)) {
-      this.#held.push(record);
-      if (this.#held.length > longestFooter) rows.push(this.#held.shift()!);
-      return;
-    }
-    if (this.#held.length > 0) rows.push(...this.#held.splice(0));
-    rows.push(record);
-  }
-
-  /** At the end of the file: a footer begins with its first phrase, or with a title below a blank line above it. */
-  end(): { readonly rows: readonly DataRecord[]; readonly left: number } {
-    const held = this.#held;
-    const phrase = held.findIndex(({ cells }) => footerPhrase.test(cells[0]!.trim()));
-    if (phrase === -1) return { rows: held, left: 0 };
-    const title = held.slice(0, phrase).findIndex(({ isBehindBlank }) => isBehindBlank);
-    const start = title === -1 ? phrase : title;
-    return { rows: held.slice(0, start), left: held.length - start };
-  }
-
-  /** One cell with text and nothing beside it, in a table of several columns, that identifies nobody. */
-  #couldBeFooter(cells: readonly string[]): boolean {
-    if (this.#columns === 1 || cells[0] === '' || (cells.length > 1 && cells[1] !== '')) return false;
-    return cells.every((cell, index) => index === 0 || cell === '') && this.#keysOf(cells).length === 0;
-  }
+function isFooter(cells: readonly string[], { header }: Layout): boolean {
+  return cells.length === 1 && header.length > 1 && footerLine.test(cells[0]!.trim());
 }

@@ -1,7 +1,7 @@
 import { describeCode, Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, stat, type FileHandle } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
@@ -31,9 +31,7 @@ export interface FileState {
  * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
  */
 export async function fileState(path: string): Promise<FileState> {
-  const found = await stat(path).catch((error: unknown) => {
-    throw fileProblem(path, error);
-  });
+  const found = await stat(path).catch(refusing(path));
   if (!found.isFile()) {
     const [what, next] = found.isDirectory()
       ? [
@@ -85,14 +83,12 @@ export async function readHead(path: string): Promise<{ readonly head: Buffer; r
  * @throws Problem `export.missing`, `export.unreadable`
  */
 async function* readStoredBytes(path: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
-  const handle = await openFile(path);
+  const handle = await open(path).catch(refusing(path));
   const memory = Buffer.allocUnsafeSlow(readBytesAtOnce);
   try {
     for (;;) {
       signal?.throwIfAborted();
-      const { bytesRead } = await handle.read(memory, 0, memory.length, null).catch((error: unknown) => {
-        throw fileProblem(path, error);
-      });
+      const { bytesRead } = await handle.read(memory, 0, memory.length, null).catch(refusing(path));
       if (bytesRead === 0) return;
       for (let start = 0; start < bytesRead; start += pieceBytes) {
         yield memory.subarray(start, Math.min(start + pieceBytes, bytesRead));
@@ -126,7 +122,15 @@ export async function* readBytes(
   try {
     for await (const piece of gunzip as AsyncIterable<Buffer>) {
       bytes += piece.length;
-      if (bytes > mostUnpacked) throw unpacksTooLarge(path, mostUnpacked);
+      if (bytes > mostUnpacked)
+        throw new UsageProblem(
+          'export.too-large',
+          `the gzip file unpacks to more than ${mostUnpacked} bytes`,
+          {
+            where: path,
+            next: 'check that this is the right export; split a large export',
+          },
+        );
       yield piece;
     }
   } catch (error) {
@@ -142,21 +146,6 @@ export async function* readBytes(
   }
 }
 
-function unpacksTooLarge(path: string, most: number): Problem {
-  return new UsageProblem('export.too-large', `the gzip file unpacks to more than ${most} bytes`, {
-    where: path,
-    next: 'check that this is the right export; split a large export',
-  });
-}
-
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path);
-  } catch (error) {
-    throw fileProblem(path, error);
-  }
-}
-
 /** The file is empty or has only blank lines. */
 export function emptyFile(path: string): Problem {
   return new UsageProblem('export.empty', 'the file is empty', {
@@ -165,11 +154,20 @@ export function emptyFile(path: string): Problem {
   });
 }
 
+function refusing(path: string): (error: unknown) => never {
+  return (error) => {
+    throw fileProblem(path, error);
+  };
+}
+
 function fileProblem(path: string, error: unknown): Problem {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    // Node replaces the bytes of a name that is no UTF-8, and cannot find a file by the replaced name.
-    if (path.includes('\ufffd')) return notUtf8(path);
+    if (isNotUtf8(path))
+      return new UsageProblem('export.name-not-utf-8', 'the name of the file is not UTF-8', {
+        where: path,
+        next: 'rename the file, such as with: mv caf*.csv contacts.csv; or pipe it in: enrich plan - < FILE',
+      });
     return new UsageProblem('export.missing', 'there is no such file', {
       where: path,
       next: 'check the path, and that this machine sees the file',
@@ -190,13 +188,8 @@ function fileProblem(path: string, error: unknown): Problem {
   });
 }
 
-/** Node cannot open a file whose name is no UTF-8: it shows these bytes only as the replacement character. */
-function notUtf8(path: string): Problem {
-  return new UsageProblem('export.name-not-utf-8', 'the name of the file is not UTF-8', {
-    where: path,
-    next: 'rename the file, such as with: mv caf*.csv contacts.csv; or pipe it in: enrich plan - < FILE',
-  });
-}
+/** Node replaces the bytes of a name that is no UTF-8, and cannot find a file by the replaced name. */
+export const isNotUtf8 = (path: string): boolean => path.includes('\ufffd');
 
 const saveAsCsv = 'open it in a spreadsheet program and save it as "CSV UTF-8", then use that file';
 const fromTheCrm = 'export the contacts as CSV from the CRM, then use that file';

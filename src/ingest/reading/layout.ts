@@ -131,11 +131,9 @@ function readCandidate(
 /** The header, if no name is known: the first record of the usual width, and no title filled up with blank cells. */
 function firstOfUsualWidth(records: readonly string[][]): number {
   const width = usualWidth(records);
-  const withCells = (least: number): number =>
-    records.findIndex(
-      (record) => record.length === width && record.filter((cell) => cell.trim() !== '').length >= least,
-    );
-  return [withCells(2), withCells(1), 0].find((at) => at !== -1)!;
+  const isFull = (record: readonly string[]): boolean =>
+    record.length === width && record.filter((cell) => cell.trim() !== '').length >= Math.min(2, width);
+  return Math.max(0, records.findIndex(isFull));
 }
 
 function isNamed(cell: string, wanted: ReadonlySet<string>): boolean {

@@ -12,7 +12,7 @@ import {
   withEnd,
   type EncodedFile,
 } from './export-text.ts';
-import { findLayout, isBlank, refuseRagged, type Layout } from './layout.ts';
+import { findLayout, refuseRagged, type Layout } from './layout.ts';
 import { RecordParser } from './record-parser.ts';
 import { SyntaxCheck } from './syntax-check.ts';
 
@@ -58,7 +58,7 @@ export async function openExport(path: string, options: ReadingOptions): Promise
 }
 
 /** Encoding, dialect, header and first rows of a file: what is known before its columns are assigned. */
-export async function readLayout(
+async function readLayout(
   path: string,
   { mapping: given, signal }: ReadingOptions,
 ): Promise<{ file: ReadExport; layout: Layout; mapping: ExportMapping | undefined }> {
@@ -109,66 +109,47 @@ const shownCharacters = 60;
 /**
  * The refusal of a file that is not UTF-8. Shows the first such cells as Windows-1252, by which a person can tell
  * whether that is the encoding.
+ *
+ * @param line at or above the first such cell
  */
 async function notUtf8(
   file: EncodedFile,
   mapping: ExportMapping | undefined,
   line: number,
 ): Promise<Problem> {
-  const found: ForeignCell[] = [];
+  const found: { readonly line: number; readonly shown: string }[] = [];
   try {
     for await (const cell of foreignCells(file, mapping)) if (found.push(cell) === shownCells) break;
   } catch (error) {
     // The file has another fault too: the line must do.
     if (!(error instanceof Problem)) throw error;
   }
-  const [first] = found;
-  const place = first
-    ? `line ${first.line} (row ${first.row}, column ${first.column})`
-    : `at line ${line} or below`;
   return new UsageProblem('export.encoding', 'the file is not UTF-8', {
-    where: `${file.path}, ${place}`,
+    where: `${file.path}, ${found[0] ? `line ${found[0].line}` : `at line ${line} or below`}`,
     next:
       'if it is Windows-1252, as old versions of Excel write it: --encoding windows-1252; otherwise export it again ' +
       'as UTF-8, or name its encoding, such as --encoding windows-1250, macintosh or shift_jis',
-    cells: found.map(
-      ({ row, column, text }) =>
-        `row ${row}, column ${column}, as Windows-1252: ${text.slice(0, shownCharacters)}`,
-    ),
+    cells: found.map(({ shown }) => shown),
   });
-}
-
-interface ForeignCell {
-  readonly line: number;
-  /** From 1; 0: the header or above. */
-  readonly row: number;
-  readonly column: number;
-  /** The cell as Windows-1252. */
-  readonly text: string;
 }
 
 /** Finds cells that are not UTF-8. One character stands for each byte: delimiters, quotes and line ends are ASCII. */
 async function* foreignCells(
   { path, gzip }: EncodedFile,
   mapping: ExportMapping | undefined,
-): AsyncGenerator<ForeignCell> {
+): AsyncGenerator<{ readonly line: number; readonly shown: string }> {
   let parser: RecordParser | undefined;
-  let row = 0;
   for await (const bytes of withEnd(readBytes(path, gzip))) {
     const piece = bytes?.toString('latin1') ?? '';
-    if (parser === undefined) {
-      const { dialect, recordsBefore } = findLayout(path, piece, false, mapping);
-      parser = new RecordParser(path, dialect);
-      row = -recordsBefore - 1;
-    }
+    parser ??= new RecordParser(path, findLayout(path, piece, false, mapping).dialect);
     for (const { cells, line } of parser.parse(piece, bytes === undefined)) {
-      if (row < 0 || !isBlank(cells)) row += 1;
       for (const [column, cell] of cells.entries()) {
         const foreign = Buffer.from(cell, 'latin1');
         if (isUtf8(foreign)) continue;
         // As a stream: Node 20 decodes windows-1252 in a whole buffer as latin1.
         const text = new TextDecoder('windows-1252').decode(foreign, { stream: true });
-        yield { line, row: Math.max(0, row), column: column + 1, text };
+        const shown = `line ${line}, column ${column + 1}, as Windows-1252: ${text.slice(0, shownCharacters)}`;
+        yield { line, shown };
       }
     }
   }

@@ -73,7 +73,7 @@ export async function download(
     try {
       if (file.bytes > 0) await file.beginAnew();
       const content = await remote.open(ended);
-      await take(content, file, remote, ended, limits);
+      await take(content, file, ended);
       return content.etag;
     } catch (error) {
       signal?.throwIfAborted();
@@ -91,28 +91,13 @@ export async function download(
   }
 }
 
-async function take(
-  { bytes, body }: RemoteContent,
-  file: StagingFile,
-  remote: RemoteExport,
-  signal: AbortSignal,
-  limits: DownloadLimits,
-): Promise<void> {
-  if (bytes !== undefined && bytes > limits.bytes) throw tooLarge(remote.shown, limits);
+async function take({ bytes, body }: RemoteContent, file: StagingFile, signal: AbortSignal): Promise<void> {
+  file.requireRoom(bytes ?? 0);
   for await (const piece of body) {
     signal.throwIfAborted();
-    if (file.bytes + piece.length > limits.bytes) throw tooLarge(remote.shown, limits);
     await file.append(piece);
   }
   if (bytes !== undefined && file.bytes !== bytes) throw new Error(`${file.bytes} bytes came of ${bytes}`);
-}
-
-/** More than any export of contacts holds. */
-export function tooLarge(where: string, limits: DownloadLimits): Problem {
-  return new UsageProblem('export.too-large', `the export is larger than ${limits.bytes} bytes`, {
-    where,
-    next: 'check that this is the right export; split a large export, or download it and name the file',
-  });
 }
 
 function tooSlow(remote: RemoteExport, limits: DownloadLimits): Problem {

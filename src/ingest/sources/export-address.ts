@@ -2,34 +2,48 @@ import { basename, isAbsolute, resolve } from 'node:path';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { isLoopback } from '../../domain/text/url-parts.ts';
 
-export type ExportAddress =
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'standard-input' }
-  | {
-      readonly kind: 'http';
-      /** The address with its secrets, for the download. It must not be shown, logged or stored. */
-      readonly url: string;
-      /** The address without a login, and without a query that can contain a secret. */
-      readonly shown: string;
-    }
-  | { readonly kind: 's3'; readonly bucket: string; readonly key: string }
-  | { readonly kind: 'query'; readonly sql: string };
+interface AnyAddress {
+  /** In one line without secrets, as a run stores and shows it. `parseAddress` reads it again. */
+  readonly text: string;
+  /** The name of the export for a person: the name of the file, if it is a file. */
+  readonly name: string;
+  /** For errors and lists: the text, or the name of an export without an address. */
+  readonly shown: string;
+  /** The text suffices for the download: no secret was left out. */
+  readonly canBeFetchedAgain: boolean;
+}
+
+export type ExportAddress = AnyAddress &
+  (
+    | { readonly kind: 'file'; readonly path: string }
+    | { readonly kind: 'standard-input' }
+    /** `url` has the address's secrets, for the download. It must not be shown, logged or stored. */
+    | { readonly kind: 'http'; readonly url: string }
+    | { readonly kind: 's3'; readonly bucket: string; readonly key: string }
+    | { readonly kind: 'query'; readonly sql: string }
+  );
 
 /** Replaces a part of an address that can be a secret. */
 const withheld = '?…';
 
 /**
- * Reads an address that a person or `addressText` has written: a path, `-`, `https://…`, `s3://bucket/key`,
+ * Reads an address that a person has written, or the text of an address: a path, `-`, `https://…`, `s3://bucket/key`,
  * `query:SQL`.
  *
  * @param folder base of a relative path
  * @throws Problem `export.address`
  */
 export function parseAddress(text: string, folder: string): ExportAddress {
-  if (text === '-') return { kind: 'standard-input' };
+  if (text === '-') {
+    const name = 'standard input';
+    return { kind: 'standard-input', text, name, shown: name, canBeFetchedAgain: false };
+  }
   if (/^https?:/i.test(text)) return httpAddress(text);
   if (/^s3:/i.test(text)) return s3Address(text);
-  if (text.startsWith('query:')) return { kind: 'query', sql: text.slice('query:'.length) };
+  if (text.startsWith('query:')) {
+    const sql = text.slice('query:'.length);
+    return { kind: 'query', sql, text, name: 'query', shown: 'query', canBeFetchedAgain: true };
+  }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
     throw wrongAddress(
       text.slice(0, text.indexOf('://') + 3),
@@ -37,54 +51,8 @@ export function parseAddress(text: string, folder: string): ExportAddress {
       'name a file, https://…, s3://bucket/key, or - for standard input',
     );
   }
-  return { kind: 'file', path: isAbsolute(text) ? text : resolve(folder, text) };
-}
-
-/** The address in one line without secrets, as a run stores and shows it. `parseAddress` reads it again. */
-export function addressText(address: ExportAddress): string {
-  switch (address.kind) {
-    case 'file':
-      return address.path;
-    case 'standard-input':
-      return '-';
-    case 'http':
-      return address.shown;
-    case 's3':
-      return `s3://${address.bucket}/${address.key}`;
-    case 'query':
-      return `query:${address.sql}`;
-  }
-}
-
-/** The name of the export for a person: the name of the file, if it is a file. */
-export function addressName(address: ExportAddress): string {
-  switch (address.kind) {
-    case 'file':
-      return basename(address.path);
-    case 'standard-input':
-      return 'standard input';
-    case 'http': {
-      const { pathname, host } = new URL(address.url);
-      return basename(pathname) || host;
-    }
-    case 's3':
-      return basename(address.key);
-    case 'query':
-      return 'query';
-  }
-}
-
-/** The address for errors and lists; an export without an address has a name. */
-export function shownAddress(address: ExportAddress): string {
-  return address.kind === 'file' || address.kind === 'http' || address.kind === 's3'
-    ? addressText(address)
-    : addressName(address);
-}
-
-/** Whether the stored address suffices for the download: no secret was left out. */
-export function canBeFetchedAgain(address: ExportAddress): boolean {
-  if (address.kind === 'standard-input') return false;
-  return address.kind !== 'http' || address.url === address.shown;
+  const path = isAbsolute(text) ? text : resolve(folder, text);
+  return { kind: 'file', path, text: path, name: basename(path), shown: path, canBeFetchedAgain: true };
 }
 
 function httpAddress(text: string): ExportAddress {
@@ -102,7 +70,8 @@ function httpAddress(text: string): ExportAddress {
   const login = url.username !== '' || url.password !== '';
   const query = secret ? withheld : url.search;
   const shown = `${url.protocol}//${login ? '[login]@' : ''}${url.host}${url.pathname}${query}`;
-  return { kind: 'http', url: url.href, shown };
+  const name = basename(url.pathname) || url.host;
+  return { kind: 'http', url: url.href, text: shown, name, shown, canBeFetchedAgain: url.href === shown };
 }
 
 /**
@@ -131,7 +100,10 @@ function mayBeSecret([name, value]: readonly [string, string]): boolean {
 
 function s3Address(text: string): ExportAddress {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.+)$/is.exec(text) ?? [];
-  if (bucket !== undefined && key !== undefined && !key.endsWith('/')) return { kind: 's3', bucket, key };
+  if (bucket !== undefined && key !== undefined && !key.endsWith('/')) {
+    const shown = `s3://${bucket}/${key}`;
+    return { kind: 's3', bucket, key, text: shown, name: basename(key), shown, canBeFetchedAgain: true };
+  }
   throw wrongAddress(
     text.slice(0, 200),
     'this is no address of an object in S3',

@@ -1,11 +1,12 @@
 import { readdir, stat } from 'node:fs/promises';
-import { posix, basename, dirname, join, sep } from 'node:path';
+import { posix, basename, dirname, join } from 'node:path';
 import picomatch from 'picomatch';
 import type { ExportChoice } from '../../contract/scheduled-run-input.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { dateIn } from '../../domain/text/time-zone.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
-import { parseAddress, shownAddress, type ExportAddress } from './export-address.ts';
+import { parseAddress, type ExportAddress } from './export-address.ts';
+import { isNotUtf8 } from '../reading/export-bytes.ts';
 import { withS3 } from './s3-objects.ts';
 
 /** An export that is there. */
@@ -35,7 +36,7 @@ export async function findExports(
   access: { readonly s3: S3Settings },
 ): Promise<FoundExport[]> {
   const from = choice.from.replaceAll('{date}', dateIn(timezone, asOf));
-  if (choice.kind === 'query') return [{ address: { kind: 'query', sql: from } }];
+  if (choice.kind === 'query') return [{ address: parseAddress(`query:${from}`, '/') }];
   const address = parseAddress(from, '/');
   if (choice.kind === 'file') return [{ address }];
   const found = await matching(address, access);
@@ -49,7 +50,7 @@ export async function findExports(
  */
 export function checkPattern(address: ExportAddress): void {
   const refuse = (what: string, next: string): never => {
-    throw new UsageProblem('export.pattern', what, { where: shownAddress(address), next });
+    throw new UsageProblem('export.pattern', what, { where: address.shown, next });
   };
   if (address.kind === 'http' && address.shown.includes('*'))
     refuse('a web address cannot be a pattern', 'name it in full; {date} may stand in it for the date');
@@ -64,11 +65,7 @@ export function checkPattern(address: ExportAddress): void {
   }
 }
 
-interface DatedExport extends FoundExport {
-  /** The whole name, to order names. */
-  readonly name: string;
-  readonly modified: number;
-}
+type DatedExport = FoundExport & { readonly modified: number };
 
 const unfinished = /^\.|\.(?:part|tmp|crdownload)$/i;
 
@@ -76,33 +73,28 @@ async function matching(address: ExportAddress, access: { readonly s3: S3Setting
   checkPattern(address);
   if (address.kind === 'file') return matchingFiles(address.path);
   if (address.kind === 's3') return matchingObjects(address, access.s3);
-  return [{ address, name: '', modified: 0 }];
+  return [{ address, modified: 0 }];
 }
 
 async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   const folder = dirname(pattern);
   const fits = namePattern(basename(pattern));
-  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch(
-    (error: unknown) => {
-      throw new UsageProblem('export.folder-unreadable', 'the folder of the exports cannot be read', {
-        where: folder,
-        next: 'check the path, and that the worker can read it: the worker searches for the export',
-        cause: error,
-      });
-    },
-  );
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    throw new UsageProblem('export.folder-unreadable', 'the folder of the exports cannot be read', {
+      where: folder,
+      next: 'check the path, and that the worker can read it: the worker searches for the export',
+      cause: error,
+    });
+  });
   const files: DatedExport[] = [];
   for (const entry of entries) {
-    // A file whose name is no UTF-8 is not ignored: the listing has its bytes, and opening it by its text fails with an
-    // error.
-    const name = entry.name.toString();
-    if (entry.isDirectory() || !fits(name)) continue;
-    const path = join(folder, name);
+    if (entry.isDirectory() || !fits(entry.name)) continue;
+    const path = join(folder, entry.name);
     // The file was removed after the folder was read, or is a broken link: there is nothing to enrich.
-    const found = await stat(Buffer.concat([Buffer.from(`${folder}${sep}`), entry.name])).catch(
-      () => undefined,
-    );
-    if (found?.isFile()) files.push({ address: { kind: 'file', path }, name: path, modified: found.mtimeMs });
+    const found = await stat(path).catch(() => undefined);
+    // A file whose name is no UTF-8 is not ignored: opening it by its text fails with an error.
+    if (found?.isFile() || isNotUtf8(entry.name))
+      files.push({ address: parseAddress(path, '/'), modified: found?.mtimeMs ?? 0 });
   }
   return files;
 }
@@ -117,9 +109,8 @@ async function matchingObjects(
   return objects
     .filter(({ key }) => !key.slice(folder.length).includes('/') && fits(key.slice(folder.length)))
     .map(({ key, etag, modified }) => ({
-      address: { kind: 's3', bucket, key },
+      address: parseAddress(`s3://${bucket}/${key}`, '/'),
       etag,
-      name: key,
       modified,
     }));
 }
@@ -138,5 +129,5 @@ function namePattern(glob: string): (name: string) => boolean {
 
 /** Files of the same time by code unit, as names with a date or a number of fixed width sort. */
 function byTime(one: DatedExport, other: DatedExport): number {
-  return one.modified - other.modified || (one.name < other.name ? -1 : 1);
+  return one.modified - other.modified || (one.address.text < other.address.text ? -1 : 1);
 }

@@ -2,14 +2,13 @@ import type { Readable } from 'node:stream';
 import type { Pool } from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
-import { download, downloadLimits, tooLarge, type DownloadLimits, type DownloadRetry } from './download.ts';
-import { emptyFile, hashExport } from '../reading/export-bytes.ts';
-import { canBeFetchedAgain, parseAddress, shownAddress, type ExportAddress } from './export-address.ts';
+import { download, downloadLimits, type DownloadLimits, type DownloadRetry } from './download.ts';
+import { changedExport, emptyFile, hashExport } from '../reading/export-bytes.ts';
+import { parseAddress, type ExportAddress } from './export-address.ts';
 import { withHttpExport } from './http-export.ts';
 import { copyRows } from './query-rows.ts';
 import { withS3 } from './s3-objects.ts';
 import { StagingDirectory, type StagedContent, type StagingFile } from './staging-directory.ts';
-import { changedExport } from '../reading/export-bytes.ts';
 
 /** Access to exports that are not files of this machine. */
 export interface ExportAccess {
@@ -48,10 +47,13 @@ export async function obtainExport(
     return { path: address.path, ...(await hashExport(address.path, signal)), etag: undefined };
   }
   let etag: string | undefined;
-  const content = await new StagingDirectory(access.stagingDirectory).write(async (file) => {
-    etag = await fetch(address, access, file, signal);
-    if (file.bytes === 0) throw emptyFile(shownAddress(address));
-  });
+  const content = await new StagingDirectory(access.stagingDirectory).write(
+    async (file) => {
+      etag = await fetch(address, access, file, signal);
+      if (file.bytes === 0) throw emptyFile(address.shown);
+    },
+    { bytes: (access.limits ?? downloadLimits).bytes, where: address.shown },
+  );
   return { ...content, etag };
 }
 
@@ -81,16 +83,16 @@ export async function findContent(
   const staging = new StagingDirectory(access.stagingDirectory);
   const here = await staging.claim(sha256, runId, options.fetched);
   if (here !== undefined) return here;
-  if (!canBeFetchedAgain(parsed)) {
+  if (!parsed.canBeFetchedAgain) {
     throw new UsageProblem('export.gone', 'the export cannot be fetched again from here', {
-      where: shownAddress(parsed),
+      where: parsed.shown,
       next: 'run the command again that began the run, with the same export; nothing was paid',
     });
   }
   const obtained = await obtainExport(parsed, access, options.signal);
   if (obtained.sha256 !== sha256) {
     await staging.remove(obtained.path);
-    throw changedExport(shownAddress(parsed));
+    throw changedExport(parsed.shown);
   }
   return (await staging.claim(sha256, runId, obtained.path)) ?? obtained.path;
 }
@@ -110,26 +112,11 @@ async function fetch(
       return withS3(access.s3, (store) => download(store.object(address), file, signal, limits, onRetry));
     case 'query':
       if (!access.pool) throw new Error('rows are read from a database');
-      await copyRows(access.pool, address, bounded(file, address, limits), signal);
+      await copyRows(access.pool, address, file, signal);
       return undefined;
     case 'standard-input':
       if (!access.standardInput) throw new Error('standard input is not available here');
-      for await (const piece of access.standardInput as AsyncIterable<Buffer>)
-        await bounded(file, address, limits).append(piece);
+      for await (const piece of access.standardInput as AsyncIterable<Buffer>) await file.append(piece);
       return undefined;
   }
-}
-
-/** A query without a condition that joins its tables must not fill the disk. */
-function bounded(
-  file: StagingFile,
-  address: ExportAddress,
-  limits: DownloadLimits,
-): Pick<StagingFile, 'append'> {
-  return {
-    append: async (piece) => {
-      if (file.bytes + piece.length > limits.bytes) throw tooLarge(shownAddress(address), limits);
-      await file.append(piece);
-    },
-  };
 }

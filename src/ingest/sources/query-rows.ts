@@ -2,7 +2,7 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { processOf } from '../../db/session-settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { addressName, type ExportAddress } from './export-address.ts';
+import { type ExportAddress } from './export-address.ts';
 import type { StagingFile } from './staging-directory.ts';
 
 type RowsAddress = Extract<ExportAddress, { kind: 'query' }>;
@@ -99,7 +99,7 @@ function asProblem(error: unknown, address: RowsAddress): unknown {
       ? `the database did not return all rows within ${longestMinutes} minutes`
       : `the database refuses the query: ${speaks && message !== undefined ? message : `error ${code}`}`,
     {
-      where: addressName(address),
+      where: address.name,
       next: timedOut
         ? 'ask for fewer rows, or for an order that an index has'
         : 'write one SELECT that the user of DATABASE_URL may run; try it in psql',

@@ -1,7 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { link, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { UsageProblem } from '../../domain/problem.ts';
 import { asUnusable, makeFolder } from '../../files/make-folder.ts';
+
+/** The largest content of an export. */
+export interface ContentLimit {
+  readonly bytes: number;
+  /** The export, for the error. */
+  readonly where: string;
+}
 
 export interface StagedContent {
   readonly path: string;
@@ -59,11 +67,11 @@ export class StagingDirectory {
   }
 
   /** Writes what `fill` appends; removes the file if `fill` fails. */
-  async write(fill: (file: StagingFile) => Promise<void>): Promise<StagedContent> {
+  async write(fill: (file: StagingFile) => Promise<void>, limit?: ContentLimit): Promise<StagedContent> {
     const partial = join(this.#folder, `${randomBytes(8).toString('hex')}.part`);
     try {
       makeFolder(this.#folder);
-      const file = new StagingFile(await open(partial, 'wx', 0o600), this.#folder);
+      const file = new StagingFile(await open(partial, 'wx', 0o600), this.#folder, limit);
       let sha256;
       try {
         await fill(file);
@@ -117,11 +125,13 @@ function contentOf(name: string): string {
 export class StagingFile {
   readonly #handle: FileHandle;
   readonly #folder: string;
+  readonly #limit: ContentLimit | undefined;
   #hash = createHash('sha256');
   #bytes = 0;
 
   /** @param folder the staging directory, for errors */
-  constructor(handle: FileHandle, folder: string) {
+  constructor(handle: FileHandle, folder: string, limit?: ContentLimit) {
+    this.#limit = limit;
     this.#handle = handle;
     this.#folder = folder;
   }
@@ -131,8 +141,20 @@ export class StagingFile {
     return this.#bytes;
   }
 
-  /** @throws Problem `data-directory.unusable`, so that a full disk is no fault of a connection */
+  /** Refuses more than any export of contacts holds. @throws Problem `export.too-large` */
+  requireRoom(bytes: number): void {
+    if (this.#limit === undefined || this.#bytes + bytes <= this.#limit.bytes) return;
+    throw new UsageProblem('export.too-large', `the export is larger than ${this.#limit.bytes} bytes`, {
+      where: this.#limit.where,
+      next: 'check that this is the right export; split a large export, or download it and name the file',
+    });
+  }
+
+  /**
+   * @throws Problem `export.too-large`; `data-directory.unusable`, so that a full disk is no fault of a connection
+   */
   async append(piece: Uint8Array): Promise<void> {
+    this.requireRoom(piece.length);
     for (let written = 0; written < piece.length;) {
       const { bytesWritten } = await this.#handle
         .write(piece, written, piece.length - written, this.#bytes + written)

@@ -138,31 +138,25 @@ const shownFaults = 3;
 
 /** Counts the rows of a file that cannot be read. */
 class MalformedRows {
-  #count = 0;
+  count = 0;
   #short = 0;
   readonly #examples: string[] = [];
 
-  get count(): number {
-    return this.#count;
-  }
-
-  add(fault: { row: number; fault: string; line: number; isShort: boolean }): void {
-    this.#count += 1;
-    if (fault.isShort) this.#short += 1;
-    if (this.#count <= shownFaults)
-      this.#examples.push(`row ${fault.row}, line ${fault.line} (${fault.fault})`);
+  add({ row, fault, line, isShort }: { row: number; fault: string; line: number; isShort: boolean }): void {
+    this.count += 1;
+    if (isShort) this.#short += 1;
+    if (this.count <= shownFaults) this.#examples.push(`row ${row}, line ${line} (${fault})`);
   }
 
   warnings(): string[] {
-    if (this.#count === 0) return [];
-    const which = `${this.#count > shownFaults ? 'the first are ' : ''}${this.#examples.join('; ')}`;
-    const counting = 'rows are counted below the header, lines from the top';
-    const warning = `${counted(this.#count, 'row')} cannot be read (${counting}): ${which}`;
-    if (this.#short === 0) return [warning];
+    if (this.count === 0) return [];
+    const which = `${this.count > shownFaults ? 'the first are ' : ''}${this.#examples.join('; ')}`;
     const lacking = `${counted(this.#short, 'row')} ${nounFor(this.#short, 'has', 'have')} too few cells`;
     return [
-      warning,
-      `${lacking}; if only empty cells at the end are missing, read the file with --short-rows fill`,
+      `${counted(this.count, 'row')} cannot be read (rows are counted below the header, lines from the top): ${which}`,
+      ...(this.#short === 0
+        ? []
+        : [`${lacking}; if only empty cells at the end are missing, read the file with --short-rows fill`]),
     ];
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A safe name of a parameter, a header or a member of the context. */
+/** A safe name of a parameter or a header. */
 const name = /^[\w.[\]-]{1,60}$/;
 /** Addresses and long numbers can be personal data. */
 const looksPersonal = /@|\d{5,}/;
@@ -22,9 +22,7 @@ const line = z.string().max(1_000).optional().catch(undefined);
 
 export const suggestion = z.looseObject({
   label: line,
-  url: line,
   parameter: line,
-  parameters: z.array(z.string()).optional().catch(undefined),
   header: line,
   retry_after_seconds: seconds,
 });
@@ -50,39 +48,17 @@ export function quotes({ texts, credential }: Sent): (text: string) => boolean {
 }
 
 /**
- * The service's next steps and context as text, without parts that quote the request: services may name the
- * person or the key that they refuse. Pure.
+ * The service's next steps as text, without those that quote the request: services may name the person or the key that
+ * they refuse. Pure.
  */
-export function adviceOf(
-  suggestions: readonly Suggestion[],
-  context: Readonly<Record<string, unknown>>,
-  sent: Sent,
-): string[] {
+export function adviceOf(suggestions: readonly Suggestion[], sent: Sent): string[] {
   const isQuote = quotes(sent);
   const isSafe = (text: string | undefined): text is string =>
     text !== undefined && text.length <= longestText && !looksPersonal.test(text) && !isQuote(text);
-  const steps = suggestions.flatMap((step) => {
-    if (!isSafe(step.label)) return [];
-    const about = [
-      ...[step.parameter, ...(step.parameters ?? [])].map((each) => ['parameter', each] as const),
-      ['header', step.header] as const,
-    ].flatMap(([kind, each]) => (isSafe(each) && name.test(each) ? [`${kind} ${each}`] : []));
-    if (step.retry_after_seconds !== undefined) about.push(`in ${Math.ceil(step.retry_after_seconds)} s`);
-    if (isSafe(step.url) && URL.canParse(step.url)) about.push(step.url);
-    return [about.length === 0 ? step.label : `${step.label} (${about.join(', ')})`];
+  return suggestions.flatMap(({ label, parameter, header }) => {
+    const subject = [parameter, header].find((each) => isSafe(each) && name.test(each));
+    return isSafe(label) ? [subject === undefined ? label : `${label} (${subject})`] : [];
   });
-  const facts = Object.entries(context).flatMap(([key, entry]) => {
-    const value = scalarOf(entry);
-    return name.test(key) && isSafe(value) ? [`${key}: ${value}`] : [];
-  });
-  return [...steps, ...facts];
-}
-
-/** The value of `{value, description}`, if it is a string or a number. */
-function scalarOf(entry: unknown): string | undefined {
-  if (typeof entry !== 'object' || entry === null || !('value' in entry)) return undefined;
-  const { value } = entry;
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
 /** Words of names and addresses, without single letters. */

@@ -16,8 +16,6 @@ interface FailureFacts {
   readonly retryAfterSeconds?: number | undefined;
   readonly rateLimits?: readonly RateWindow[] | undefined;
   readonly suggestions?: readonly Suggestion[] | undefined;
-  /** `error_details.context`: name → `{value, description}`. */
-  readonly context?: Readonly<Record<string, unknown>> | undefined;
   /** What shows that the service has processed the call, although the status is that of a refusal. */
   readonly processedBy?: string | undefined;
 }
@@ -25,8 +23,8 @@ interface FailureFacts {
 /**
  * A call without a usable answer, with its disposition and next step.
  *
- * Suggestions and context may quote the person or the credential of the request. They are private fields, so that
- * `inspect`, JSON and loggers do not print them.
+ * Suggestions may quote the person or the credential of the request. They are a private field, so that `inspect`, JSON
+ * and loggers do not print them.
  */
 export class ServiceFailure extends Problem {
   declare readonly type: FailureType;
@@ -60,7 +58,7 @@ export class ServiceFailure extends Problem {
     this.#facts = facts;
   }
 
-  /** The service's next steps and context, without quotes of the request. Empty before `leaveOutQuotes`. */
+  /** The service's next steps, without quotes of the request. Empty before `leaveOutQuotes`. */
   override get advice(): readonly string[] {
     return this.#advice;
   }
@@ -72,9 +70,9 @@ export class ServiceFailure extends Problem {
    * @param sent the content of the request
    */
   leaveOutQuotes(sent: Sent): void {
-    const { suggestions = [], context = {}, codes = [], requestId } = this.#facts;
+    const { suggestions = [], codes = [], requestId } = this.#facts;
     const isQuote = quotes(sent);
-    this.#advice = adviceOf(suggestions, context, sent);
+    this.#advice = adviceOf(suggestions, sent);
     this.message = messageOf(failureKinds[this.type], {
       ...this.#facts,
       codes: codes.filter((code) => !isQuote(code)),

@@ -41,7 +41,7 @@ export function checkOutput(
   if (!(isReport || parameters.includes('--json')) || code === null || lines[0] === '') return;
   const [first = '', second = ''] = parameters;
   // Prints what the service wrote.
-  if (parameters.includes('--body') || parameters.includes('--write-mapping')) return;
+  if (parameters.includes('--body')) return;
   const possible = outputNames.filter((name) =>
     schemas[name].commands.some((command) => command === first || command === `${first} ${second}`),
   );

@@ -316,6 +316,28 @@ it('a run that several refused calls pause says once that it is paused', async (
   ]);
 });
 
+it('a service that cannot be reached is one line of the log', async () => {
+  const runId = await runOf(['unreachable@orbit.example']);
+  const warnings: string[] = [];
+  let tries = 0;
+  const dependencies = {
+    ...dependenciesOf(async () => {
+      tries += 1;
+      if (tries === 4) return answerWith([null]);
+      const facts = { endpoint: operations.bulkMatch, codes: ['ECONNREFUSED'] };
+      throw new ServiceFailure('not-sent.refused', facts);
+    }),
+    log: { debug: () => {}, warn: (_: object, line: string) => warnings.push(line) } as unknown as Logger,
+  };
+  const [open] = await openBatches(dependencies, runId, [1]);
+  await enrichBatch(dependencies, open!, new AbortController().signal);
+  expect(tries).toBe(4);
+  expect(warnings).toEqual([
+    'nothing listens at the address of the service (ECONNREFUSED): ' +
+      'calls are tried again for two minutes, then their runs pause',
+  ]);
+});
+
 it('a refused person at the head of each batch of ten is rejected, and the other people get an answer', async () => {
   const isRefused = (email: string) => /^person\d?0@/.test(email);
   const { runId } = await enrichTenBatches('heads', (emails) =>

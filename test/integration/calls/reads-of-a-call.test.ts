@@ -45,7 +45,8 @@ it('a call reads as few rows at the end of a run as at its beginning', async () 
   await readsOfCalls(runId, calls - 9, calls - 5);
   const late = await readsOfCalls(runId, calls - 4, calls);
   const most = Math.max(...Object.values(early));
-  console.log(early,late);expect(most).toBeLessThan(calls * peoplePerCall);
+  console.log(early, late);
+  expect(most).toBeLessThan(calls * peoplePerCall);
   // A scan reads 60 rows or more; index entries of deleted rows are some, on a busy server.
   const deleted = 10;
   expect(Object.entries(late).filter(([table, read]) => read > 1.2 * early[table]! + deleted)).toEqual([]);

@@ -20,7 +20,7 @@ describe('a folder without a warehouse', () => {
     'review list',
     'suppress list ada@orbit.example',
     'sql -c select',
-    'sql --json',
+    'sql --json --command select',
     'erase ada@orbit.example --yes',
     'usage --reconcile',
     'schedule show',

@@ -47,7 +47,7 @@ it('the Temporal dev server keeps closed runs for 30 days and serves its UI', as
     return Number(config?.workflowExecutionRetentionTtl?.seconds);
   });
   expect(seconds).toBe(30 * 86_400);
-  expect((await fetch(server.uiUrl)).status).toBe(200);
+  expect((await fetch(server.uiUrl!)).status).toBe(200);
 });
 
 it('the Temporal dev server accepts search attributes at once, also those of a later release', async () => {

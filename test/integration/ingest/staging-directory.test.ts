@@ -5,6 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { IngestOutcome } from '../../../src/contract/activities.ts';
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
+import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import {
   obtainExport,
   type ExportAccess,
@@ -32,7 +33,7 @@ beforeEach(() => {
 
 /** What a command does first: it reads its standard input, before there is a run. */
 function fetched(): Promise<ObtainedExport> {
-  return obtainExport({ kind: 'standard-input' }, { ...access, standardInput: Readable.from([content]) });
+  return obtainExport(parseAddress('-', '/'), { ...access, standardInput: Readable.from([content]) });
 }
 
 async function begin(from: ObtainedExport, kind: { planOnly: boolean }): Promise<string> {
@@ -77,7 +78,7 @@ describe('the staging directory, with the same content fetched by two commands a
 
 it('a staged download stays while a pipe is silent for two hours', async () => {
   const pipe = new PassThrough();
-  const slow = obtainExport({ kind: 'standard-input' }, { ...access, standardInput: pipe });
+  const slow = obtainExport(parseAddress('-', '/'), { ...access, standardInput: pipe });
   pipe.write(content);
   const paths = () => readdirSync(access.stagingDirectory).map((name) => join(access.stagingDirectory, name));
   await expect.poll(() => paths().map((path) => statSync(path).size)).toEqual([content.length]);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { renderReport, reportFormats } from '../../../src/report/render.ts';
+import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { appendContact } from '../../helpers/warehouse/append-contact.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
@@ -234,6 +235,34 @@ describe('the report of a run', () => {
       'enrich attempts list',
       'enrich inbox list',
     ]);
+  });
+
+  it('the report of a run no longer names rows that a later run has answers for', async () => {
+    const first = await stagedRun(warehouse, [
+      { keys: [], contactId: 'later-1', outcome: 'over_budget' },
+      { keys: [], contactId: 'later-2', outcome: 'over_budget' },
+      { keys: [], contactId: 'later-3', outcome: 'unknown' },
+    ]);
+    const needed = async (): Promise<string[]> => {
+      await warehouse.query`update runs set status = 'finished', finished_at = now()`;
+      const { needs_person: actions } = await gatherReport(warehouse, first.runId, { rateLimits, now });
+      expect((await readRunFacts(warehouse, first.runId)).reason ?? null).toBe(
+        actions[0] ? actions[0].what.replace(/^T/, 't').slice(0, -1) : null,
+      );
+      return actions.map(({ what }) => what);
+    };
+    expect(await needed()).toEqual([
+      'The answers for 1 row were lost; the cost of their calls is decided.',
+      'The budget had no credits left for 2 rows.',
+    ]);
+    await stagedRun(warehouse, [
+      { keys: [], contactId: 'later-1', outcome: 'enriched' },
+      { keys: [], contactId: 'later-2', outcome: 'over_budget' },
+      { keys: [], contactId: 'later-3', outcome: 'not_found' },
+    ]);
+    expect(await needed()).toEqual(['The budget had no credits left for 1 row.']);
+    await stagedRun(warehouse, [{ keys: [], contactId: 'later-2', outcome: 'fresh' }]);
+    expect(await needed()).toEqual([]);
   });
 
   it.each(reportFormats)('the report of a run has no personal data as %s', (format) => {

@@ -74,7 +74,6 @@ async function begin(
     ...unsetOptions,
     schedule: 'nightly',
     service: null,
-    group: null,
     export: isFile(choice) ? { ...choice, from: join(folder, choice.from) } : choice,
     timezone: 'Europe/Berlin',
     maxCredits: '500',
@@ -171,7 +170,7 @@ describe('the runs of a schedule', () => {
       kind: 'refused',
       pauseReason: {
         type: 'export.no-identifying-column',
-        next: expect.stringContaining('--mapping FILE of enrich schedule set'),
+        next: expect.stringContaining('enrich schedule set nightly … --mapping FILE'),
       },
     });
   });

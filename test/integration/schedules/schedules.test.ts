@@ -50,7 +50,6 @@ function definition(changes: Partial<ScheduleDefinition> = {}): ScheduleDefiniti
     pauseOnFailure: true,
     work: {
       ...unsetOptions,
-      group: 'crm',
       export: { kind: 'every-new', from: '/exports/*.csv' },
       source: 'hubspot',
       mapping: { columns: { email: 'E-mail' } },

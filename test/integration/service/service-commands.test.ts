@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { afterAll, beforeEach, afterEach, describe, expect, it, vi } from 'vitest';
 import { matchCommand } from '../../../src/cli/commands/match.ts';
 import { usageCommand } from '../../../src/cli/commands/usage.ts';
-import { addSettingsFlags } from '../../../src/cli/session/settings-flags.ts';
 import { Population } from '../../../src/sandbox/population.ts';
 import { defaultApiKey, startSandbox } from '../../../src/sandbox/server.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
@@ -44,8 +43,8 @@ async function run(command: Command, ...options: string[]): Promise<void> {
 }
 
 async function runAt(baseUrl: string, command: Command, ...options: string[]): Promise<unknown> {
-  addSettingsFlags(command);
-  return command.parseAsync(['--base-url', baseUrl, ...options], { from: 'user' });
+  vi.stubEnv('ENRICHMENT_BASE_URL', baseUrl);
+  return command.parseAsync(options, { from: 'user' });
 }
 
 /** Of the day and the month. */
@@ -105,9 +104,10 @@ describe('enrich match', () => {
       type: 'match.over-budget',
     });
     vi.stubEnv('MAX_CREDITS_PER_DAY', '1000');
-    await expect(
-      run(matchCommand(), '--id', known.id, '--yes', '--rate-limits', '1/hour'),
-    ).rejects.toMatchObject({ type: 'match.no-slot' });
+    vi.stubEnv('RATE_LIMITS', '1/hour');
+    await expect(run(matchCommand(), '--id', known.id, '--yes')).rejects.toMatchObject({
+      type: 'match.no-slot',
+    });
     expect(sandbox.log.calls(0)).toHaveLength(calls);
   });
 

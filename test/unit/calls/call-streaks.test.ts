@@ -21,10 +21,11 @@ it('CallStreaks is too long after five failures of calls that were sent', () => 
 
 it('CallStreaks lets calls that cannot be sent try for two minutes, however many fail at once', () => {
   const streak = new CallStreaks();
-  const tries = Array.from({ length: 10 }, () => streak.pauseOfUnsent());
-  expect(tries).toEqual(Array.from({ length: 10 }, () => 500));
+  const tries = Array.from({ length: 10 }, () => streak.pauseOfUnsent()!);
+  expect(tries.map(({ milliseconds }) => milliseconds)).toEqual(Array.from({ length: 10 }, () => 500));
+  expect(tries.map(({ isFirst }) => isFirst)).toEqual([true, ...Array<boolean>(9).fill(false)]);
   for (let passed = 0; passed < 120_000;) {
-    const pause = streak.pauseOfUnsent()!;
+    const pause = streak.pauseOfUnsent()!.milliseconds;
     expect(pause).toBeGreaterThanOrEqual(500);
     expect(pause).toBeLessThanOrEqual(15_000);
     vi.advanceTimersByTime(pause);
@@ -37,10 +38,10 @@ it('CallStreaks waits again for two minutes in a later outage', () => {
   const streak = new CallStreaks();
   streak.pauseOfUnsent();
   vi.advanceTimersByTime(3_600_000);
-  expect(streak.pauseOfUnsent()).toBe(500);
+  expect(streak.pauseOfUnsent()).toEqual({ milliseconds: 500, isFirst: true });
   vi.advanceTimersByTime(119_000);
   streak.end('run');
-  expect(streak.pauseOfUnsent()).toBe(500);
+  expect(streak.pauseOfUnsent()).toEqual({ milliseconds: 500, isFirst: true });
 });
 
 it('CallStreaks waits again for two minutes once a call was sent, also if the service refused the call', () => {
@@ -48,5 +49,5 @@ it('CallStreaks waits again for two minutes once a call was sent, also if the se
   streak.pauseOfUnsent();
   vi.advanceTimersByTime(121_000);
   streak.endUnsent();
-  expect(streak.pauseOfUnsent()).toBe(500);
+  expect(streak.pauseOfUnsent()).toEqual({ milliseconds: 500, isFirst: true });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findLostWorker } from '../../../src/cli/run/follow-run.ts';
+import { findLostWorker } from '../../../src/cli/session/live-workers.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 
 function sessionWhoseTemporalFailsWith(error: unknown): Session {

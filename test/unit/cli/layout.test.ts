@@ -1,13 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import {
-  describeFields,
-  recordTable,
-  rendered,
-  table,
-  wrapHelp,
-  wrapLines,
-} from '../../../src/cli/terminal/layout.ts';
+import { describeFields, recordTable, rendered, table } from '../../../src/cli/terminal/layout.ts';
 
 it('table() formats as many rows as the warehouse has', () => {
   const rows = Array.from({ length: 150_000 }, () => ['']);
@@ -37,52 +30,8 @@ it('describeFields() lists the fields of a JSON output that have a value', () =>
     '  attempt id   a1',
     '  rows         3, 4',
     '  late         yes',
-    '  admitted at  1970-01-01T00:00:00.000Z',
+    '  admitted at  1970-01-01 00:00 UTC',
   ]);
-});
-
-it('wrapHelp() breaks paragraphs that do not fit the terminal, and keeps headings, options and examples whole', () => {
-  const help = [
-    'Usage: enrich run FILE',
-    '',
-    'The same command after a kill continues',
-    'the run.',
-    '',
-    'Examples:',
-    '  enrich run contacts.csv --yes --max-credits 500',
-    '',
-    'Short.',
-    'Lines.',
-    '',
-  ].join('\n');
-  expect(wrapHelp(help, 24)).toBe(
-    help.replace(
-      'The same command after a kill continues\nthe run.',
-      'The same command after a\nkill continues the run.',
-    ),
-  );
-  expect(wrapHelp(help, Number.POSITIVE_INFINITY)).toBe(help);
-});
-
-it('wrapLines() breaks a text between words and indents continuation lines by two more columns', () => {
-  expect(wrapLines('  not used: title, tags, sales, phone', 20)).toBe(
-    ['  not used: title,', '    tags, sales,', '    phone'].join('\n'),
-  );
-});
-
-it('wrapLines() keeps fitting lines unchanged, spaces included', () => {
-  expect(wrapLines('a   b\n  c', 6)).toBe('a   b\n  c');
-});
-
-it('wrapLines() keeps an address whole that is longer than a line', () => {
-  expect(wrapLines('at http://warehouse.example:5432/enrich now', 12)).toContain(
-    'http://warehouse.example:5432/enrich',
-  );
-});
-
-it('wrapLines() does not break a text in a file or a pipe', () => {
-  const text = 'word '.repeat(100);
-  expect(wrapLines(text, Number.POSITIVE_INFINITY)).toBe(text);
 });
 
 it.each([

@@ -4,7 +4,6 @@ import {
   chosenOptions,
   flagsOfRun,
   scheduledOptions,
-  shownOptions,
   withScheduleFlags,
 } from '../../../src/cli/run-options/read-run-options.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
@@ -46,7 +45,7 @@ it.each(['ada.novak@orbit.example', 'crm/eu', ' crm', 'x'.repeat(64)])(
   },
 );
 
-it('shownOptions() shows every flag of a schedule as it was given', async () => {
+it('flagsOfRun() shows every flag of a schedule as it was given', async () => {
   const given = {
     source: 'hubspot',
     maxCredits: '500',
@@ -62,9 +61,8 @@ it('shownOptions() shows every flag of a schedule as it was given', async () => 
     maxCreditsPerPerson: '20',
     lateDeadline: '12h',
   };
-  expect(Object.fromEntries(shownOptions(await scheduledOptions(given)))).toEqual({
+  expect(flagsOfRun(await scheduledOptions(given))).toEqual({
     source: 'hubspot',
-    mapping: null,
     'max-credits': '500',
     'on-budget': 'pause',
     'min-match-rate': '40%',
@@ -80,9 +78,8 @@ it('shownOptions() shows every flag of a schedule as it was given', async () => 
   });
 });
 
-it('shownOptions() shows no default of a schedule', async () => {
-  const shown = shownOptions(await scheduledOptions({}));
-  expect(shown.filter(([, text]) => text !== null)).toEqual([]);
+it('flagsOfRun() shows no default of a schedule', async () => {
+  expect(flagsOfRun(await scheduledOptions({}))).toEqual({});
 });
 
 it('flagsOfRun() shows the options of a run with values, those that only commands have included', async () => {

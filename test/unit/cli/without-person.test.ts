@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { readMapping } from '../../../src/cli/run/mapping-proposal.ts';
 import { addressOf } from '../../../src/cli/run/run-spec.ts';
 import { chosenOptions } from '../../../src/cli/run-options/read-run-options.ts';
 import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts';
@@ -47,9 +46,12 @@ it('reasonOption() refuses a reason with an address', () => {
   );
 });
 
-it('readMapping() refuses a mapping file with an address', async () => {
+it('chosenOptions() refuses a mapping file with an address', async () => {
   const path = file('columns: {email: ada@orbit.example}', 'mapping.yaml');
-  await expect(readMapping(path)).rejects.toMatchObject({ type: 'setting.invalid', where: path });
+  await expect(chosenOptions({ mapping: path })).rejects.toMatchObject({
+    type: 'setting.invalid',
+    where: path,
+  });
 });
 
 const columns = {
@@ -68,7 +70,6 @@ it.each(cases.personalColumns as [string, boolean][])(
 );
 
 it.each(['Last Name=Novak', 'Email=a'])('defineSchedule() refuses only: %s', async (only) => {
-  const given = { cron: '@daily', query: 'select 1', only, 'no-budget': true };
-  const context = { folder: '/', group: null, hasBudget: true };
-  await expect(defineSchedule('nightly', given, context)).rejects.toMatchObject({ where: '--only' });
+  const flags = { cron: '@daily', query: 'select 1', only };
+  await expect(defineSchedule('nightly', undefined, flags, true)).rejects.toMatchObject({ where: '--only' });
 });

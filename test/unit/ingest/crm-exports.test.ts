@@ -100,13 +100,6 @@ describe('a file that enrich export wrote', () => {
       await expect(refused).rejects.toMatchObject({ type: 'export.mixed-sources' });
     },
   );
-
-  it.each(cases.importFiles)('an import file for %s is read as that CRM', async (crm, content) => {
-    const { source, rows } = await read(content);
-    expect(source).toBe(crm);
-    expect(rows[0]!.contactId).not.toMatch(/^key:/);
-    expect(rows[0]!.identity.email).toBeDefined();
-  });
 });
 
 it('a column of full names with the last name first gives the key of the same name in two columns', async () => {

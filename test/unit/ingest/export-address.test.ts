@@ -1,19 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import {
-  addressName,
-  addressText,
-  canBeFetchedAgain,
-  parseAddress,
-  refusePlainHttp,
-} from '../../../src/ingest/sources/export-address.ts';
+import { parseAddress, refusePlainHttp } from '../../../src/ingest/sources/export-address.ts';
 import { hasOrder } from '../../../src/ingest/sources/query-rows.ts';
 import cases from '../../data/ingest/export-address.json' with { type: 'json' };
 
 describe('an address of an export', () => {
   it.each(cases.addresses)('the address %s is stored as %s and shown as %s', (given, kept, called) => {
     const address = parseAddress(given, '/exports');
-    expect(addressText(address)).toBe(kept);
-    expect(addressName(address)).toBe(called);
+    expect(address.text).toBe(kept);
+    expect(address.name).toBe(called);
     expect(parseAddress(kept, '/elsewhere')).toEqual(address);
   });
 
@@ -23,9 +17,9 @@ describe('an address of an export', () => {
     ['https://crm.example/c.csv?t=swordfishswordfishswordfishswordfish', 'https://crm.example/c.csv?…'],
   ])('the address %s is stored without its secrets, and says that they are missing', (given, kept) => {
     const address = parseAddress(given, '/');
-    expect(addressText(address)).toBe(kept);
-    expect(canBeFetchedAgain(address)).toBe(false);
-    expect(canBeFetchedAgain(parseAddress(kept, '/'))).toBe(false);
+    expect(address.text).toBe(kept);
+    expect(address.canBeFetchedAgain).toBe(false);
+    expect(parseAddress(kept, '/').canBeFetchedAgain).toBe(false);
   });
 
   it.each([
@@ -42,7 +36,7 @@ describe('an address of an export', () => {
   );
 
   it('an http address is accepted from this machine', () =>
-    expect(canBeFetchedAgain(parseAddress('http://127.0.0.1:8080/contacts.csv', '/'))).toBe(true));
+    expect(parseAddress('http://127.0.0.1:8080/contacts.csv', '/').canBeFetchedAgain).toBe(true));
 });
 
 describe('a redirect', () => {

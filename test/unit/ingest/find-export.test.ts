@@ -2,7 +2,6 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ExportChoice } from '../../../src/contract/scheduled-run-input.ts';
-import { addressText } from '../../../src/ingest/sources/export-address.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
@@ -31,7 +30,7 @@ async function find(choice: ExportChoice): Promise<string[]> {
   const found = await findExports({ ...choice, from: join(folder, choice.from) }, night, 'Europe/Berlin', {
     s3: { endpoint: undefined },
   });
-  return found.map(({ address }) => addressText(address).slice(folder.length + 1));
+  return found.map(({ address }) => address.text.slice(folder.length + 1));
 }
 
 describe('the export of a schedule', () => {

@@ -1,6 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
-import { openWithMapping, readMapping } from '../../../src/cli/run/mapping-proposal.ts';
-import { proposeColumns } from '../../../src/ingest/columns/propose-columns.ts';
+import { describe, expect, it } from 'vitest';
+import { proposeColumns, proposedMapping } from '../../../src/ingest/columns/propose-columns.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 import cases from '../../data/ingest/mapping-proposal.json' with { type: 'json' };
@@ -99,17 +98,6 @@ it.each(['Unternehmens-ID', 'Identifiant entreprise', 'Identificador de la empre
   },
 );
 
-it('proposeColumns() proposes a column of full names that agree with the addresses, whatever its header', () => {
-  const header = ['Wo', 'Bei', 'Wer', 'Kontakt'];
-  const rows = [
-    ['Bad Aibling', 'Orbit Labs', 'Mira van den Berg', 'mira.berg@orbit.example'],
-    ['Bad Tölz', 'Acme Werke', 'Jürgen Groß', 'j.gross@acme.example'],
-    ['Sankt Ingbert', 'Nord Licht', 'Ada Novak', ''],
-  ];
-  expect(proposeColumns(header, rows)).toEqual([undefined, undefined, 'name', 'email']);
-  expect(proposeColumns(['Vorname', ...header.slice(1)], rows)[2]).toBeUndefined();
-});
-
 it('proposeColumns() proposes no column for names that exports are known to have for something else', () => {
   const rows = [
     ['701', 'Chief Financial Officer', 'San José', 'Bad Tölz'],
@@ -163,50 +151,53 @@ describe('a mapping file that cannot be meant', () => {
 });
 
 it.each([
-  ['a,b\nred,2\nred,2\n', 'if its rows are people, begin a mapping file: enrich plan a.csv --write-mapping'],
-  ['Nr,Kontakt\nK-1,mira@orbit.example\nK-2,jon@orbit.example\n', 'save the proposal: enrich plan a.csv'],
+  ['a,b\nred,2\nred,2\n', '--mapping FILE: {"columns": {"email": "NAME OF THE COLUMN"}}'],
+  [
+    'Nr,Kontakt\nK-1,mira@orbit.example\nK-2,jon@orbit.example\n',
+    '--mapping FILE: {"columns":{"contact_id":"Nr","email":"Kontakt"}} is a proposal; check each column',
+  ],
 ])(
-  'the error of a file without recognised columns promises no proposal that it does not have: %j',
+  'the error of a file without recognised columns has a mapping file that reads it: %j',
   async (text, next) => {
-    await expect(openWithMapping(file(text), {}, { json: true }, 'a.csv')).rejects.toMatchObject({
+    await expect(openExport(file(text), {})).rejects.toMatchObject({
+      type: 'export.no-identifying-column',
       next: expect.stringContaining(next),
     });
   },
 );
 
-it('the next step after --write-mapping quotes the names of files as a shell needs them', async () => {
-  const writeMapping = `${file('')} of Ada.yaml`;
-  await expect(
-    openWithMapping(file('Nr,Kontakt\n1,mira@orbit.example\n', 'two words.csv'), {}, { writeMapping }),
-  ).rejects.toMatchObject({
-    next: expect.stringMatching(/enrich plan '.*two words\.csv' --mapping '.* of Ada\.yaml'$/),
+it('proposedMapping() names a column by its number if its name is repeated, missing or like a person', () => {
+  const header = ['Mail', '', 'Mail', 'ada@orbit.example', 'Firm', 'Phase'];
+  const fields = ['email', 'contact_id', 'email', 'name', 'organization_name', undefined] as const;
+  expect(JSON.parse(proposedMapping(header, fields)!)).toEqual({
+    columns: { email: [1, 3], contact_id: 2, name: 4, organization_name: 'Firm' },
   });
+  expect(proposedMapping(['Phase'], [undefined])).toBeUndefined();
 });
 
-it('--write-mapping of a file that is half recognised maps the columns that are left out', async () => {
+it('the warning of a file that is half recognised has a mapping file that reads the columns left out', async () => {
   const header = 'Kd-Nr.;Vorname;Nachname;E-Mail-Anschrift;Firma / Arbeitgeber;Webseite;Bemerkung';
   const rows = [
     'K-1;Mira;Berg;mira@orbit.example;Orbit;orbit.example;',
     'K-2;Jon;Lund;jon@acme.example;Acme;;x',
   ];
   const path = file([header, ...rows, ''].join('\n'));
-  const writeMapping = `${file('')}.yaml`;
-  const tells = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  await openWithMapping(path, {}, { writeMapping }, 'kunden.csv');
-  expect(tells.mock.calls.flat()).toContain(
-    `next: check ${writeMapping}, then: enrich plan kunden.csv --mapping ${writeMapping}\n`,
-  );
-  tells.mockRestore();
-  const before = await openExport(path, {});
-  expect(before.columns.warnings).toEqual([
+  const { warnings } = (await openExport(path, {})).columns;
+  expect(warnings).toEqual([
     expect.stringMatching(
       /"Kd-Nr." \(contact_id\), "E-Mail.*" \(email\), "Firma .*" \(organization_name\).*before the first run/,
     ),
   ]);
-  const after = await openExport(path, { mapping: await readMapping(writeMapping) });
-  expect(after.columns).toMatchObject({
-    emails: [3],
-    single: { contact_id: [0], first_name: [1], last_name: [2], organization_name: [4], domain: [5] },
+  const mapping = JSON.parse(/with (\{.*\}), after/.exec(warnings[0]!)![1]!) as Record<string, unknown>;
+  expect((await openExport(path, { mapping })).columns).toMatchObject({
+    fields: {
+      contact_id: [0],
+      email: [3],
+      first_name: [1],
+      last_name: [2],
+      organization_name: [4],
+      domain: [5],
+    },
     warnings: [],
   });
 });
@@ -219,9 +210,7 @@ it('an unrecognised column of addresses has a warning, also beside a recognised 
   ];
   const { columns } = await openExport(file([header, ...rows, ''].join('\n')), {});
   expect(columns.warnings).toEqual([
-    expect.stringContaining(
-      'may identify people or records: "Record" (name), "Postal mail" (email); to use them',
-    ),
+    expect.stringContaining('may identify people or records: "Postal mail" (email); to use them'),
   ]);
   const crm = [
     'Record ID,First Name,Last Name,LinkedIn URL,Their mail',
@@ -229,7 +218,7 @@ it('an unrecognised column of addresses has a warning, also beside a recognised 
     '',
   ];
   expect((await openExport(file(crm.join('\n')), {})).columns.warnings).toEqual([
-    expect.stringContaining('may identify people or records: "Their mail" (email); to use it'),
+    expect.stringContaining('may identify people or records: "Their mail" (email); to use them'),
   ]);
 });
 
@@ -237,12 +226,9 @@ it('a mapping file can name a column by a sign, although a row has more blank ce
   const path = file(
     '#,First,Last,Mail,A,B,C,D,E\n1,Mira,Berg,mira@orbit.example,,,,,\n2,Jon,Lund,jon@acme.example,,,,,\n',
   );
-  const writeMapping = `${file('')}.yaml`;
-  const tells = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  await openWithMapping(path, {}, { writeMapping }, 'people.csv');
-  tells.mockRestore();
-  const { columns, layout } = await openExport(path, { mapping: await readMapping(writeMapping) });
-  expect(columns.single.contact_id).toEqual([0]);
+  const mapping = { columns: { contact_id: '#' } };
+  const { columns, layout } = await openExport(path, { mapping });
+  expect(columns.fields.contact_id).toEqual([0]);
   expect(layout.header[0]).toBe('#');
 });
 

@@ -30,7 +30,9 @@ it('the Helm chart names only settings that exist', () => {
 });
 
 it('the Helm chart starts only commands that exist', () => {
-  const commands = [...templates.matchAll(/"args" \(list "([^"]+)"/g)].map((match) => match[1]!);
+  const commands = [...templates.matchAll(/"args" \((?:concat \()?list "([^"]+)"/g)].map(
+    (match) => match[1]!,
+  );
   expect(commands.sort()).toEqual(['codec-server', 'migrate', 'receiver', 'schedule', 'worker']);
   expect(commands.filter((command) => !loaders.has(command))).toEqual([]);
 });

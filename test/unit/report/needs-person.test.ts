@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { needsPerson } from '../../../src/report/gather.ts';
+import { neededDecisions } from '../../../src/runs/read-run-facts.ts';
 import { reportWith } from '../../helpers/outputs/report.ts';
 
 const quiet = reportWith({
@@ -10,12 +11,14 @@ const quiet = reportWith({
 describe('what needs a person', () => {
   it('needsPerson() returns no action for late results that did not arrive before the deadline', () => {
     const calls = { ...quiet.calls, by_status: { awaiting: 6 } };
-    expect(needsPerson({ ...quiet, calls, late_results: { ...quiet.late_results, expired: 6 } })).toEqual([]);
+    expect(needsPerson({ ...quiet, calls, late_results: { ...quiet.late_results, expired: 6 } }, [])).toEqual(
+      [],
+    );
   });
 
   it('needsPerson() begins with the reason and next step of a paused run', () => {
     const run = { ...quiet.run, status: 'paused', reason: 'the key was refused', next: 'set another key' };
-    expect(needsPerson({ ...quiet, run })[0]).toEqual({
+    expect(needsPerson({ ...quiet, run }, [])[0]).toEqual({
       what: 'The run is paused: the key was refused.',
       next: 'set another key',
     });
@@ -27,9 +30,6 @@ describe('what needs a person', () => {
       { run: { ...quiet.run, status: 'awaiting_approval', reason: null } },
       'enrich approve ',
     ],
-    ['unknown calls', { calls: { ...quiet.calls, by_status: { unknown: 2 } } }, 'enrich attempts list'],
-    ['rows whose answers were lost', { outcomes: { unknown: 3 } }, 'run the same command again'],
-    ['rows over budget', { outcomes: { over_budget: 1 } }, 'raise the budget'],
     [
       'unreadable deliveries',
       { late_results: { ...quiet.late_results, quarantined: 1 } },
@@ -37,7 +37,18 @@ describe('what needs a person', () => {
     ],
     ['orphaned deliveries', { late_results: { ...quiet.late_results, orphaned: 1 } }, '--status orphaned'],
   ])('needsPerson() names the command for %s', (_, differing, command) => {
-    const [action] = needsPerson({ ...quiet, ...differing });
+    const [action] = needsPerson({ ...quiet, ...differing }, []);
     expect(action?.next).toContain(command);
+  });
+
+  it.each([
+    ['unknown calls', {}, '18', 'enrich attempts list run-1'],
+    ['rows whose answers were lost', { unknown: 3 }, '0', 'run the same command again'],
+    ['rows over budget', { over_budget: 1 }, '0', 'raise the budget'],
+  ])('needsPerson() ends with a sentence and the next step for %s', (_, outcomes, unknownCredits, next) => {
+    const decisions = neededDecisions({ runId: 'run-1', outcomes, unknownCredits });
+    expect(needsPerson(quiet, decisions)).toEqual([
+      { what: expect.stringMatching(/^The .*\.$/) as string, next: expect.stringContaining(next) as string },
+    ]);
   });
 });

@@ -54,11 +54,9 @@ describe('the HTML report', () => {
     expect(counts).toEqual([1, 1, 1, 1]);
   });
 
-  it('the HTML report draws a bar beside the figures of its row, which screen readers skip', () => {
-    const bars = tags.filter((tag) => attribute(tag, 'class') === 'bar');
-    expect(bars.length).toBeGreaterThan(10);
-    expect(bars.every((bar) => attribute(bar, 'aria-hidden') === 'true')).toBe(true);
-    expect(page).toContain('<i class="quiet" style="width:66.7%"></i><i class="good" style="width:25%"></i>');
+  it('the HTML report draws a bar behind each share', () => {
+    expect(tags.filter((tag) => attribute(tag, 'class') === 'number share').length).toBeGreaterThan(5);
+    expect(page).toContain('style="--share:66.7%">66.7 %<');
   });
 
   it('the HTML report has a caption for every table and a scope for every head cell', () => {
@@ -70,7 +68,7 @@ describe('the HTML report', () => {
     expect(named(tags, 'script')).toEqual([]);
     expect(tags.filter((tag) => /\s(?:src|href|on[a-z]+)=/.test(tag.attributes))).toEqual([]);
     const styles = tags.flatMap((tag) => attribute(tag, 'style') ?? []);
-    expect(styles.filter((style) => !/^width:[\d.]+%$/.test(style))).toEqual([]);
+    expect(styles.filter((style) => !/^--share:[\d.]+%$/.test(style))).toEqual([]);
     expect(page).not.toMatch(/https?:|@import|url\(/);
   });
 

@@ -129,7 +129,7 @@ describe('mapFailure', () => {
     },
   );
 
-  it('mapFailure() keeps suggestions, pause and context of a rate refusal', () => {
+  it('mapFailure() keeps suggestions and pause of a rate refusal', () => {
     const failure = map(429, {
       error_details: {
         code: 'RATE_LIMIT.WINDOW.EXCEEDED',
@@ -138,12 +138,11 @@ describe('mapFailure', () => {
           'no object',
           { url: 'x' },
         ],
-        context: { window: { value: 'hourly', description: 'the window' } },
       },
     });
     expect(failure.retryAfterSeconds).toBe(90);
     failure.leaveOutQuotes({ texts: [], credential: [] });
-    expect(failure.advice).toEqual(['Wait (header retry-after, in 90 s)', 'window: hourly']);
+    expect(failure.advice).toEqual(['Wait (retry-after)']);
   });
 
   it.each<[string, object]>([

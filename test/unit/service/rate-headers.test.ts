@@ -35,14 +35,6 @@ it('readRateHeaders() takes the stricter name if a window has two', () => {
   expect(readRateHeaders({ ...older, 'x-rate-limit-24-hour': '6000', 'x-24-hour-usage': '17' })).toEqual(
     exhausted,
   );
-  expect(
-    readRateHeaders({
-      'x-rate-limit-hour': '600',
-      'x-hour-usage': '600',
-      'x-rate-limit-hourly': '1000',
-      'x-hourly-requests-left': '400',
-    }),
-  ).toEqual([{ window: 'hour', seconds: 3_600, limit: 600, used: 600, left: undefined }]);
 });
 
 it.each(['-1', 'many', '1e3', '99999999999999999999', '1, 2'])(

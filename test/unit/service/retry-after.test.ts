@@ -30,16 +30,6 @@ it('readRetryAfter() returns the longest of header and body', () => {
   expect(readRetryAfter({ 'retry-after': '5' }, [undefined, 40, 20], receivedAt)).toBe(40);
 });
 
-it.each([
-  ['ratelimit-reset', '50', 50],
-  ['x-ratelimit-reset', String(receivedAt / 1_000 + 50), 50],
-  ['x-rate-limit-reset', String(receivedAt + 50_000), 50],
-  ['x-ratelimit-reset', 'soon', undefined],
-])('readRetryAfter() reads the end of the window from %s: %s', (name, value, expected) => {
-  expect(readRetryAfter({ [name]: value }, [], receivedAt)).toBe(expected);
-  expect(readRetryAfter({ [name]: value, 'retry-after': '7' }, [], receivedAt)).toBe(7);
-});
-
 it('readRetryAfter() returns nothing without a header and a body', () => {
   expect(readRetryAfter({}, [undefined], receivedAt)).toBeUndefined();
 });

@@ -1,10 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import { markSettings } from '../../../src/config/shared-settings.ts';
-import type { Logger } from '../../../src/telemetry/log.ts';
 import { describeWorkerPoll, readWorkerPoll } from '../../../src/temporal/connection.ts';
-import { watchSettings } from '../../../src/temporal/watch-settings.ts';
 import { workerIdentity, type WorkerMarks } from '../../../src/temporal/worker-identity.ts';
 
 const now = Date.parse('2026-11-24T03:00:00Z');
@@ -61,32 +59,4 @@ it('readWorkerPoll() returns the marks of the settings of live workers, with and
   const poll = await readWorkerPoll(client, new Date(now));
   expect(poll.settings).toEqual([one, other]);
   expect(poll.keyNames).toEqual(['2026-11']);
-});
-
-it('watchSettings() warns once that another live worker has other settings, and again of other ones', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  const warnings: unknown[] = [];
-  const log = { warn: (line: unknown) => warnings.push(line) } as unknown as Logger;
-  const client = (settings: string): Client => polledBy([3, { settings: marks({}) }], [4, { settings }]);
-  let server = client(marks({}));
-  const stop = watchSettings(new Proxy({} as Client, { get: (_, name) => server[name as keyof Client] }), {
-    marks: marks({}),
-    readClock: () => Promise.resolve(new Date(now)),
-    log,
-    everyMilliseconds: 1_000,
-  });
-  const warningsWith = async (other: string): Promise<unknown[]> => {
-    server = client(other);
-    await vi.advanceTimersByTimeAsync(1_000);
-    return warnings.splice(0);
-  };
-  expect(await warningsWith(marks({}))).toEqual([]);
-  expect(await warningsWith(marks({ RATE_LIMITS: '20/minute' }))).toEqual([{ settings: ['RATE_LIMITS'] }]);
-  expect(await warningsWith(marks({ RATE_LIMITS: '20/minute' }))).toEqual([]);
-  expect(await warningsWith(marks({ POLL_PATH: '/results/{request_id}' }))).toEqual([
-    { settings: ['POLL_PATH'] },
-  ]);
-  stop();
-  expect(await warningsWith(marks({ RATE_LIMITS: '20/minute' }))).toEqual([]);
 });

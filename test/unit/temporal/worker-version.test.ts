@@ -11,7 +11,7 @@ it('Worker Versioning is off without its settings, and has the version of both s
 it.each([
   [{ TEMPORAL_DEPLOYMENT_NAME: 'enrich' }, 'TEMPORAL_WORKER_BUILD_ID is missing'],
   [{ TEMPORAL_WORKER_BUILD_ID: '1' }, 'TEMPORAL_DEPLOYMENT_NAME is missing'],
-  [{ TEMPORAL_DEPLOYMENT_NAME: 'a.b', TEMPORAL_WORKER_BUILD_ID: '1' }, 'neither a dot nor a colon'],
+  [{ TEMPORAL_DEPLOYMENT_NAME: 'a.b', TEMPORAL_WORKER_BUILD_ID: '1' }, 'a name without dots and colons'],
 ])('Worker Versioning refuses %j', (environment, message) =>
   expect(() => readConfig(environment)).toThrow(message),
 );
