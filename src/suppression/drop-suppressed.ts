@@ -191,8 +191,8 @@ export function identityHash(alias: string): RawBuilder<Buffer> {
 
 /**
  * Parts of a `with` that clear the recorded cells of rows that have become suppressed. A contact that keeps its person
- * keeps its cells. The record stays, so that no earlier one counts as the newest. Other contacts could be the people for
- * whom these cells competed.
+ * keeps its cells. The record stays, so that no earlier one counts as the newest. Other contacts could be the people
+ * for whom these cells competed.
  *
  * @param rowNumbers query of row numbers of the run
  */
