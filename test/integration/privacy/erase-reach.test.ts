@@ -138,7 +138,7 @@ describe('an erasure reaches', () => {
   });
 
   it.each(['finished', 'undone'])(
-    'an erasure reaches a row that only name and employer connect with a person without an id (run: %s)',
+    'an erasure reaches a row that only name and employer connect with a person (run: %s)',
     async (state) => {
       const name = { firstName: 'Dora', lastName: `Accepted-${state}` };
       const row = { ...name, email: 'info@fjord.example', organizationName: 'Fjord' };
@@ -147,7 +147,13 @@ describe('an erasure reaches', () => {
       ]);
       const email = `accepted-${state}@fjord.example`;
       await answerBatch(warehouse, { runId }, () => [
-        { first_name: 'Dora', last_name: name.lastName, email, organization: { name: 'Fjord' } },
+        {
+          id: `accepted-${state}`,
+          first_name: 'Dora',
+          last_name: name.lastName,
+          email,
+          organization: { name: 'Fjord' },
+        },
       ]);
       await endRun(warehouse, runId, 'finished', undefined);
       expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
