@@ -36,7 +36,7 @@ export interface DigestedCall {
   readonly unmatched: readonly { readonly matchIndex: number; readonly reason: string }[];
 }
 
-const foreignId = 'an earlier answer has this id for a person of another name';
+const foreignId = 'this id is also stated for a person of another name';
 
 /** Gives the rows of a call their outcomes. @param decided who each row is, in the order of the rows */
 export function digestCall(
@@ -48,11 +48,17 @@ export function digestCall(
   const inPlace = call.answer.matches.length === call.rows.length;
   const alignment = alignRows({
     rows: decided,
-    arrived: arrived.map(({ person, matchIndex }) => ({ person: readyPerson(person), matchIndex })),
+    arrived: arrived.flatMap(({ person, matchIndex, isForeign }) =>
+      isForeign ? [] : [{ person: readyPerson(person), matchIndex }],
+    ),
     inPlace,
   });
-  const unreadable = new Set(inPlace ? call.answer.unreadableMatches.map(({ index }) => index) : []);
+  const foreign = arrived.filter(({ isForeign }) => isForeign).map(({ matchIndex }) => matchIndex);
+  const withheld = [...call.answer.unreadableMatches.map(({ index }) => index), ...foreign];
   const isCut = call.answer.unreadableMatches.some(({ index }) => index >= call.answer.matches.length);
+  /** Whether a person who was withheld could be the one of a row. */
+  const isWithheld = (index: number): boolean =>
+    isCut || (inPlace ? withheld.includes(index) : foreign.length > 0);
   const rows = call.rows.map((row, index): DigestedRow => {
     const aligned = alignment.rows[index]!;
     const evidence = aligned.outcome === 'enriched' ? aligned.evidence : null;
@@ -67,20 +73,22 @@ export function digestCall(
     };
     if (isSuppressed(row, digested.matchIndex, listed)) return suppressed(digested, listed);
     // The service returned something for this row and may have billed it, so the row is no `not_found`.
-    return aligned.outcome === 'not_found' && (isCut || unreadable.has(index))
-      ? { ...digested, outcome: 'identity_mismatch', reason: 'the service returned no readable person' }
+    return aligned.outcome === 'not_found' && isWithheld(index)
+      ? {
+          ...digested,
+          outcome: 'identity_mismatch',
+          reason: 'the service returned no person who can be used',
+        }
       : digested;
   });
-  const foreign = new Set(arrived.flatMap(({ isForeign, matchIndex }) => (isForeign ? [matchIndex] : [])));
   return {
     call,
     listed,
     arrived,
     rows,
     unmatched: [
-      ...alignment.unmatched.map((person) =>
-        foreign.has(person.matchIndex) ? { ...person, reason: foreignId } : person,
-      ),
+      ...alignment.unmatched,
+      ...foreign.map((matchIndex) => ({ matchIndex, reason: foreignId })),
       ...call.answer.unreadableMatches.map(({ index, reason }) => ({
         matchIndex: index,
         reason: `unreadable: ${reason}`,

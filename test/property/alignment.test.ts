@@ -26,17 +26,20 @@ const identity: fc.Arbitrary<Identity> = fc.record(
   { requiredKeys: ['firstName', 'lastName'] },
 );
 const person: fc.Arbitrary<Person> = fc.record({
-  id: fc.constantFrom('1', '2', '3', '4', '5'),
+  id: fc.constant(''),
   first_name: first,
   last_name: last,
   email: fc.option(email),
   organization: fc.option(fc.record({ name: company })),
 });
 const asked = fc.array(identity, { minLength: 1, maxLength: 10 });
-const matches = fc.array(fc.option(person), { maxLength: 12 });
+/** Of one id each: the digest withholds people of one id whose names contradict each other. */
+const matches = fc
+  .array(fc.option(person), { maxLength: 12 })
+  .map((people) => people.map((each, index): Person | null => each && { ...each, id: String(index) }));
 
 describe('whatever comes back', () => {
-  it('any answer gives each row one outcome, and each person is assigned, quarantined or a repetition', () => {
+  it('any answer gives each row one outcome, and assigns or quarantines each person', () => {
     fc.assert(
       fc.property(asked, matches, (rows, people) => {
         const alignment = alignCall(rows, people);

@@ -44,7 +44,7 @@ const human = fc.record({
   /** The export has the previous employer. */
   hasMoved: fc.boolean(),
   hasProfile: fc.boolean(),
-  hasId: fc.boolean(),
+  hasId: fc.nat(5).map((number) => number > 0),
   home: fc.constantFrom('own', 'family', 'none'),
   /** The service gives a placeholder instead of the work address. */
   isAddressHidden: fc.boolean(),
@@ -75,7 +75,7 @@ export const identityWorld: fc.Arbitrary<IdentityWorld> = fc
     fc.array(human, { minLength: 2, maxLength: 6 }),
     fc.array(row, { minLength: 2, maxLength: 10 }),
     // Answers for the rows of this source have no ids. So the order does not decide which people have ids.
-    fc.option(fc.constantFrom(...sources)),
+    fc.option(fc.constantFrom(...sources), { freq: 1 }),
   )
   .map(([humans, rows, withoutIds]) => worldOf(humans, rows, withoutIds));
 

@@ -63,7 +63,8 @@ describe('a contact of a run whose undo is taken back', () => {
     const second = await runOf({ ...ada, contactId: 'reverted-too' }, 'crm-2', true);
     const decisions = () =>
       warehouse.pool.query(
-        "select contact_id, person_key, evidence, asked, run_id, row_number from contacts where contact_id like 'reverted%' order by contact_id",
+        `select contact_id, person_key, evidence, asked, run_id, row_number
+         from contacts where contact_id like 'reverted%' order by contact_id`,
       );
     const { rows: before } = await decisions();
     await undoRun(warehouse, first, note, signal);
@@ -85,7 +86,8 @@ describe('a contact of a run whose undo is taken back', () => {
     const other = await runOf(row('ada', `${name}-ada`), `${name}-2`, true);
     const decisions = async () => {
       return warehouse.query`
-        select contact_id, person_key, evidence, asked, run_id, row_number from contacts where contact_id like ${name} || '%' order by contact_id`;
+        select contact_id, person_key, evidence, asked, run_id, row_number
+        from contacts where contact_id like ${name} || '%' order by contact_id`;
     };
     return { own, other, decisions, before: await decisions() };
   }

@@ -49,7 +49,8 @@ describe.each([
   it.each(['email:bo@former.example', 'person:bo', 'domain:orbit.example'])(
     'matchPerson() sends no request about a person whom an earlier answer connects with %s',
     async (key) => {
-      await warehouse.query`truncate suppression_entries, contact_matches, contact_records, observation_log, people cascade`;
+      await warehouse.query`
+        truncate suppression_entries, contact_matches, contact_records, observation_log, people cascade`;
       const runId = await runningRun(warehouse);
       for (const email of ['bo@former.example', 'bo@orbit.example'])
         await appendContact(warehouse, { contactId: 'bo', runId, person: { id: 'bo', email } });

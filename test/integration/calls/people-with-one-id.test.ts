@@ -25,7 +25,7 @@ async function withheldOf({ attemptId }: AdmittedCall): Promise<unknown[]> {
     select match_index, reason from quarantined_people where attempt_id = ${attemptId} order by match_index`;
 }
 
-const reason = 'an earlier answer has this id for a person of another name';
+const reason = 'this id is also stated for a person of another name';
 
 it('two people with one id in one answer are both withheld', async () => {
   const people = ofOneId();

@@ -72,7 +72,7 @@ async function dataOf(...contacts: readonly Contact[]) {
   });
 }
 
-it('a contact with a record without an id gets the later record with the id, and keeps it without that run', async () => {
+it('a contact with a record without an id keeps the later record with the id without its run', async () => {
   const { person, a, b } = human();
   const first = await play(a, { ...person, id: null });
   const second = await play(b, { ...person, title: 'CTO' });
