@@ -42,6 +42,12 @@ export type BudgetResolution =
   /** The run waits for a person, or for the next period of the budget. */
   | { readonly kind: 'wait'; readonly pauseReason: StatusReason; readonly milliseconds: number | null };
 
+/** A step that cannot be done, and why the run does not continue. */
+interface Refused {
+  readonly kind: 'refused';
+  readonly pauseReason: StatusReason;
+}
+
 export type IngestOutcome =
   | {
       readonly kind: 'ingested';
@@ -49,20 +55,14 @@ export type IngestOutcome =
       readonly malformed: number;
       readonly source: string;
     }
-  | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
+  | Refused;
 
 export type PlanOutcome =
-  | {
-      readonly kind: 'planned';
-      readonly plan: PlanSummary;
-      readonly firstOpenPage: number;
-    }
-  | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
+  | { readonly kind: 'planned'; readonly plan: PlanSummary; readonly firstOpenPage: number }
+  | Refused;
 
 /** What the service says about the credential before the run spends credits, as text for a person. */
-export type ServiceCheck =
-  | { readonly kind: 'ready'; readonly status: string }
-  | { readonly kind: 'refused'; readonly pauseReason: StatusReason };
+export type ServiceCheck = { readonly kind: 'ready'; readonly status: string } | Refused;
 
 export interface OpenedPage {
   /** Numbers of the batches that have people to ask for. */
@@ -70,32 +70,29 @@ export interface OpenedPage {
   readonly people: number;
 }
 
-/** Result of one batch; `calls` counts the calls of this execution. */
-export type BatchResult =
-  | { readonly kind: 'done'; readonly calls: number }
-  /** The rate windows are full, or the service asked for a pause: the workflow continues the batch after this time. */
-  | {
-      readonly kind: 'wait';
-      readonly calls: number;
-      readonly milliseconds: number;
-      readonly reason: string;
-    }
+/** Why no call follows. */
+type Ended =
   /** No credits are left for one more person; the remaining people of the run are over budget. */
-  | { readonly kind: 'over_budget'; readonly calls: number; readonly budget: string }
+  | { readonly kind: 'over_budget'; readonly budget: string }
   /**
    * No call may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left.
    */
-  | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: StatusReason };
+  | { readonly kind: 'stopped'; readonly pauseReason: StatusReason };
+
+/** Result of one batch; `calls` counts the calls of this execution. */
+export type BatchResult = { readonly calls: number } & (
+  | { readonly kind: 'done' }
+  /** The rate windows are full, or the service asked for a pause: the workflow continues the batch after this time. */
+  | { readonly kind: 'wait'; readonly milliseconds: number; readonly reason: string }
+  | Ended
+);
 
 /** Result of several batches: `done`, or why the batches in `left` are not done. */
 export type BatchesResult = BatchResult & { readonly left: readonly number[] };
 
-export type PageResult =
-  | { readonly kind: 'done'; readonly calls: number }
-  /** The run asked the page to end, or the history of the page is long: some of its people are still open. */
-  | { readonly kind: 'unfinished'; readonly calls: number }
-  | { readonly kind: 'over_budget'; readonly calls: number; readonly budget: string }
-  | { readonly kind: 'stopped'; readonly calls: number; readonly pauseReason: StatusReason };
+export type PageResult = { readonly calls: number } &
+  /** `unfinished`: the run asked the page to end, or its history is long: some of its people are still open. */
+  ({ readonly kind: 'done' | 'unfinished' } | Ended);
 
 /** Counts of what retention removed. */
 export interface Pruned {

@@ -4,7 +4,6 @@ import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { LateBill } from '../domain/late-results/late-bill.ts';
 import { settle } from './close-attempt.ts';
 import { pauseCalls } from './pause-calls.ts';
-import { databaseTime } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 
 interface AttemptMoney {
@@ -136,26 +135,14 @@ export async function pauseIfExceeded(
  * @returns false if the call is not polled any more, or a poll has brought a body before
  */
 async function pollForPrice(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
-  const hastened = await transaction
-    .updateTable('attempts as a')
-    .set({ next_poll_at: databaseTime })
-    .where('attempt_id', '=', attemptId)
-    .where('status', '=', 'awaiting')
-    .where('request_id', 'is not', null)
-    .where('next_poll_at', 'is not', null)
-    .where((attempt) =>
-      attempt.not(
-        attempt.exists(
-          attempt
-            .selectFrom('webhook_deliveries as d')
-            .select('d.delivery_id')
-            .whereRef('d.attempt_id', '=', 'a.attempt_id')
-            .where('d.origin', '=', 'poll'),
-        ),
-      ),
-    )
-    .executeTakeFirst();
-  return hastened.numUpdatedRows > 0n;
+  const hastened = await sql`
+    update attempts a
+    set next_poll_at = clock_timestamp()
+    where attempt_id = ${attemptId} and status = 'awaiting' and request_id is not null and next_poll_at is not null
+      and not exists (
+        select from webhook_deliveries d where d.attempt_id = a.attempt_id and d.origin = 'poll')
+  `.execute(transaction);
+  return hastened.numAffectedRows === 1n;
 }
 
 /** Ends the waiting of a call whose price nobody can know. Its credits stay reserved; later results still count. */

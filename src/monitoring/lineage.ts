@@ -1,8 +1,8 @@
 import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
-import { loginInHeader } from '../domain/text/url-parts.ts';
 import { getRun } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';
+import { postJson } from './notification-channels.ts';
 import { lineageEvent, type LineageSource, type LineageType } from './lineage-event.ts';
 
 /**
@@ -17,7 +17,6 @@ export interface Lineage {
   close(): Promise<void>;
 }
 
-const requestMilliseconds = 5_000;
 const closingMilliseconds = 2_000;
 /** Maximum number of events that wait; more events are dropped, because the receiver is unreachable. */
 const mostWaiting = 100;
@@ -54,7 +53,12 @@ export function startLineage(
         // A run whose export was refused has not started: receivers expect that each run does.
         const types = type === 'FAIL' && run.ingestedAt === null ? (['START', type] as const) : [type];
         for (const each of types)
-          await post(receiver, lineageEvent(source, each, run, { at, enriched }), stopped.signal);
+          await postJson(
+            `${receiver.url.replace(/\/$/, '')}/api/v1/lineage`,
+            JSON.stringify(lineageEvent(source, each, run, { at, enriched })),
+            receiver.apiKey === undefined ? {} : { authorization: `Bearer ${receiver.apiKey}` },
+            stopped.signal,
+          );
       } catch (error) {
         log.warn({ runId, event: type, err: error }, 'a lineage event was not delivered');
       }
@@ -74,25 +78,4 @@ export function startLineage(
       clearTimeout(timer);
     },
   };
-}
-
-async function post(
-  { url, apiKey }: { readonly url: string; readonly apiKey: string | undefined },
-  event: object,
-  signal: AbortSignal,
-): Promise<void> {
-  const receiver = loginInHeader(`${url.replace(/\/$/, '')}/api/v1/lineage`);
-  const answer = await fetch(receiver.url, {
-    method: 'POST',
-    body: JSON.stringify(event),
-    redirect: 'manual',
-    headers: {
-      ...receiver.headers,
-      'content-type': 'application/json',
-      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-    },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(requestMilliseconds)]),
-  });
-  await answer.body?.cancel();
-  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
 }

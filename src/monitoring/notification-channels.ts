@@ -14,33 +14,41 @@ const requestMilliseconds = 10_000;
 const commandMilliseconds = 30_000;
 
 /**
- * Posts the event as JSON. Only a 2xx status is a success; redirects are not followed, because they could
- * lead anywhere.
+ * Posts JSON. Only a 2xx status is a success; redirects are not followed, because they could lead anywhere.
  *
- * @param secret key of the signature `x-enrich-signature: sha256=<HMAC in hex>`; undefined: unsigned
+ * @throws Error without address and secret
  */
+export async function postJson(
+  url: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const receiver = loginInHeader(url);
+  const answer = await fetch(receiver.url, {
+    method: 'POST',
+    body,
+    redirect: 'manual',
+    headers: { ...receiver.headers, 'content-type': 'application/json', 'user-agent': 'enrich', ...headers },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(requestMilliseconds)]),
+  }).catch((error: unknown) => {
+    throw new Error(`no answer: ${describeCode(codeOf(error))}`);
+  });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+}
+
+/** @param secret key of the signature `x-enrich-signature: sha256=<HMAC in hex>`; undefined: unsigned */
 export function urlChannel(url: string, secret: string | undefined): Channel {
   return {
     name: 'url',
-    send: async (body, signal) => {
-      const { url: address, headers } = loginInHeader(url);
-      const answer = await fetch(address, {
-        method: 'POST',
+    send: (body, signal) =>
+      postJson(
+        url,
         body,
-        redirect: 'manual',
-        headers: {
-          ...headers,
-          'content-type': 'application/json',
-          'user-agent': 'enrich',
-          ...(secret !== undefined && { 'x-enrich-signature': signatureOf(body, secret) }),
-        },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(requestMilliseconds)]),
-      }).catch((error: unknown) => {
-        throw new Error(`no answer: ${describeCode(codeOf(error))}`);
-      });
-      await answer.body?.cancel();
-      if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-    },
+        secret === undefined ? {} : { 'x-enrich-signature': signatureOf(body, secret) },
+        signal,
+      ),
   };
 }
 

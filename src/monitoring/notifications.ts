@@ -244,15 +244,7 @@ export async function notifyingOfFailure(
   }
 }
 
-/** A time that begins later than this after its scheduled moment is a missed time, such as one of a backfill. */
-const missedAfterSeconds = 3_600;
-/** A person needs one notification for a backfill, and not one for each of its times. */
-const quietSeconds = 3_600;
-
-/**
- * Once for each scheduled time: Temporal may carry out the activity again. Missed times that fail soon after another
- * missed time of the schedule are recorded and not notified.
- */
+/** Once for each scheduled time: Temporal may carry out the activity again. */
 async function recordFailure(
   warehouse: Warehouse,
   { schedule, asOf }: ScheduledTime,
@@ -260,18 +252,8 @@ async function recordFailure(
 ): Promise<void> {
   const facts = { schedule, scheduled_at: asOf, reason: withoutPersonalData(reason), next };
   await sql`
-    insert into notifications (event, facts, closed_at)
-    select 'failed', ${JSON.stringify(facts)}::jsonb,
-      case
-        when ${asOf}::timestamptz < clock_timestamp() - make_interval(secs => ${missedAfterSeconds}) and exists (
-          select
-          from notifications
-          where run_id is null and event = 'failed'
-            and facts ->> 'schedule' = ${schedule}
-            and (facts ->> 'scheduled_at')::timestamptz < occurred_at - make_interval(secs => ${missedAfterSeconds})
-            and occurred_at > clock_timestamp() - make_interval(secs => ${quietSeconds}))
-        then clock_timestamp()
-      end
+    insert into notifications (event, facts)
+    select 'failed', ${JSON.stringify(facts)}::jsonb
     where not exists (
       select
       from notifications

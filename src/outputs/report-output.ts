@@ -10,15 +10,15 @@ import {
 const seconds = z.number().nonnegative();
 
 const run = z.strictObject({
-  run_id: z.string().describe('Id of the run.'),
-  status: z.string().describe('Status of the run.'),
+  run_id: runFields.run_id,
+  status: runFields.status,
   reason: z.string().nullable().describe('Why the run waits or ended so. Null: no reason.'),
-  next: z.string().nullable().describe('What a person can do about the reason. Null: no reason.'),
-  file: z.string().describe('Name of the export, without its folder.'),
+  next: z.string().nullable().describe('What the operator can do about the reason. Null: no reason.'),
+  file: runFields.file,
   file_sha256: z.string().describe('SHA-256 of the export, in hexadecimal digits.'),
-  rows: count.describe('Rows of the export, without the header.'),
-  source: z.string().nullable().describe('CRM of the export. Null: the export has not been read.'),
-  service: z.string().describe('"sandbox", or the address of the service without secrets.'),
+  rows: runFields.rows,
+  source: runFields.source,
+  service: runFields.service,
   asked_for: z
     .strictObject({
       reveal: z.array(z.string()).describe('What --reveal asked for.'),
@@ -26,7 +26,7 @@ const run = z.strictObject({
     })
     .describe('What the calls asked for beyond the fields of a person.'),
   priority: z.string().describe('Priority of the calls.'),
-  plan_hash: z.string().nullable().describe('Hash of the plan. Null: not planned yet.'),
+  plan_hash: runFields.plan_hash,
   created_at: timeText.describe('When the run began.'),
   approved_at: timeText
     .nullable()
@@ -130,17 +130,7 @@ const calls = z.strictObject({
   windows: z.array(window).describe('Rate windows.'),
 });
 
-const lateResults = z.strictObject({
-  awaited: count.describe('Calls whose late results are awaited.'),
-  expired: count.describe('Calls whose late results did not arrive before the deadline.'),
-  arrived: count.describe('Deliveries that took effect.'),
-  late: count.describe('Of these, after the end of the run.'),
-  polled: count.describe('Of these, fetched by a poll.'),
-  duplicate: count.describe('Deliveries that had arrived before.'),
-  orphaned: count.describe(
-    'Deliveries whose results go to no person of a recorded answer. Their price counts.',
-  ),
-  quarantined: count.describe('Deliveries that cannot be read.'),
+const lateResults = runFields.late_results.omit({ next_poll_at: true, missing: true }).extend({
   waiting: count.describe('Deliveries that are not applied yet.'),
   median_seconds: seconds.nullable().describe('Seconds from the answer to the delivery. Null: no delivery.'),
   longest_seconds: seconds.nullable().describe('The longest of them. Null: no delivery.'),

@@ -119,12 +119,6 @@ interface Operation {
   readonly answer: (incoming: Incoming, caller: Caller, fault: Rule) => DoneCall | Refusal;
 }
 
-/** `cut`: half of the body, then the connection closes. */
-interface SentAnswer extends Answer {
-  readonly isCut: boolean;
-  readonly delay: number;
-}
-
 const healthy = { healthy: true, is_logged_in: true };
 const nothing: Answer = { status: 0, contentType: jsonType, body: '', headers: {} };
 const unbilled = { people: 0, credits: '0', billed: [], requestId: null };
@@ -178,16 +172,14 @@ class Sandbox {
       server.route({
         method: operation.method,
         url: `/api/v1${operation.path}${parameter}`,
-        handler: async (request, reply) => {
-          const answer = await this.#handle(operation, {
+        handler: (request, reply) =>
+          this.#handle(operation, reply, {
             headers: request.headers,
             query: request.query as Incoming['query'],
             parameters: request.params as Incoming['parameters'],
             body: typeof request.body === 'string' ? request.body : '',
             arrivedAt: arrivals.get(request) ?? Date.now(),
-          });
-          return this.#send(reply, answer);
-        },
+          }),
       });
     }
   }
@@ -262,21 +254,15 @@ class Sandbox {
   }
 
   /** Handles a call in this order: credential, fault, rate, credits, log, answer. */
-  async #handle(operation: Operation, incoming: Incoming): Promise<SentAnswer> {
+  async #handle(operation: Operation, reply: FastifyReply, incoming: Incoming): Promise<FastifyReply> {
     const { path, isOpen, errors = 'both' } = operation;
     const caller = this.#credentials.check(incoming.headers, isOpen ? undefined : path);
     if ('status' in caller) {
       this.store.countOther(caller.status, path);
-      return { ...errorAnswer(this.#now(), errors, caller), isCut: false, delay: 0 };
+      return this.#send(reply, errorAnswer(this.#now(), errors, caller), {});
     }
     const fault = this.faults.next(path, incoming.body || JSON.stringify(incoming.query));
-    const answer = await this.#answer(operation, incoming, caller, fault);
-    return {
-      ...answer,
-      ...(fault.encoded_twice && answer.status >= 400 && { body: JSON.stringify(answer.body) }),
-      isCut: answer.status === 200 && fault.answer === 'cut',
-      delay: fault.delay ?? 0,
-    };
+    return this.#send(reply, await this.#answer(operation, incoming, caller, fault), fault);
   }
 
   async #answer(operation: Operation, incoming: Incoming, caller: Caller, fault: Rule): Promise<Answer> {
@@ -315,12 +301,14 @@ class Sandbox {
       : { status: 200, contentType: jsonType, body, headers };
   }
 
-  async #send(reply: FastifyReply, answer: SentAnswer): Promise<FastifyReply> {
-    const wait = this.#latency + answer.delay;
+  async #send(reply: FastifyReply, answer: Answer, fault: Rule): Promise<FastifyReply> {
+    const wait = this.#latency + (fault.delay ?? 0);
     if (wait > 0) await sleep(wait);
-    const { status, body, contentType, isCut } = answer;
+    const { status, contentType } = answer;
+    const body = fault.encoded_twice && status >= 400 ? JSON.stringify(answer.body) : answer.body;
     const date = new Date(this.#now()).toUTCString();
     const headers = { ...answer.headers, 'content-type': contentType, date };
+    const isCut = status === 200 && fault.answer === 'cut';
     if (status !== 0 && !isCut) return reply.code(status).headers(headers).send(body);
     reply.hijack();
     if (isCut) {

@@ -90,7 +90,7 @@ export class Columns {
     if (field === 'email' || field === 'domain') return true;
     const cells = filledCells(this.#rows, column).filter((cell) => !isNoValue(cell));
     if (isNameOfPerson(field))
-      return cells.length === 0 || cells.some((cell) => !/\d/.test(cell) && parseName(cell) !== undefined);
+      return cells.length === 0 || cells.some((cell) => parseName(cell) !== undefined);
     return cells.filter((cell) => parseEmails(cell).length > 0).length * 2 <= cells.length;
   }
 

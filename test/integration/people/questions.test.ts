@@ -76,6 +76,22 @@ describe('the views for the questions of docs/warehouse.md', () => {
     expect(costs!['credits_per_verified_email']).toBeNull();
   });
 
+  it('contact_phones says when a phone came first and when it came last', async () => {
+    const facts = { phones: [{ number: '+14155550177', type: 'mobile' }] };
+    await contact('confirmed', '2026-01-01', facts);
+    await contact('confirmed', '2026-02-01', facts);
+    await contact('confirmed', '2026-03-01', { title: { title: 'Lead' } });
+    const [phone] = await ask(`select * from contact_phones where number = '+14155550177'`);
+    const [first, last] = await ask(
+      `select recorded_at from observation_log where facts ? 'phones' and person_id = 'confirmed' order by 1`,
+    );
+    expect(phone).toMatchObject({
+      first_recorded_at: first!['recorded_at'],
+      recorded_at: last!['recorded_at'],
+    });
+    expect(first).not.toEqual(last);
+  });
+
   it('run_costs counts what calls found for contacts, and no person who is no contact', async () => {
     const runId = await finishedRun();
     const facts = { email: { email: 'ada@orbit.example', email_status: 'Verified' } };

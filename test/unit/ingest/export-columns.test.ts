@@ -45,6 +45,12 @@ describe('short names', () => {
     },
   );
 
+  it('names with digits are names', () => {
+    const rows = [['Mira', 'Berg1', 'mira@orbit.example']];
+    const layout = { header: ['first_name', 'last_name', 'email'], recognised: true, rows };
+    expect(mapColumns('contacts.csv', layout, {}).fields.last_name).toEqual([1]);
+  });
+
   it('a column Last with dates has no names', () => {
     const rows = [['Mira', '2026-11-02', 'mira@orbit.example']];
     const layout = { header: ['First', 'Last', 'Email'], recognised: true, rows };

@@ -17,7 +17,12 @@ describe('what needs a person', () => {
   });
 
   it('needsPerson() begins with the reason and next step of a paused run', () => {
-    const run = { ...quiet.run, status: 'paused', reason: 'the key was refused', next: 'set another key' };
+    const run = {
+      ...quiet.run,
+      status: 'paused' as const,
+      reason: 'the key was refused',
+      next: 'set another key',
+    };
     expect(needsPerson({ ...quiet, run }, [])[0]).toEqual({
       what: 'The run is paused: the key was refused.',
       next: 'set another key',
@@ -27,7 +32,7 @@ describe('what needs a person', () => {
   it.each([
     [
       'a plan that awaits approval',
-      { run: { ...quiet.run, status: 'awaiting_approval', reason: null } },
+      { run: { ...quiet.run, status: 'awaiting_approval' as const, reason: null } },
       'enrich approve ',
     ],
     [

@@ -99,7 +99,12 @@ export const commentsOfPeople = {
       'Index in the list of the answer or delivery, from 0; lists of two deliveries have the same positions',
     rank: 'Place among the numbers of the person, from 1: the number to call first is first',
   },
-  contact_phones: { ...phones, is_first: 'Whether enriched_contacts has this number' },
+  contact_phones: {
+    ...phones,
+    is_first: 'Whether enriched_contacts has this number',
+    recorded_at: 'When the newest answer or delivery with the number was written',
+    first_recorded_at: 'When the first answer or delivery with the number was written',
+  },
   employment_history: {
     position: 'Place in the list of the service, from 1',
     started_on: 'First day, where the service gives a date',

@@ -41,7 +41,13 @@ export const questions = [
 
   `create view enrichment.contact_phones as
     select c.source, c.contact_id, n.number, n.e164, n.type, n.status, n.dnc_status, n.number = p.phone as is_first,
-      n.origin, n.asked_at, o.recorded_at, o.run_id, o.attempt_id, o.delivery_id
+      n.origin, n.asked_at, o.recorded_at, o.run_id, o.attempt_id, o.delivery_id,
+      (
+        select min(f.recorded_at)
+        from enrichment.observation_log f
+        where f.person_key = n.person_key and f.service = n.service
+          and f.facts @> jsonb_build_object('phones', jsonb_build_array(jsonb_build_object('number', n.number)))
+      ) as first_recorded_at
     from enrichment.contacts c
     join enrichment.people p on p.service = c.service and p.person_key = c.person_key
     join enrichment.person_phones n on n.service = c.service and n.person_key = c.person_key
