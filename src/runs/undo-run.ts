@@ -30,7 +30,10 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
         where r.contact_id = k.contact_id and r.run_id <> k.run_id) as is_repeated
       from contact_records k
       where k.run_id = ${runId}
-        and exists (select from contact_matches m where m.source = k.source and m.contact_id = k.contact_id)
+        and exists (
+          select from contact_matches m
+          where m.source = k.source and m.contact_id = k.contact_id
+            and (m.valid_to is null or (select undone_at from runs where run_id = k.run_id) is not null))
     ) recorded
   `.execute(database);
   return rows[0]!;
