@@ -41,7 +41,7 @@ interface Said {
   readonly restored: number;
 }
 
-it('enrich undo shows its effect, asks, takes the contacts back and keeps the people, and a revert changes nothing', async () => {
+it('enrich undo shows its effect, asks, keeps the people, and a revert changes nothing', async () => {
   await enriched(system.sample(20));
   const run = await enriched(system.sample(30), '--reveal', 'phone');
   const after = await contents();
