@@ -97,16 +97,14 @@ export class LateResults {
    */
   async accept(request: LateRequest, kinds: readonly DeliveryKind[]): Promise<void> {
     const { faults, seed } = this.#options;
-    const early: Promise<void>[] = [];
-    for (const kind of kinds) {
+    const made = kinds.flatMap((kind) => {
       const rule = faults.nextDelivery(kind);
       const groups = rule.split ? request.people.map((person) => [person]) : [request.people];
-      for (const [index, people] of groups.entries()) {
-        const part = { kind, people, isFirst: index === 0, rule, seed };
-        early.push(this.#make(kind, request, rule, bodyOf(request, part)));
-      }
-    }
-    await Promise.all(early);
+      return groups.map((people, index) =>
+        this.#make(kind, request, rule, bodyOf(request, { kind, people, isFirst: index === 0, rule, seed })),
+      );
+    });
+    await Promise.all(made);
   }
 
   /** GET /webhook_result/{request_id}. @returns the body */
