@@ -21,7 +21,7 @@ const answersPerStep = 10;
 
 /**
  * Digests everything that waits in the queue: one writer at a time decides who is who. Whoever finds the digest running
- * waits until it is past the own facts. After a kill the next digest starts over from the facts.
+ * waits until it is past the own facts, and not for facts that come later. After a kill the next digest starts over from the facts.
  *
  * An entry that fails is set aside with its reason, and the rest goes on.
  *
@@ -35,8 +35,9 @@ export async function digest(
 ): Promise<{ readonly filled: number; readonly withdrawn: number; readonly complete: boolean }> {
   const total = { filled: 0, withdrawn: 0 };
   let done = 0;
+  const last = await newestEntry(database);
   while (signal?.aborted !== true) {
-    if (!(await hasEntries(database))) return { ...total, complete: true };
+    if (last === null || !(await hasEntries(database, last))) return { ...total, complete: true };
     const step = await digestStep(database);
     total.filled += step.filled;
     total.withdrawn += step.withdrawn;
@@ -45,9 +46,17 @@ export async function digest(
   return { ...total, complete: false };
 }
 
-async function hasEntries(database: Kysely<Tables>): Promise<boolean> {
+/** The newest entry, which the caller's are not newer than; null: nothing waits. */
+async function newestEntry(database: Kysely<Tables>): Promise<string | null> {
+  const { rows } = await sql<{ last: string | null }>`
+    select max(entry_id)::text as last from digest_queue where problem is null
+  `.execute(database);
+  return rows[0]!.last;
+}
+
+async function hasEntries(database: Kysely<Tables>, last: string): Promise<boolean> {
   const { rows } = await sql<{ any: boolean }>`
-    select exists (select from digest_queue where problem is null) as any
+    select exists (select from digest_queue where problem is null and entry_id <= ${last}::bigint) as any
   `.execute(database);
   return rows[0]!.any;
 }
