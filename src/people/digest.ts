@@ -21,7 +21,7 @@ const answersPerStep = 10;
 
 /**
  * Digests everything that waits in the queue: one writer at a time decides who is who. Whoever finds the digest running
- * waits until it is past the own facts, and not for facts that come later. After a kill the next digest starts over from the facts.
+ * waits until it is past the own facts, and not for later ones. After a kill, the next digest starts over.
  *
  * An entry that fails is set aside with its reason, and the rest goes on.
  *
