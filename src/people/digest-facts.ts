@@ -39,7 +39,6 @@ import {
   type PersonName,
   type PersonValues,
 } from './people-tables.ts';
-import { recordContacts } from './record-contacts.ts';
 import { readForbiddenFills, readListed, removeSuppressed } from './suppressed-facts.ts';
 
 /** What a step of the digest looks at. */
@@ -78,12 +77,6 @@ export async function digestFacts(
   facts: FactsToDigest,
 ): Promise<DigestFigures> {
   const calls = await readAnsweredCalls(transaction, database, facts.answers);
-  for (const { runId, rows } of calls)
-    await recordContacts(
-      transaction,
-      runId,
-      sql`r.row_number = any(${rows.map(({ rowNumber }) => rowNumber)}::int[])`,
-    );
   const { rows } = await sql<{ now: number }>`
     select (extract(epoch from clock_timestamp()) * 1000000)::float8 as now
   `.execute(transaction);

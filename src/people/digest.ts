@@ -3,7 +3,6 @@ import type { Warehouse } from '../db/database.ts';
 import { canSucceedLater, isOvertaken } from '../db/postgres-errors.ts';
 import type { Tables } from '../db/schema.ts';
 import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
-import { forgetAnswer } from './answered-call.ts';
 import { digestFacts, type DigestFigures } from './digest-facts.ts';
 import type { PersonName } from './people-tables.ts';
 
@@ -70,13 +69,11 @@ interface Step {
 async function digestStep(database: Kysely<Tables>): Promise<Step> {
   for (;;)
     try {
-      return await inDigest(database, async (transaction) =>
-        digestNext(transaction, database, entriesPerStep),
-      );
+      return await inDigest(database, async (transaction) => digestNext(transaction, database));
     } catch (error) {
       if (isOvertaken(error)) continue;
       if (canSucceedLater(error)) throw error;
-      return digestOneByOne(database, error);
+      return digestOldest(database);
     }
 }
 
@@ -98,11 +95,14 @@ export async function lockDigest(transaction: Transaction<Tables>): Promise<void
   if (rows.length === 0) throw new Error('the row of digest_lock is missing');
 }
 
-async function digestNext(
-  transaction: Transaction<Tables>,
-  database: Kysely<Tables>,
-  limit: number,
-): Promise<Step> {
+async function digestNext(transaction: Transaction<Tables>, database: Kysely<Tables>): Promise<Step> {
+  const entries = await oldestEntries(transaction, entriesPerStep);
+  const answers = entries.filter(({ kind }) => kind === 'answer').slice(0, answersPerStep);
+  const taken = entries.filter((entry) => entry.kind !== 'answer' || answers.includes(entry));
+  return { ...(await digestEntries(transaction, database, taken)), entries: taken.length };
+}
+
+async function oldestEntries(transaction: Transaction<Tables>, limit: number): Promise<QueueEntry[]> {
   const { rows } = await sql<QueueEntry>`
     select entry_id as "entryId", kind, owner, name
     from digest_queue
@@ -110,10 +110,7 @@ async function digestNext(
     order by entry_id
     limit ${limit}
   `.execute(transaction);
-  const answers = rows.filter(({ kind }) => kind === 'answer').slice(0, answersPerStep);
-  const taken = rows.filter((entry) => entry.kind !== 'answer' || answers.includes(entry));
-  const figures = await digestEntries(transaction, database, taken);
-  return { ...figures, entries: taken.length };
+  return rows;
 }
 
 async function digestEntries(
@@ -137,43 +134,42 @@ async function digestEntries(
   await sql`
     delete from digest_queue where entry_id = any(${entries.map(({ entryId }) => entryId)}::bigint[])
   `.execute(transaction);
-  for (const answer of answers) forgetAnswer(database, answer);
   return figures;
 }
 
-/** Digests the oldest entry alone, and sets it aside if it fails. */
-async function digestOneByOne(database: Kysely<Tables>, cause: unknown): Promise<Step> {
-  try {
-    return await inDigest(database, async (transaction) => digestNext(transaction, database, 1));
-  } catch (error) {
-    if (canSucceedLater(error)) throw error;
-    await setAside(database, error ?? cause);
-    return { filled: 0, withdrawn: 0, entries: 1 };
-  }
+/** Digests the oldest entry alone, and sets it aside if it fails. One transaction: no other entry takes its place. */
+async function digestOldest(database: Kysely<Tables>): Promise<Step> {
+  return inDigest(database, async (transaction) => {
+    const [entry] = await oldestEntries(transaction, 1);
+    if (!entry) return { filled: 0, withdrawn: 0, entries: 0 };
+    await sql`savepoint entry`.execute(transaction);
+    try {
+      return { ...(await digestEntries(transaction, database, [entry])), entries: 1 };
+    } catch (error) {
+      if (canSucceedLater(error)) throw error;
+      await sql`rollback to savepoint entry`.execute(transaction);
+      await setAside(transaction, entry, error);
+      return { filled: 0, withdrawn: 0, entries: 1 };
+    }
+  });
 }
 
 /**
- * Sets the oldest entry aside. The rows of an answer become `unknown`: the answer is paid for and stored, and no run
- * pays for its people again by itself. `enrich rebuild` tries the entry again.
+ * Sets an entry aside. The rows of an answer become `unknown`: the answer is paid for and stored, and no run pays for
+ * its people again by itself. `enrich rebuild` tries the entry again.
  */
-async function setAside(database: Kysely<Tables>, error: unknown): Promise<void> {
+async function setAside(transaction: Transaction<Tables>, entry: QueueEntry, error: unknown): Promise<void> {
   const name = error instanceof Error ? error.name : 'unknown error';
-  await inDigest(database, async (transaction) => {
-    const { rows } = await sql<QueueEntry>`
-      update digest_queue set problem = ${`it cannot be digested (${name})`}
-      where entry_id = (select min(entry_id) from digest_queue where problem is null)
-      returning entry_id as "entryId", kind, owner, name
-    `.execute(transaction);
-    const [entry] = rows;
-    if (entry?.kind !== 'answer') return;
-    forgetAnswer(database, entry.owner);
-    await sql`
-      update run_rows r
-      set outcome = 'unknown', reason = ${`the answer of attempt ${entry.owner} is stored and cannot be digested`}
-      from attempt_people p
-      where p.attempt_id = ${entry.owner} and r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null
-    `.execute(transaction);
-  });
+  await sql`
+    update digest_queue set problem = ${`it cannot be digested (${name})`} where entry_id = ${entry.entryId}::bigint
+  `.execute(transaction);
+  if (entry.kind !== 'answer') return;
+  await sql`
+    update run_rows r
+    set outcome = 'unknown', reason = ${`the answer of attempt ${entry.owner} is stored and cannot be digested`}
+    from attempt_people p
+    where p.attempt_id = ${entry.owner} and r.run_id = p.run_id and r.row_number = p.row_number and r.outcome is null
+  `.execute(transaction);
 }
 
 /** Tries entries again that were set aside. @returns how many there are */
@@ -190,7 +186,7 @@ export async function digestQueued(
   database: Warehouse['database'],
 ): Promise<void> {
   for (;;) {
-    const { entries } = await digestNext(transaction, database, entriesPerStep);
+    const { entries } = await digestNext(transaction, database);
     if (entries === 0) return;
   }
 }

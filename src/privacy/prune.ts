@@ -45,9 +45,11 @@ type BodyKind = 'answers' | 'deliveries' | 'quarantine';
 /** Small batches, because a body can be 1 MB and each transaction must be short. */
 const bodiesPerBatch = 200;
 
-/** The call is closed: its cost is settled and every delivery was read. */
-const closedCall = sql`r.finished_at is not null and a.credits_settled is not null and not exists (
-  select 1 from webhook_deliveries w where w.attempt_id = a.attempt_id and w.status = 'received')`;
+/** The call is closed: its cost is settled, its answer is digested and every delivery was read. */
+const closedCall = sql`r.finished_at is not null and a.credits_settled is not null
+  and not exists (
+    select 1 from webhook_deliveries w where w.attempt_id = a.attempt_id and w.status = 'received')
+  and not exists (select 1 from digest_queue q where q.owner = a.attempt_id and q.kind = 'answer')`;
 
 const effective = sql`d.status in (${anyOf(effectiveStatuses)})`;
 

@@ -62,7 +62,7 @@ async function play(
       select concat_ws(' ', source, contact_id, person_key, evidence, asked, run_id) as state from contacts
       union all select concat_ws(' ', person_key, title, email, phone, run_id) from people`;
     // Keys of people without an id are hashes of texts with the name.
-    const ofWorld = rows.map(({ state }) => state.replaceAll(name, 'W').replace(/seen:\w+/, 'seen'));
+    const ofWorld = rows.map(({ state }) => state.replaceAll(name, 'W'));
     states.push(ofWorld.toSorted().join('\n'));
   };
   for (const step of steps.slice(0, prunedAfter)) await world!.play(step);

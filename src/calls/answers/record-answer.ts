@@ -21,7 +21,7 @@ import { reopenDeliveries } from '../../late-results/deliveries.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { isStub } from '../../domain/identity/identity-evidence.ts';
 import type { Person } from '../../domain/identity/person.ts';
-import { keepAnswer, type DigestibleAnswer } from '../../people/answered-call.ts';
+import { forgetAnswer, keepAnswer, type DigestibleAnswer } from '../../people/answered-call.ts';
 import { digest, queueAnswer } from '../../people/digest.ts';
 import type { BulkAnswer } from '../../service/answers/bulk-answer.ts';
 
@@ -52,8 +52,13 @@ export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): 
   // Before the transaction: compressing 600 KB takes some milliseconds.
   const body = await promisify(gzip)(answer.raw, { level: 1 });
   keepAnswer(warehouse.database, attemptId, answer);
-  await warehouse.database.transaction().execute((transaction) => storeAnswer(transaction, record, body));
-  await digest(warehouse);
+  try {
+    await warehouse.database.transaction().execute((transaction) => storeAnswer(transaction, record, body));
+    await digest(warehouse);
+  } finally {
+    // Another process may have digested the answer, from its stored body.
+    forgetAnswer(warehouse.database, attemptId);
+  }
 }
 
 async function storeAnswer(

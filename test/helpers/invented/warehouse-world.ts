@@ -176,6 +176,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
       const staged = await stage(runId, row);
       if (staged !== undefined) asked.push({ row, rowNumber: staged });
     }
+    await reconcileContacts(warehouse, runId, signal);
     // Another human in a delivery has only an id that no answer has: nothing says whose results the delivery brings.
     const awaited = humans.filter(
       (human) => hasId(human, answer) || asked.some(({ row }) => row.human === human),
