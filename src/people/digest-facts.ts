@@ -15,17 +15,17 @@ import { digestCall, writeCalls, type Arrived, type DigestedCall } from './diges
 import { columnsOf, comparedForm, fold, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
 import {
   knownPerson,
-  namedPeople,
   Neighbourhood,
   type ContactDecided,
   type ContactRecord,
   type ContactState,
-  type FormerMatch,
+  type ContactMatch,
   type KnownPerson,
 } from './neighbourhood.ts';
 import { factsOfAnswer, personKey as keyOfPerson } from './observation.ts';
 import {
   changedGroups,
+  isOfPeople,
   nameOfPerson,
   newObservationIds,
   readObservations,
@@ -642,7 +642,7 @@ class DigestStep {
     const { rows } = await sql<ContactKey & PersonName & { readonly matchId: string }>`
       select source, contact_id as "contactId", service, person_key as "personKey", match_id as "matchId"
       from contact_matches
-      where valid_to is null and (service, person_key) in (${namedPeople([...this.#touched.values()])})
+      where valid_to is null and ${isOfPeople([...this.#touched.values()])}
     `.execute(this.#transaction);
     return rows;
   }
@@ -669,8 +669,8 @@ function rowOf({ rows }: AnsweredCall, { source, contactId }: ContactKey): Asked
 }
 
 /** The earlier match of a contact with a person that a call for the contact gave it. */
-function askingFor({ former }: ContactState, person: PersonName): FormerMatch | undefined {
-  return former.find((each) => each.asked && isPerson(each, person));
+function askingFor({ matches }: ContactState, person: PersonName): ContactMatch | undefined {
+  return matches.find((each) => each.asked && isPerson(each, person));
 }
 
 function isPerson(one: PersonName, other: PersonName): boolean {

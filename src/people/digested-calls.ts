@@ -144,6 +144,8 @@ async function writeOutcomes(
   rows: readonly DigestedRow[],
 ): Promise<void> {
   const answered = JSON.stringify(rows);
+  // The list finds the rows by the index; a join alone read all rows of the run.
+  const rowNumbers = rows.map(({ rowNumber }) => rowNumber);
   await sql`
     with answered as materialized (
       select * from jsonb_to_recordset(${answered}::jsonb)
@@ -153,7 +155,7 @@ async function writeOutcomes(
       from answered a
       where p.attempt_id = ${attemptId} and p.row_number = a."rowNumber"
     ), unclaimed as (
-      delete from claims c using answered a where c.run_id = ${runId} and c.row_number = a."rowNumber"
+      delete from claims c where c.run_id = ${runId} and c.row_number = any(${rowNumbers}::integer[])
     )
     update run_rows r
     set outcome = case when r.outcome = 'suppressed' then r.outcome else a.outcome end,
@@ -166,7 +168,7 @@ async function writeOutcomes(
       end,
       filled = r.filled and r.outcome is distinct from 'suppressed' and a.outcome <> 'enriched'
     from answered a
-    where r.run_id = ${runId} and r.row_number = a."rowNumber"
+    where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::integer[]) and r.row_number = a."rowNumber"
       and (
         r.outcome is null
         -- The database had lost the call when its run ended.

@@ -30,6 +30,7 @@ import type { Tables } from '../db/schema.ts';
 import { contactKey, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
 import { comparedForm } from './fold.ts';
+import { isOfPeople } from './people-tables.ts';
 
 /** A person whom an answer has named. Times are microseconds since 1970. */
 export interface KnownPerson {
@@ -57,22 +58,13 @@ export interface ContactState extends ContactKey {
   /** Of the run of the newest record; undefined: no record is left. */
   readonly service: string | undefined;
   readonly records: readonly ContactRecord[];
-  readonly match: OpenMatch | undefined;
-  /** The people whom the contact has ever had. */
-  readonly former: readonly FormerMatch[];
+  readonly match: ContactMatch | undefined;
+  /** Everybody whom the contact has ever had; matches that a call gave first, the newest first. */
+  readonly matches: readonly ContactMatch[];
   /** When a call last asked for the contact itself and found a person; 0: never. */
   readonly askedAt: number;
   readonly decisions: readonly ContactDecision[] | null;
   readonly verdicts: Verdicts;
-}
-
-export interface OpenMatch {
-  readonly matchId: string;
-  readonly service: string;
-  readonly personKey: string;
-  readonly evidence: string;
-  readonly runId: string;
-  readonly rowNumber: number;
 }
 
 /** A row of a call that the digest looks at: it asked for a contact, under these identity keys. */
@@ -81,10 +73,13 @@ export interface AskingRow extends ContactKey {
   readonly keys: readonly string[];
 }
 
-/** A person whom a contact has or had, with the newest call for the contact whose answer has the person. */
-export interface FormerMatch {
+/** A person whom a contact has or had, with the newest call that asked for the contact and whose answer has the person. */
+export interface ContactMatch {
+  readonly matchId: string;
   readonly service: string;
   readonly personKey: string;
+  readonly evidence: string;
+  readonly isOpen: boolean;
   readonly asked: boolean;
   readonly runId: string;
   readonly rowNumber: number;
@@ -147,14 +142,15 @@ export class Neighbourhood {
       select source, contact_id as "contactId" from contact_keys where key = any(${keys}::integer[])
       union
       select source, contact_id from contact_matches
-      where valid_to is null and (service, person_key) in (${namedPeople(people)})
+      where valid_to is null and ${isOfPeople(people)}
     `.execute(this.#transaction);
     return this.readContacts(rows);
   }
 
   async #addContacts(named: RawBuilder<unknown>): Promise<void> {
     const { rows } = await readStates(named).execute(this.#transaction);
-    for (const { records: read, decisions, match, former, ...row } of rows) {
+    for (const { records: read, decisions, matches: stored, ...row } of rows) {
+      const matches = stored ?? [];
       const [newest] = read ?? [];
       const records = (read ?? []).map(
         ({ runId, rowNumber, askedAt, isBlocked, ...cells }): ContactRecord => {
@@ -177,13 +173,9 @@ export class Neighbourhood {
         ...row,
         service: newest?.service,
         records,
-        match: match ?? undefined,
-        former: former ?? [],
-        askedAt: Math.max(
-          0,
-          ...own.map((call) => call.askedAt),
-          ...(former ?? []).map((each) => each.askedAt ?? 0),
-        ),
+        match: matches.find(({ isOpen }) => isOpen),
+        matches,
+        askedAt: Math.max(0, ...own.map((call) => call.askedAt), ...matches.map((each) => each.askedAt ?? 0)),
         decisions,
         verdicts: records[0] ? verdictsOf(decisions, records[0].compared) : noVerdicts,
       };
@@ -217,20 +209,22 @@ export class Neighbourhood {
     const missing = personKeys.filter((personKey) => !this.person(service, personKey));
     if (keys.length + missing.length === 0) return;
     const { rows } = await sql<PersonRow>`
-      select n.person_key as "personKey", n.keys, p.emails, p.employment,
-        jsonb_build_object(${columnMembers}) as columns,
-        (extract(epoch from p.enriched_at) * 1000000)::float8 as "askedAt"
-      from (
+      with found as materialized (
         select person_key, array_agg(key) as keys
         from (
           select person_key, key from person_keys
           where key = any(${[...new Set(keys)]}::integer[]) and service = ${service}
           union all
           select unnest(${missing}::text[]), null
-        ) found
+        ) named
         group by person_key
-      ) n
+      )
+      select n.person_key as "personKey", n.keys, p.emails, p.employment,
+        jsonb_build_object(${columnMembers}) as columns,
+        (extract(epoch from p.enriched_at) * 1000000)::float8 as "askedAt"
+      from found n
       join people p on p.service = ${service} and p.person_key = n.person_key
+      where p.person_key = any(array(select person_key from found))
       order by n.person_key
     `.execute(this.#transaction);
     for (const { personKey, keys: found, askedAt, ...row } of rows) {
@@ -294,13 +288,14 @@ export class Neighbourhood {
     record: ContactRecord,
     more: readonly KnownPerson[] = [],
   ): { readonly decision: PersonDecision; readonly people: readonly KnownPerson[] } {
-    const { service, verdicts, former, askedAt: contactAskedAt } = contact;
+    const { service, verdicts, matches, askedAt: contactAskedAt } = contact;
     if (service === undefined) return { decision: { kind: 'none', reason: undefined }, people: [] };
     const people = [...this.candidatesOf(contact, record, service), ...more];
     const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
       person: compared,
       askedAt,
-      isFormer: askedAt < contactAskedAt && former.some((each) => each.asked && each.personKey === personKey),
+      isFormer:
+        askedAt < contactAskedAt && matches.some((each) => each.asked && each.personKey === personKey),
     }));
     const decision = decidePerson(record.compared, {
       candidates,
@@ -399,15 +394,6 @@ function personName({ service, personKey }: Pick<KnownPerson, 'service' | 'perso
   return `${service} ${personKey}`;
 }
 
-/** Query of `service` and `person_key`. */
-export function namedPeople(
-  people: readonly Pick<KnownPerson, 'service' | 'personKey'>[],
-): RawBuilder<unknown> {
-  return sql`
-    select * from unnest(${people.map(({ service }) => service)}::text[],
-      ${people.map(({ personKey }) => personKey)}::text[])`;
-}
-
 function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): void {
   const found = sets.get(key);
   if (found) found.add(value);
@@ -429,8 +415,7 @@ type RecordRow = Omit<ContactRecord, 'compared'> & IdentityColumns & { readonly 
 
 interface StateRow extends ContactKey {
   readonly records: readonly RecordRow[] | null;
-  readonly match: OpenMatch | null;
-  readonly former: readonly FormerMatch[] | null;
+  readonly matches: readonly ContactMatch[] | null;
   readonly decisions: readonly ContactDecision[] | null;
 }
 
@@ -443,23 +428,19 @@ function readStates(named: RawBuilder<unknown>): RawBuilder<StateRow> {
   return sql<StateRow>`
     with n as materialized (select * from (${named}) as named (source, contact_id))
     select n.source, n.contact_id as "contactId", k.records,
-      case when m.match_id is not null then jsonb_build_object('matchId', m.match_id::text, 'service', m.service,
-        'personKey', m.person_key, 'evidence', m.evidence, 'runId', m.run_id, 'rowNumber', m.row_number) end as match,
       (
-        select jsonb_agg(jsonb_build_object('service', service, 'personKey', person_key, 'asked', asked,
-          'runId', run_id, 'rowNumber', row_number, 'attemptId', attempt_id, 'askedAt', asked_at))
-        from (
-          select distinct on (m.service, m.person_key) m.*,
-            (extract(epoch from a.admitted_at) * 1000000)::float8 as asked_at
-          from contact_matches m
-          left join attempts a on a.attempt_id = m.attempt_id
-          where m.source = n.source and m.contact_id = n.contact_id
-          order by m.service, m.person_key, m.asked desc, m.match_id desc
-        ) had
-      ) as former,
+        select jsonb_agg(
+          jsonb_build_object('matchId', m.match_id::text, 'service', m.service, 'personKey', m.person_key,
+            'evidence', m.evidence, 'isOpen', m.valid_to is null, 'asked', m.asked, 'runId', m.run_id,
+            'rowNumber', m.row_number, 'attemptId', m.attempt_id,
+            'askedAt', (extract(epoch from a.admitted_at) * 1000000)::float8)
+          order by m.asked desc, m.match_id desc)
+        from contact_matches m
+        left join attempts a on a.attempt_id = m.attempt_id
+        where m.source = n.source and m.contact_id = n.contact_id
+      ) as matches,
       ${decisionsOf(sql`k.records -> 0 ->> 'service'`, sql`n.source`, sql`n.contact_id`)} as decisions
     from n
-    left join contact_matches m on m.source = n.source and m.contact_id = n.contact_id and m.valid_to is null
     left join lateral (
       select jsonb_agg(record order by place) as records
       from (
@@ -467,9 +448,10 @@ function readStates(named: RawBuilder<unknown>): RawBuilder<StateRow> {
           to_jsonb(k) || jsonb_build_object('runId', k.run_id, 'rowNumber', k.row_number, 'service', ${service},
             'isBlocked', k.is_blocked,
             'askedAt', (
-              select (extract(epoch from max(h.asked_at)) * 1000000)::float8
-              from unnest(k.keys) as own (key)
-              join lookup_history h on h.key_hash = key_hash(own.key, ${service}) and h.field_group = 'profile'
+              select (extract(epoch from max(asked_at)) * 1000000)::float8
+              from lookup_history
+              where field_group = 'profile'
+                and key_hash = any(array(select key_hash(key, ${service}) from unnest(k.keys) as own (key)))
             )) as record
         from contact_records k
         join runs u on u.run_id = k.run_id and u.undone_at is null

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { personColumns, personFieldGroups, type FieldGroup } from '../domain/warehouse/person-columns.ts';
 import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Tables } from '../db/schema.ts';
 import { columnsOf, shownValue, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
 import type { ObservedFacts } from './observation.ts';
-import { namedPeople } from './neighbourhood.ts';
 
 /** A person of one service, by the key that the tables have. */
 export interface PersonName {
@@ -34,6 +33,14 @@ export interface ObservedPerson {
   readonly matchKeys: readonly number[];
 }
 
+/** Condition on a table with the columns `service` and `person_key`: an entry is about one of these people. */
+export function isOfPeople(people: readonly PersonName[]): RawBuilder<boolean> {
+  const personKeys = people.map(({ personKey }) => personKey);
+  // The list alone finds the entries by an index: the pairs only tell services apart.
+  return sql<boolean>`(person_key = any(${personKeys}::text[]) and (service, person_key) in (
+    select * from unnest(${people.map(({ service }) => service)}::text[], ${personKeys}::text[])))`;
+}
+
 export function nameOfPerson({ service, personKey }: PersonName): string {
   return `${service} ${personKey}`;
 }
@@ -52,7 +59,7 @@ export async function readObservations(
       o.run_id as "runId", o.attempt_id as "attemptId", o.organization_key as "organizationKey",
       o.match_keys as "matchKeys", o.facts - '{contact,account}'::text[] as facts
     from observation_log o
-    where (o.service, o.person_key) in (${namedPeople(people)})
+    where ${isOfPeople(people)}
   `.execute(transaction);
   for (const { service, personKey, matchKeys, ...observation } of rows) {
     const name = nameOfPerson({ service, personKey });
@@ -73,7 +80,7 @@ export async function readPersonKeys(
   const { rows } = await sql<PersonName & { readonly keys: readonly number[] }>`
     select service, person_key as "personKey", array_agg(key) as keys
     from person_keys
-    where (service, person_key) in (${namedPeople(people)})
+    where ${isOfPeople(people)}
     group by service, person_key
   `.execute(transaction);
   return new Map(rows.map(({ keys, ...person }) => [nameOfPerson(person), keys]));
@@ -174,7 +181,7 @@ export async function readPersonValues(
       (extract(epoch from p.enriched_at) * 1000000)::float8 as "askedAt",
       jsonb_build_object(${sql.raw(contactColumns.map((name) => `'${name}', p.${name}`).join(', '))}) as columns
     from people p
-    where (p.service, p.person_key) in (${namedPeople(people)})
+    where ${isOfPeople(people)}
   `.execute(transaction);
   return new Map(rows.map(({ columns, ...row }) => [nameOfPerson(row), comparedValues(columns, row)]));
 }
@@ -268,11 +275,11 @@ async function removePeople(
   people: readonly PersonName[],
 ): Promise<string[]> {
   if (people.length === 0) return [];
-  const named = namedPeople(people);
-  await sql`delete from person_keys where (service, person_key) in (${named})`.execute(transaction);
-  await sql`delete from person_history where (service, person_key) in (${named})`.execute(transaction);
+  const isGone = isOfPeople(people);
+  await sql`delete from person_keys where ${isGone}`.execute(transaction);
+  await sql`delete from person_history where ${isGone}`.execute(transaction);
   const { rows } = await sql<PersonName>`
-    delete from people where (service, person_key) in (${named}) returning service, person_key as "personKey"
+    delete from people where ${isGone} returning service, person_key as "personKey"
   `.execute(transaction);
   return rows.map(nameOfPerson);
 }
@@ -300,7 +307,7 @@ async function writeHistory(
       select * from jsonb_populate_recordset(null::person_history, ${JSON.stringify(rows)}::jsonb)
     ), gone as (
       delete from person_history h
-      where (h.service, h.person_key) in (${namedPeople(known)})
+      where ${isOfPeople(known)}
         and (h.service, h.person_key, h.field_group, h.valid_from) not in (
           select service, person_key, field_group, valid_from from said)
       returning service, person_key

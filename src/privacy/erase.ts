@@ -11,7 +11,7 @@ import { rewriteContactKeys } from '../people/record-contacts.ts';
 import { digestQueued, lockDigest, queueContacts, queuePeople } from '../people/digest.ts';
 import { keyOfId } from '../people/observation.ts';
 import { unnestRows, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
-import { isOfPeople } from './find-people.ts';
+import { isOfPeople } from '../people/people-tables.ts';
 import { asWord, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
 import { recordsToSuppress } from './records-to-suppress.ts';
 import { clearPersonalData } from '../suppression/drop-suppressed.ts';

@@ -2,16 +2,12 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { unnestRows, unnestContacts, type RowKey, type ContactKey } from '../keys/contact-key.ts';
 import type { Tables } from '../db/schema.ts';
 import { isOverruledMatch, isOverruled } from '../people/decisions/contact-decisions.ts';
+import type { PersonName } from '../people/people-tables.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { exportOrder, isExport } from '../db/valid-entries.ts';
 
-export interface PersonKey {
-  readonly service: string;
-  readonly personKey: string;
-}
-
-interface FoundPerson extends PersonKey {
+interface FoundPerson extends PersonName {
   readonly personId: string | null;
   readonly confirmed: readonly string[];
   readonly email: string | null;
@@ -67,21 +63,16 @@ export function nameOf({ firstName, lastName }: FoundPerson): NameCells {
   return { first_name: firstName, last_name: lastName, name: null };
 }
 
-export function distinctPeople(found: readonly FoundPerson[]): readonly PersonKey[] {
+export function distinctPeople(found: readonly FoundPerson[]): readonly PersonName[] {
   const people = found.map(({ service, personKey }) => ({ service, personKey }));
   return [...new Map(people.map((each) => [JSON.stringify(each), each])).values()];
 }
 
 /** Query of `service` and `person_key`. */
-export function peopleOf(people: readonly PersonKey[]): RawBuilder<unknown> {
+export function peopleOf(people: readonly PersonName[]): RawBuilder<unknown> {
   return sql`
     select * from unnest(${people.map(({ service }) => service)}::text[],
       ${people.map(({ personKey }) => personKey)}::text[])`;
-}
-
-/** Condition on a table with the columns `service` and `person_key`: an entry is about one of these people. */
-export function isOfPeople(people: readonly PersonKey[]): RawBuilder<boolean> {
-  return sql`(service, person_key) in (${peopleOf(people)})`;
 }
 
 /** Identity keys of a person; a shared mailbox only together with the name. */

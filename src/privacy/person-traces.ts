@@ -2,19 +2,18 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { isRoleAddress, emailHashes } from '../domain/identity/values/email-address.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
+import { isOfPeople, type PersonName } from '../people/people-tables.ts';
 import { isOverruled } from '../people/decisions/contact-decisions.ts';
 import { hashKeysOf, eachOf, sharesMatchKey } from '../keys/key-lookups.ts';
 import {
   distinctPeople,
   findPeople,
-  isOfPeople,
   keysOf,
   peopleOf,
   findRowsOfContacts,
   followRecords,
   readPeople,
   nameOf,
-  type PersonKey,
   type RowOfRecord,
 } from './find-people.ts';
 import { unnestContacts, unnestRows, type ContactKey, type RowKey } from '../keys/contact-key.ts';
@@ -30,7 +29,7 @@ export interface PersonTraces {
   /** Ids at the service. */
   readonly personIds: readonly string[];
   /** Keys in the log. */
-  readonly people: readonly PersonKey[];
+  readonly people: readonly PersonName[];
   /** Contacts that belong to the person now. */
   readonly contacts: readonly ContactKey[];
   readonly rows: readonly RowKey[];
@@ -51,7 +50,7 @@ const mostRounds = 20;
 export async function findPerson(database: Kysely<Tables>, known: readonly string[]): Promise<PersonTraces> {
   const keys = new Set(known);
   const hashes = new Set<string>();
-  let identified: readonly PersonKey[] = [];
+  let identified: readonly PersonName[] = [];
   let followed: readonly RowKey[] = [];
   for (let round = 0; round < mostRounds; round += 1) {
     const before = keys.size + identified.length + followed.length;
@@ -142,7 +141,7 @@ const wasWrong = (personKey: RawBuilder<unknown>, evidence: RawBuilder<unknown>)
 async function findRows(
   database: Kysely<Tables>,
   keys: readonly string[],
-  people: readonly PersonKey[],
+  people: readonly PersonName[],
   followed: readonly RowKey[],
 ): Promise<FoundRow[]> {
   const { rows } = await sql<FoundRow>`
@@ -230,7 +229,7 @@ export function asWord(text: string): string {
   return `(?<!${before})${escaped}(?![a-z0-9-])`;
 }
 
-async function findContacts(database: Kysely<Tables>, people: readonly PersonKey[]): Promise<ContactKey[]> {
+async function findContacts(database: Kysely<Tables>, people: readonly PersonName[]): Promise<ContactKey[]> {
   const { rows } = await sql<ContactKey>`
     select source, contact_id as "contactId" from contacts where ${isOfPeople(people)}
     order by source, contact_id
@@ -248,7 +247,7 @@ async function findAttempts(
   person: {
     readonly keys: ReadonlySet<string>;
     readonly personIds: ReadonlySet<string>;
-    readonly people: readonly PersonKey[];
+    readonly people: readonly PersonName[];
     readonly rows: readonly FoundRow[];
   },
 ): Promise<string[]> {
