@@ -18,7 +18,7 @@ const mayImport = {
   'src/suppression': ['src/domain', 'src/db', 'src/keys'],
   'src/ledger': ['src/domain', 'src/contract', 'src/db', 'src/suppression'],
   'src/ingest': ['src/domain', 'src/contract', 'src/db', 'src/files'],
-  'src/people': ['src/domain', 'src/service', 'src/db', 'src/keys', 'src/suppression'],
+  'src/people': ['src/domain', 'src/contract', 'src/service', 'src/db', 'src/keys', 'src/suppression'],
   'src/privacy': ['src/domain', 'src/db', 'src/keys', 'src/suppression', 'src/people'],
   'src/late-results': [
     'src/domain',

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
+import { peoplePerCall } from '../contract/batch-sizes.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import {
   isStub,
@@ -106,9 +107,9 @@ export async function readAnsweredCalls(
       (extract(epoch from a.admitted_at) * 1000000)::float8 as "askedAtMicroseconds", a.http_status as "httpStatus",
       (
         select p.left_out
-        from attempt_people n
-        join run_people p on p.run_id = n.run_id and p.row_number = n.row_number
-        where n.attempt_id = a.attempt_id
+        from run_people p
+        where p.run_id = a.run_id
+          and p.position between (a.batch - 1) * ${peoplePerCall} and a.batch * ${peoplePerCall} - 1
         limit 1
       ) as "leftOut",
       (

@@ -466,28 +466,7 @@ class DigestStep {
         ? [{ matchId: match.matchId, evidence: decided.evidence }]
         : [],
     );
-    await sql`
-      update contact_matches m set evidence = w.evidence
-      from jsonb_to_recordset(${JSON.stringify(weighed)}::jsonb) as w ("matchId" bigint, evidence text)
-      where m.match_id = w."matchId"
-    `.execute(this.#transaction);
-    // An answer to an older call can be stored later.
-    await sql`
-      with ended as (
-        update contact_matches m set valid_to = ${timestampOf(this.#now)}::timestamptz, ended_reason = e.reason
-        from jsonb_to_recordset(${JSON.stringify(ended)}::jsonb) as e ("matchId" bigint, reason text)
-        where m.match_id = e."matchId"
-      )
-      update contact_matches m
-      set asked = true, run_id = r."runId", row_number = r."rowNumber", attempt_id = r."attemptId"
-      from jsonb_to_recordset(${JSON.stringify(renewed)}::jsonb)
-        as r ("matchId" bigint, "runId" text, "rowNumber" integer, "attemptId" text)
-      where m.match_id = r."matchId"
-        and not exists (
-          select from attempts newer
-          join attempts a on a.attempt_id = r."attemptId" and a.admitted_at < newer.admitted_at
-          where newer.attempt_id = m.attempt_id)
-    `.execute(this.#transaction);
+    await this.#changeMatches(ended, weighed, renewed);
     await sql`
       insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number,
         attempt_id, valid_from)
@@ -503,6 +482,39 @@ class DigestStep {
       filled: begun.filter(({ asked }) => !asked).length,
       withdrawn: changes.filter(({ begins }) => begins === undefined).length,
     };
+  }
+
+  /** Ends matches, and writes the evidence and the newest call of others. Most steps do none of these. */
+  async #changeMatches(
+    ended: readonly { readonly matchId: string; readonly reason: string | undefined }[],
+    weighed: readonly { readonly matchId: string; readonly evidence: string }[],
+    renewed: readonly ({ readonly matchId: string } & NonNullable<Decision['call']>)[],
+  ): Promise<void> {
+    if (ended.length > 0)
+      await sql`
+        update contact_matches m set valid_to = ${timestampOf(this.#now)}::timestamptz, ended_reason = e.reason
+        from jsonb_to_recordset(${JSON.stringify(ended)}::jsonb) as e ("matchId" bigint, reason text)
+        where m.match_id = e."matchId"
+      `.execute(this.#transaction);
+    if (weighed.length > 0)
+      await sql`
+        update contact_matches m set evidence = w.evidence
+        from jsonb_to_recordset(${JSON.stringify(weighed)}::jsonb) as w ("matchId" bigint, evidence text)
+        where m.match_id = w."matchId"
+      `.execute(this.#transaction);
+    // An answer to an older call can be stored later.
+    if (renewed.length > 0)
+      await sql`
+        update contact_matches m
+        set asked = true, run_id = r."runId", row_number = r."rowNumber", attempt_id = r."attemptId"
+        from jsonb_to_recordset(${JSON.stringify(renewed)}::jsonb)
+          as r ("matchId" bigint, "runId" text, "rowNumber" integer, "attemptId" text)
+        where m.match_id = r."matchId"
+          and not exists (
+            select from attempts newer
+            join attempts a on a.attempt_id = r."attemptId" and a.admitted_at < newer.admitted_at
+            where newer.attempt_id = m.attempt_id)
+      `.execute(this.#transaction);
   }
 
   #changeOf({ contact, decided, call }: Decision) {
@@ -639,12 +651,15 @@ class DigestStep {
 
   async #contactsOfTouched(): Promise<readonly (ContactKey & PersonName & { readonly matchId: string })[]> {
     if (this.#touched.size === 0) return [];
-    const { rows } = await sql<ContactKey & PersonName & { readonly matchId: string }>`
-      select source, contact_id as "contactId", service, person_key as "personKey", match_id as "matchId"
+    const { rows } = await sql<
+      ContactKey & PersonName & { readonly matchId: string; readonly isOpen: boolean }
+    >`
+      select source, contact_id as "contactId", service, person_key as "personKey", match_id as "matchId",
+        valid_to is null as "isOpen"
       from contact_matches
-      where valid_to is null and ${isOfPeople([...this.#touched.values()])}
+      where ${isOfPeople([...this.#touched.values()])}
     `.execute(this.#transaction);
-    return rows;
+    return rows.filter(({ isOpen }) => isOpen);
   }
 }
 

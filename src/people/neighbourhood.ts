@@ -132,7 +132,7 @@ export class Neighbourhood {
     return [...new Set(contacts.map((contact) => this.contact(contact)!))];
   }
 
-  /** Reads the contacts that share a key with one of these people, and those that have one of them. */
+  /** Reads the contacts that share a key with one of these people, and those that have or had one of them. */
   async readContactsOf(
     people: readonly Pick<KnownPerson, 'service' | 'personKey' | 'matchKeys'>[],
   ): Promise<ContactState[]> {
@@ -142,7 +142,7 @@ export class Neighbourhood {
       select source, contact_id as "contactId" from contact_keys where key = any(${keys}::integer[])
       union
       select source, contact_id from contact_matches
-      where valid_to is null and ${isOfPeople(people)}
+      where ${isOfPeople(people)}
     `.execute(this.#transaction);
     return this.readContacts(rows);
   }

@@ -22,7 +22,7 @@ import type { OpenPerson } from '../batches/open-people.ts';
 import { isStub } from '../../domain/identity/identity-evidence.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { forgetAnswer, keepAnswer, type DigestibleAnswer } from '../../people/answered-call.ts';
-import { digest, queueAnswer } from '../../people/digest.ts';
+import { digestTogether, queueAnswer } from '../../people/digest.ts';
 import type { BulkAnswer } from '../../service/answers/bulk-answer.ts';
 
 /** The parts of a bulk call's answer that the product stores and digests. */
@@ -54,7 +54,7 @@ export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): 
   keepAnswer(warehouse.database, attemptId, answer);
   try {
     await warehouse.database.transaction().execute((transaction) => storeAnswer(transaction, record, body));
-    await digest(warehouse);
+    await digestTogether(warehouse);
   } finally {
     // Another process may have digested the answer, from its stored body.
     forgetAnswer(warehouse.database, attemptId);

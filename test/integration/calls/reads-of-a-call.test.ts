@@ -11,8 +11,8 @@ import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-w
 
 const calls = 60;
 const peoplePerCall = 10;
-/** Two colleagues at each company, one with an address and one with a name only. The calls ask for a fifth of them. */
-const rows = Array.from({ length: 5 * calls * peoplePerCall }, (_, index): StagedRow => {
+/** Two colleagues at each company, one with an address and one with a name only. */
+const rows = Array.from({ length: calls * peoplePerCall }, (_, index): StagedRow => {
   const { first, last, company, email } = invented(index);
   return {
     contactId: `c-${index}`,
@@ -28,29 +28,29 @@ let warehouse: TestWarehouse;
 
 beforeAll(async () => {
   warehouse = testWarehouse(openWarehouse(await createTestDatabase(), { connections: 1, keepsPlans: true }));
+  // Plans stay those of an empty warehouse: statistics would let PostgreSQL make better ones.
+  const tables = await warehouse.query<{ name: string }>`
+    select oid::regclass::text as name from pg_class
+    where relkind = 'r' and relnamespace = 'enrichment'::regnamespace`;
+  for (const { name } of tables)
+    await warehouse.pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
   await putOnList(warehouse, 'email:listed@orbit.example');
 });
 
 afterAll(() => warehouse.close());
 
-it('a call reads as few rows at the end of a run as at its beginning', async () => {
+it('a call reads as few rows at the end of a run as at its beginning, with plans from an empty warehouse', async () => {
   const runId = await runningRunOf(warehouse, rows);
-  // As the server does by itself when tables have grown.
-  await warehouse.query`analyze`;
   await readsOfCalls(runId, 1, 5);
   const early = await readsOfCalls(runId, 6, 10);
   await addEarlierRuns(500);
-  await readsOfCalls(runId, 11, calls - 10);
-  await warehouse.query`analyze`;
-  await readsOfCalls(runId, calls - 9, calls - 5);
+  await readsOfCalls(runId, 11, calls - 5);
   const late = await readsOfCalls(runId, calls - 4, calls);
-  // A scan reads 60 rows or more; index entries of deleted rows are some, on a busy server. PostgreSQL scans the rows
-  // of so small a run rather than to look ten of them up.
+  const most = Math.max(...Object.values(early));
+  expect(most).toBeLessThan(rows.length);
+  // A scan reads 60 rows or more; index entries of deleted rows are some, on a busy server.
   const deleted = 10;
-  const grown = Object.entries(late).filter(
-    ([table, read]) => !['run_rows', 'run_people'].includes(table) && read > 1.2 * early[table]! + deleted,
-  );
-  expect(grown).toEqual([]);
+  expect(Object.entries(late).filter(([table, read]) => read > 1.2 * early[table]! + deleted)).toEqual([]);
 });
 
 async function addEarlierRuns(count: number): Promise<void> {

@@ -54,7 +54,7 @@ export const projectionFunctions = [
         select n.organization_key, n.observation_id <> g.observation_id as is_confirmed
         from newest n
         join enrichment.organization_values g
-          on g.service = of_service and g.organization_key = n.organization_key
+          on g.service = of_service and g.organization_key = n.organization_key and g.organization_key = any(keys)
         left join enrichment.observation_log o on o.observation_id = g.observation_id
         where not anew
           and (n.observation_id = g.observation_id or n.organization_facts = o.organization_facts)
@@ -63,7 +63,8 @@ export const projectionFunctions = [
         set observation_id = n.observation_id, observed_at = n.asked_at, run_id = n.run_id
         from newest n
         join unchanged u on u.organization_key = n.organization_key
-        where g.service = of_service and g.organization_key = n.organization_key and u.is_confirmed
+        where g.service = of_service and g.organization_key = any(keys) and g.organization_key = n.organization_key
+          and u.is_confirmed
         returning g.organization_key
       ), written as (
         insert into enrichment.organization_values as g (service, organization_key, ${written.join(', ')})
