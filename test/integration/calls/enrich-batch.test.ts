@@ -17,6 +17,7 @@ import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/call-operation.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { batchDependencies } from '../../helpers/warehouse/batch-dependencies.ts';
@@ -38,6 +39,7 @@ async function runOf(emails: readonly string[], options: Partial<RunOptions> = {
     { ...spec, options: { ...spec.options, ...options } },
   );
   await planRows(warehouse, run.runId, askedBy(run.options));
+  await reconcileContacts(warehouse, run.runId, new AbortController().signal);
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   return run.runId;
 }
