@@ -73,7 +73,7 @@ export interface AskingRow extends ContactKey {
   readonly keys: readonly string[];
 }
 
-/** A person whom a contact has or had, with the newest call that asked for the contact and whose answer has the person. */
+/** A person whom a contact has or had, with the newest call for the contact whose answer has the person. */
 export interface ContactMatch {
   readonly matchId: string;
   readonly service: string;

@@ -33,7 +33,7 @@ export async function recordContacts(
 ): Promise<void> {
   await sql`
     create temporary table recorded_contacts on commit drop as
-    with standing as (
+    with first_rows as (
       select distinct on (r.contact_id) r.*
       from run_rows r
       where r.run_id = ${runId} and ${rows}
@@ -45,7 +45,7 @@ export async function recordContacts(
       select r.*, self.source, coalesce(r.identity_hash, ${identityHash('r')}) as hash, k.identity_hash as former_hash,
         k.is_blocked as was_blocked, k.run_id as former_run,
         r.outcome is not distinct from 'suppressed' as is_suppressed
-      from standing r
+      from first_rows r
       join runs self on self.run_id = r.run_id
       left join lateral (${recordBefore}) k on true
     )

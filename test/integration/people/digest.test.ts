@@ -38,7 +38,7 @@ it('the next digest decides about an answer whose worker was killed after storin
   expect(await contact(row.contactId!)).toMatchObject({ person_id: person.id });
 });
 
-it('an answer that cannot be digested is set aside alone, keeps its bytes, and is tried again by a rebuild', async () => {
+it('an answer that cannot be digested is set aside alone, keeps its bytes, and a rebuild tries it again', async () => {
   const [broken, sound] = [somebody(), somebody()];
   const call = await callInFlight([broken.row]);
   await storedOnly(call, Buffer.from('no gzip'));
