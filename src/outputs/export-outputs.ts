@@ -63,7 +63,7 @@ export const importManifest = z
     missing_columns: z
       .array(z.string())
       .describe(
-        "The CRM's names of fields that no contact's newest export has a column for: they are in no file.",
+        "The CRM's names of fields that the source's exports have no column for: they are in no file.",
       ),
     decisions: z
       .partialRecord(z.enum(fieldDecisions), count)

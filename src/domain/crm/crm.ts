@@ -60,7 +60,7 @@ const pattern = z.string().transform((text, context) => {
 const exportSchema = z.strictObject({
   comment: z.string().optional(),
   /** Alternatives. All headers of one must be present; of a list within it, one header. */
-  signatures: z.array(z.array(z.union([z.string(), names]))),
+  signatures: z.array(z.array(z.union([z.string().transform((header) => [header]), names]))),
   /** Headers that no other known program writes. Two columns with such headers are a signature too. */
   ownHeaders: names.default([]),
   /** The form of the CRM's record ids. */
@@ -122,10 +122,8 @@ const crmSchema = z.strictObject({
   importer: importerSchema.optional(),
 });
 
-export interface CrmExport extends Omit<z.infer<typeof exportSchema>, 'signatures'> {
+export interface CrmExport extends z.infer<typeof exportSchema> {
   readonly source: string;
-  /** Alternatives, each a list of columns that must all be present, each by one of these headers. */
-  readonly signatures: readonly (readonly (readonly string[])[])[];
 }
 export type ImportColumn = z.infer<typeof columnSchema>;
 /** Properties of one CRM's importer. */
@@ -170,39 +168,24 @@ interface Crm {
   readonly importer: Importer | undefined;
 }
 
-function readCrm(file: string, content: unknown): Crm {
-  const { source, lists: own, exports, importer } = checkedData(file, crmSchema, content);
-  const lists = { ...labels, ...own };
-  const all = (headers: readonly string[]): string[] => expand(headers, lists);
+function readCrm(file: string, content: object): Crm {
+  const own = 'lists' in content ? (content.lists as Lists) : {};
+  const expanded = expandWithin(content, { ...labels, ...own });
+  const { source, exports, importer } = checkedData(file, crmSchema, expanded);
   return {
-    exports: exports.map((each) => ({
-      ...each,
-      source,
-      signatures: each.signatures.map((signature) => signature.map((headers) => all([headers].flat()))),
-      ownHeaders: all(each.ownHeaders),
-      fields: mapValues(each.fields, (headers) => all(headers ?? [])),
-    })),
-    importer: importer && {
-      ...importer,
-      source,
-      idInOtherLanguages: all(importer.idInOtherLanguages),
-      idsInExports: all(importer.idsInExports),
-      modifiedHeaders: all(importer.modifiedHeaders),
-      columns: mapValues(importer.columns, (column) => ({
-        ...column!,
-        inOtherLanguages: all(column!.inOtherLanguages),
-        alsoExportedAs: all(column!.alsoExportedAs),
-      })),
-    },
+    exports: exports.map((each) => ({ ...each, source })),
+    importer: importer && { ...importer, source },
   };
 }
 
-function mapValues<Key extends string, Value, Result>(
-  record: Partial<Record<Key, Value>>,
-  change: (value: Value | undefined) => Result,
-): Partial<Record<Key, Result>> {
-  const changed = Object.entries<Value | undefined>(record).map(([key, value]) => [key, change(value)]);
-  return Object.fromEntries(changed) as Partial<Record<Key, Result>>;
+/** Expands every list of headers in a JSON value. */
+function expandWithin(value: unknown, lists: Lists): unknown {
+  if (Array.isArray(value))
+    return value.every((each) => typeof each === 'string')
+      ? expand(value, lists)
+      : value.map((each) => expandWithin(each, lists));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, expandWithin(each, lists)]));
 }
 
 const crms = {
@@ -240,37 +223,44 @@ export function headersOfField(field: ImportField): string[] {
   );
 }
 
+/** An importer whose headers are those of an account. */
+export interface AccountImporter extends Importer {
+  /** Fields that the account's exports have. */
+  readonly exported: ReadonlySet<ImportField>;
+}
+
 /**
  * Replaces an importer's English headers by those of the account's language, because importers match columns by the
  * account's labels. Exports show these labels. A field that no export has keeps its English header. Pure.
  *
- * @param exports the headers of the CRM's exports, the newest first
+ * @param exports the headers of the CRM's exports, the newest first; the newest that has a field decides
  */
-export function inAccountLanguage(importer: Importer, exports: readonly (readonly string[])[]): Importer {
+export function inAccountLanguage(
+  importer: Importer,
+  exports: readonly (readonly string[])[],
+): AccountImporter {
   // Reversed, so that of two columns with one key the first counts, as for cells.
   const shown = exports.map(
     (header) => new Map([...header].reverse().map((name) => [headerKey(name), headerName(name)])),
   );
-
-  /** The newest export that has the field decides. `E-Mail` and `Email` have one key, so an exact label goes first. */
-  const labelOf = (english: readonly string[], local: readonly string[]): string => {
-    const all = [...english, ...local];
-    for (const label of shown) {
-      const name =
-        all.find((each) => label.get(headerKey(each)) === each) ??
-        all.find((each) => label.has(headerKey(each)));
-      if (name !== undefined) return english.includes(name) ? english[0]! : label.get(headerKey(name))!;
-    }
-    return english[0]!;
+  const labelOf = (english: readonly string[], local: readonly string[]): string | undefined => {
+    const ours = english.map(headerKey);
+    const keys = [...ours, ...local.map(headerKey)];
+    const label = shown.flatMap((each) => keys.flatMap((key) => each.get(key) ?? []))[0];
+    if (label === undefined || english.includes(label)) return label && english[0];
+    // `E-Mail` and `Email` have one key; `firstname` is a name of the API, which importers do not match.
+    return local.includes(label) || !ours.includes(headerKey(label)) ? label : english[0];
   };
-
-  return {
-    ...importer,
-    idHeader: labelOf([importer.idHeader], importer.idInOtherLanguages),
-    columns: mapValues(importer.columns, (column) => {
-      const { header, alsoExportedAs, inOtherLanguages } = column!;
-      const english = [header, ...alsoExportedAs];
-      return { ...column!, header: labelOf(english, inOtherLanguages), alsoExportedAs: english };
-    }),
-  };
+  const exported = new Set<ImportField>();
+  const columns: Importer['columns'] = {};
+  for (const field of importFields) {
+    const column = importer.columns[field];
+    if (column === undefined) continue;
+    const { header, alsoExportedAs, inOtherLanguages } = column;
+    const label = labelOf([header, ...alsoExportedAs], inOtherLanguages);
+    if (label !== undefined) exported.add(field);
+    columns[field] = { ...column, header: label ?? header, alsoExportedAs: [header, ...alsoExportedAs] };
+  }
+  const idHeader = labelOf([importer.idHeader], importer.idInOtherLanguages) ?? importer.idHeader;
+  return { ...importer, idHeader, columns, exported };
 }

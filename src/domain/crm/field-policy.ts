@@ -101,18 +101,11 @@ export function decideField(
 }
 
 function mayWrite(policy: FieldPolicy, isBlank: boolean, facts: FieldFacts): boolean {
-  switch (policy) {
-    case 'never':
-      return false;
-    case 'fill':
-      return isBlank;
-    case 'overwrite-older': {
-      const { observedAt, modifiedAt } = facts;
-      return isBlank || (observedAt !== null && modifiedAt !== null && observedAt > modifiedAt);
-    }
-    case 'overwrite-if-verified':
-      return isBlank || facts.isVerified;
-  }
+  const { observedAt, modifiedAt } = facts;
+  if (policy === 'never') return false;
+  if (policy === 'overwrite-if-verified' && facts.isVerified) return true;
+  const isNewer = observedAt !== null && modifiedAt !== null && observedAt > modifiedAt;
+  return isBlank || (policy === 'overwrite-older' && isNewer);
 }
 
 export interface DecidedField {
@@ -131,10 +124,10 @@ const placeFields: ReadonlySet<ImportField> = new Set(['city', 'state', 'country
  * record would name a place that does not exist. Pure.
  */
 export function keepPlacesTogether<Field extends DecidedField>(fields: readonly Field[]): readonly Field[] {
-  const hasOther = fields.some((field) => placeFields.has(field.field) && keepsOtherPlace(field));
-  if (!hasOther) return fields;
+  const places = fields.filter(({ field }) => placeFields.has(field));
+  if (!places.some(keepsOtherPlace)) return fields;
   return fields.map((each) =>
-    placeFields.has(each.field) && isWritten(each) ? { ...each, decision: 'other place' } : each,
+    places.includes(each) && isWritten(each) ? { ...each, decision: 'other place' } : each,
   );
 }
 
@@ -144,15 +137,12 @@ export function isWritten({ decision }: DecidedField): boolean {
 }
 
 function keepsOtherPlace(decided: DecidedField): boolean {
-  const { field, decision, theirs = '', ours } = decided;
-  if (theirs.trim() === '' || decision === 'same' || isWritten(decided)) return false;
-  return !(field === 'state' && ours !== null && isAbbreviation(theirs.trim(), ours));
-}
-
-/** Whether a code such as `ON` can stand for a name such as `Ontario`. */
-function isAbbreviation(code: string, name: string): boolean {
-  if (!/^[A-Z]{2,3}$/.test(code)) return false;
-  return new RegExp(`^${code.split('').join('.*')}`, 'i').test(name);
+  const { field, decision, ours } = decided;
+  const theirs = decided.theirs?.trim() ?? '';
+  if (theirs === '' || decision === 'same' || isWritten(decided)) return false;
+  // A code such as `ON` can stand for a name such as `Ontario`.
+  const isCode = field === 'state' && ours !== null && /^[A-Z]{2,3}$/.test(theirs);
+  return !(isCode && new RegExp(`^${theirs.split('').join('.*')}`, 'i').test(ours));
 }
 
 type FieldPolicies = Readonly<Record<ImportField, FieldPolicy>>;

@@ -1,7 +1,6 @@
 import { parseEmail } from '../identity/values/email-address.ts';
 import { comparisonForm, organizationForm } from '../identity/values/normalise.ts';
 import { parseProfileUrl } from '../identity/values/profile-url.ts';
-import { listed } from '../text/format.ts';
 import type { ImportField } from './crm.ts';
 
 /** Whether two values of a field are equal except for their spelling. */
@@ -26,11 +25,11 @@ const forms: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, (te
 };
 
 /** Languages in which exports name countries. */
-const countryLanguages = listed(
-  'en, de, fr, es, nl, pt, it, pl, sv, da, nb, fi, cs, sk, hu, ro, tr, ru, uk, ja, zh, zh-Hant, ko',
+const countryLanguages = 'en de fr es nl pt it pl sv da nb fi cs sk hu ro tr ru uk ja zh zh-Hant ko'.split(
+  ' ',
 );
-/** Codes and short names that the language data of the runtime does not have. */
-const otherCountryNames: Readonly<Record<string, string>> = {
+/** Short names that the language data of the runtime does not have. */
+const otherCountryNames = {
   usa: 'US',
   'united states of america': 'US',
   uk: 'GB',
@@ -50,10 +49,9 @@ function countryForm(text: string): string {
 function codesOfCountries(): Map<string, string> {
   const codes = new Map<string, string>();
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('');
-  const pairs = letters.flatMap((first) => letters.map((second) => first + second));
   for (const language of countryLanguages) {
     const names = new Intl.DisplayNames([language], { type: 'region', fallback: 'none' });
-    for (const code of pairs) {
+    for (const code of letters.flatMap((first) => letters.map((second) => first + second))) {
       const known = names.of(code);
       // The locale replaces former codes, such as UK by GB.
       const current = new Intl.Locale(`und-${code}`).region ?? code;
@@ -71,13 +69,10 @@ const fewestDigits = 7;
 
 /** Whether one number is the other, perhaps without its country. Nothing is written if they are the same. */
 function isSameNumber(one: string, other: string): boolean {
-  const [shorter, longer] = [digitsOf(one), digitsOf(other)].sort((a, b) => a.length - b.length) as [
-    string,
-    string,
-  ];
-  if (shorter.length < fewestDigits)
+  const [shorter, longer] = [digitsOf(one), digitsOf(other)].sort((a, b) => a.length - b.length);
+  if (shorter!.length < fewestDigits)
     return shorter === longer && (shorter !== '' || name(one) === name(other));
-  return longer.endsWith(shorter) || longer.slice(-comparedDigits) === shorter.slice(-comparedDigits);
+  return longer!.endsWith(shorter!) || longer!.slice(-comparedDigits) === shorter!.slice(-comparedDigits);
 }
 
 /** The digits of a number, without its extension and the zeros that replace a country or an area. */

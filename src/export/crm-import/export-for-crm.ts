@@ -1,15 +1,9 @@
-import { readdir, rename, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { asUnwritable, withDraft } from '../../files/write-whole-file.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import type { FieldPolicy } from '../../domain/crm/field-policy.ts';
-import {
-  importers,
-  inAccountLanguage,
-  type Importer,
-  type ImporterName,
-  type ImportField,
-} from '../../domain/crm/crm.ts';
+import { importers, inAccountLanguage, type ImporterName, type ImportField } from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireReadable } from '../../people/change-feed.ts';
@@ -55,7 +49,8 @@ export async function exportForCrm(warehouse: Warehouse, options: CrmExport): Pr
     await requireReplaceable(folder);
     return await withDraft(folder, async (draft) => {
       const manifest = await writeDraft(warehouse, options, draft);
-      await replaceFolder(folder, draft);
+      await rm(folder, { recursive: true, force: true });
+      await rename(draft, folder);
       return manifest;
     });
   } catch (error) {
@@ -65,7 +60,7 @@ export async function exportForCrm(warehouse: Warehouse, options: CrmExport): Pr
 
 async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: string): Promise<ImportManifest> {
   makeFolder(folder);
-  const english: Importer = importers[options.importer];
+  const english = importers[options.importer];
   const source = options.source ?? english.source;
   // Read before the contacts, so that a concurrent change is exported now or after the cursor.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
@@ -85,16 +80,6 @@ async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: stri
   };
   await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
   return manifest;
-}
-
-/** Moves an earlier folder away as a whole: another command may have put it there a moment ago. */
-async function replaceFolder(folder: string, draft: string): Promise<void> {
-  await withDraft(folder, async (former) => {
-    await rename(folder, former).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
-    await rename(draft, folder);
-  });
 }
 
 /** Names of files that this command writes. */

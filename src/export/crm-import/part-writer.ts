@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { appendFile } from 'node:fs/promises';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFormula } from '../../domain/text/formula.ts';
 
@@ -16,32 +16,25 @@ export interface PartOptions {
   readonly folder: string;
   /** File name without number and extension. */
   readonly name: string;
-  /** Without its line end; undefined: the file has none. */
-  readonly header: string | undefined;
+  readonly header: readonly string[];
   readonly lineEnd: string;
   readonly byteOrderMark: boolean;
-  /** Limits of one file; undefined: one file of any size. */
-  readonly most?: { readonly rows: number; readonly bytes: number } | undefined;
-}
-
-interface OpenPart {
-  readonly file: string;
-  readonly hash: Hash;
-  rows: number;
-  bytes: number;
+  /** Limits of one file; absent: one file of any size. */
+  readonly most?: { readonly rows: number; readonly bytes: number };
 }
 
 const bufferedBytes = 256 * 1024;
 
 /**
- * Writes records of one kind into as many files as the limits require. Closes files between writes, because
- * an export has one writer for each set of columns. Files have personal data, so only this user can read
- * them.
+ * Writes records of one kind into as many files as the limits require. A file is open only while it is written, because
+ * an export has one writer for each set of columns. Files have personal data, so only this user can read them.
  */
 export class PartWriter {
   readonly #options: PartOptions;
   readonly #done: WrittenPart[] = [];
-  #open: OpenPart | undefined;
+  #hash: Hash = createHash('sha256');
+  #rows = 0;
+  #bytes = 0;
   #buffer: Buffer[] = [];
   #buffered = 0;
 
@@ -50,55 +43,45 @@ export class PartWriter {
   }
 
   /** @param line without its line end */
-  async write(line: string): Promise<void> {
-    const bytes = Buffer.from(line + this.#options.lineEnd);
-    if (this.#open && this.#isFull(this.#open, bytes.length)) await this.#close();
-    this.#open ??= this.#begin();
-    this.#open.rows += 1;
-    this.#put(this.#open, bytes);
-    if (this.#buffered >= bufferedBytes) await this.#flush(this.#open);
+  write(line: string): void {
+    const { most, header, lineEnd, byteOrderMark } = this.#options;
+    const bytes = Buffer.from(line + lineEnd);
+    if (most && (this.#rows >= most.rows || this.#bytes + bytes.length > most.bytes)) this.end();
+    if (this.#rows === 0)
+      this.#put(Buffer.from(`${byteOrderMark ? '\uFEFF' : ''}${csvLine(header)}${lineEnd}`));
+    this.#put(bytes);
+    this.#rows += 1;
+    if (this.#buffered >= bufferedBytes) this.#flush();
   }
 
   /** @returns the files, in the order in which they were written */
-  async end(): Promise<readonly WrittenPart[]> {
-    await this.#close();
+  end(): readonly WrittenPart[] {
+    if (this.#rows === 0) return this.#done;
+    this.#flush();
+    const sha256 = this.#hash.digest('hex');
+    this.#done.push({ file: this.#file, rows: this.#rows, bytes: this.#bytes, sha256 });
+    this.#hash = createHash('sha256');
+    this.#rows = 0;
+    this.#bytes = 0;
     return this.#done;
   }
 
-  #isFull({ rows, bytes }: OpenPart, more: number): boolean {
-    const { most } = this.#options;
-    return most !== undefined && (rows >= most.rows || bytes + more > most.bytes);
+  get #file(): string {
+    const { name, most } = this.#options;
+    return most ? `${name}-${String(this.#done.length + 1).padStart(3, '0')}.csv` : `${name}.csv`;
   }
 
-  #begin(): OpenPart {
-    const { name, header, lineEnd, byteOrderMark, most } = this.#options;
-    const number = most === undefined ? '' : `-${String(this.#done.length + 1).padStart(3, '0')}`;
-    const part = { file: `${name}${number}.csv`, hash: createHash('sha256'), rows: 0, bytes: 0 };
-    const head = header === undefined ? '' : `${header}${lineEnd}`;
-    this.#put(part, Buffer.from(`${byteOrderMark ? '\uFEFF' : ''}${head}`));
-    return part;
-  }
-
-  #put(part: OpenPart, bytes: Buffer): void {
-    part.bytes += bytes.length;
-    part.hash.update(bytes);
+  #put(bytes: Buffer): void {
+    this.#hash.update(bytes);
+    this.#bytes += bytes.length;
     this.#buffer.push(bytes);
     this.#buffered += bytes.length;
   }
 
-  async #flush(part: OpenPart): Promise<void> {
-    await appendFile(join(this.#options.folder, part.file), Buffer.concat(this.#buffer), { mode: 0o600 });
+  #flush(): void {
+    appendFileSync(join(this.#options.folder, this.#file), Buffer.concat(this.#buffer), { mode: 0o600 });
     this.#buffer = [];
     this.#buffered = 0;
-  }
-
-  async #close(): Promise<void> {
-    const part = this.#open;
-    if (!part) return;
-    await this.#flush(part);
-    const { file, rows, bytes, hash } = part;
-    this.#done.push({ file, rows, bytes, sha256: hash.digest('hex') });
-    this.#open = undefined;
   }
 }
 
@@ -109,14 +92,12 @@ export class PartWriter {
  * apostrophe, because an importer would store it.
  */
 export function csvLine(cells: readonly string[]): string {
-  return cells.map(quoted).join(',');
+  return cells
+    .map((cell) => (/[",\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
+    .join(',');
 }
 
 /** One record for spreadsheets: a cell that a spreadsheet would calculate gets a leading apostrophe. */
 export function spreadsheetLine(cells: readonly string[]): string {
   return csvLine(cells.map((cell) => (isFormula(cell) ? `'${cell}` : cell)));
-}
-
-function quoted(cell: string): string {
-  return /[",\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
 import { importFields, type ImportField } from '../../domain/crm/crm.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../../domain/identity/identity.ts';
 import { namesNewEmployer } from '../../domain/identity/names/organization-agreement.ts';
 import { isChecked, isDoNotCall, isInvalid, isMobile } from '../../domain/identity/values/phone.ts';
+import { personColumns, type ContactColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportOrder, isExport } from '../../db/valid-entries.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';
@@ -47,51 +47,24 @@ interface PhoneColumns {
   readonly type?: string | null;
   readonly status?: string | null;
   readonly dnc_status?: string | null;
-  readonly observation_id: number;
   readonly asked_at: string;
 }
 
-interface ContactRow {
+interface ContactRow extends ContactColumns {
   readonly contact_id: string;
-  readonly first_name: string | null;
-  readonly last_name: string | null;
-  readonly email: string | null;
-  readonly email_status: string | null;
-  readonly title: string | null;
-  readonly city: string | null;
-  readonly state: string | null;
-  readonly country: string | null;
-  readonly organization_name: string | null;
-  readonly linkedin_url: string | null;
   readonly phones: readonly PhoneColumns[];
   readonly said_by: Readonly<Record<string, { readonly asked_at: string; readonly run_id: string }>>;
+  /** Null, as the other facts about the newest export: no export has the contact. */
   readonly header: readonly string[] | null;
   readonly raws: readonly (readonly string[])[] | null;
+  readonly cells: readonly IdentityColumns[] | null;
   readonly opted_out: boolean | null;
   readonly opted_out_of_calls: boolean | null;
-  readonly cells: readonly IdentityColumns[] | null;
-  readonly from_organization: string | null;
-  readonly from_domain: string | null;
-  readonly to_organization: string | null;
-  readonly to_domain: string | null;
-  readonly to_title: string | null;
+  readonly moved: Record<`${'from' | 'to'}_${'organization' | 'domain' | 'title'}`, string | null> | null;
   readonly detected_at: Date | null;
 }
 
 const rowsPerFetch = 1_000;
-
-/** The group of fields that each field belongs to in the provenance. */
-const groupOf: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, string>> = {
-  first_name: 'first_name',
-  last_name: 'first_name',
-  title: 'title',
-  email: 'email',
-  city: 'city',
-  state: 'city',
-  country: 'city',
-  organization_name: 'organization_name',
-  linkedin_url: 'linkedin_url',
-};
 
 /**
  * Reads contacts in the order of their ids, each with its values in the warehouse and in the newest export
@@ -122,18 +95,14 @@ export async function* readContactsToImport(
   }
 }
 
-/** The headers of the newest exports of a CRM, the newest first. */
-export async function readExportHeaders({ database }: Warehouse, source: string): Promise<string[][]> {
-  const runs = await database
-    .selectFrom('runs')
-    .select('header')
-    .where('source', '=', source)
-    .where('header', 'is not', null)
-    .where(sql.raw<boolean>(isExport('runs')))
-    .orderBy(sql.raw(exportOrder('runs')), 'desc')
-    .limit(20)
-    .execute();
-  return runs.flatMap(({ header }) => (header === null ? [] : [header]));
+/** The different headers of a CRM's exports, the newest first. */
+export async function readExportHeaders({ pool }: Warehouse, source: string): Promise<string[][]> {
+  const { rows } = await pool.query<{ header: string[] }>(
+    `select header from runs where source = $1 and header is not null and ${isExport('runs')}
+     group by header order by max(as_of) desc, max(created_at) desc`,
+    [source],
+  );
+  return rows.map(({ header }) => header);
 }
 
 function statementOf(choice: ContactChoice & { readonly source: string }): string {
@@ -144,10 +113,8 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
     with selected as materialized (
       select c.* from enriched_contacts c where ${isSelected(choice)}
     )
-    select c.contact_id, c.first_name, c.last_name, c.email, c.email_status, c.title, c.city, c.state, c.country,
-      c.organization_name, c.linkedin_url, p.phones, said.said_by, e.header, e.raws, e.cells, e.opted_out,
-      e.opted_out_of_calls, m.from_organization, m.from_domain, m.to_organization, m.to_domain, m.to_title,
-      m.detected_at
+    select c.*, p.phones, said.said_by, e.header, e.raws, e.cells, e.opted_out, e.opted_out_of_calls,
+      to_jsonb(m) as moved, m.detected_at
     from selected c
     cross join lateral (
       select phones, said_by from people where service = c.service and person_key = c.person_key offset 0
@@ -185,51 +152,47 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
 }
 
 function contactOf(row: ContactRow, keyOf: (header: string) => string): ContactToImport {
-  const known = Object.fromEntries(
-    importFields.map((field) => [field, knownValue(row, field)]),
-  ) as ContactToImport['known'];
   return {
     contactId: row.contact_id,
     exported: rowsOf(row, keyOf),
     optedOut: row.opted_out ?? false,
     optedOutOfCalls: row.opted_out_of_calls ?? false,
-    known,
+    known: Object.fromEntries(
+      importFields.map((field) => [field, knownValue(row, field)]),
+    ) as ContactToImport['known'],
     jobChange: jobChangeOf(row),
   };
 }
 
 /** A change of employer, until the newest export names the new employer. */
-function jobChangeOf(row: ContactRow): JobChangeFacts | undefined {
-  if (row.detected_at === null) return undefined;
+function jobChangeOf({ moved, detected_at: detectedAt, cells }: ContactRow): JobChangeFacts | undefined {
+  if (moved === null || detectedAt === null) return undefined;
+  const { from_organization: former, to_organization: present, to_title: title } = moved;
   const move = {
-    from: { name: row.from_organization, domain: row.from_domain },
-    to: { name: row.to_organization, domain: row.to_domain },
+    from: { name: former, domain: moved.from_domain },
+    to: { name: present, domain: moved.to_domain },
   };
-  if (row.cells?.some((cells) => namesNewEmployer(identityOfColumns(cells), move))) return undefined;
-  return {
-    from: row.from_organization ?? '',
-    to: row.to_organization ?? '',
-    title: row.to_title ?? '',
-    detectedAt: row.detected_at,
-  };
+  if (cells?.some((each) => namesNewEmployer(identityOfColumns(each), move))) return undefined;
+  return { from: former ?? '', to: present ?? '', title: title ?? '', detectedAt };
 }
 
-/** Empty if the cells of one row were removed: a blank cell of another row does not show that the record has none. */
+/**
+ * The rows by the keys of their headers; empty if the cells of one row were removed: a blank cell of another row does
+ * not show that the record has none. Of two columns with one key, the first with a value counts: the importer may fill
+ * either of them.
+ */
 function rowsOf(
   { header, raws }: ContactRow,
   keyOf: (header: string) => string,
 ): ReadonlyMap<string, string>[] {
   if (!header || !raws || raws.some((cells) => cells.length === 0)) return [];
   const keys = header.map(keyOf);
-  return raws.map((cells) => cellsOf(keys, cells));
-}
-
-/** Of two columns with one key, the first with a value counts: the importer may fill either of them. */
-function cellsOf(keys: readonly string[], cells: readonly string[]): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const [index, key] of keys.entries())
-    if ((found.get(key) ?? '').trim() === '' && cells[index] !== undefined) found.set(key, cells[index]);
-  return found;
+  return raws.map((cells) => {
+    const found = new Map<string, string>();
+    for (const [index, key] of keys.entries())
+      if ((found.get(key) ?? '').trim() === '' && cells[index] !== undefined) found.set(key, cells[index]);
+    return found;
+  });
 }
 
 /** The function, which computes the result of a text once. Exports have few different headers. */
@@ -242,9 +205,12 @@ function remembered(compute: (text: string) => string): (text: string) => string
   };
 }
 
+/** The group of fields that each field has its provenance from. */
+const groupOf = new Map(personColumns.map(({ name, group }) => [name, group]));
+
 function knownValue(row: ContactRow, field: ImportField): KnownValue {
   if (field === 'phone' || field === 'mobile_phone') return knownPhone(row, field === 'mobile_phone');
-  const said = row.said_by[groupOf[field]];
+  const said = row.said_by[groupOf.get(field)!];
   return {
     value: row[field],
     observedAt: said ? new Date(said.asked_at) : null,
