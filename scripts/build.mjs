@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -44,6 +45,7 @@ export async function build(say, beside = async () => undefined) {
       say('Compiling');
       complete = compile();
       if (!complete) return;
+      copySql();
       await Promise.all([bundleCommandLine(dist), bundleWorkflows(say), beside()]);
       chmodSync(join(dist, 'cli', 'main.js'), 0o755);
       writeFileSync(stamp, before);
@@ -58,6 +60,12 @@ function compile() {
     spawnSync(process.execPath, [compiler, '-p', root, '--noCheck'], { cwd: root, stdio: ['ignore', 2, 2] })
       .status === 0
   );
+}
+
+/** The bundle and the compiled files find the tables beside their folder (`src/db/migrations/0001-initial.ts`). */
+function copySql() {
+  for (const folder of ['sql', 'src/db/sql'])
+    cpSync(join(root, 'src', 'db', 'sql'), join(dist, folder), { recursive: true });
 }
 
 async function bundleWorkflows(say) {
@@ -93,7 +101,7 @@ function fingerprint() {
     // The container image has no tests.
     if (!existsSync(join(root, folder))) continue;
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
-      if (entry.isFile() && /\.(?:ts|json)$/.test(entry.name))
+      if (entry.isFile() && /\.(?:ts|json|sql)$/.test(entry.name))
         files.push(join(relative(root, entry.parentPath), entry.name));
     }
   }

@@ -135,6 +135,7 @@ export const analystColumns: {
   person_emails: 'all',
   person_phones: 'all',
   employment_history: 'all',
+  current_values: 'none',
   field_provenance: 'all',
   contact_history: 'all',
   job_changes: 'all',

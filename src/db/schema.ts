@@ -8,7 +8,7 @@ import type { ContactColumns } from '../domain/warehouse/person-columns.ts';
 import type { Decimal, GeneratedTimestamp, Json, Timestamp } from './schema/column-types.ts';
 import type { RunTables } from './schema/run-tables.ts';
 
-/** Tables and views that only raw SQL uses. `migrations/initial` has their columns. */
+/** Tables and views that only raw SQL uses. `sql` has their columns. */
 type RawTables = Record<
   | 'analyst_roles'
   | 'budget_alarms'
@@ -21,6 +21,7 @@ type RawTables = Record<
   | 'contact_phones'
   | 'contact_records'
   | 'coverage_by_segment'
+  | 'current_values'
   | 'digest_lock'
   | 'digest_queue'
   | 'duplicate_contacts'
@@ -59,8 +60,8 @@ type RawTables = Record<
 >;
 
 /**
- * The tables and views of the schema `enrichment`, as queries of Kysely use them. `migrations/initial/column-comments`
- * has the meaning of columns.
+ * The tables and views of the schema `enrichment`, as queries of Kysely use them. The files of `sql` have the meaning
+ * of columns.
  */
 export interface Tables extends RawTables, RunTables {
   attempts: {

@@ -1,11 +1,5 @@
 import { planKeyPrefix } from './run-states.ts';
 
-/** SQL condition: an entry of the log counts, because its run is not undone. @param alias alias of the entry */
-export function isValid(alias: string): string {
-  return `not exists (
-      select from enrichment.runs u where u.run_id = ${alias}.run_id and u.undone_at is not null)`;
-}
-
 /**
  * SQL condition: the rows of a run say what the CRM had, because the export was read to its end and is neither refused,
  * nor undone, nor only planned. @param alias alias of the run

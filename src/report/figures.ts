@@ -5,7 +5,7 @@ import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { RunReport } from '../outputs/report-output.ts';
 import type { RunRecord } from '../runs/runs.ts';
 
-// The views of `src/db/migrations/initial/tables/run-figures.ts` compute these figures: analysts read the same ones.
+// The views of `src/db/sql/run-figures.sql` compute these figures: analysts read the same ones.
 
 export async function readCredits(database: Kysely<Tables>, run: RunRecord): Promise<RunReport['credits']> {
   const amount = (name: string) => sql`trim_scale(${sql.ref(name)})::text as ${sql.ref(name)}`;

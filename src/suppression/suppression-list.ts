@@ -3,7 +3,6 @@ import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyValue, rowCount } from '../db/expressions.ts';
-import { suppressionsLock } from '../db/suppressions-lock.ts';
 import { formsOfKey, identifiesAlone } from '../keys/key-lookups.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -19,7 +18,7 @@ export interface SuppressionEntry {
 
 /** Locks the list for a transaction that changes it, before any other lock: `writeAboutPeople` locks it first. */
 export async function lockSuppressionsExclusive(transaction: Transaction<Tables>): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${suppressionsLock})`.execute(transaction);
+  await sql`select pg_advisory_xact_lock(suppressions_lock())`.execute(transaction);
 }
 
 /** Query for the rows with a suppressed key; its column is `row_number`. @param keys as `listedEntries` takes them */

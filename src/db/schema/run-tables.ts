@@ -9,7 +9,7 @@ import type { Outcome } from '../../domain/runs/outcome.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Timestamp, GeneratedTimestamp, Json } from './column-types.ts';
 
-/** `migrations/initial/column-comments` has the meaning of the columns that analysts read. */
+/** `sql/runs.sql` has the meaning of the columns that analysts read. */
 export interface RunTables {
   runs: {
     run_id: string;

@@ -2,8 +2,6 @@ type ColumnType = keyof ValueTypes;
 
 interface Column {
   readonly type: ColumnType;
-  /** What the column means, as psql, dbt and BI tools show it. */
-  readonly comment: string;
   /** Member of the person, or of their employer, that the column copies. `contactFields` computes the other columns. */
   readonly person?: string;
   readonly employer?: string;
@@ -24,69 +22,41 @@ export interface FieldGroup {
 export const personFieldGroups = {
   first_name: {
     columns: {
-      first_name: { type: 'text', person: 'first_name', comment: 'First name' },
-      last_name: { type: 'text', person: 'last_name', comment: 'Last name' },
+      first_name: { type: 'text', person: 'first_name' },
+      last_name: { type: 'text', person: 'last_name' },
     },
     inContacts: true,
   },
   email: {
     columns: {
-      email: {
-        type: 'text',
-        comment: 'Work address; placeholders are left out',
-      },
-      email_status: {
-        type: 'text',
-        comment: 'Status of the address as the service states it, such as verified',
-      },
+      email: { type: 'text' },
+      email_status: { type: 'text' },
     },
     inContacts: true,
   },
-  phone: {
-    columns: { phone: { type: 'text', comment: 'Best number of the person; docs/late-results.md' } },
-    inContacts: true,
-  },
-  title: {
-    columns: { title: { type: 'text', person: 'title', comment: 'Job title' } },
-    inContacts: true,
-  },
-  headline: {
-    columns: { headline: { type: 'text', person: 'headline', comment: 'Headline of the profile' } },
-    inContacts: true,
-  },
-  seniority: {
-    columns: { seniority: { type: 'text', person: 'seniority', comment: 'Level of the job' } },
-    inContacts: true,
-  },
-  departments: {
-    columns: { departments: { type: 'text[]', person: 'departments', comment: 'Departments of the job' } },
-    inContacts: true,
-  },
+  phone: { columns: { phone: { type: 'text' } }, inContacts: true },
+  title: { columns: { title: { type: 'text', person: 'title' } }, inContacts: true },
+  headline: { columns: { headline: { type: 'text', person: 'headline' } }, inContacts: true },
+  seniority: { columns: { seniority: { type: 'text', person: 'seniority' } }, inContacts: true },
+  departments: { columns: { departments: { type: 'text[]', person: 'departments' } }, inContacts: true },
   city: {
     columns: {
-      city: { type: 'text', person: 'city', comment: 'City' },
-      state: { type: 'text', person: 'state', comment: 'State or region' },
-      country: { type: 'text', person: 'country', comment: 'Country' },
+      city: { type: 'text', person: 'city' },
+      state: { type: 'text', person: 'state' },
+      country: { type: 'text', person: 'country' },
     },
     inContacts: true,
   },
   organization_name: {
     columns: {
-      organization_name: { type: 'text', employer: 'name', comment: 'Name of the employer' },
-      organization_domain: {
-        type: 'text',
-        comment: 'Domain of the employer',
-      },
-      organization_industry: { type: 'text', employer: 'industry', comment: 'Industry of the employer' },
+      organization_name: { type: 'text', employer: 'name' },
+      organization_domain: { type: 'text' },
+      organization_industry: { type: 'text', employer: 'industry' },
       organization_employees: {
         type: 'integer',
         employer: 'estimated_num_employees',
-        comment: 'Number of employees of the employer',
       },
-      organization_id: {
-        type: 'text',
-        comment: 'Id of the company at the service',
-      },
+      organization_id: { type: 'text' },
     },
     inContacts: true,
   },
@@ -95,50 +65,22 @@ export const personFieldGroups = {
       linkedin_url: {
         type: 'text',
         person: 'proflink_url',
-        comment: 'Profile as the service states it, without tracking parameters',
       },
-      profile_url: {
-        type: 'text',
-        comment: 'Profile in the normalised form that identifies the person',
-      },
+      profile_url: { type: 'text' },
     },
     inContacts: true,
   },
-  person_id: {
-    columns: { person_id: { type: 'text', person: 'id', comment: 'Id of the person at the service' } },
-    inContacts: true,
-  },
-  name: { columns: { name: { type: 'text', person: 'name', comment: 'Full name' } }, inContacts: false },
+  person_id: { columns: { person_id: { type: 'text', person: 'id' } }, inContacts: true },
+  name: { columns: { name: { type: 'text', person: 'name' } }, inContacts: false },
   subdepartments: {
-    columns: {
-      subdepartments: { type: 'text[]', person: 'subdepartments', comment: 'Parts of the departments' },
-    },
+    columns: { subdepartments: { type: 'text[]', person: 'subdepartments' } },
     inContacts: false,
   },
-  functions: {
-    columns: { functions: { type: 'text[]', person: 'functions', comment: 'Functions of the job' } },
-    inContacts: false,
-  },
-  photo_url: {
-    columns: { photo_url: { type: 'text', person: 'photo_url', comment: 'Picture of the profile' } },
-    inContacts: false,
-  },
-  microblog_url: {
-    columns: {
-      microblog_url: { type: 'text', person: 'microblog_url', comment: 'Profile at the microblog' },
-    },
-    inContacts: false,
-  },
-  codehost_url: {
-    columns: { codehost_url: { type: 'text', person: 'codehost_url', comment: 'Profile at the code host' } },
-    inContacts: false,
-  },
-  socialnet_url: {
-    columns: {
-      socialnet_url: { type: 'text', person: 'socialnet_url', comment: 'Profile at the social network' },
-    },
-    inContacts: false,
-  },
+  functions: { columns: { functions: { type: 'text[]', person: 'functions' } }, inContacts: false },
+  photo_url: { columns: { photo_url: { type: 'text', person: 'photo_url' } }, inContacts: false },
+  microblog_url: { columns: { microblog_url: { type: 'text', person: 'microblog_url' } }, inContacts: false },
+  codehost_url: { columns: { codehost_url: { type: 'text', person: 'codehost_url' } }, inContacts: false },
+  socialnet_url: { columns: { socialnet_url: { type: 'text', person: 'socialnet_url' } }, inContacts: false },
 } as const satisfies Readonly<Record<string, FieldGroup>>;
 
 interface ValueTypes {

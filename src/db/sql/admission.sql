@@ -1,0 +1,233 @@
+-- Unlogged, so that registering writes nothing to the disk. After a crash of the server every batch registers again. No
+-- reference to `runs`: it would lock the row of the run for each batch.
+create unlogged table enrichment.waiting_batches (
+  run_id text not null,
+  batch integer not null,
+  waits_until timestamptz not null,
+  primary key (run_id, batch)
+);
+
+-- An admission is one statement: with 16 statements it spent more time on parsing, planning and round trips than on its
+-- work, while it held the locks of the rate scope and the budgets. PL/pgSQL keeps the plans of its statements for a
+-- session, SQL functions do not before PostgreSQL 18.
+
+-- The advisory lock of the suppression list.
+create function enrichment.suppressions_lock() returns bigint
+  language sql immutable parallel safe
+  return 7305902312;
+
+-- Returns whether the list has entries. Must come first in a transaction: a change of the list waits for all holders of
+-- this lock. The list is read after the lock, so that it includes a change that the lock waited for.
+create function enrichment.lock_suppressions() returns boolean language plpgsql as $$
+  begin
+    perform pg_advisory_xact_lock_shared(enrichment.suppressions_lock());
+    return exists (select from enrichment.suppression_entries);
+  end
+$$;
+
+-- The waiting batches of running runs that go before a call of this priority.
+create function enrichment.batches_before(of_priority text) returns setof enrichment.waiting_batches
+  language sql stable as $$
+  select w.*
+  from enrichment.waiting_batches w
+  join enrichment.runs r using (run_id)
+  where w.waits_until > clock_timestamp()
+    and r.status = 'running'
+    and array_position(array['ad-hoc', 'nightly', 'backfill'], r.options ->> 'priority')
+      < array_position(array['ad-hoc', 'nightly', 'backfill'], of_priority)
+$$;
+
+-- Writes the attempts of admitted calls: an array of {"attempt_id", "batch", "token_hash", "row_numbers", "people"}. A
+-- call sends its first rows, as many as "people": the budgets may pay for fewer than all.
+create function enrichment.open_attempts(of_run text, calls jsonb, per_person numeric, budgets text[])
+  returns void language plpgsql as $$
+  begin
+    insert into enrichment.attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids,
+      token_hash)
+    select c.attempt_id, of_run, c.batch, 'admitted', c.people, per_person * c.people, budgets,
+      decode(c.token_hash, 'hex')
+    from jsonb_to_recordset(calls) as c (attempt_id text, batch integer, people integer, token_hash text);
+    insert into enrichment.attempt_people (attempt_id, detail_index, run_id, row_number)
+    select c.attempt_id, place - 1, of_run, row_number
+    from jsonb_to_recordset(calls) as c (attempt_id text, row_numbers integer[], people integer),
+      unnest(c.row_numbers[1:c.people]) with ordinality as asked (row_number, place);
+    delete from enrichment.waiting_batches
+    where run_id = of_run and batch in (select (value ->> 'batch')::integer from jsonb_array_elements(calls));
+  end
+$$;
+
+-- Whether calls of a run may be sent together: no call has paused the run, or a call that was sent after the resume is
+-- answered.
+create function enrichment.is_probed(of_run text, since timestamptz) returns boolean language plpgsql as $$
+  begin
+    return since is null or exists (
+      select from enrichment.attempts where run_id = of_run and answered_at > since and admitted_at > since
+    );
+  end
+$$;
+
+-- Calls of a worker that has died are in flight until their deadline.
+create function enrichment.has_call_in_flight(of_run text, deadline_seconds float8) returns boolean
+  language plpgsql as $$
+  begin
+    return exists (
+      select from enrichment.attempts
+      where run_id = of_run and status = 'admitted'
+        and admitted_at > clock_timestamp() - make_interval(secs => deadline_seconds)
+    );
+  end
+$$;
+
+-- Admits calls of a run in one transaction: occupies a slot in every window, reserves the worst case in every budget,
+-- writes the attempt. Calls are {"attempt_id", "batch", "token_hash", "row_numbers"}. Returns a decision for each call,
+-- in their order; null if the suppression list has entries that the people were not compared with. Every statement
+-- reads what was committed before it, also while an earlier statement waited for a lock.
+create function enrichment.admit_calls(of_run text, of_priority text, per_person numeric, deadline_seconds float8,
+    calls jsonb, of_service text, of_scope text, limit_calls integer[], limit_seconds integer[], own_limits jsonb,
+    alarms_at integer[], suppressions_checked boolean)
+  returns jsonb language plpgsql
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+  as $$
+  declare
+    budgets text[];
+    asked_rows integer[] := array(
+      select row_number
+      from jsonb_to_recordset(calls) as c (row_numbers integer[]), unnest(c.row_numbers) as row_number
+    );
+    open_rows integer[];
+    called_rows integer[];
+    run_status text;
+    probing_since timestamptz;
+    kept integer;
+    wait jsonb;
+    slots integer := 0;
+    place integer;
+    call_rows integer[];
+    fitting integer[] := '{}';
+    out_of_turn integer[];
+    asked_people integer := 0;
+    credits record;
+    people integer;
+    admitted jsonb := '[]';
+    over_budget jsonb;
+    decisions jsonb[] := array_fill(null::jsonb, array[jsonb_array_length(calls)]);
+  begin
+    -- Before any other lock: no transaction can add to the suppression list until the calls are admitted.
+    if enrichment.lock_suppressions() and not suppressions_checked then return null; end if;
+    budgets := enrichment.open_budgets(of_run, own_limits);
+
+    -- A worker that has lost Temporal, but not the database, still runs an activity that Temporal has started again
+    -- elsewhere. Only the first of the two activities may send the same people.
+    open_rows := array(
+      select r.row_number
+      from (select unnest(asked_rows) as row_number order by 1) n
+      cross join lateral (
+        select row_number, outcome from enrichment.run_rows
+        where run_id = of_run and row_number = n.row_number
+        for update
+      ) r
+      where r.outcome is null
+    );
+    called_rows := array(
+      select p.row_number
+      from unnest(asked_rows) as n (row_number)
+      cross join lateral (
+        select row_number, attempt_id from enrichment.attempt_people
+        where run_id = of_run and row_number = n.row_number
+        offset 0
+      ) p
+      cross join lateral (
+        select attempt_id, status from enrichment.attempts where attempt_id = p.attempt_id offset 0
+      ) a
+      -- The outcomes of a stored answer follow from its digest.
+      where a.status = 'admitted'
+        or exists (select from enrichment.digest_queue q where q.kind = 'answer' and q.owner = a.attempt_id)
+    );
+
+    select count(*) into kept from enrichment.batches_before(of_priority);
+    wait := enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept);
+    if wait is null then
+      slots := enrichment.slots_together(of_service, of_scope, limit_calls, limit_seconds, kept);
+    end if;
+    -- Read after waiting for the lock of the endpoint, so that a run that was paused or cancelled meanwhile sends no
+    -- call.
+    select r.status, r.probing_since into run_status, probing_since from enrichment.runs r where run_id = of_run;
+    if not enrichment.is_probed(of_run, probing_since) then
+      -- One call at a time, so that a cause that is still there costs one call.
+      slots := case when enrichment.has_call_in_flight(of_run, deadline_seconds) then 0 else least(1, slots) end;
+      wait := coalesce(wait, jsonb_build_object('cause', 'resumed', 'milliseconds', 250));
+    end if;
+
+    for place in
+      select c.place from jsonb_array_elements(calls) with ordinality as c (call, place)
+      order by (call ->> 'batch')::integer, c.place
+    loop
+      call_rows := array(select value::integer from jsonb_array_elements_text(calls -> place - 1 -> 'row_numbers'));
+      if not call_rows <@ open_rows or call_rows && called_rows then
+        decisions[place] := jsonb_build_object('kind', 'taken');
+      elsif run_status is distinct from 'running' then
+        decisions[place] := jsonb_build_object('kind', 'not_running', 'status', coalesce(run_status, 'missing'));
+      elsif slots is null or cardinality(fitting) < slots then
+        fitting := fitting || place;
+        called_rows := called_rows || call_rows;
+      end if;
+    end loop;
+
+    if cardinality(fitting) > 0 then
+      out_of_turn := enrichment.batches_out_of_turn(of_run,
+        array(select (calls -> at - 1 ->> 'batch')::integer from unnest(fitting) as at), called_rows, per_person,
+        budgets, own_limits);
+      foreach place in array fitting loop
+        if (calls -> place - 1 ->> 'batch')::integer = any(out_of_turn) then
+          fitting := array_remove(fitting, place);
+          decisions[place] := jsonb_build_object('kind', 'wait', 'kept', kept,
+            'wait', '{"cause": "credits", "milliseconds": 200}'::jsonb);
+        else
+          asked_people := asked_people + jsonb_array_length(calls -> place - 1 -> 'row_numbers');
+        end if;
+      end loop;
+    end if;
+    if cardinality(fitting) > 0 then
+      select * into credits
+      from enrichment.reserve_credits(budgets, own_limits, per_person, asked_people, alarms_at);
+      foreach place in array fitting loop
+        people := least(credits.people, jsonb_array_length(calls -> place - 1 -> 'row_numbers'));
+        exit when people = 0;
+        credits.people := credits.people - people;
+        admitted := admitted || ((calls -> place - 1) || jsonb_build_object('people', people));
+        decisions[place] := jsonb_build_object('kind', 'admitted', 'people', people, 'alarms',
+          case when place = fitting[1] then credits.alarms else '[]' end);
+      end loop;
+      perform enrichment.occupy_slots(array(select value ->> 'attempt_id' from jsonb_array_elements(admitted)),
+        of_scope, deadline_seconds);
+      perform enrichment.open_attempts(of_run, admitted, per_person, budgets);
+      if credits.short_budget is not null then
+        over_budget := jsonb_build_object('kind', 'over_budget', 'budget', credits.short_budget,
+          'alarms', case when admitted = '[]' then credits.alarms else '[]' end,
+          -- A call may still release credits, also after its slot has ended, while its answer is recorded.
+          'mayFreeCredits', exists (
+            select from enrichment.attempts a
+            where a.status = 'admitted' and credits.short_budget = any(a.budget_ids)
+              and a.admitted_at > clock_timestamp() - make_interval(secs => deadline_seconds)
+          ));
+      end if;
+    end if;
+
+    for place in 1..cardinality(decisions) loop
+      continue when decisions[place] is not null;
+      if place <> all(fitting) then
+        wait := coalesce(wait, enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept));
+      end if;
+      decisions[place] := case
+        when place = any(fitting) or (wait is null and over_budget is not null) then over_budget
+        else jsonb_build_object('kind', 'wait', 'kept', kept,
+          -- No wait: a call has left the window since the slots were counted.
+          'wait', coalesce(wait, '{"cause": "freed", "milliseconds": 1}'))
+      end;
+    end loop;
+    return to_jsonb(decisions);
+  end
+$$;

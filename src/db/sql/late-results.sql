@@ -1,0 +1,48 @@
+create table enrichment.webhook_deliveries (
+  delivery_id text primary key,
+  attempt_id text,
+  run_id text,
+  origin text not null default 'webhook' check (origin in ('webhook', 'poll')),
+  content_encoding text,
+  body bytea,
+  body_sha256 bytea not null,
+  received_at timestamptz not null default clock_timestamp(),
+  status text not null default 'received'
+    constraint webhook_deliveries_status
+      check (status in ('received', 'applied', 'duplicate', 'orphaned', 'quarantined')),
+  reason text,
+  applied_at timestamptz,
+  late boolean not null default false,
+  subject text,
+  covers text[] not null default '{}',
+  brings text[] not null default '{}',
+  person_ids text[] not null default '{}',
+  credits numeric(20, 6) check (credits >= 0)
+);
+comment on table enrichment.webhook_deliveries is 'One webhook delivery or poll, with its original body';
+comment on column enrichment.webhook_deliveries.delivery_id is 'Key of the delivery';
+comment on column enrichment.webhook_deliveries.origin is 'webhook or poll';
+comment on column enrichment.webhook_deliveries.status is 'received, applied, duplicate, orphaned or quarantined';
+comment on column enrichment.webhook_deliveries.late is 'The delivery came after the end of its run';
+comment on column enrichment.webhook_deliveries.subject is 'Hash of the people and the kind of results in the body';
+comment on column enrichment.webhook_deliveries.covers is 'Hashes of the results that the body mentions';
+comment on column enrichment.webhook_deliveries.brings is 'Hashes of the results that the body has values for';
+comment on column enrichment.webhook_deliveries.person_ids is 'Ids of the people in the body';
+comment on column enrichment.webhook_deliveries.credits is 'Price that the body states';
+comment on column enrichment.webhook_deliveries.received_at is 'When the delivery came';
+comment on column enrichment.webhook_deliveries.applied_at is 'When the delivery took effect';
+-- Compressing small bodies costs the receiver more than the disk is worth.
+alter table enrichment.webhook_deliveries alter column body set storage external;
+create index webhook_deliveries_by_attempt on enrichment.webhook_deliveries (attempt_id);
+create index webhook_deliveries_waiting on enrichment.webhook_deliveries (run_id, received_at)
+  where status = 'received';
+create index webhook_deliveries_by_run on enrichment.webhook_deliveries (run_id, status);
+-- Empty when a delivery is stored, so storing does not write to this index.
+create index webhook_deliveries_by_person on enrichment.webhook_deliveries using gin (person_ids)
+  where person_ids <> '{}';
+-- Metrics count orphaned and quarantined deliveries, which are few in a large table.
+create index webhook_deliveries_without_effect on enrichment.webhook_deliveries (status)
+  where status in ('orphaned', 'quarantined');
+-- Deliveries enter this index when they have taken effect, so storing a delivery does not write to it.
+create index webhook_deliveries_to_prune on enrichment.webhook_deliveries (received_at)
+  where status in ('applied', 'duplicate') and body is not null;

@@ -1,0 +1,50 @@
+create table enrichment.suppression_entries (
+  entry_id bytea primary key,
+  kind text not null check (kind in ('email', 'profile', 'person', 'hash', 'name', 'domain', 'record')),
+  domain text check ((domain is not null) = (kind = 'domain')),
+  reason text,
+  added_by text not null,
+  added_at timestamptz not null default now()
+);
+comment on table enrichment.suppression_entries is 'People and domains that are never asked for, as hashes';
+comment on column enrichment.suppression_entries.entry_id is 'Hash of the identity';
+comment on column enrichment.suppression_entries.kind is 'email, profile, person, hash, name, domain or record';
+comment on column enrichment.suppression_entries.domain is 'The domain, if the entry suppresses a whole domain';
+comment on column enrichment.suppression_entries.added_by is 'Who added the entry';
+comment on column enrichment.suppression_entries.added_at is 'When the entry was added';
+create index suppressed_domains on enrichment.suppression_entries (domain) where kind = 'domain';
+
+create table enrichment.suppressed_keys (
+  key_hash bytea not null,
+  entry_id bytea not null references enrichment.suppression_entries on delete cascade,
+  primary key (key_hash, entry_id)
+);
+create index suppressed_keys_by_entry on enrichment.suppressed_keys (entry_id);
+
+-- The list has only hashes, so that it does not show who was suppressed. Returns the hashes of an address as it is, of
+-- a shared address without its name, and of both hashes of addresses that exports contain.
+create function enrichment.suppression_hashes(identity_key text) returns setof bytea
+  language sql immutable strict parallel safe rows 4 as $$
+  select sha256(convert_to(form, 'UTF8')) from unnest(
+    case when starts_with(identity_key, 'email:') then array[
+      identity_key,
+      split_part(identity_key, '|', 1),
+      'hash:' || md5(split_part(substr(identity_key, 7), '|', 1)),
+      'hash:' || encode(sha256(convert_to(split_part(substr(identity_key, 7), '|', 1), 'UTF8')), 'hex')]
+    else array[identity_key] end) as form
+$$;
+
+create table enrichment.erasures (
+  erasure_id text primary key,
+  erased_at timestamptz not null default clock_timestamp(),
+  erased_by text not null,
+  reason text,
+  removed jsonb not null
+);
+comment on table enrichment.erasures is 'One erasure: when, by whom and how much, without the person';
+comment on column enrichment.erasures.erasure_id is 'Key of the erasure';
+comment on column enrichment.erasures.erased_at is 'When';
+comment on column enrichment.erasures.erased_by is 'Who';
+comment on column enrichment.erasures.removed is 'Number of removed entries, by kind';
+
+create table enrichment.analyst_roles (role_name text primary key);

@@ -1,1 +1,0 @@
-export const suppressionsLock = 7_305_902_312;

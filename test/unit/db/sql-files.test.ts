@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { peoplePerCall, peoplePerPage } from '../../../src/contract/batch-sizes.ts';
+import { runPriorities } from '../../../src/contract/run-priorities.ts';
+import { oneOf } from '../../../src/db/one-of.ts';
+import { allStatuses, planKeyPrefix, unfinishedText } from '../../../src/db/run-states.ts';
+import { keptPlanSettings } from '../../../src/db/session-settings.ts';
+import { identityColumns } from '../../../src/domain/identity/identity.ts';
+import { switchboard } from '../../../src/domain/identity/values/phone.ts';
+import { recordedVerdicts } from '../../../src/domain/identity/verdicts.ts';
+import {
+  creditedStatuses,
+  deliveryKindNames,
+  deliveryKinds,
+  deliveryStatuses,
+  effectiveStatuses,
+  ineffectiveStatuses,
+} from '../../../src/domain/late-results/delivery-kinds.ts';
+import { attemptStatuses, holdingStatuses } from '../../../src/domain/money/attempt-status.ts';
+import { budgetPeriods, periodNames } from '../../../src/domain/money/budget-periods.ts';
+import {
+  longestWindowSeconds,
+  trustedSeconds,
+  unlimitedCalls,
+} from '../../../src/domain/rates/rate-limit.ts';
+import { notifiedEvents } from '../../../src/domain/runs/notified-event.ts';
+import { outcomes } from '../../../src/domain/runs/outcome.ts';
+import { personColumns, personFieldGroups } from '../../../src/domain/warehouse/person-columns.ts';
+
+const folder = new URL('../../../src/db/sql/', import.meta.url);
+const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('( ', '(');
+const files = Object.fromEntries(
+  readdirSync(folder).map((name) => [name, onOneLine(readFileSync(new URL(name, folder), 'utf8'))]),
+);
+
+const contactColumns = personColumns.filter(({ inContacts }) => inContacts);
+const identityCells = identityColumns.map(
+  (name) => `${name} ${name === 'other_emails' ? 'text[]' : 'text'},`,
+);
+const keptPlans = Object.entries(keptPlanSettings).map(([name, value]) => `set ${name} = ${value}`);
+const valuesOfGroups = Object.entries(personFieldGroups).flatMap(([group, { columns, inContacts }]) => {
+  const members = Object.keys(columns).map((column) => `'${column}', p.${column}`);
+  return inContacts ? [`when '${group}' then jsonb_build_object(${members.join(', ')})`] : [];
+});
+
+it.each<[file: string, what: string, text: string]>([
+  ['runs.sql', 'statuses of runs', `check (status in (${oneOf(allStatuses)}))`],
+  ['runs.sql', 'unfinished runs', `where ${unfinishedText};`],
+  ['runs.sql', 'outcomes', `check (outcome in (${oneOf(outcomes)}))`],
+  ['runs.sql', 'cells that identify a contact', identityCells.join(' ')],
+  ['facts.sql', 'cells that identify a contact', identityCells.join(' ')],
+  ['facts.sql', 'kinds of observations', `check (kind in (${oneOf(['answer', ...deliveryKindNames])}))`],
+  ['facts.sql', 'verdicts', `check (verdict in (${oneOf(recordedVerdicts)}))`],
+  ['ledger.sql', 'statuses of calls', `check (status in (${oneOf(attemptStatuses)}))`],
+  [
+    'ledger.sql',
+    'calls that hold credits',
+    `(credits_settled is null) = (status in (${oneOf(holdingStatuses)}))`,
+  ],
+  ['ledger.sql', 'index of open calls', `where status in (${oneOf(holdingStatuses)});`],
+  ['late-results.sql', 'statuses of deliveries', `check (status in (${oneOf(deliveryStatuses)}))`],
+  ['late-results.sql', 'deliveries without effect', `where status in (${oneOf(ineffectiveStatuses)});`],
+  ['late-results.sql', 'deliveries with effect', `where status in (${oneOf(effectiveStatuses)}) and body`],
+  ['people.sql', 'columns of a person', personColumns.map(({ name, type }) => `${name} ${type},`).join(' ')],
+  ['people.sql', 'columns of a contact', contactColumns.map(({ name }) => `p.${name},`).join(' ')],
+  ['history.sql', 'groups of fields', `case s.field_group ${valuesOfGroups.join(' ')} end`],
+  ['run-figures.sql', 'deliveries with a price', `status in (${oneOf(creditedStatuses)})`],
+  ['run-figures.sql', 'kinds of deliveries', `array_position(array[${oneOf(deliveryKindNames)}], kind)`],
+  ['run-figures.sql', 'switchboards', `like_regex "^${switchboard}$"`],
+  ['run-figures.sql', 'calls that hold credits', `filter (where status in (${oneOf(holdingStatuses)}))`],
+  ['rate-windows.sql', 'age of rate reports', `said_at + make_interval(secs => ${trustedSeconds})`],
+  ['rate-windows.sql', 'unlimited windows', `left_now < ${unlimitedCalls} `],
+  [
+    'rate-windows.sql',
+    'longest window',
+    `counted_until < at - make_interval(secs => ${longestWindowSeconds})`,
+  ],
+  ['budgets.sql', 'periods', `check (period in (${oneOf(periodNames)}))`],
+  [
+    'budgets.sql',
+    'names of budgets',
+    `(values ${periodNames.map((name) => `('${name}', '"${name}:"${budgetPeriods[name].format}')`).join(', ')})`,
+  ],
+  [
+    'budgets.sql',
+    'people of a page',
+    `(last_batch - 1) * ${peoplePerCall} / ${peoplePerPage} * ${peoplePerPage};`,
+  ],
+  ['budgets.sql', 'settings of kept plans', keptPlans.join(' ')],
+  ['admission.sql', 'settings of kept plans', keptPlans.join(' ')],
+  ['admission.sql', 'priorities', `array_position(array[${oneOf(runPriorities)}], of_priority)`],
+  ['notifications.sql', 'events', `check (event in (${oneOf(notifiedEvents)}))`],
+  ['notifications.sql', 'runs that only plan', `not like '${planKeyPrefix}%'`],
+  [
+    'common-columns.sql',
+    'origins of phones',
+    `('origin', '${deliveryKindNames.map((kind) => deliveryKinds[kind].phoneOrigin).join(' or ')}')`,
+  ],
+])('%s has the %s of the code', (file, _, text) => {
+  expect(files[file]).toContain(text);
+});
+
+it('contact_as_of() returns the columns of enriched_contacts in their order', () => {
+  const read = [...files['questions.sql']!.matchAll(/h\.groups #>> '\{(\w+,\w+)\}'/g)].map(
+    ([, path]) => path,
+  );
+  const scalars = contactColumns.filter(({ type }) => type !== 'text[]');
+  expect(read).toEqual(scalars.map(({ group, name }) => `${group},${name}`));
+});
