@@ -26,7 +26,7 @@ import type { OpenPerson } from './batches/open-people.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import type { CallStreaks } from './batches/call-streaks.ts';
 import { forWorkers } from './service-status.ts';
-import { recordAnswer } from './answers/record-answer.ts';
+import { storeAnswer } from './answers/store-answer.ts';
 
 export interface AttemptDependencies {
   readonly warehouse: Warehouse;
@@ -90,7 +90,7 @@ export type AttemptResult =
   | { readonly kind: 'stopped'; readonly pauseReason: PauseReason };
 
 /**
- * Makes one call: admit → call → record.
+ * Makes one call: admit → call → store.
  *
  * After the admission's commit the call may have been sent. The attempt ends as recorded, refused (no cost), released
  * (certainly never sent) or unknown. After a crash it stays open, and the next execution of the batch marks it unknown.
@@ -163,7 +163,7 @@ async function recordCall(
   const { attemptId, run, people } = call;
   await untilDatabaseIsBack(async () => {
     await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
-    await recordAnswer(warehouse, {
+    await storeAnswer(warehouse, {
       attemptId,
       people,
       answer,

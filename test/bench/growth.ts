@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';
 import { readOpenPeople } from '../../src/calls/batches/open-people.ts';
-import { recordAnswer } from '../../src/calls/answers/record-answer.ts';
+import { recordAnswer } from '../helpers/warehouse/record-answer.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { parseRetention } from '../../src/domain/runs/retention.ts';

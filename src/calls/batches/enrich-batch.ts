@@ -23,10 +23,16 @@ import type { Wait } from '../../ledger/rate-windows.ts';
 import { reopenUnknown } from '../../ledger/decide-attempt.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { restartMatchRate, watchMatchRate } from '../../runs/quality-gate/watch-match-rate.ts';
-import { attemptCall, type AttemptDependencies, type AttemptResult } from '../attempt-call.ts';
+import {
+  attemptCall,
+  untilDatabaseIsBack,
+  type AttemptDependencies,
+  type AttemptResult,
+} from '../attempt-call.ts';
+import { digestAnswer } from '../answers/store-answer.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { recordRejected } from '../../people/lookup-history.ts';
-import { digest } from '../../people/digest.ts';
+import { digestTogether } from '../../people/digest.ts';
 import { markUnknown } from '../../ledger/close-attempt.ts';
 import { askedBy } from '../../runs/pages.ts';
 import type { Asked } from '../../runs/planning/drop-rows.ts';
@@ -109,9 +115,10 @@ class BatchInProgress {
       this.#calls += 1;
       this.#isRegistered = false;
     }
+    const pausedByRate = result.kind === 'recorded' ? await this.#digest(result.attemptId) : undefined;
     if (result.kind !== 'wait') this.#waitsSince = performance.now();
     const ended = await this.#continue(group, result);
-    if (paused) return this.#stop(paused);
+    if (paused ?? pausedByRate) return this.#stop(paused ?? pausedByRate);
     if (!ended && this.#groups.length > 0) await this.#register(0);
     return ended;
   }
@@ -133,20 +140,25 @@ class BatchInProgress {
   async #callAndPause(
     people: Group,
   ): Promise<{ readonly result: AttemptResult; readonly paused: StatusReason | undefined }> {
-    const { warehouse } = this.#dependencies;
     const { run, batch } = this.#open;
-    const { runId, options } = run;
     const result = await attemptCall(this.#dependencies, { run, batch, people }, this.#signal);
-    const isRecorded = result.kind === 'recorded';
     const ofCall = 'pauseReason' in result ? result.pauseReason : undefined;
-    const rate =
-      isRecorded && !ofCall ? await watchMatchRate(warehouse, runId, options.minMatchRate) : undefined;
-    const paused = ofCall && (await this.#pause(ofCall));
-    const pausedByRate = rate && (await this.#pause(rate, () => restartMatchRate(warehouse, runId)));
+    return { result, paused: ofCall && (await this.#pause(ofCall)) };
+  }
+
+  /**
+   * Digests the answer outside the queue, so that other calls begin in the meantime.
+   *
+   * @returns why the match rate pauses the run
+   */
+  async #digest(attemptId: string): Promise<StatusReason | undefined> {
+    const { warehouse } = this.#dependencies;
+    const { runId, options } = this.#open.run;
+    await untilDatabaseIsBack(() => digestAnswer(warehouse, attemptId));
     // A delivery can arrive before the answer, and is applied after it.
-    if (isRecorded && lateKindsOf(options).length > 0)
-      await drainInbox(warehouse, { attemptId: result.attemptId }, this.#signal);
-    return { result, paused: paused ?? pausedByRate };
+    if (lateKindsOf(options).length > 0) await drainInbox(warehouse, { attemptId }, this.#signal);
+    const rate = await watchMatchRate(warehouse, runId, options.minMatchRate);
+    return rate && (await this.#pause(rate, () => restartMatchRate(warehouse, runId)));
   }
 
   /** @returns how the batch ends; undefined: it continues */
@@ -375,7 +387,7 @@ export async function openBatches(
   const isOurs = run.options.service === service || (await adoptService(warehouse, runId, service));
   if (run.options.service !== service) run = await getRun(warehouse, runId);
   // The outcomes of stored answers follow from their digest, which a kill can have left to be done.
-  await digest(warehouse);
+  await digestTogether(warehouse);
   // Registered first, so that calls of lower priority leave a slot free during the following steps.
   const { leftAttempts, hasSuppressions } = await registerBatches(database, { runId, batches });
   for (const attemptId of leftAttempts) {

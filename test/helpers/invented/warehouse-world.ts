@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
+import { recordAnswer } from '../warehouse/record-answer.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { matchKeysOfIdentity } from '../../../src/domain/identity/match-keys.ts';

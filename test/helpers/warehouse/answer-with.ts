@@ -1,4 +1,4 @@
-import type { AnswerToRecord } from '../../../src/calls/answers/record-answer.ts';
+import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { BulkAnswer } from '../../../src/service/answers/bulk-answer.ts';

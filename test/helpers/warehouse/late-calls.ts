@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AnswerToRecord } from '../../../src/calls/answers/record-answer.ts';
+import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
@@ -7,7 +7,7 @@ import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
+import { recordAnswer } from './record-answer.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, type StagedRow } from './rows.ts';
 import { admit } from './admit.ts';

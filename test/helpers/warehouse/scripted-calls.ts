@@ -1,7 +1,7 @@
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { refreshOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
-import { recordAnswer } from '../../../src/calls/answers/record-answer.ts';
+import { recordAnswer } from './record-answer.ts';
 import type { Freshness } from '../../../src/domain/runs/freshness.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';

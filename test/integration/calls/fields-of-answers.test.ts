@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AnswerToRecord } from '../../../src/calls/answers/record-answer.ts';
+import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/call-operation.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { AnswerToRecord } from '../../../src/calls/answers/record-answer.ts';
-import { priceOfAnswer, type AnswerPrice } from '../../../src/calls/answers/record-answer.ts';
+import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
+import { priceOfAnswer, type AnswerPrice } from '../../../src/calls/answers/store-answer.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { answerWith } from '../../helpers/warehouse/answer-with.ts';

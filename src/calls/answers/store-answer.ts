@@ -40,20 +40,26 @@ interface AnswerRecord {
 }
 
 /**
- * Stores an answer and digests it. From the first transaction on the money is exact: it stores the body, closes the
- * attempt and settles the credits, and knows nothing about identity. If the service billed more than was reserved, it
- * also pauses the run. The digest follows in transactions of its own.
+ * Stores an answer: one transaction stores the body, closes the attempt, settles the credits and queues the answer for
+ * the digest. From then on the money is exact; who is who is decided by the digest. If the service billed more than was
+ * reserved, the transaction also pauses the run.
  *
- * Recording an attempt again changes nothing, because the reply to an earlier commit can be lost. The answer of an
- * attempt that was marked unknown is recorded too. An operator's decision stays.
+ * Storing an answer again changes nothing, because the reply to an earlier commit can be lost. The answer of an attempt
+ * that was marked unknown is stored too. An operator's decision stays.
  */
-export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): Promise<void> {
+export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): Promise<void> {
   const { attemptId, answer } = record;
   // Before the transaction: compressing 600 KB takes some milliseconds.
   const body = await promisify(gzip)(answer.raw, { level: 1 });
+  await warehouse.database.transaction().execute((transaction) => writeAnswer(transaction, record, body));
   keepAnswer(warehouse.database, attemptId, answer);
+}
+
+/**
+ * Digests a stored answer, together with all others of this process that wait. Other calls can begin in the meantime.
+ */
+export async function digestAnswer(warehouse: Warehouse, attemptId: string): Promise<void> {
   try {
-    await warehouse.database.transaction().execute((transaction) => storeAnswer(transaction, record, body));
     await digestTogether(warehouse);
   } finally {
     // Another process may have digested the answer, from its stored body.
@@ -61,7 +67,7 @@ export async function recordAnswer(warehouse: Warehouse, record: AnswerRecord): 
   }
 }
 
-async function storeAnswer(
+async function writeAnswer(
   transaction: Transaction<Tables>,
   record: AnswerRecord,
   body: Buffer,
