@@ -272,11 +272,12 @@ class DigestStep {
     return others.some((other) => areTwoPeople(readyPerson(person), readyPerson(other)));
   }
 
-  async #writeFolded(people: readonly Touched[]): Promise<void> {
+  async #writeFolded(folded: readonly Touched[]): Promise<void> {
+    const people = folded.map((person): Touched => ({ ...person, matchKeys: keysOfFolded(person) }));
     this.#differing.push(...(await writePeople(this.#transaction, people)));
     for (const person of people) {
       this.#touched.set(nameOfPerson(person), person);
-      if (person.folded) this.#near.addPerson(knownOf(person, person.folded), [...new Set(person.matchKeys)]);
+      if (person.folded) this.#near.addPerson(knownOf(person, person.folded), person.matchKeys);
     }
     for (const service of new Set(people.map((each) => each.service))) {
       const theirs = people.filter((each) => each.service === service);
@@ -722,6 +723,14 @@ function personOfFolded(folded: FoldedPerson): Person {
     emails: folded.emails,
     employment: folded.employment?.value ?? [],
   });
+}
+
+/** The keys of all observations. A name and an employer of two observations together give further keys. */
+function keysOfFolded({ observations, matchKeys, folded, ...person }: Touched): readonly number[] {
+  if (!folded || observations.length < 2) return [...new Set(matchKeys)];
+  const known = knownOf(person, folded);
+  const isFoundByName = known.compared.personId !== undefined;
+  return [...new Set([...matchKeys, ...(isFoundByName ? known.matchKeys : [])])];
 }
 
 function knownOf(person: PersonName, folded: FoldedPerson): KnownPerson {

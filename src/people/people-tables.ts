@@ -194,6 +194,7 @@ export function valuesOfFolded(folded: FoldedPerson): PersonValues {
 export interface FoldedRow extends PersonName {
   /** Undefined: nothing is known of the person any more. */
   readonly folded: FoldedPerson | undefined;
+  /** Each once. */
   readonly matchKeys: readonly number[];
 }
 
@@ -225,7 +226,7 @@ export async function writePeople(
   const gone = people.filter(({ folded }) => folded === undefined);
   const rows = people.flatMap((person) => (person.folded ? [rowOfPerson(person, person.folded)] : []));
   const keys = people.flatMap(({ service, personKey, matchKeys, folded }) =>
-    folded ? [...new Set(matchKeys)].map((key) => ({ key, service, person_key: personKey })) : [],
+    folded ? matchKeys.map((key) => ({ key, service, person_key: personKey })) : [],
   );
   const differing: string[] = await removePeople(transaction, gone);
   if (rows.length > 0) {

@@ -1,37 +1,63 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { isPossible } from '../../src/domain/identity/decide-person.ts';
+import { readyIdentity, readyPerson, weigh } from '../../src/domain/identity/identity-evidence.ts';
+import type { Identity } from '../../src/domain/identity/identity.ts';
 import { matchKeysOfIdentity, matchKeysOfPerson } from '../../src/domain/identity/match-keys.ts';
-import { compareNames, compareReady } from '../../src/domain/identity/names/name-agreement.ts';
+import type { Person } from '../../src/domain/identity/person.ts';
 
 // Few words, so that names often agree: initials, double-barrelled names, scripts without initials.
 const word = fc.constantFrom('ada', 'anna', 'novak', 'a', 'n', '田中', 'jean-luc');
 const words = fc.array(word, { minLength: 1, maxLength: 3 }).map((list) => list.join(' '));
-const name = fc.record({ first: words, last: fc.option(words, { nil: undefined }) });
+const employer = fc.constantFrom('Acme Robotics', 'Acme-Robotics', 'Orbit');
+const domain = fc.constantFrom('acme-robotics.example', 'orbit.example', 'orbit.test');
+const email = fc
+  .tuple(fc.constantFrom('ada.novak', 'novaka', 'anovak', 'annaada', 'info'), domain)
+  .map((parts) => parts.join('@'));
+const row = fc.record(
+  { firstName: words, lastName: words, organizationName: employer, domain, email, personId: fc.constant('p1') },
+  { requiredKeys: [] },
+);
+const person = fc.record(
+  {
+    id: fc.constantFrom('p1', 'p2'),
+    first_name: words,
+    last_name: words,
+    email,
+    organization: fc.record({ name: employer, primary_domain: domain }, { requiredKeys: [] }),
+    employment_history: fc.array(fc.record({ organization_name: employer }), { maxLength: 2 }),
+  },
+  { requiredKeys: [] },
+);
 
-it('a row shares a match key with every person whose name agrees with its name', () => {
-  let agreed = 0;
+function shareKey(identity: Identity, other: Person): boolean {
+  const keys = matchKeysOfPerson(other);
+  return matchKeysOfIdentity(identity).some((key) => keys.includes(key));
+}
+
+it('a row shares a match key with every person who fits it, or has its name and employer', () => {
+  const found = new Set<string>();
   fc.assert(
-    fc.property(name, name, (row, person) => {
-      const verdict = compareNames(
-        compareReady(row.first, row.last, undefined),
-        compareReady(person.first, person.last, undefined),
-      );
-      if (verdict !== 'agree') return;
-      agreed += 1;
-      const keys = matchKeysOfIdentity({ firstName: row.first, ...(row.last && { lastName: row.last }) });
-      const keysOfPerson = matchKeysOfPerson({
-        first_name: person.first,
-        ...(person.last && { last_name: person.last }),
-      });
-      expect(keys.filter((key) => keysOfPerson.includes(key))).not.toEqual([]);
+    fc.property(row, person, (identity, other) => {
+      const fit = weigh(readyIdentity(identity), readyPerson(other));
+      if (!isPossible(fit)) return;
+      found.add(fit.strength === 'none' ? 'namesake' : fit.evidence);
+      expect(shareKey(identity, other)).toBe(true);
     }),
-    { numRuns: Number(process.env['MATCH_KEY_CASES'] ?? 5_000) },
+    { numRuns: Number(process.env['MATCH_KEY_CASES'] ?? 10_000) },
   );
-  expect(agreed).toBeGreaterThan(50);
+  expect([...found].toSorted()).toEqual([
+    'email',
+    'email_names_person',
+    'name_and_organization',
+    'namesake',
+    'person_id',
+  ]);
 });
 
-it('a row shares no match key with a person who has its first name and only the initial of its last name', () => {
-  const keys = matchKeysOfIdentity({ firstName: 'Anna', lastName: 'Novak' });
-  const others = matchKeysOfPerson({ first_name: 'Anna', last_name: 'Nilsen' });
-  expect(keys.filter((key) => others.includes(key))).toEqual([]);
+it('a row shares no match key with a person of its name at another employer', () => {
+  const name = { first_name: 'Anna', last_name: 'Novak' };
+  const anna = { firstName: 'Anna', lastName: 'Novak', organizationName: 'Orbit' };
+  expect(shareKey(anna, { ...name, organization: { name: 'Orbit' } })).toBe(true);
+  expect(shareKey(anna, { ...name, organization: { name: 'Acme' } })).toBe(false);
 });

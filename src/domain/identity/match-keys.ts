@@ -2,6 +2,7 @@ import { isRoleAddress, emailHashes } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
 import { readyPerson } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
+import { employersOfIdentity, wordsOfEmployers } from './names/organization-agreement.ts';
 import {
   compareReady,
   isInitial,
@@ -24,17 +25,24 @@ export function matchKeysOfIdentity(
   keys: readonly string[] = identityKeys(identity),
 ): number[] {
   const name = compareReady(identity.firstName, identity.lastName, identity.name);
-  const ofName = name ? nameKeys(name) : [];
+  const employers = wordsOfEmployers(employersOfIdentity(identity));
   const isNamed = name !== undefined && name.all.length > 1;
-  return hashed(keys.concat(ofName, isNamed ? [] : lettersOfAddresses(identity)));
+  return hashed([
+    ...keys,
+    ...(name ? atEmployers(nameKeys(name), employers) : []),
+    ...(isNamed ? [] : lettersOfAddresses(identity)),
+  ]);
 }
 
+/** Letters of each corporate address, at its employer: a row without a full name can be found by them. */
 function lettersOfAddresses({ email, otherEmails = [] }: Identity): string[] {
-  return [email, ...otherEmails].flatMap((address) =>
-    address === undefined || isRoleAddress(address)
+  return [email, ...otherEmails].flatMap((address) => {
+    if (address === undefined || isRoleAddress(address)) return [];
+    const letters = lettersOfLocalPart(address.slice(0, address.lastIndexOf('@')));
+    return letters === undefined
       ? []
-      : (lettersOfLocalPart(address.slice(0, address.lastIndexOf('@'))) ?? []),
-  );
+      : atEmployers([sortedLetters(letters)], wordsOfEmployers(employersOfIdentity({ email: address })));
+  });
 }
 
 /**
@@ -42,11 +50,14 @@ function lettersOfAddresses({ email, otherEmails = [] }: Identity): string[] {
  * `matchKeysOfIdentity`.
  */
 export function matchKeysOfPerson(person: Person): number[] {
-  const { name } = readyPerson(person);
+  const { name, employers } = readyPerson(person);
+  const ofName = name
+    ? [...nameKeys(name), ...swappedNameKeys(name), ...localPartsOf(name).map(sortedLetters)]
+    : [];
   return [
     ...new Set([
       ...identifyingKeysOfPerson(person),
-      ...hashed(name ? [...nameKeys(name), ...swappedNameKeys(name), ...localPartsOf(name)] : []),
+      ...hashed(atEmployers([...new Set(ofName)], wordsOfEmployers(employers))),
     ]),
   ];
 }
@@ -76,28 +87,46 @@ export function matchKeysWithHashes(keys: readonly string[]): number[] {
   return hashed([...keys, ...hashes]);
 }
 
+/**
+ * Names alone fit too many people: among a million, hundreds share an initial and a last name. A name decides only with
+ * an employer, so its keys have the employer too.
+ */
+function atEmployers(names: readonly string[], employers: ReadonlySet<string>): string[] {
+  return [...employers].flatMap((employer) => names.map((name) => `${name} at ${employer}`));
+}
+
 const withoutCase = /\p{Lo}/u;
 
 /**
- * Keys of a name: the first letter of the first name with each word of the last name. In scripts without initials, also
- * the whole name in both orders.
+ * Keys of a name: the initials of the first name and of each word of the last name, in the order of the alphabet. So a
+ * name and its swapped form share a key. In scripts without initials, also the whole name in both orders.
  */
 function nameKeys({ first, last, all }: ComparedName): string[] {
-  if (last.length === 0) return all.map((word) => `name ${word}`);
-  const keys: string[] = [];
-  for (const word of last.length === 1 ? last : [...last, last.join('')])
-    if (!isInitial(word)) keys.push(`name ${first[0]![0]} ${word}`);
-  if (all.some((word) => withoutCase.test(word)))
-    keys.push(`name ${[...first, ...last].join('')}`, `name ${[...last, ...first].join('')}`);
-  return keys;
+  const isWithoutCase = all.some((word) => withoutCase.test(word));
+  if (last.length === 0) return isWithoutCase ? all.map((word) => `name ${word}`) : [];
+  const words = last.length === 1 ? last : [...last, last.join('')];
+  const initials = words.flatMap((word) => (isInitial(word) ? [] : initialsOf(first[0]!, word)));
+  const whole = isWithoutCase
+    ? [`name ${[...first, ...last].join('')}`, `name ${[...last, ...first].join('')}`]
+    : [];
+  return [...new Set([...initials, ...whole])];
 }
 
-/**
- * The key of rows that state this name in the swapped order. Only people have it: with such a key of each row too,
- * every Anna with an N would have the same key, and rows are ten times as many.
- */
+/** The key of rows that state the name in the swapped order and split it elsewhere: `Rossi Anna` `Maria`. */
 function swappedNameKeys({ first, last, all }: ComparedName): string[] {
-  return last.length === 0 || all.some(isInitial) ? [] : [`name ${last[0]![0]} ${first.at(-1)}`];
+  return last.length === 0 || all.some(isInitial) ? [] : [initialsOf(last[0]!, first.at(-1)!)];
+}
+
+function initialsOf(...words: readonly [string, string]): string {
+  return `initials ${words
+    .map((word) => word[0]!)
+    .toSorted()
+    .join('')}`;
+}
+
+/** `janedoe` and `doejane` share a key. */
+function sortedLetters(letters: string): string {
+  return `letters ${[...letters].toSorted().join('')}`;
 }
 
 /** The key of people without an id whom answers gave to a contact: only this contact finds them. */

@@ -115,6 +115,16 @@ function intersects(one: ReadonlySet<string>, other: ReadonlySet<string>): boole
 
 /** `Acme Robotics` and `acme-robotics.example` name the same employer. */
 function namesADomain(names: ReadonlySet<string>, domains: ReadonlySet<string>): boolean {
-  const labels = new Set([...domains].map((domain) => domain.split('.')[0]!.replaceAll('-', '')));
+  const labels = new Set([...domains].map(labelOfDomain));
   return [...names].some((name) => labels.has(name.replaceAll(' ', '')));
+}
+
+function labelOfDomain(domain: string): string {
+  return domain.split('.')[0]!.replaceAll('-', '');
+}
+
+/** One word for each employer. Employers that agree by name or domain share a word; other employers can share it too. */
+export function wordsOfEmployers({ names, domains, pastNames }: Employers): ReadonlySet<string> {
+  const named = [...names, ...pastNames].map((name) => name.replaceAll(' ', ''));
+  return new Set([...named, ...[...domains].map(labelOfDomain)]);
 }
