@@ -15,7 +15,14 @@ const email = fc
   .tuple(fc.constantFrom('ada.novak', 'novaka', 'anovak', 'annaada', 'info'), domain)
   .map((parts) => parts.join('@'));
 const row = fc.record(
-  { firstName: words, lastName: words, organizationName: employer, domain, email, personId: fc.constant('p1') },
+  {
+    firstName: words,
+    lastName: words,
+    organizationName: employer,
+    domain,
+    email,
+    personId: fc.constant('p1'),
+  },
   { requiredKeys: [] },
 );
 const person = fc.record(

@@ -123,7 +123,7 @@ function labelOfDomain(domain: string): string {
   return domain.split('.')[0]!.replaceAll('-', '');
 }
 
-/** One word for each employer. Employers that agree by name or domain share a word; other employers can share it too. */
+/** One word for each employer. Employers that agree by name or domain share a word; others can share it too. */
 export function wordsOfEmployers({ names, domains, pastNames }: Employers): ReadonlySet<string> {
   const named = [...names, ...pastNames].map((name) => name.replaceAll(' ', ''));
   return new Set([...named, ...[...domains].map(labelOfDomain)]);
