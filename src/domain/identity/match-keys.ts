@@ -126,7 +126,7 @@ function initialsOf(...words: readonly [string, string]): string {
 
 /** `janedoe` and `doejane` share a key. */
 function sortedLetters(letters: string): string {
-  return `letters ${[...letters].toSorted().join('')}`;
+  return `letters ${Array.from(letters).toSorted().join('')}`;
 }
 
 /** The key of people without an id whom answers gave to a contact: only this contact finds them. */
