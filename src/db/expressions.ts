@@ -1,7 +1,7 @@
 import { sql, type Expression, type Kysely, type RawBuilder } from 'kysely';
 import { identityColumns } from '../domain/identity/identity.ts';
 import type { Tables } from './schema.ts';
-import type { Decimal } from './schema/column-types.ts';
+import type { Decimal } from './column-types.ts';
 
 /** Number of rows of a query or group. PostgreSQL counts in `bigint`, which travels as text. */
 export const rowCount = sql<number>`count(*)::int`;

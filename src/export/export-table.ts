@@ -2,7 +2,6 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { Readable } from 'node:stream';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import type { Tables } from '../db/schema.ts';
 import { personColumns } from '../domain/warehouse/person-columns.ts';
 import { requireReadable } from '../people/change-feed.ts';
 import { cursorOfExport, isSelected, type ContactChoice } from './contact-choice.ts';
@@ -10,7 +9,7 @@ import { exportFormats, type ExportFormatName } from './export-format.ts';
 import type { ColumnType, ExportColumn } from './parquet.ts';
 
 interface ExportedTable {
-  readonly relation: keyof Tables;
+  readonly relation: string;
   /** Columns that the rows are ordered by. */
   readonly order: readonly string[];
   /**

@@ -10,7 +10,8 @@ import { UsageProblem } from '../domain/problem.ts';
  */
 export async function contactSources(database: Kysely<Tables>, runId?: string): Promise<readonly string[]> {
   const rows = await database
-    .selectFrom('contacts')
+    .selectFrom('contact_matches')
+    .where('valid_to', 'is', null)
     .select('source')
     .distinct()
     .$if(runId !== undefined, (query) => query.where('run_id', '=', runId!))
@@ -56,7 +57,8 @@ export async function hasContactsOf(
   { source, runId }: { readonly source: string | undefined; readonly runId: string | undefined },
 ): Promise<boolean> {
   const contact = await database
-    .selectFrom('contacts')
+    .selectFrom('contact_matches')
+    .where('valid_to', 'is', null)
     .select('contact_id')
     .where('service', '=', service)
     .$if(source !== undefined, (contacts) => contacts.where('source', '=', source!))

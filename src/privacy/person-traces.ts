@@ -277,7 +277,8 @@ export async function keysOfRecord(
   record: ContactKey,
 ): Promise<string[] | undefined> {
   const contacts = await database
-    .selectFrom('contacts')
+    .selectFrom('contact_matches')
+    .where('valid_to', 'is', null)
     .select(['service', 'person_key as personKey'])
     .where('source', '=', record.source)
     .where('contact_id', '=', record.contactId)

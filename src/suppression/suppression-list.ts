@@ -4,12 +4,13 @@ import type { Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyValue, rowCount } from '../db/expressions.ts';
 import { formsOfKey, identifiesAlone } from '../keys/key-lookups.ts';
+import type { NamedTypes } from '../db/column-types.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface SuppressionEntry {
   /** First characters of its hash, enough to tell entries apart. */
   readonly entry: string;
-  readonly kind: Tables['suppression_entries']['kind'];
+  readonly kind: NamedTypes['suppression_entries.kind'];
   readonly domain: string | null;
   readonly reason: string | null;
   readonly added_by: string;

@@ -3,6 +3,7 @@
 create unlogged table enrichment.waiting_batches (
   run_id text not null,
   batch integer not null,
+  -- A batch that still waits registers again before.
   waits_until timestamptz not null,
   primary key (run_id, batch)
 );

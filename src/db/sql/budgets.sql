@@ -33,7 +33,8 @@ create table enrichment.worker_budgets (
   period text primary key check (period in ('day', 'month')),
   credits_limit numeric(20, 6) check (credits_limit >= 0)
 );
-comment on table enrichment.worker_budgets is 'Limits of periods in the settings of the worker that started last';
+comment on table enrichment.worker_budgets is
+  'Limits of periods in the settings of the worker that started last; none before the first worker';
 
 create table enrichment.budget_changes (
   change_id bigint generated always as identity primary key,

@@ -22,6 +22,8 @@ create table enrichment.webhook_deliveries (
 comment on table enrichment.webhook_deliveries is 'One webhook delivery or poll, with its original body';
 comment on column enrichment.webhook_deliveries.delivery_id is 'Key of the delivery';
 comment on column enrichment.webhook_deliveries.origin is 'webhook or poll';
+comment on column enrichment.webhook_deliveries.body is
+  'The original bytes, not decompressed; null: retention has removed them';
 comment on column enrichment.webhook_deliveries.status is 'received, applied, duplicate, orphaned or quarantined';
 comment on column enrichment.webhook_deliveries.late is 'The delivery came after the end of its run';
 comment on column enrichment.webhook_deliveries.subject is 'Hash of the people and the kind of results in the body';

@@ -79,6 +79,7 @@ create index attempt_people_by_person on enrichment.attempt_people (person_id) w
 create table enrichment.raw_answers (
   attempt_id text primary key references enrichment.attempts on delete cascade,
   received_at timestamptz not null default clock_timestamp(),
+  -- The original body: a body need not be valid text or JSON.
   body_gzip bytea not null,
   -- Identity keys of people in the body of whom nothing is recorded: an erasure removes the body.
   unrecorded_keys text[] not null default '{}'

@@ -2,12 +2,16 @@ create table enrichment.notifications (
   notification_id bigint generated always as identity primary key,
   event text not null check (event in ('paused', 'failed', 'finished', 'budget')),
   run_id text references enrichment.runs on delete cascade,
+  -- The pause reason of a run; the time and reason of a schedule; the threshold and credits of a budget.
   facts jsonb,
   occurred_at timestamptz not null default clock_timestamp(),
+  -- Channels that have accepted the notification: url, command.
   told text[] not null default '{}',
   tries integer not null default 0,
   next_try_at timestamptz not null default clock_timestamp(),
+  -- Why the last try failed.
   failure text,
+  -- When all channels accepted the notification, or the worker stopped trying.
   closed_at timestamptz,
   constraint notifications_of_a_run check (run_id is not null or event in ('budget', 'failed'))
 );

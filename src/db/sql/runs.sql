@@ -40,10 +40,14 @@ create table enrichment.runs (
   answers_discarded_at timestamptz
 );
 comment on table enrichment.runs is 'One enrichment of one file';
+comment on column enrichment.runs.run_key is
+  'Hash of file content and options, unique among unfinished runs: the same command continues the run';
 comment on column enrichment.runs.workflow_id is 'Workflow in Temporal';
 comment on column enrichment.runs.status is 'finished, paused, cancelled, failed or the current step';
 comment on column enrichment.runs.pause_reason is 'Why the run is paused, and the next step';
 comment on column enrichment.runs.file_sha256 is 'Hash of the content of the export';
+comment on column enrichment.runs.mapping is 'Field by column of the file';
+comment on column enrichment.runs.warnings is 'Irregularities of the file that did not prevent reading it';
 comment on column enrichment.runs.rows_staged is 'Records of the file';
 comment on column enrichment.runs.rows_pruned is 'Rows whose cells retention has removed';
 comment on column enrichment.runs.rows_dropped is 'Rows that retention has removed';
@@ -56,11 +60,18 @@ comment on column enrichment.runs.outcomes is
 comment on column enrichment.runs.export_profile is 'Rows, malformed rows and filled rows per field of the file';
 comment on column enrichment.runs.plan is 'Planned outcomes, people, calls and credits';
 comment on column enrichment.runs.plan_hash is 'Hash of the plan that was approved';
+comment on column enrichment.runs.expected_plan_hash is 'Plan that --plan HASH binds the run to';
 comment on column enrichment.runs.as_of is 'Scheduled time of the run; without a schedule, when the run began';
 comment on column enrichment.runs.created_at is 'When the run began';
 comment on column enrichment.runs.ingested_at is 'When the file was staged';
 comment on column enrichment.runs.approved_at is
   'When spending was allowed; with --yes and by a schedule, when the run began; null: it was not';
+comment on column enrichment.runs.match_rate_since is
+  'The quality gate of the match rate counts calls that were answered after this time';
+comment on column enrichment.runs.probing_since is
+  'One call at a time until a call that was sent after this time is answered; null: no call has paused the run';
+comment on column enrichment.runs.applied_updates is
+  'Ids of the updates of the workflow that took effect: Temporal sends them again after a reset';
 comment on column enrichment.runs.cancelled_at is 'When a person cancelled the run; null: it was not cancelled';
 comment on column enrichment.runs.cancelled_reason is 'Why the run was cancelled';
 comment on column enrichment.runs.undone_at is 'When the run was undone; null: it counts';
@@ -106,6 +117,13 @@ create table enrichment.run_rows (
 ) with (fillfactor = 50);
 comment on table enrichment.run_rows is
   'One record of the file of a run, with its outcome; `row_results` has the reason for the contact as it is now';
+comment on column enrichment.run_rows.raw is
+  'Cells as a JSON array in the order of runs.header; text, because jsonb refuses \u0000';
+comment on column enrichment.run_rows.opted_out_of_calls is
+  'The row or, after planning, any row of the same person opted out: calls ask for no phone';
+comment on column enrichment.run_rows.keys is 'Identity keys, which decide about duplicates, freshness and claims';
+comment on column enrichment.run_rows.identity_hash is
+  'Hash of the cleared cells of a suppressed row, to see in a later export whether the record has changed';
 comment on column enrichment.run_rows.record_row is
   'Other row of the file with this contact, if this row is a `duplicate` of the contact';
 comment on column enrichment.run_rows.is_contested is 'Whether the rows with this record id name different people';
@@ -149,6 +167,7 @@ create index claims_by_run on enrichment.claims (run_id, row_number);
 
 -- Content hash by address and version, so that an unchanged export is not fetched again.
 create table enrichment.fetched_exports (
+  -- Without secrets.
   address text primary key,
   etag text not null,
   sha256 text not null

@@ -9,7 +9,7 @@ import { chooseSample } from '../../domain/runs/sample.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { pauseCalls } from '../../ledger/pause-calls.ts';
 import type { Tables } from '../../db/schema.ts';
-import type { PilotFigures } from '../../db/schema/run-tables.ts';
+import type { PilotFigures } from '../../db/column-types.ts';
 import type { PilotJudgement } from '../../contract/activities.ts';
 import { lateKinds, lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { counted, countedPeople, formatPercent } from '../../domain/text/format.ts';

@@ -106,11 +106,8 @@ export function callsByHand(warehouse: TestWarehouse) {
   }
 
   async function contact(contactId: string) {
-    return warehouse.database
-      .selectFrom('enriched_contacts')
-      .selectAll()
-      .where('contact_id', '=', contactId)
-      .executeTakeFirst();
+    const contacts = await warehouse.query`select * from enriched_contacts where contact_id = ${contactId}`;
+    return contacts[0];
   }
 
   async function budgetOf(runId: string) {

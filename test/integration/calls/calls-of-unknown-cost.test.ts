@@ -25,8 +25,8 @@ describe('recorded again', () => {
     const call = await callInFlight([row]);
     await Promise.all([1, 2, 3, 4].map(() => record(call, answerWith([person]))));
     expect(await moneyOf(call.runId)).toEqual([0, 1]);
-    const entries = warehouse.database.selectFrom('observations').where('attempt_id', '=', call.attemptId);
-    expect(await entries.select('kind').execute()).toEqual([{ kind: 'answer' }]);
+    const entries = await warehouse.query`select kind from observations where attempt_id = ${call.attemptId}`;
+    expect(entries).toEqual([{ kind: 'answer' }]);
   });
 
   it('an attempt that was abandoned as unknown accepts its answer afterwards', async () => {

@@ -5,6 +5,7 @@ import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import { personColumns } from '../../../src/domain/warehouse/person-columns.ts';
 import { contractYaml, dbtSourcesYaml, readContract } from '../../helpers/database/data-contract.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { tableTypes } from '../../helpers/database/table-types.ts';
 
 const dbt = new URL('../../../dbt/', import.meta.url);
 
@@ -15,6 +16,10 @@ const tables = await readContract(warehouse);
 
 it('schemas/tables.yaml describes the migrated database', async () => {
   await expect(contractYaml(tables)).toMatchFileSnapshot('../../../schemas/tables.yaml', byCommand);
+});
+
+it('src/db/schema.ts has the types of the tables of the migrated database', async () => {
+  await expect(await tableTypes(warehouse)).toMatchFileSnapshot('../../../src/db/schema.ts', byCommand);
 });
 
 it('the sources of dbt have the columns and accepted values of the migrated database', async () => {

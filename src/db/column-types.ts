@@ -1,0 +1,55 @@
+import type { ColumnType } from 'kysely';
+import type { StatusReason } from '../contract/pause-reasons.ts';
+import type { PlanSummary } from '../contract/plan-summary.ts';
+import type { RunStatus } from '../contract/run-statuses.ts';
+import type { DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
+import type { AttemptStatus } from '../domain/money/attempt-status.ts';
+import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
+import type { ExportProfile } from '../domain/runs/expectations.ts';
+import type { MatchRate } from '../domain/runs/match-rate.ts';
+import type { Outcome } from '../domain/runs/outcome.ts';
+import type { RunOptions } from '../domain/runs/run-options.ts';
+
+/** PostgreSQL `numeric` and `bigint` travel as text: a float would round money and identifiers. */
+export type Decimal = string;
+export type Timestamp = ColumnType<Date, Date | string, Date | string>;
+type Json<Value> = ColumnType<Value, string, string>;
+
+/** A column that an INSERT may leave out. */
+export type Generated<Value> =
+  Value extends ColumnType<infer Read, infer Inserted, infer Updated>
+    ? ColumnType<Read, Inserted | undefined, Updated>
+    : ColumnType<Value, Value | undefined, Value>;
+
+/** The types of columns that take only some values, or JSON. */
+export interface NamedTypes {
+  'attempts.status': AttemptStatus;
+  'default_budgets.period': BudgetPeriod;
+  'run_rows.outcome': Outcome;
+  'runs.status': RunStatus;
+  'runs.pause_reason': Json<StatusReason>;
+  'runs.options': Json<RunOptions>;
+  /** Column of the file → field. */
+  'runs.mapping': Json<Record<string, string>>;
+  'runs.outcomes': Json<Readonly<Record<string, number>>>;
+  'runs.export_profile': Json<ExportProfile>;
+  'runs.plan': Json<PlanSummary>;
+  'runs.pilot': Json<PilotFigures>;
+  'suppression_entries.kind': 'email' | 'profile' | 'person' | 'hash' | 'name' | 'domain' | 'record';
+  'webhook_deliveries.origin': 'webhook' | 'poll';
+  'webhook_deliveries.status': DeliveryStatus;
+}
+
+/** The results of a run's pilot; credits are decimal text. */
+export interface PilotFigures {
+  readonly people: number;
+  readonly answered: number;
+  readonly found: number;
+  readonly match_rate: MatchRate | null;
+  readonly credits: { readonly settled: string; readonly held: string };
+  /**
+   * Number of contacts that have the field, and the credits for each; null: no contact has it, or it is the phone and
+   * the run asks for none.
+   */
+  readonly fields: Readonly<Record<string, { readonly count: number; readonly credits_each: string | null }>>;
+}
