@@ -11,71 +11,57 @@ import type { ExportMapping } from './mapping-file.ts';
 import content from './opt-outs.json' with { type: 'json' };
 
 const list = z.array(z.string().min(1));
-const byLanguage = z.record(z.string(), list);
+const lists = z
+  .union([list, z.record(z.string(), list)])
+  .transform((given) => (Array.isArray(given) ? given : Object.values(given).flat()));
 
+/** The table of headers and answers; its comment says what each list has. */
 const schema = z.strictObject({
   comment: z.string(),
   /** Patterns of columns' names. */
-  headers: z.strictObject({
-    refusals: byLanguage,
-    consents: byLanguage,
-    /** The date, source or reason of a refusal or consent. The cells of such a column are no answers. */
-    details: byLanguage,
-    email: list,
-    calls: list,
-    faxOrLetters: list,
-    /** Letters that a CRM calls mails. */
-    letters: list,
-    /** Words of consent, opting out and privacy laws that do not say what a value means. */
-    unclear: byLanguage,
-    /** Other meanings of these words. */
-    notUnclear: list,
-  }),
+  headers: z.record(
+    z.enum([
+      'refusals',
+      'consents',
+      'details',
+      'email',
+      'calls',
+      'faxOrLetters',
+      'letters',
+      'unclear',
+      'notUnclear',
+    ]),
+    lists,
+  ),
   answers: z.strictObject({
-    /** In each language. No abbreviation that means "yes" in another one: `e` is yes in Turkish and no in Finnish. */
     yes: list,
     no: list,
-    /** Nothing was answered. */
     none: list,
-    /** A consent, or that a refusal was not given. */
     consents: list,
-    /** A refusal, in a column of any name. */
     refusals: list,
     refusalSigns: list,
-    /** Patterns of longer answers. */
-    wordsOfRefusal: list,
-    wordsOfConsent: list,
-    negations: list,
   }),
+  /** Patterns of longer answers. */
+  words: z.strictObject({ ofRefusal: list, ofConsent: list, negations: list }),
 });
 
-const { headers, answers } = checkedData('opt-outs.json', schema, content);
-const testOf = (patterns: Record<string, readonly string[]>): ((words: string) => boolean) =>
-  patternTest(Object.values(patterns).flat());
-
-const isRefusal = testOf(headers.refusals);
-const isConsent = testOf(headers.consents);
-const isDetail = testOf(headers.details);
-const isAboutEmail = patternTest(headers.email);
-const isAboutCalls = patternTest(headers.calls);
-const isAboutFaxOrLetters = patternTest([...headers.faxOrLetters, ...headers.letters]);
-const isAboutLetters = patternTest(headers.letters);
-const isUnclear = testOf(headers.unclear);
-const isNotUnclear = patternTest(headers.notUnclear);
+const { headers, answers, words: wordsOfAnswers } = checkedData('opt-outs.json', schema, content);
+const testsOf = <Name extends string>(
+  patterns: Readonly<Record<Name, string[]>>,
+): Readonly<Record<Name, (words: string) => boolean>> =>
+  Object.fromEntries(
+    Object.entries<string[]>(patterns).map(([name, each]) => [name, patternTest(each)]),
+  ) as Record<Name, (words: string) => boolean>;
+const isAbout = testsOf(headers);
+const has = testsOf(wordsOfAnswers);
 
 /**
- * How a column states an opt-out.
+ * How a column states an opt-out. Its table in docs/exports.md says which values mean "opted out".
  *
- * - `refusal`: the column states a refusal ("Email Opt Out", "Do not allow Emails", "Unsubscribed Time", "IsDeleted"):
- *   every value except a plain no means opted out.
- * - `consent`: the column states a consent ("Allow Emails?", "Marketing status"): every value means opted out, except a
- *   plain yes, a word of consent and the date of a consent.
- * - `basis`: the column describes a consent ("Consent date", "Legal basis …"): only a plain no or a word of refusal
- *   means opted out.
- * - `unclear`: the name does not say which of these it is, and the first rows have no value: every value means opted
- *   out.
- *
- * An empty cell means neither.
+ * - `refusal`: the column states a refusal ("Email Opt Out", "Do not allow Emails", "Unsubscribed Time", "IsDeleted").
+ * - `consent`: the column states a consent ("Allow Emails?", "Marketing status").
+ * - `basis`: the column describes a consent ("Consent date", "Legal basis …").
+ * - `unclear`: the name does not say which of these it is, and the first rows have no value.
  */
 export type OptOutPolarity = 'refusal' | 'consent' | 'basis' | 'unclear';
 
@@ -92,17 +78,12 @@ export interface OptOutMeaning {
  */
 export function optOutOf(header: string): OptOutMeaning | undefined {
   const words = headerWords(header);
-  const polarity = polarityOf(words);
-  if (polarity === undefined || isAboutLetters(words)) return undefined;
-  if (isAboutEmail(words)) return { polarity, scope: 'processing' };
-  if (isAboutCalls(words)) return { polarity, scope: 'calls' };
-  return isAboutFaxOrLetters(words) ? undefined : { polarity, scope: 'processing' };
-}
-
-function polarityOf(words: string): OptOutPolarity | undefined {
-  if (isRefusal(words)) return 'refusal';
-  if (!isConsent(words)) return undefined;
-  return isDetail(words) ? 'basis' : 'consent';
+  const isConsent = isAbout.consents(words) && (isAbout.details(words) ? 'basis' : 'consent');
+  const polarity = isAbout.refusals(words) ? 'refusal' : isConsent;
+  if (polarity === false || isAbout.letters(words)) return undefined;
+  if (isAbout.email(words)) return { polarity, scope: 'processing' };
+  if (isAbout.calls(words)) return { polarity, scope: 'calls' };
+  return isAbout.faxOrLetters(words) ? undefined : { polarity, scope: 'processing' };
 }
 
 /** When a cell of a column excludes its row, as the plan shows it. */
@@ -122,50 +103,31 @@ export function describedField(header: string, field: string, isGiven: boolean):
 /** Whether a column could say who has consented or opted out, by a name that does not say what its values mean. */
 function looksLikeConsent(header: string): boolean {
   const words = headerWords(header);
-  return isUnclear(words) && !isNotUnclear(words) && !isDetail(words) && !isAboutFaxOrLetters(words);
+  const isOther = isAbout.notUnclear(words) || isAbout.details(words);
+  return isAbout.unclear(words) && !isOther && !isAbout.faxOrLetters(words) && !isAbout.letters(words);
 }
 
 /** What a cell of an opt-out column says. Who has an answer that is not understood is treated as opted out. */
 export type OptOutAnswer = 'opted out' | 'not opted out' | 'not understood';
 
+/** The form in which the values of a mapping file are compared with cells. */
+const valueForm = (text: string): string => displayForm(text).toLowerCase();
 const formOf = (text: string): string => comparisonForm(text).normalize('NFC');
 
-/** The form in which the values of a mapping file are compared with cells. */
-function valueForm(text: string): string {
-  return displayForm(text).toLowerCase();
-}
-
-type Statement =
-  | 'yes'
-  | 'no'
-  | 'none'
-  | 'consent'
-  | 'refusal'
-  | 'sign'
-  | 'time'
-  | 'words of consent'
-  | 'other';
+type Answer = keyof typeof answers;
 
 /** What known answers state, in any spelling. Signs such as `✓` have no letters to compare. */
-const statements = new Map<string, Statement>(
-  Object.entries({
-    sign: answers.refusalSigns,
-    refusal: answers.refusals,
-    consent: answers.consents,
-    none: answers.none,
-    no: answers.no,
-    yes: answers.yes,
-  } satisfies Partial<Record<Statement, readonly string[]>>).flatMap(([statement, texts]) =>
-    texts
+const knownAnswers: ReadonlyMap<string, Answer> = new Map(
+  (['refusalSigns', 'refusals', 'consents', 'none', 'no', 'yes'] as const).flatMap((answer) =>
+    answers[answer]
       .flatMap((text) => [valueForm(text), formOf(text)])
       .filter((form) => form !== '')
-      .map((form) => [form, statement as Statement] as const),
+      .map((form) => [form, answer] as const),
   ),
 );
 
-const hasRefusal = patternTest(answers.wordsOfRefusal);
-const hasConsent = patternTest(answers.wordsOfConsent);
-const hasNegation = patternTest(answers.negations);
+const knownAnswer = (shown: string): Answer | undefined =>
+  knownAnswers.get(shown) ?? knownAnswers.get(formOf(shown));
 
 /** `2026-03-01`, `1.3.2026 10:00`, `2026年3月1日`, `1 Mar 2026`, a Unix time. */
 const time =
@@ -187,43 +149,49 @@ export function optOutAnswer(
   const shown = valueForm(cell);
   if (shown === '') return 'not opted out';
   if (values) return values.has(shown) ? 'opted out' : 'not opted out';
-  return meanings[statementOf(shown)][polarity];
+  const statement = statementOf(shown);
+  if (statement === 'none') return 'not opted out';
+  return polarity === 'unclear' ? 'not understood' : meanings[statement][polarity];
 }
 
+type Statement = 'consent' | 'refusal' | 'yes' | 'no' | 'words of consent' | 'other';
 const [out, not, unread] = ['opted out', 'not opted out', 'not understood'] as const;
 
 /** What a statement means in a column of each polarity. */
-const meanings: Readonly<Record<Statement, Readonly<Record<OptOutPolarity, OptOutAnswer>>>> = {
-  none: { refusal: not, consent: not, basis: not, unclear: not },
-  consent: { refusal: not, consent: not, basis: not, unclear: unread },
-  refusal: { refusal: out, consent: out, basis: out, unclear: unread },
-  sign: { refusal: out, consent: out, basis: out, unclear: unread },
-  yes: { refusal: out, consent: not, basis: not, unclear: unread },
-  time: { refusal: out, consent: not, basis: not, unclear: unread },
-  no: { refusal: not, consent: out, basis: out, unclear: unread },
-  'words of consent': { refusal: unread, consent: not, basis: not, unclear: unread },
-  other: { refusal: unread, consent: unread, basis: not, unclear: unread },
-};
+const meanings = {
+  consent: { refusal: not, consent: not, basis: not },
+  refusal: { refusal: out, consent: out, basis: out },
+  yes: { refusal: out, consent: not, basis: not },
+  no: { refusal: not, consent: out, basis: out },
+  'words of consent': { refusal: unread, consent: not, basis: not },
+  other: { refusal: unread, consent: unread, basis: not },
+} as const satisfies Readonly<Record<Statement, unknown>>;
 
-function statementOf(shown: string): Statement {
+const statements = {
+  yes: 'yes',
+  no: 'no',
+  none: 'none',
+  consents: 'consent',
+  refusals: 'refusal',
+  refusalSigns: 'refusal',
+} as const satisfies Readonly<Record<Answer, Statement | 'none'>>;
+
+function statementOf(shown: string): Statement | 'none' {
   if (shown.length > longestAnswer) return 'other';
-  const form = formOf(shown);
-  const known = statements.get(shown) ?? statements.get(form);
-  if (known !== undefined) return known;
-  if (time.test(shown)) return 'time';
-  const words = ` ${form} `;
-  if (hasRefusal(words)) return 'refusal';
-  if (hasConsent(words)) return hasNegation(words) ? 'refusal' : 'words of consent';
-  return 'other';
+  const known = knownAnswer(shown);
+  if (known !== undefined) return statements[known];
+  if (time.test(shown)) return 'yes';
+  const words = ` ${formOf(shown)} `;
+  if (has.ofRefusal(words)) return 'refusal';
+  if (!has.ofConsent(words)) return 'other';
+  return has.negations(words) ? 'refusal' : 'words of consent';
 }
 
 const longestOptOut = 30;
 
 /** Whether a cell says, in a column of any name, that the person has opted out. */
 function statesOptOut(cell: string): boolean {
-  if (cell.length > longestOptOut) return false;
-  const shown = valueForm(cell);
-  return (statements.get(shown) ?? statements.get(formOf(shown))) === 'refusal';
+  return cell.length <= longestOptOut && knownAnswer(valueForm(cell)) === 'refusals';
 }
 
 export interface OptOutColumn extends OptOutMeaning {
@@ -232,35 +200,58 @@ export interface OptOutColumn extends OptOutMeaning {
   readonly name: string;
   /** Values, by `valueForm`, that mean "opted out", in place of the rule of the polarity. */
   readonly values?: ReadonlySet<string>;
-  /** The column has the time, reason or source of opt-outs, so that any text is an answer. */
-  readonly isDescription?: boolean;
+  readonly read: (cells: readonly string[]) => OptOutAnswer;
 }
+
+/** Answers repeat: an export has few different ones. */
+const mostRemembered = 1_000;
+const longestRemembered = 100;
 
 function optOutColumn(
   columns: Columns,
   column: number,
   meaning: OptOutMeaning,
-  values?: readonly string[],
+  given?: readonly string[],
 ): OptOutColumn {
-  const header = columns.nameOf(column);
-  const isDescription = isDetail(headerWords(header));
-  const read = { column, name: shownHeader(header), ...meaning, isDescription };
-  return values === undefined ? read : { ...read, values: new Set(values.map(valueForm)) };
+  const values = given && new Set(given.map(valueForm));
+  const remembered = new Map<string, OptOutAnswer>();
+  const read = (cells: readonly string[]): OptOutAnswer => {
+    const cell = cells[column] ?? '';
+    if (cell === '') return 'not opted out';
+    const known = remembered.get(cell);
+    if (known !== undefined) return known;
+    const answer = optOutAnswer(cell, meaning.polarity, values);
+    if (remembered.size < mostRemembered && cell.length <= longestRemembered) remembered.set(cell, answer);
+    return answer;
+  };
+  return { column, name: shownHeader(columns.nameOf(column)), ...meaning, ...(values && { values }), read };
 }
 
 /** The columns of opt-outs that a mapping file names. @throws Problem `mapping.opt-out-ignored` */
 export function givenOptOuts(columns: Columns, mapping: ExportMapping | undefined): OptOutColumn[] {
   const given = (['processing', 'calls'] as const).flatMap((scope) =>
     [mapping?.columns?.[fieldOfScope[scope]] ?? []].flat().map((entry) => {
-      const [reference, values] =
-        typeof entry === 'object' ? [entry.column, entry.values] : [entry, undefined];
+      const { column: reference, values } = typeof entry === 'object' ? entry : { column: entry };
       const [column] = columns.take(reference);
       const polarity = optOutOf(columns.nameOf(column!))?.polarity ?? 'refusal';
       return optOutColumn(columns, column!, { polarity, scope }, values);
     }),
   );
-  refuseIgnoredOptOuts(columns, mapping?.ignore);
+  for (const column of columns.take(mapping?.ignore ?? [])) {
+    const meaning = optOutOf(columns.nameOf(column));
+    if (meaning === undefined) continue;
+    const what = `column "${shownHeader(columns.nameOf(column))}" says who has opted out, and cannot be ignored`;
+    throw new UsageProblem('mapping.opt-out-ignored', what, {
+      where: 'ignore in the mapping file',
+      next: `list the values that mean "opted out": ${exampleOf(meaning.scope, '"…"', '"yes"')}`,
+    });
+  }
   return given;
+}
+
+/** The content of a mapping file that lists the values of a column. */
+function exampleOf(scope: OptOutScope, column: number | string, value = '"…"'): string {
+  return `{"columns": {"${fieldOfScope[scope]}": {"column": ${column}, "values": [${value}]}}}`;
 }
 
 /**
@@ -280,10 +271,8 @@ export function takeOptOuts(
   );
   const named = freeColumns(columns, first).flatMap(([column, header]): OptOutColumn[] => {
     const isEmpty = first.rows.length > 0 && filledCells(first.rows, column).length === 0;
-    const isUnclearColumn = isEmpty && looksLikeConsent(header);
-    const meaning =
-      optOutOf(header) ??
-      (isUnclearColumn ? ({ polarity: 'unclear', scope: 'processing' } as const) : undefined);
+    const unclear: OptOutMeaning = { polarity: 'unclear', scope: 'processing' };
+    const meaning = optOutOf(header) ?? (isEmpty && looksLikeConsent(header) ? unclear : undefined);
     if (meaning === undefined) return [];
     columns.take(column + 1);
     return [optOutColumn(columns, column, meaning)];
@@ -295,28 +284,15 @@ function freeColumns(columns: Columns, { header }: FirstRows): (readonly [number
   return [...header.entries()].filter(([column]) => columns.isFree(column));
 }
 
-function refuseIgnoredOptOuts(columns: Columns, ignore: ExportMapping['ignore']): void {
-  if (ignore === undefined) return;
-  for (const column of columns.take(ignore)) {
-    const meaning = optOutOf(columns.nameOf(column));
-    if (meaning === undefined) continue;
-    const forbidden = meaning.scope === 'calls' ? 'called' : 'processed';
-    throw new UsageProblem(
-      'mapping.opt-out-ignored',
-      `column "${shownHeader(columns.nameOf(column))}" says who must not be ${forbidden}, and cannot be ignored`,
-      {
-        where: 'ignore in the mapping file',
-        next:
-          `list the values that mean "opted out": {"columns": {"${fieldOfScope[meaning.scope]}": {"column": "…", ` +
-          '"values": ["yes"]}}}',
-      },
-    );
-  }
-}
-
 /** A column with more different cells, or longer ones, is no flag. */
 const mostFlags = 4;
 const longestFlag = 40;
+
+function isFlag(cells: readonly string[], rows: number): boolean {
+  const different = new Set(cells);
+  const isShort = different.size <= mostFlags && cells.every((cell) => cell.length <= longestFlag);
+  return cells.length > 0 && (isShort || cells.length * 2 <= rows);
+}
 
 /**
  * Refuses a file with a free column in which people could have opted out, and of which nothing says how: the name is
@@ -327,15 +303,14 @@ const longestFlag = 40;
 export function refuseUnclearConsents(columns: Columns, first: FirstRows): void {
   // A row with a surplus delimiter has cells in other columns.
   const rows = first.rows.filter((row) => row.length <= first.header.length);
-  const unclear = freeColumns(columns, first).flatMap(([column, header]) => {
+  const unclear = freeColumns(columns, first).filter(([column, header]) => {
     const cells = filledCells(rows, column);
-    const isFlagOfConsent = looksLikeConsent(header) && isFlag(cells, rows.length);
-    return isFlagOfConsent || cells.some(statesOptOut) ? [column] : [];
+    return cells.some(statesOptOut) || (looksLikeConsent(header) && isFlag(cells, rows.length));
   });
   if (unclear.length === 0) return;
-  const numbers = unclear.map((column) => column + 1);
+  const names = shownHeaders(unclear.map(([, header]) => header));
+  const numbers = unclear.map(([column]) => column + 1);
   const entries = numbers.map((number) => `{"column": ${number}, "values": ["…"]}`);
-  const names = shownHeaders(unclear.map((column) => first.header[column]!));
   throw new UsageProblem(
     'mapping.consent-unclear',
     `${counted(unclear.length, 'column')} may say who has consented or opted out, and no rule says how: ${names}`,
@@ -349,35 +324,6 @@ export function refuseUnclearConsents(columns: Columns, first: FirstRows): void 
   );
 }
 
-function isFlag(cells: readonly string[], rows: number): boolean {
-  if (cells.length === 0) return false;
-  if (cells.length * 2 <= rows) return true;
-  const different = new Set(cells);
-  return different.size <= mostFlags && [...different].every((cell) => cell.length <= longestFlag);
-}
-
-/** Answers repeat: an export has few different ones. */
-const mostRemembered = 1_000;
-const longestRemembered = 100;
-
-/** Reads the cells of an opt-out column. */
-export function createOptOutReader({
-  column,
-  polarity,
-  values,
-}: OptOutColumn): (cells: readonly string[]) => OptOutAnswer {
-  const remembered = new Map<string, OptOutAnswer>();
-  return (cells) => {
-    const cell = cells[column];
-    if (cell === undefined || cell === '') return 'not opted out';
-    const known = remembered.get(cell);
-    if (known !== undefined) return known;
-    const answer = optOutAnswer(cell, polarity, values);
-    if (remembered.size < mostRemembered && cell.length <= longestRemembered) remembered.set(cell, answer);
-    return answer;
-  };
-}
-
 /** A warning names so many values at most. */
 const shownValues = 5;
 
@@ -385,7 +331,6 @@ const shownValues = 5;
 export class OptOutCounts {
   readonly #columns: readonly {
     readonly optOut: OptOutColumn;
-    readonly read: (cells: readonly string[]) => OptOutAnswer;
     /** Values of the mapping file that no cell had yet. */
     readonly absent: Set<string>;
     optedOut: number;
@@ -397,7 +342,6 @@ export class OptOutCounts {
   constructor(optOuts: readonly OptOutColumn[]) {
     this.#columns = optOuts.map((optOut) => ({
       optOut,
-      read: createOptOutReader(optOut),
       absent: new Set(optOut.values),
       optedOut: 0,
       unread: 0,
@@ -407,14 +351,14 @@ export class OptOutCounts {
 
   add(cells: readonly string[], row: number, line: number): void {
     this.#rows += 1;
-    for (const column of this.#columns) {
-      const answer = column.read(cells);
+    for (const counts of this.#columns) {
+      const answer = counts.optOut.read(cells);
       if (answer === 'not opted out') continue;
-      column.optedOut += 1;
-      if (column.absent.size > 0) column.absent.delete(valueForm(cells[column.optOut.column]!));
-      if (answer !== 'not understood' || column.optOut.isDescription === true) continue;
-      if (column.unread === 0) column.firstUnread = `row ${row}, line ${line}`;
-      column.unread += 1;
+      counts.optedOut += 1;
+      if (counts.absent.size > 0) counts.absent.delete(valueForm(cells[counts.optOut.column]!));
+      if (answer === 'opted out') continue;
+      if (counts.unread === 0) counts.firstUnread = `row ${row}, line ${line}`;
+      counts.unread += 1;
     }
   }
 
@@ -431,19 +375,17 @@ export class OptOutCounts {
         `; ${counted(notRead, 'answer')} ${nounFor(notRead, 'is', 'are')} not understood and ` +
         `${nounFor(notRead, 'counts', 'count')} as opted out (the first is ${firstUnread})`;
       const correction =
-        '; to list the answers that mean "opted out": --mapping FILE with ' +
-        `{"columns": {"${fieldOfScope[scope]}": {"column": ${column + 1}, "values": ["…"]}}}`;
-      const needsCorrection = notRead > 0 || isMost;
-      const listed = [...absent].slice(0, shownValues).map((value) => `"${value}"`);
-      const more = absent.size > listed.length ? ` and ${absent.size - listed.length} more` : '';
+        notRead > 0 || isMost
+          ? `; to list the answers that mean "opted out": --mapping FILE with ${exampleOf(scope, column + 1)}`
+          : '';
+      const shown = [...absent].slice(0, shownValues).map((value) => `"${value}"`);
+      const more = absent.size > shown.length ? ` and ${absent.size - shown.length} more` : '';
       return [
-        ...(optedOut > 0
-          ? [exclusion + (notRead > 0 ? notUnderstood : '') + (needsCorrection ? correction : '')]
-          : []),
+        ...(optedOut > 0 ? [exclusion + (notRead > 0 ? notUnderstood : '') + correction] : []),
         // A mistyped value pays for people who have opted out.
         ...(absent.size > 0
           ? [
-              `no row has ${listed.join(', ')}${more} in column "${name}", which the mapping lists as opted out: ` +
+              `no row has ${shown.join(', ')}${more} in column "${name}", which the mapping lists as opted out: ` +
                 'check the spelling, because people with another value are paid for',
             ]
           : []),

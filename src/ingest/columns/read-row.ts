@@ -19,7 +19,6 @@ import type { Outcome } from '../../domain/runs/outcome.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import type { ColumnMap } from './column-map.ts';
 import { isNoValue, type OptOutScope } from './fields.ts';
-import { createOptOutReader } from './opt-outs.ts';
 import { contactIdOf } from './recognise-export.ts';
 
 /** A record of an export in the form in which it is staged. */
@@ -89,10 +88,8 @@ function optOutCheck(
   { optOuts }: ColumnMap,
   scope: OptOutScope,
 ): (cells: readonly string[]) => string | undefined {
-  const readers = optOuts
-    .filter((column) => column.scope === scope)
-    .map((optOut) => ({ name: optOut.name, read: createOptOutReader(optOut) }));
-  return (cells) => readers.find(({ read }) => read(cells) !== 'not opted out')?.name;
+  const columns = optOuts.filter((column) => column.scope === scope);
+  return (cells) => columns.find(({ read }) => read(cells) !== 'not opted out')?.name;
 }
 
 type IdentityReader = (cells: readonly string[]) => Identity;

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mapColumns, type ColumnMap } from '../../../src/ingest/columns/column-map.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
-import {
-  createOptOutReader,
-  OptOutCounts,
-  optOutAnswer,
-  optOutOf,
-} from '../../../src/ingest/columns/opt-outs.ts';
+import { OptOutCounts, optOutAnswer, optOutOf } from '../../../src/ingest/columns/opt-outs.ts';
 import examples from '../../data/opt-outs.json' with { type: 'json' };
 
 const labels = Object.entries(examples.headers).flatMap(([language, meanings]) =>
@@ -66,7 +61,7 @@ describe('answers about opting out', () => {
       const mapping = checkedMapping({ columns: { opted_out: { column: 'State', values: [value] } } });
       const layout = { header: ['Email', 'State'], recognised: true, rows: [] };
       const [column] = mapColumns('file.csv', layout, { mapping }).optOuts;
-      const read = (cell: string): string => createOptOutReader(column!)(['', cell]);
+      const read = (cell: string): string => column!.read(['', cell]);
       expect(read(value.trim().normalize('NFC').replaceAll('  ', ' ').toLowerCase())).toBe('opted out');
       expect(read('no_consent')).toBe('not opted out');
     },
@@ -118,8 +113,7 @@ describe('a column that may be about consent, whose name does not say what its v
     'every value of the column %s counts as opted out if the first rows have none',
     (name) => {
       const { optOuts } = map(name, ['', '']);
-      const read = createOptOutReader(optOuts[0]!);
-      expect(['yes', 'no', ''].map((cell) => read(['', cell]))).toEqual([
+      expect(['yes', 'no', ''].map((cell) => optOuts[0]!.read(['', cell]))).toEqual([
         'not understood',
         'not understood',
         'not opted out',
