@@ -144,6 +144,12 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
     limit ${runsShown}`,
 };
 
+const labelsOf = (endpoint: string, seconds: number, counted_by: string) => ({
+  endpoint,
+  window: formatDuration(seconds),
+  counted_by,
+});
+
 /** Own windows, and those that the service reports. */
 async function readWindows(
   transaction: Transaction<Tables>,
@@ -157,10 +163,7 @@ async function readWindows(
     };
     for (const [by, windows] of Object.entries(counted))
       for (const { seconds, calls, free } of windows)
-        rows.push({
-          ...{ endpoint: scope, window: formatDuration(seconds), counted_by: by },
-          ...{ free, used: calls - free },
-        });
+        rows.push({ ...labelsOf(scope, seconds, by), free, used: calls - free });
   }
   return rows;
 }

@@ -1,12 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  describeCode,
-  errorCode,
-  isUntrusted,
-  trustStep,
-  Problem,
-  UsageProblem,
-} from '../../domain/problem.ts';
+import { describeCode, errorCode, isUntrusted, trustStep, Problem, exitCodes } from '../../domain/problem.ts';
 import type { StagingFile } from './staging-directory.ts';
 
 /** An answer with the bytes of a remote export. */
@@ -78,11 +71,8 @@ export async function download(
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof Problem) throw error;
-      if (deadline.aborted) throw tooSlow(remote, limits);
-      const code = errorCode(error);
-      if (code === 'ENOTFOUND') throw unknownHost(remote, error);
-      if (code !== undefined && isUntrusted(code)) throw untrustedHost(remote, code, error);
-      if (failures === limits.failures) throw unreachable(remote, error);
+      if (deadline.aborted || isLasting(error) || failures === limits.failures)
+        throw asProblem(error, remote, deadline.aborted ? limits.seconds : undefined);
       const pause = Math.min(limits.firstPauseMilliseconds * 2 ** (failures - 1), longestPauseMilliseconds);
       onRetry?.({ reason: codeOf(error), waitSeconds: pause / 1_000 });
       // The signal ended the transfer: the next iteration throws.
@@ -100,36 +90,37 @@ async function take({ bytes, body }: RemoteContent, file: StagingFile, signal: A
   if (bytes !== undefined && file.bytes !== bytes) throw new Error(`${file.bytes} bytes came of ${bytes}`);
 }
 
-function tooSlow(remote: RemoteExport, limits: DownloadLimits): Problem {
-  return new Problem('export.too-slow', `the export was not downloaded within ${limits.seconds} seconds`, {
-    where: remote.shown,
-    next: 'check the connection; or download the file in another way, and name its path',
-  });
-}
-
 /** A retry does not help until a person corrects the address. An unreachable name server has another code. */
-function unknownHost(remote: RemoteExport, cause: unknown): Problem {
-  return new UsageProblem('export.host-unknown', 'the host of the export does not exist', {
-    where: remote.shown,
-    next: 'correct the name of the host; nothing was paid',
-    cause,
-  });
+function isLasting(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === 'ENOTFOUND' || (code !== undefined && isUntrusted(code));
 }
 
-function untrustedHost(remote: RemoteExport, code: string, cause: unknown): Problem {
-  return new UsageProblem('export.host-untrusted', `no trusted TLS connection to the host (${code})`, {
-    where: remote.shown,
-    next: `check the address, ${trustStep}; nothing was paid`,
-    cause,
-  });
-}
-
-function unreachable(remote: RemoteExport, error: unknown): Problem {
-  return new Problem('export.unreachable', `the export cannot be fetched: ${codeOf(error)}`, {
-    where: remote.shown,
-    next: 'check the address and the connection, and run the command again; nothing was paid',
-    cause: error,
-  });
+/** @param seconds the transfer took as long as it may */
+function asProblem(cause: unknown, { shown: where }: RemoteExport, seconds: number | undefined): Problem {
+  const code = errorCode(cause);
+  const [type, what, next] =
+    seconds !== undefined
+      ? [
+          'too-slow',
+          `the export was not downloaded within ${seconds} seconds`,
+          'check the connection; or download the file in another way, and name its path',
+        ]
+      : code === 'ENOTFOUND'
+        ? ['host-unknown', 'the host of the export does not exist', 'correct the name of the host']
+        : code !== undefined && isUntrusted(code)
+          ? [
+              'host-untrusted',
+              `no trusted TLS connection to the host (${code})`,
+              `check the address, ${trustStep}`,
+            ]
+          : [
+              'unreachable',
+              `the export cannot be fetched: ${codeOf(cause)}`,
+              'check the address and the connection, and run the command again',
+            ];
+  const exitCode = type.startsWith('host') ? exitCodes.usage : exitCodes.failed;
+  return new Problem(`export.${type}`, what, { where, next: `${next}; nothing was paid`, cause, exitCode });
 }
 
 /** Only codes, because messages of HTTP clients contain whole addresses. */

@@ -1,6 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
 import { posix, basename, dirname, join } from 'node:path';
-import picomatch from 'picomatch';
 import type { ExportChoice } from '../../contract/scheduled-run-input.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { dateIn } from '../../domain/text/time-zone.ts';
@@ -39,7 +38,13 @@ export async function findExports(
   if (choice.kind === 'query') return [{ address: parseAddress(`query:${from}`, '/') }];
   const address = parseAddress(from, '/');
   if (choice.kind === 'file') return [{ address }];
-  const found = await matching(address, access);
+  checkPattern(address);
+  const found =
+    address.kind === 'file'
+      ? await matchingFiles(address.path)
+      : address.kind === 's3'
+        ? await matchingObjects(address, access.s3)
+        : [{ address, modified: 0 }];
   found.sort(byTime);
   return choice.kind === 'every-new' ? found : found.slice(-1);
 }
@@ -68,13 +73,6 @@ export function checkPattern(address: ExportAddress): void {
 type DatedExport = FoundExport & { readonly modified: number };
 
 const unfinished = /^\.|\.(?:part|tmp|crdownload)$/i;
-
-async function matching(address: ExportAddress, access: { readonly s3: S3Settings }): Promise<DatedExport[]> {
-  checkPattern(address);
-  if (address.kind === 'file') return matchingFiles(address.path);
-  if (address.kind === 's3') return matchingObjects(address, access.s3);
-  return [{ address, modified: 0 }];
-}
 
 async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   const folder = dirname(pattern);
@@ -117,14 +115,9 @@ async function matchingObjects(
 
 /** `*` and `?`. Everything else stands for itself: `contacts (1).csv` and `[crm] *.csv` are names of downloads. */
 function namePattern(glob: string): (name: string) => boolean {
-  const matches = picomatch(glob, {
-    dot: true,
-    nobrace: true,
-    nobracket: true,
-    noextglob: true,
-    nonegate: true,
-  });
-  return (name) => matches(name) && !unfinished.test(name);
+  const escaped = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&');
+  const pattern = new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`, 'su');
+  return (name) => pattern.test(name) && !unfinished.test(name);
 }
 
 /** Files of the same time by code unit, as names with a date or a number of fixed width sort. */

@@ -1,19 +1,18 @@
-import { Agent, request, type Dispatcher } from 'undici';
-import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { basic, withoutLogin, decodePercent } from '../../domain/text/url-parts.ts';
+import { Agent, buildConnector, fetch } from 'undici';
+import { UsageProblem } from '../../domain/problem.ts';
+import { loginInHeader } from '../../domain/text/url-parts.ts';
 import type { RemoteContent, RemoteExport } from './download.ts';
 import { refusePlainHttp, type ExportAddress } from './export-address.ts';
 
 type HttpAddress = Extract<ExportAddress, { kind: 'http' }>;
 
-const mostRedirects = 5;
 const connectMilliseconds = 15_000;
 /** Time without a byte after which the server counts as unreachable. */
 const silenceMilliseconds = 60_000;
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
- * An export at a web address. A login in the address is sent only to its own host.
+ * An export at a web address. `fetch` follows redirects, and sends a login only to its own host.
  *
  * @param use ends before the connections are closed
  */
@@ -21,8 +20,17 @@ export async function withHttpExport<Result>(
   address: HttpAddress,
   use: (remote: RemoteExport) => Promise<Result>,
 ): Promise<Result> {
+  const connect = buildConnector({ timeout: connectMilliseconds });
   const agent = new Agent({
-    connect: { timeout: connectMilliseconds },
+    // Each connection of a redirect passes here.
+    connect: (options, callback) => {
+      try {
+        refusePlainHttp(new URL(`${options.protocol}//${options.host}`), new URL(address.url));
+        connect(options, callback);
+      } catch (error) {
+        callback(error as Error, null);
+      }
+    },
     headersTimeout: silenceMilliseconds,
     bodyTimeout: silenceMilliseconds,
   });
@@ -35,70 +43,38 @@ export async function withHttpExport<Result>(
 }
 
 async function openAddress(address: HttpAddress, agent: Agent, signal: AbortSignal): Promise<RemoteContent> {
-  const { statusCode, headers, body } = await ask(address, agent, signal);
-  if (statusCode !== 200) {
-    await body.dump();
-    throw refusal(statusCode, address.shown);
+  const { url, headers: login } = loginInHeader(address.url);
+  const headers = { ...login, 'accept-encoding': 'identity' };
+  const answer = await fetch(url, { dispatcher: agent, headers, signal }).catch((error: Error) => {
+    throw error.cause ?? error;
+  });
+  if (answer.status !== 200 || answer.body === null) {
+    await answer.body?.cancel();
+    throw refusal(answer.status, address.shown);
   }
-  const tag = text(headers.etag);
-  const length = text(headers['content-length']);
+  const tag = answer.headers.get('etag');
+  const length = answer.headers.get('content-length');
   return {
     // A weak version says that two contents are equivalent, and not that their bytes are equal.
     etag: tag?.startsWith('"') ? tag : undefined,
-    bytes: length === undefined ? undefined : Number(length),
-    body,
+    bytes: length === null ? undefined : Number(length),
+    body: answer.body,
   };
-}
-
-async function ask(
-  { url: given, shown }: HttpAddress,
-  dispatcher: Agent,
-  signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> {
-  const { origin, username, password } = new URL(given);
-  const login = basic(decodePercent(username), decodePercent(password));
-  const redirected = (how: string): Problem =>
-    new UsageProblem('export.redirected', `the address redirects ${how}`, {
-      where: shown,
-      next: 'use the address of the export itself, without redirects',
-    });
-  let url = new URL(given);
-  for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
-    const isOwn = url.origin === origin && username + password !== '';
-    const answer = await request(withoutLogin(url), {
-      dispatcher,
-      headers: { 'accept-encoding': 'identity', ...(isOwn && { authorization: login }) },
-      signal,
-    });
-    const location = text(answer.headers.location);
-    if (![301, 302, 303, 307, 308].includes(answer.statusCode) || location === undefined) return answer;
-    await answer.body.dump();
-    if (!URL.canParse(location, url.href)) throw redirected('to an invalid address');
-    const next = new URL(location, url);
-    refusePlainHttp(next, url);
-    url = next;
-  }
-  throw redirected('too many times');
 }
 
 /** Another error than a Problem: a retry can help. */
 function refusal(status: number, where: string): Error {
   if (passingStatuses.has(status)) return new Error(`the server answers ${status}`);
-  if (status === 404 || status === 410) {
-    return new UsageProblem('export.missing', `there is no such export (the server answers ${status})`, {
+  const isMissing = status === 404 || status === 410;
+  return new UsageProblem(
+    isMissing ? 'export.missing' : 'export.refused',
+    `${isMissing ? 'there is no such export' : 'the server refuses the export'} (the server answers ${status})`,
+    {
       where,
-      next: 'check the address',
-    });
-  }
-  return new UsageProblem('export.refused', `the server refuses the export (it answers ${status})`, {
-    where,
-    next:
-      status === 401 || status === 403
-        ? 'check the login in the address, or whether its signature has expired'
-        : 'check the address; open it in a browser for more details',
-  });
-}
-
-function text(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
+      next:
+        status === 401 || status === 403
+          ? 'check the login in the address, or whether its signature has expired'
+          : 'check the address; open it in a browser for more details',
+    },
+  );
 }

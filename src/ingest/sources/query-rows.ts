@@ -89,21 +89,17 @@ export function hasOrder(query: string): boolean {
 
 /** Messages of a failure in the middle of the rows quote cells; those of a statement that does not fit quote names. */
 function asProblem(error: unknown, address: RowsAddress): unknown {
-  const { code, message } = error as { code?: unknown; message?: string };
+  const { code, message = '' } = error as { code?: unknown; message?: string };
   if (typeof code !== 'string' || !/^(?:42|25|22|0A|34|57014|P0|54)/.test(code)) return error;
-  const speaks = code.startsWith('42') || code.startsWith('25') || code.startsWith('0A');
   const timedOut = code === '57014';
-  return new UsageProblem(
-    'export.query',
-    timedOut
-      ? `the database did not return all rows within ${longestMinutes} minutes`
-      : `the database refuses the query: ${speaks && message !== undefined ? message : `error ${code}`}`,
-    {
-      where: address.name,
-      next: timedOut
-        ? 'ask for fewer rows, or for an order that an index has'
-        : 'write one SELECT that the user of DATABASE_URL may run; try it in psql',
-      cause: error,
-    },
-  );
+  const what = timedOut
+    ? `the database did not return all rows within ${longestMinutes} minutes`
+    : `the database refuses the query: ${/^(?:42|25|0A)/.test(code) ? message : `error ${code}`}`;
+  return new UsageProblem('export.query', what, {
+    where: address.name,
+    next: timedOut
+      ? 'ask for fewer rows, or for an order that an index has'
+      : 'write one SELECT that the user of DATABASE_URL may run; try it in psql',
+    cause: error,
+  });
 }

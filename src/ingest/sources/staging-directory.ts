@@ -71,7 +71,7 @@ export class StagingDirectory {
     const partial = join(this.#folder, `${randomBytes(8).toString('hex')}.part`);
     try {
       makeFolder(this.#folder);
-      const file = new StagingFile(await open(partial, 'wx', 0o600), this.#folder, limit);
+      const file = new StagingFile(await open(partial, 'ax', 0o600), this.#folder, limit);
       let sha256;
       try {
         await fill(file);
@@ -155,14 +155,9 @@ export class StagingFile {
    */
   async append(piece: Uint8Array): Promise<void> {
     this.requireRoom(piece.length);
-    for (let written = 0; written < piece.length;) {
-      const { bytesWritten } = await this.#handle
-        .write(piece, written, piece.length - written, this.#bytes + written)
-        .catch((error: unknown) => {
-          throw asUnusable(error, this.#folder);
-        });
-      written += bytesWritten;
-    }
+    await this.#handle.appendFile(piece).catch((error: unknown) => {
+      throw asUnusable(error, this.#folder);
+    });
     this.#hash.update(piece);
     this.#bytes += piece.length;
   }
