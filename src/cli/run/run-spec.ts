@@ -133,7 +133,7 @@ async function readColumns(
   const { header, recognised } = layout;
   const read = { header, mapping: recordedMapping(header, columns) };
   refuseUnknownColumns(read, choice, recognised);
-  refusePersonalColumns(read, choice);
+  refusePersonalColumns(choice.only, read);
   return { fileSha256: file.sha256, source: columns.source };
 }
 

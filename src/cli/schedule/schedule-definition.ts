@@ -2,7 +2,7 @@ import type { ExportChoice, ScheduledRunInput } from '../../contract/scheduled-r
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { timeZoneNamed } from '../../domain/text/time-zone.ts';
-import { refusePersonalNames } from '../../ingest/columns/chosen-column.ts';
+import { refusePersonalColumns } from '../../ingest/columns/chosen-column.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
@@ -57,7 +57,7 @@ export async function defineSchedule(
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name))
     throw wrong('NAME', `"${name}" cannot name a schedule`, 'write letters, digits, "_", "-" and "."');
   const options = await scheduledOptions(flags);
-  refusePersonalNames(options.only);
+  refusePersonalColumns(options.only);
   const noBudget = flags.budget === false;
   if (options.maxCredits === null && !noBudget && !hasBudget) {
     throw wrong(

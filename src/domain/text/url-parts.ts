@@ -1,16 +1,3 @@
-/** The value of an Authorization header. */
-export function basic(login: string, password: string): string {
-  return `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`;
-}
-
-/** Does not join origin and path: a path that begins with two slashes would name another host. */
-export function withoutLogin(url: URL): URL {
-  const bare = new URL(url);
-  bare.username = '';
-  bare.password = '';
-  return bare;
-}
-
 /**
  * An address as `fetch` takes it, with the header of its login. `fetch` refuses an address with a login, and its error
  * quotes the password.
@@ -20,10 +7,11 @@ export function loginInHeader(address: string): {
   readonly headers: Readonly<Record<string, string>>;
 } {
   const url = new URL(address);
-  const { username, password } = url;
-  const hasLogin = username + password !== '';
-  const authorization = basic(decodePercent(username), decodePercent(password));
-  return { url: withoutLogin(url).href, headers: hasLogin ? { authorization } : {} };
+  const login = `${decodePercent(url.username)}:${decodePercent(url.password)}`;
+  url.username = '';
+  url.password = '';
+  const authorization = `Basic ${Buffer.from(login).toString('base64')}`;
+  return { url: url.href, headers: login === ':' ? {} : { authorization } };
 }
 
 /** Decodes `%C3%A9` in a part of an address. Keeps what is no code, such as the sign in `100%sure`. */

@@ -1,7 +1,8 @@
+import { contactFields } from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
-import { fieldsOfHeader, type Field } from './fields.ts';
+import { fieldsOfHeader } from './fields.ts';
 import { fieldsNamed, isKnownName } from './known-headers.ts';
 
 /** The columns of an export, as a run keeps them. */
@@ -64,41 +65,25 @@ export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, is
 export const describingColumn =
   'use a column that describes people, such as a stage or a country; or remove rows from the file';
 
-const personalFields: ReadonlySet<unknown> = new Set<Field>([
-  'contact_id',
-  'person_id',
-  'email',
-  'hashed_email',
-  'profile_url',
-  'first_name',
-  'last_name',
-  'name',
-]);
+const personalFields: ReadonlySet<unknown> = new Set(
+  contactFields.filter((field) => field !== 'organization_name' && field !== 'domain'),
+);
 
 /**
  * Refuses `--only` with a value of a column that identifies people: the run and Temporal keep the value, also after an
  * erasure of the person.
  *
+ * @param columns absent: before the export is known, by the names of the columns alone
  * @throws Problem `setting.invalid`
  */
-export function refusePersonalColumns(columns: ReadColumns, { only }: RowChoice): void {
-  const fields = fieldsOfHeader(columns.header, columns.mapping);
-  refuseColumns(only, (column) => findColumns(columns, column).some((at) => personalFields.has(fields[at])));
-}
-
-/** The same by the names of the columns alone, before the export is known. @throws Problem `setting.invalid` */
-export function refusePersonalNames(only: readonly RowFilter[]): void {
-  refuseColumns(only, (column) => {
-    const fields = fieldsNamed(headerKey(column));
-    return fields.length > 0 && fields.every((field) => personalFields.has(field));
-  });
-}
-
-function refuseColumns(only: readonly RowFilter[], isPersonal: (column: string) => boolean): void {
-  const refused = only.find(
-    ({ column, values }) => values.some((value) => value !== '') && isPersonal(column),
-  );
-  if (!refused) return;
+export function refusePersonalColumns(only: readonly RowFilter[], columns?: ReadColumns): void {
+  const fields = columns && fieldsOfHeader(columns.header, columns.mapping);
+  const isPersonal = (column: string): boolean => {
+    if (columns) return findColumns(columns, column).some((at) => personalFields.has(fields![at]));
+    const named = fieldsNamed(headerKey(column));
+    return named.length > 0 && named.every((field) => personalFields.has(field));
+  };
+  if (!only.some(({ column, values }) => values.some((value) => value !== '') && isPersonal(column))) return;
   throw new UsageProblem('setting.invalid', 'this condition seems to name a person', {
     where: '--only',
     next: describingColumn,

@@ -111,13 +111,10 @@ export class Columns {
     if (found.length === 1) return found[0]!;
     if (found.length > 1) throw this.#ambiguous(undefined, found);
     const nearest = this.#recognised ? nearestText(headerKey(reference), this.#header, headerKey) : undefined;
-    throw this.#unknown(
-      `the mapping names a column "${shownHeader(reference)}" that the file does not have`,
-      nearest === undefined
-        ? 'name one of its columns as the header has it, or by its number; ' +
-            'enrich plan FILE without --mapping lists the columns'
-        : `did you mean "${shownHeader(nearest)}"?`,
-    );
+    const what = `the mapping names a column "${shownHeader(reference)}" that the file does not have`;
+    const hint =
+      'name a column as the header has it, or by its number; enrich plan FILE without --mapping lists them';
+    throw this.#unknown(what, nearest === undefined ? hint : `did you mean "${shownHeader(nearest)}"?`);
   }
 
   #unknown(what: string, next: string): Problem {
@@ -126,19 +123,13 @@ export class Columns {
 
   #ambiguous(field: Field | undefined, found: readonly number[]): Problem {
     const numbers = found.map((column) => column + 1);
-    const name = shownHeader(this.#header[found[0]!]!);
-    const one = `{"columns": {"${field ?? 'email'}": ${numbers[0]}}}`;
-    return new UsageProblem(
-      'mapping.ambiguous',
-      `columns ${numbers.join(' and ')} have the same name, "${name}"`,
-      {
-        where: this.where(),
-        next:
-          field === 'email'
-            ? `say by number in a mapping file (--mapping FILE) which of them has the addresses: ${one}; ` +
-              `if each of them has: {"columns": {"email": [${numbers.join(', ')}]}}`
-            : `say by number in a mapping file (--mapping FILE) which one is meant: ${one}`,
-      },
-    );
+    const mapping = (value: string | number): string => `{"columns": {"${field ?? 'email'}": ${value}}}`;
+    const what = `columns ${numbers.join(' and ')} have the same name, "${shownHeader(this.nameOf(found[0]!))}"`;
+    return new UsageProblem('mapping.ambiguous', what, {
+      where: this.where(),
+      next:
+        `say by number in a mapping file (--mapping FILE) which one is meant: ${mapping(numbers[0]!)}` +
+        (field === 'email' ? `; if each of them has addresses: ${mapping(`[${numbers.join(', ')}]`)}` : ''),
+    });
   }
 }

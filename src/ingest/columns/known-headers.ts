@@ -136,23 +136,24 @@ export function otherObjectOf(header: readonly string[]): 'companies' | 'deals' 
   return companies > deals ? 'companies' : 'deals';
 }
 
-const fitsOwner = patternTest(headers.owners);
-const fitsSecondPerson = patternTest(headers.secondPerson);
-const fitsId = patternTest(headers.ids);
-const fitsIdOfOthers = patternTest(headers.idsOfOthers);
-const detailKeys = headers.details.map(headerKey);
+const named = (patterns: readonly string[]): ((header: string) => boolean) => {
+  const fits = patternTest(patterns);
+  return (header) => fits(headerWords(header));
+};
 
 /** Whether a column names the colleague who owns, made or works on the record: `Owner Email`, `dealOwner`. */
-export const isOwnerColumn = (header: string): boolean => fitsOwner(headerWords(header));
+export const isOwnerColumn = named(headers.owners);
 
 /** Whether a column is about a second person of the row, such as a spouse. */
-export const isSecondPerson = (header: string): boolean => fitsSecondPerson(headerWords(header));
+export const isSecondPerson = named(headers.secondPerson);
 
 /** Whether a column seems to have ids or numbers: `Cust No`, `Kunden-Nr.`, `contactId`. */
-export const isNumberColumn = (header: string): boolean => fitsId(headerWords(header));
+export const isNumberColumn = named(headers.ids);
 
 /** Whether these ids or numbers are of something else than the record: `Phone number`, `Company ID`. */
-export const isOfOther = (header: string): boolean => fitsIdOfOthers(headerWords(header));
+export const isOfOther = named(headers.idsOfOthers);
+
+const detailKeys = headers.details.map(headerKey);
 
 /** Whether a column has a detail of a company or person: `Company phone`, `Firmengröße`. */
 export function isDetailColumn(header: string): boolean {

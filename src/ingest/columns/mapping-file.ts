@@ -116,25 +116,13 @@ const readers: Readonly<Record<ContactField, (cell: string) => string | undefine
   profile_url: parseProfileUrl,
   domain: parseDomain,
 };
-/** Fields that identify a person: each row has another value. */
-const identifiers: ReadonlySet<ContactField> = new Set([
-  'contact_id',
-  'person_id',
-  'email',
-  'hashed_email',
-  'profile_url',
-]);
-
 /** Fewer unreadable cells show nothing. */
 const fewestUnreadable = 3;
-const fewestRepeated = 10;
 const mostUnreadable = 0.5;
-/** A report that joins contacts with deals repeats a contact a few times. */
-const mostRepeated = 0.8;
 
 /**
- * Refuses an implausible mapping file, by the first rows: most cells of a column cannot be read as its field, or most
- * identifiers are equal. A column of names is refused if it has no name.
+ * Refuses a mapping file if most cells of a column in the first rows cannot be read as its field. A column of names is
+ * refused if it has no name.
  *
  * @param given columns that the mapping file names
  * @throws Problem `mapping.implausible`, with counts and without cells
@@ -144,27 +132,21 @@ export function refuseImplausibleColumns(
   { header, rows }: FirstRows,
   given: Partial<ColumnsOfPeople>,
 ): void {
-  for (const field of contactFields) {
-    for (const column of given[field] ?? []) {
-      const cells = filledCells(rows, column).filter((cell) => !isNoValue(cell));
-      const unreadable = cells.filter((cell) => readers[field](cell) === undefined).length;
-      const most = isNameOfPerson(field) ? cells.length - 1 : cells.length * mostUnreadable;
-      const repeated = identifiers.has(field) ? cells.length - new Set(cells).size : 0;
-      const what =
-        cells.length >= fewestUnreadable && unreadable > most
-          ? `${unreadable} of ${cells.length} cells cannot be read as one`
-          : cells.length >= fewestRepeated && repeated > cells.length * mostRepeated
-            ? `${repeated} of ${cells.length} rows repeat the value of another row`
-            : undefined;
-      if (what === undefined) continue;
-      throw new UsageProblem(
-        'mapping.implausible',
-        `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,
-        {
-          where: `${path}, column ${column + 1}, by its first rows`,
-          next: `name another column as ${field} in the mapping file, or none`,
-        },
-      );
-    }
+  for (const [field, column] of contactFields.flatMap((each) =>
+    (given[each] ?? []).map((at) => [each, at] as const),
+  )) {
+    const cells = filledCells(rows, column).filter((cell) => !isNoValue(cell));
+    const unreadable = cells.filter((cell) => readers[field](cell) === undefined).length;
+    const most = isNameOfPerson(field) ? cells.length - 1 : cells.length * mostUnreadable;
+    if (cells.length < fewestUnreadable || unreadable <= most) continue;
+    const what = `${unreadable} of ${cells.length} cells cannot be read as one`;
+    throw new UsageProblem(
+      'mapping.implausible',
+      `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,
+      {
+        where: `${path}, column ${column + 1}, by its first rows`,
+        next: `name another column as ${field} in the mapping file, or none`,
+      },
+    );
   }
 }

@@ -38,16 +38,15 @@ export function proposeColumns(
     return field;
   };
   const columns = header.map((name, column) => ({ name, cells: filledCells(rows, column) }));
-  const byCells = columns.map(({ name, cells }) =>
-    isOwnerColumn(name) ? undefined : once(fieldOfCells(cells)),
-  );
-  const byName = columns.map(({ name, cells }, column) =>
-    isOwnerColumn(name) ? undefined : (byCells[column] ?? once(fieldOfName(name, cells))),
-  );
-  return columns.map(
-    ({ name, cells }, column) =>
-      byName[column] ?? (isId(name, cells, rows.length) ? once('contact_id') : undefined),
-  );
+  const proposed: (ContactField | undefined)[] = header.map(() => undefined);
+  for (const fieldOf of [
+    (_: string, cells: readonly string[]) => fieldOfCells(cells),
+    fieldOfName,
+    (name: string, cells: readonly string[]) => (isId(name, cells, rows.length) ? 'contact_id' : undefined),
+  ])
+    for (const [at, { name, cells }] of columns.entries())
+      if (!isOwnerColumn(name)) proposed[at] ??= once(fieldOf(name, cells));
+  return proposed;
 }
 
 /**
@@ -105,7 +104,6 @@ function isId(name: string, cells: readonly string[], rows: number): boolean {
   return (
     isNumberColumn(name) &&
     !isOfOther(name) &&
-    !isOwnerColumn(name) &&
     cells.length > 0 &&
     cells.length === rows &&
     cells.every((cell) => /^\S+$/.test(cell)) &&

@@ -146,18 +146,12 @@ export function contactIdOf(
     : `key:${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-const idPrefixes: ReadonlyMap<string, string> = new Map(
-  Object.values(importers).flatMap(({ source, idPrefix }): [string, string][] =>
-    idPrefix === undefined ? [] : [[source, idPrefix]],
-  ),
-);
-
 /** Some CRMs have two spellings of one id. */
 function canonicalId(source: string, id: string): string {
   if (source === 'salesforce' && /^[A-Za-z0-9]{15}$/.test(id)) return id + salesforceSuffix(id);
   if (source === 'dynamics365' && importers.dynamics.idPattern.test(id)) return id.toLowerCase();
-  const prefix = idPrefixes.get(source);
-  return prefix !== undefined && id.startsWith(prefix) ? id.slice(prefix.length) : id;
+  const { idPrefix } = Object.values(importers).find((each) => each.source === source) ?? {};
+  return idPrefix !== undefined && id.startsWith(idPrefix) ? id.slice(idPrefix.length) : id;
 }
 
 /**
@@ -165,16 +159,10 @@ function canonicalId(source: string, id: string): string {
  * characters are capitals.
  */
 function salesforceSuffix(id: string): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';
+  const capitals = id.split('').map((character) => Number(/[A-Z]/.test(character)));
   return [0, 5, 10]
-    .map((start) => {
-      let capitals = 0;
-      for (let bit = 0; bit < 5; bit += 1) {
-        const character = id[start + bit]!;
-        if (character >= 'A' && character <= 'Z') capitals |= 1 << bit;
-      }
-      return alphabet[capitals]!;
-    })
+    .map((start) => capitals.slice(start, start + 5).reduce((sum, bit, place) => sum + (bit << place), 0))
+    .map((number) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345'[number]!)
     .join('');
 }
 

@@ -96,7 +96,7 @@ export function refusedChoice({ header, mapping, options }: RunRecord): Problem 
   try {
     const columns = { header: header ?? [], mapping: mapping ?? {} };
     refuseUnknownColumns(columns, options, false);
-    refusePersonalColumns(columns, options);
+    refusePersonalColumns(options.only, columns);
     return undefined;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

@@ -63,7 +63,7 @@ it.each(cases.personalColumns as [string, boolean][])(
   'refusePersonalColumns() decides whether --only "%s" names a person: %s',
   async (text, isRefused) => {
     const { only } = await chosenOptions({ only: [text] });
-    const check = (): void => refusePersonalColumns(columns, { only, orderBy: null });
+    const check = (): void => refusePersonalColumns(only, columns);
     if (isRefused) expect(check).toThrow('this condition seems to name a person');
     else expect(check).not.toThrow();
   },
