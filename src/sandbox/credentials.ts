@@ -1,18 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { inaccessible, invalidKey, invalidToken, missingCredential, type Refusal } from './refusals.ts';
-
-export interface ApiKey {
-  readonly key: string;
-  /** Paths such as `/people/bulk_match`; absent: a master key, which may call every path. */
-  readonly scopes?: readonly string[];
-}
+import { invalidKey, invalidToken, missingCredential, type Refusal } from './refusals.ts';
 
 export interface CredentialOptions {
-  /** A string is a master key. */
-  readonly apiKeys: readonly (string | ApiKey)[];
-  readonly accessTokens: readonly string[];
-  /** Accepted calls of each token from `issue`; absent: unlimited. */
+  readonly apiKey: string;
+  /** Accepted calls of each token; undefined: unlimited. */
   readonly tokenCalls: number | undefined;
   readonly now: () => number;
 }
@@ -26,44 +18,24 @@ export interface Caller {
 /** Rule 4: a key acts as the earliest-created user who is an admin and not deleted. */
 const admin = { id: '5b00000000000000000000a1', first_name: 'Mina', last_name: 'Clarke', is_admin: true };
 /** Rule 5: a token acts as the user who granted it. */
-const granting = {
-  id: '5b00000000000000000000b1',
-  first_name: 'Greta',
-  last_name: 'Moreau',
-  is_admin: false,
-};
+const granting = { ...admin, id: '5b00000000000000000000b1', first_name: 'Greta', is_admin: false };
 
 /** Checks credentials by the rules of "Authentication" in the interface document. */
 export class Credentials {
   readonly #options: CredentialOptions;
-  readonly #keys: ReadonlyMap<string, ApiKey>;
   /** Calls that are left of each token. */
-  readonly #tokens: Map<string, number>;
+  readonly #tokens = new Map<string, number>();
 
   constructor(options: CredentialOptions) {
     this.#options = options;
-    const keys = options.apiKeys.map((each) => (typeof each === 'string' ? { key: each } : each));
-    this.#keys = new Map(keys.map((each) => [each.key, each]));
-    this.#tokens = new Map(options.accessTokens.map((token) => [token, Number.POSITIVE_INFINITY]));
   }
 
-  /**
-   * Checks the credential of a call, and counts the call of a token.
-   *
-   * @param scope the scope that the call needs; undefined: none
-   * @returns the acting user, or a refusal
-   */
-  check(headers: IncomingHttpHeaders, scope: string | undefined): Caller | Refusal {
-    const key = headers['x-api-key'];
-    if (typeof key === 'string') {
-      const known = this.#keys.get(key);
-      if (!known) return invalidKey;
-      const isAllowed = scope === undefined || !known.scopes || known.scopes.includes(scope);
-      return isAllowed ? { isToken: false, user: admin } : inaccessible;
-    }
-    if (headers.authorization === undefined) return missingCredential;
+  /** Checks the credential of a call, and counts the call of a token. */
+  check({ 'x-api-key': key, authorization }: IncomingHttpHeaders): Caller | Refusal {
+    if (key !== undefined) return key === this.#options.apiKey ? { isToken: false, user: admin } : invalidKey;
+    if (authorization === undefined) return missingCredential;
     // Rule 1: a key is refused as a bearer token.
-    const token = /^Bearer (.+)$/i.exec(headers.authorization)?.[1] ?? '';
+    const token = /^Bearer (.+)$/i.exec(authorization)?.[1] ?? '';
     const left = this.#tokens.get(token) ?? 0;
     if (left <= 0) return invalidToken;
     this.#tokens.set(token, left - 1);

@@ -163,8 +163,8 @@ export class Faults {
   nextDelivery(kind: DeliveryKind): DeliveryRule {
     const name = `late ${kind}`;
     const number = this.#count(name);
-    const rules = (this.#scenario.deliveries ?? []).filter((each) => this.#holds(each, name, number));
-    return rules.find((each) => each.kind === undefined || each.kind === kind) ?? {};
+    const rules = this.#scenario.deliveries ?? [];
+    return rules.find((each) => (each.kind ?? kind) === kind && this.#holds(each, name, number)) ?? {};
   }
 
   /** Calls of each window that other programs have used before the next call to a path. */

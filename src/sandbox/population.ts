@@ -117,25 +117,16 @@ export class Population {
 
   /** The person that the service finds for an identity; undefined for a miss. */
   find(asked: AskedPerson): Known | undefined {
-    const hashed = asked.hashed_email && this.#hashes().get(asked.hashed_email.toLowerCase());
-    const numbers = [
-      numberOfId(asked.id),
-      numberOfEmail(asked.email),
-      numberOfProfile(asked.proflink_url),
-      hashed,
-    ];
-    for (const number of numbers) {
-      if (typeof number !== 'number' || !(number < populationSize)) continue;
+    const { id, email, proflink_url: profile, hashed_email: hash } = asked;
+    const hashed = hash && this.#hashes().get(hash.toLowerCase());
+    for (const number of [hashed, numberOfId(id), numberOfEmail(email), numberOfProfile(profile)]) {
+      if (typeof number !== 'number' || number >= populationSize) continue;
       const person = this.numbered(number);
-      const { id, email, profileUrl } = person;
-      const isAsked =
-        number === hashed ||
-        asked.id === id ||
-        (email !== null && asked.email?.toLowerCase() === email) ||
-        (asked.proflink_url !== undefined && bareUrl(asked.proflink_url) === bareUrl(profileUrl));
-      if (isAsked) return person;
+      const isProfile = profile !== undefined && bareUrl(profile) === bareUrl(person.profileUrl);
+      if (number === hashed || id === person.id || email?.toLowerCase() === person.email || isProfile)
+        return person;
     }
-    return asked.id || asked.hashed_email ? undefined : this.#stranger(asked);
+    return id || hash ? undefined : this.#stranger(asked);
   }
 
   /** A person after a move to another employer, with an e-mail there. @param since date of the move */

@@ -66,15 +66,10 @@ export const invalidToken = refusal(401, `${auth}.INVALID_ACCESS_TOKEN`, 'The ac
   oldCode: 'INVALID_ACCESS_TOKEN',
   suggestions: [{ label: 'Refresh the token', header: 'Authorization' }],
 });
-export const inaccessible = refusal(
-  403,
-  'AUTH.AUTHORIZATION.API_INACCESSIBLE',
-  'The credential has no access.',
-  {
-    oldCode: 'API_INACCESSIBLE',
-    suggestions: [{ label: 'Use a master key, or give the key the scope of this endpoint' }],
-  },
-);
+const inaccessible = refusal(403, 'AUTH.AUTHORIZATION.API_INACCESSIBLE', 'The credential has no access.', {
+  oldCode: 'API_INACCESSIBLE',
+  suggestions: [{ label: 'Use a master key, or give the key the scope of this endpoint' }],
+});
 
 /** 422: names every invalid parameter, without its value. */
 export function invalid(error?: Pick<z.ZodError, 'issues'>): Refusal {

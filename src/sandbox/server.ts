@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Credentials, type ApiKey, type Caller } from './credentials.ts';
+import { Credentials, type Caller } from './credentials.ts';
 import { Faults, scenarioSchema, type Rule, type Scenario } from './faults.ts';
 import { LateResults } from './late-results.ts';
 import { PeopleEnrichment, type DoneCall } from './people-enrichment.ts';
@@ -36,9 +36,7 @@ export interface SandboxOptions {
   readonly personBytes?: number;
   /** Fixed windows per endpoint: `600/hour`, `20/10s,100/minute`, `unlimited`. */
   readonly rateLimits?: string;
-  /** A string is a master key. */
-  readonly apiKeys?: readonly (string | ApiKey)[];
-  readonly accessTokens?: readonly string[];
+  readonly apiKey?: string;
   /** Accepted calls of each token from `POST /sandbox/token`; absent: unlimited. */
   readonly tokenCalls?: number | undefined;
   /** Milliseconds before every answer. */
@@ -112,8 +110,6 @@ interface Operation {
   readonly parameter?: string;
   /** Its name in usage statistics. An operation with a name is logged and counted by rate windows. */
   readonly usageName?: string;
-  /** Whether every credential may call it. */
-  readonly isOpen?: true;
   /** Absent: both shapes. */
   readonly errors?: ErrorShape;
   readonly answer: (incoming: Incoming, caller: Caller, fault: Rule) => DoneCall | Refusal;
@@ -137,7 +133,7 @@ class Sandbox {
 
   constructor(options: SandboxOptions) {
     const { seed = 1, now = Date.now, latency = 0, lateDelay: delay = 3_000, matchRate = 0.82 } = options;
-    const { apiKeys = [defaultApiKey], accessTokens = [], tokenCalls } = options;
+    const { apiKey = defaultApiKey, tokenCalls } = options;
     const store = new Store(options.stateDirectory);
     const faults = new Faults(seed, () => store.credits(), options.scenario ?? {});
     const late = new LateResults({ seed, store, faults, now, delay });
@@ -146,7 +142,7 @@ class Sandbox {
     this.store = store;
     this.faults = faults;
     this.late = late;
-    this.#credentials = new Credentials({ apiKeys, accessTokens, tokenCalls, now });
+    this.#credentials = new Credentials({ apiKey, tokenCalls, now });
     this.#windows = new RateWindows(parseWindowLimits(options.rateLimits ?? '600/hour'));
     this.#windows.replay(store.calls(), Date.now());
     this.#people = new PeopleEnrichment({ seed, population, json: personJson, late, now });
@@ -189,7 +185,7 @@ class Sandbox {
     const refuse = (reply: FastifyReply, error: z.ZodError): FastifyReply =>
       reply.code(422).send({ error: z.prettifyError(error) });
     server.get('/sandbox/ready', ({ headers }, reply) =>
-      reply.code('status' in this.#credentials.check(headers, undefined) ? 401 : 204).send(),
+      reply.code('status' in this.#credentials.check(headers) ? 401 : 204).send(),
     );
     server.get('/sandbox/bill', () => this.store.bill());
     server.get('/sandbox/log', (request, reply) => {
@@ -242,8 +238,8 @@ class Sandbox {
           return typeof result === 'string' ? { body: result, billing: { ...unbilled, requestId } } : result;
         },
       },
-      { method: 'GET', path: '/auth/health', isOpen: true, answer: () => json(healthy) },
-      { method: 'GET', path: '/users/api_profile', isOpen: true, answer: (_, { user }) => json(user) },
+      { method: 'GET', path: '/auth/health', answer: () => json(healthy) },
+      { method: 'GET', path: '/users/api_profile', answer: (_, { user }) => json(user) },
       {
         method: 'POST',
         path: '/usage_stats/api_usage_stats',
@@ -255,8 +251,8 @@ class Sandbox {
 
   /** Handles a call in this order: credential, fault, rate, credits, log, answer. */
   async #handle(operation: Operation, reply: FastifyReply, incoming: Incoming): Promise<FastifyReply> {
-    const { path, isOpen, errors = 'both' } = operation;
-    const caller = this.#credentials.check(incoming.headers, isOpen ? undefined : path);
+    const { path, errors = 'both' } = operation;
+    const caller = this.#credentials.check(incoming.headers);
     if ('status' in caller) {
       this.store.countOther(caller.status, path);
       return this.#send(reply, errorAnswer(this.#now(), errors, caller), {});

@@ -71,7 +71,7 @@ ${describeFaults('deliveries')}`)
     .action(async (flags: SandboxFlags) => {
       const sandbox = await startSandbox({
         ...flags,
-        apiKeys: [await apiKeyOf(flags)],
+        apiKey: await apiKeyOf(flags),
         now: clockFrom(flags.clock),
         scenario: flags.scenario === undefined ? undefined : await readScenario(flags.scenario),
       }).catch((error: unknown) => {

@@ -67,9 +67,10 @@ describe('the windows of polls', () => {
 });
 
 it('a poll whose access token is renewed uses a slot for each of its two requests', async () => {
-  const renewed = { authorization: 'Bearer new' };
+  const server = await startSandbox({ rateLimits: 'unlimited' });
+  const issued = await (await fetch(`${server.controlUrl}/token`, { method: 'POST' })).text();
+  const renewed = { authorization: `Bearer ${issued.trim()}` };
   let token = { authorization: 'Bearer old' };
-  const server = await startSandbox({ rateLimits: 'unlimited', accessTokens: ['new'] });
   const settings = { baseUrl: server.baseUrl, credential: undefined, callTimeoutSeconds: 5 };
   const renewing = createServiceClient(
     { ...settings, pollPath: '/webhook_result/{request_id}' },

@@ -118,9 +118,9 @@ it('the service status at the start of a run refuses no run if the key may see n
 describe('a key that may enrich and not poll', () => {
   it('a key without the right to poll is refused only if results can come by polls alone', async () => {
     const sandbox = await startSandbox({
-      apiKeys: [{ key: 'narrow', scopes: ['/people/bulk_match', '/usage_stats/api_usage_stats'] }],
+      scenario: { rules: [{ path: '/webhook_result', status: 403 }] },
     });
-    const parts = partsFor(sandbox.baseUrl, 'narrow');
+    const parts = partsFor(sandbox.baseUrl, 'sandbox-key');
     await expect(readServiceStatus(parts, { polls: true })).rejects.toMatchObject({
       type: 'service.scope-missing',
       where: 'GET /webhook_result/{request_id}',
