@@ -286,20 +286,22 @@ class DigestStep {
           key === null || key.startsWith('name:') ? [] : [key],
         ),
       );
-      await sql`select project_organizations(${service}, ${[...new Set(companies)]}::text[], false)`.execute(
-        this.#transaction,
-      );
+      if (companies.length > 0)
+        await sql`select project_organizations(${service}, ${[...new Set(companies)]}::text[])`.execute(
+          this.#transaction,
+        );
       // Retention compares only observations that newer ones may have replaced.
       const replaceable = theirs.flatMap(({ observations }) =>
         observations.length > 1 ? observations.map(({ observationId }) => observationId) : [],
       );
-      await sql`
-        insert into prune_candidates (observation_id, recorded_at)
-        select observation_id, recorded_at from observation_log
-        where observation_id = any(${replaceable}::bigint[])
-        order by observation_id
-        on conflict (observation_id) do update set queued_by = excluded.queued_by
-      `.execute(this.#transaction);
+      if (replaceable.length > 0)
+        await sql`
+          insert into prune_candidates (observation_id, recorded_at)
+          select observation_id, recorded_at from observation_log
+          where observation_id = any(${replaceable}::bigint[])
+          order by observation_id
+          on conflict (observation_id) do update set queued_by = excluded.queued_by
+        `.execute(this.#transaction);
     }
   }
 

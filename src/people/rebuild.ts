@@ -122,7 +122,7 @@ async function rebuildCompanies(
   for (const owner of new Set(names.map((each) => each.owner))) {
     const keys = names.filter((each) => each.owner === owner).map(({ name }) => name);
     const { rows } = await sql<{ name: string }>`
-      select project_organizations(${owner}, ${keys}::text[], true) as name
+      select project_organizations(${owner}, ${keys}::text[]) as name
     `.execute(transaction);
     differing.push(...rows.map(({ name }) => name));
   }

@@ -316,7 +316,7 @@ async function forgetCompanies(
 ): Promise<void> {
   for (const { service, companies, facts } of held) {
     const described = (companies ?? []).filter((key) => !key.startsWith('name:'));
-    await sql`select project_organizations(${service}, ${described}::text[], true)`.execute(transaction);
+    await sql`select project_organizations(${service}, ${described}::text[])`.execute(transaction);
     await sql`
       delete from organization_facts f
       where facts_hash = any(${facts ?? []}::bytea[])

@@ -7,6 +7,9 @@ comment on table enrichment.organization_facts is
 comment on column enrichment.organization_facts.facts_hash is 'SHA-256 of the facts';
 comment on column enrichment.organization_facts.facts is 'Company under the names of the interface document';
 
+create index organization_facts_by_domain on enrichment.organization_facts ((facts ->> 'domain'))
+  where facts ->> 'domain' is not null;
+
 create table enrichment.observation_log (
   observation_id bigint generated always as identity primary key,
   service text not null,

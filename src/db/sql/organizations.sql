@@ -1,63 +1,56 @@
 create table enrichment.organization_values (
   service text not null,
   organization_key text not null,
-  organization_id text,
-  name text,
-  domain text,
-  website_url text,
-  linkedin_url text,
-  microblog_url text,
-  socialnet_url text,
-  logo_url text,
-  industry text,
-  employees integer,
-  founded_year integer,
-  annual_revenue numeric,
-  annual_revenue_printed text,
-  total_funding numeric,
-  total_funding_printed text,
-  latest_funding_stage text,
-  latest_funding_round_date text,
-  raw_address text,
-  street_address text,
-  city text,
-  state text,
-  postal_code text,
-  country text,
-  short_description text,
-  seo_description text,
-  phone text,
   observation_id bigint not null,
+  organization_facts bytea not null,
   observed_at timestamptz not null,
   run_id text not null,
   primary key (organization_key, service)
 );
-comment on table enrichment.organization_values is 'Columns of organizations that are no lists; read organizations';
-create index organization_values_by_domain on enrichment.organization_values (domain) where domain is not null;
+comment on table enrichment.organization_values is
+  'The newest observation of each company; read organizations';
 
--- Lists can be nine tenths of what an answer says about a company, so they are stored once, in the facts. PostgreSQL
--- leaves out the joins for queries without a list. No function makes the arrays, because a call costs 20 µs a value.
+create function enrichment.whole(value jsonb) returns integer language sql immutable parallel safe as $$
+  select case when jsonb_typeof(value) = 'number' and value::numeric between 0 and 2147483647
+      and value::numeric = trunc(value::numeric)
+    then value::numeric::integer end
+$$;
+
+-- The facts stay in the form in which they came: a digest that wrote them as columns took a tenth longer. An index finds
+-- a company by its domain. No function makes the arrays, because a call costs 20 µs a value.
 create view enrichment.organizations as
-  select v.service, v.organization_key, v.organization_id, v.name, v.domain, v.website_url, v.linkedin_url,
-    v.microblog_url, v.socialnet_url, v.logo_url, v.industry,
-    case when jsonb_typeof(f.facts -> 'industries') = 'array'
-      then (select array_agg(each) from jsonb_array_elements_text(f.facts -> 'industries') as each)
+  select v.service, v.organization_key, f.id as organization_id, f.name, said.facts ->> 'domain' as domain,
+    f.website_url, f.proflink_url as linkedin_url, f.microblog_url, f.socialnet_url, f.logo_url, f.industry,
+    case when jsonb_typeof(f.industries) = 'array'
+      then (select array_agg(each) from jsonb_array_elements_text(f.industries) as each)
     end as industries,
-    case when jsonb_typeof(f.facts -> 'secondary_industries') = 'array'
-      then (select array_agg(each) from jsonb_array_elements_text(f.facts -> 'secondary_industries') as each)
+    case when jsonb_typeof(f.secondary_industries) = 'array'
+      then (select array_agg(each) from jsonb_array_elements_text(f.secondary_industries) as each)
     end as secondary_industries,
-    case when jsonb_typeof(f.facts -> 'keywords') = 'array'
-      then (select array_agg(each) from jsonb_array_elements_text(f.facts -> 'keywords') as each)
+    case when jsonb_typeof(f.keywords) = 'array'
+      then (select array_agg(each) from jsonb_array_elements_text(f.keywords) as each)
     end as keywords,
-    case when jsonb_typeof(f.facts -> 'technology_names') = 'array'
-      then (select array_agg(each) from jsonb_array_elements_text(f.facts -> 'technology_names') as each)
+    case when jsonb_typeof(f.technology_names) = 'array'
+      then (select array_agg(each) from jsonb_array_elements_text(f.technology_names) as each)
     end as technologies,
-    v.employees, v.founded_year, v.annual_revenue, v.annual_revenue_printed, v.total_funding, v.total_funding_printed,
-    v.latest_funding_stage, v.latest_funding_round_date, v.raw_address, v.street_address, v.city, v.state,
-    v.postal_code, v.country, v.short_description, v.seo_description, v.phone, v.observation_id, v.observed_at, v.run_id
+    enrichment.whole(f.estimated_num_employees) as employees, enrichment.whole(f.founded_year) as founded_year,
+    case when jsonb_typeof(f.annual_revenue) = 'number' then f.annual_revenue::numeric end as annual_revenue,
+    f.annual_revenue_printed,
+    case when jsonb_typeof(f.total_funding) = 'number' then f.total_funding::numeric end as total_funding,
+    f.total_funding_printed, f.latest_funding_stage, f.latest_funding_round_date, f.raw_address, f.street_address,
+    f.city, f.state, f.postal_code, f.country, f.short_description, f.seo_description,
+    -- Services state the number as an object. The interface document leaves its members open.
+    coalesce(nullif(f.phone, ''), f.primary_phone ->> 'sanitized_number', f.primary_phone ->> 'number') as phone,
+    v.observation_id, v.observed_at, v.run_id
   from enrichment.organization_values v
-  left join enrichment.observation_log o on o.observation_id = v.observation_id
-  left join enrichment.organization_facts f on f.facts_hash = o.organization_facts;
+  join enrichment.organization_facts said on said.facts_hash = v.organization_facts
+  -- A record: `->>` would decompress the facts for each column.
+  cross join lateral jsonb_to_record(said.facts) as f (id text, name text, website_url text, proflink_url text,
+    microblog_url text, socialnet_url text, logo_url text, industry text, industries jsonb, secondary_industries jsonb,
+    keywords jsonb, technology_names jsonb, estimated_num_employees jsonb, founded_year jsonb, annual_revenue jsonb,
+    annual_revenue_printed text, total_funding jsonb, total_funding_printed text, latest_funding_stage text,
+    latest_funding_round_date text, raw_address text, street_address text, city text, state text, postal_code text,
+    country text, short_description text, seo_description text, phone text, primary_phone jsonb);
 comment on view enrichment.organizations is 'What is known about each company now';
 comment on column enrichment.organizations.name is 'Name of the company';
 comment on column enrichment.organizations.domain is 'Domain of the company';
@@ -87,93 +80,37 @@ comment on column enrichment.organizations.phone is 'Phone of the company';
 comment on column enrichment.organizations.observed_at is
   'When the service was asked for the newest answer about the company';
 
-create function enrichment.whole(value jsonb) returns integer language sql immutable parallel safe as $$
-  select case when jsonb_typeof(value) = 'number' and value::numeric between 0 and 2147483647
-      and value::numeric = trunc(value::numeric)
-    then value::numeric::integer end
-$$;
-
--- Computes the current state of companies from the newest observation, and returns the keys of written and removed
--- companies. Without `anew`, a company whose newest observation states the same facts gets only the new source: many
--- answers describe the same company, and reading 50 KB of facts takes milliseconds.
-create function enrichment.project_organizations(of_service text, keys text[], anew boolean)
-  returns setof text language plpgsql as $$
-  begin
-    return query with newest as materialized (
-      select k.organization_key, o.observation_id, o.asked_at, o.run_id, o.organization_facts
-      from (select distinct unnest(keys) as organization_key) k
-      cross join lateral (
-        select * from enrichment.observation_log o
-        where o.service = of_service and o.organization_key = k.organization_key
-          and o.organization_facts is not null
-        order by o.asked_at desc, o.observation_id desc limit 1
-      ) o
-    ), gone as (
-      delete from enrichment.organization_values g
-      where g.service = of_service and g.organization_key = any(keys)
-        and g.organization_key not in (select n.organization_key from newest n)
-      returning g.organization_key
-    ), unchanged as materialized (
-      select n.organization_key, n.observation_id <> g.observation_id as is_confirmed
-      from newest n
-      join enrichment.organization_values g
-        on g.service = of_service and g.organization_key = n.organization_key and g.organization_key = any(keys)
-      left join enrichment.observation_log o on o.observation_id = g.observation_id
-      where not anew
-        and (n.observation_id = g.observation_id or n.organization_facts = o.organization_facts)
-    ), confirmed as (
-      update enrichment.organization_values g
-      set observation_id = n.observation_id, observed_at = n.asked_at, run_id = n.run_id
-      from newest n
-      join unchanged u on u.organization_key = n.organization_key
-      where g.service = of_service and g.organization_key = any(keys) and g.organization_key = n.organization_key
-        and u.is_confirmed
-      returning g.organization_key
-    ), written as (
-      insert into enrichment.organization_values as g (service, organization_key, organization_id, name, domain,
-        website_url, linkedin_url, microblog_url, socialnet_url, logo_url, industry, employees, founded_year,
-        annual_revenue,
-        annual_revenue_printed, total_funding, total_funding_printed, latest_funding_stage, latest_funding_round_date,
-        raw_address, street_address, city, state, postal_code, country, short_description, seo_description, phone,
-        observation_id, observed_at, run_id)
-      select of_service, n.organization_key, f.id, f.name, f.domain, f.website_url,
-        f.proflink_url, f.microblog_url, f.socialnet_url, f.logo_url, f.industry,
-        enrichment.whole(f.estimated_num_employees), enrichment.whole(f.founded_year),
-        case when jsonb_typeof(f.annual_revenue) = 'number' then f.annual_revenue::numeric end,
-        f.annual_revenue_printed,
-        case when jsonb_typeof(f.total_funding) = 'number' then f.total_funding::numeric end,
-        f.total_funding_printed, f.latest_funding_stage, f.latest_funding_round_date,
-        f.raw_address, f.street_address, f.city, f.state, f.postal_code, f.country, f.short_description,
-        f.seo_description,
-        -- Services state the number as an object. The interface document leaves its members open.
-        coalesce(nullif(f.phone, ''), f.primary_phone ->> 'sanitized_number', f.primary_phone ->> 'number'),
-        n.observation_id, n.asked_at, n.run_id
-      from newest n
-      left join enrichment.organization_facts said on said.facts_hash = n.organization_facts
-      -- A record: `->>` would decompress the facts for each column.
-      left join lateral jsonb_to_record(said.facts) as f (id text, name text, domain text, website_url text,
-        proflink_url text, microblog_url text, socialnet_url text, logo_url text, industry text,
-        estimated_num_employees jsonb, founded_year jsonb, annual_revenue jsonb, annual_revenue_printed text,
-        total_funding jsonb, total_funding_printed text, latest_funding_stage text, latest_funding_round_date text,
-        raw_address text, street_address text, city text, state text, postal_code text, country text,
-        short_description text, seo_description text, phone text, primary_phone jsonb) on true
-      where n.organization_key not in (select u.organization_key from unchanged u)
-      order by n.organization_key
-      on conflict (service, organization_key) do update
-      set (service, organization_key, organization_id, name, domain, website_url,
-        linkedin_url, microblog_url, socialnet_url, logo_url, industry, employees, founded_year, annual_revenue,
-        annual_revenue_printed, total_funding, total_funding_printed, latest_funding_stage, latest_funding_round_date,
-        raw_address, street_address, city, state, postal_code, country, short_description, seo_description, phone,
-        observation_id, observed_at, run_id) = (select excluded.*)
-      where row(g.*) is distinct from row(excluded.*)
-      returning g.organization_key
-    )
-    select organization_key from gone
-    union all
-    select organization_key from confirmed
-    union all
-    select organization_key from written;
-  end
+-- Finds the newest observation of companies, and returns the keys of companies whose newest observation is another one.
+create function enrichment.project_organizations(of_service text, keys text[]) returns setof text language sql as $$
+  with newest as materialized (
+    select k.organization_key, o.observation_id, o.organization_facts, o.asked_at, o.run_id
+    from (select distinct unnest(keys) as organization_key) k
+    cross join lateral (
+      select *
+      from enrichment.observation_log o
+      where o.service = of_service and o.organization_key = k.organization_key and o.organization_facts is not null
+      order by o.asked_at desc, o.observation_id desc
+      limit 1
+    ) o
+  ), gone as (
+    delete from enrichment.organization_values g
+    where g.service = of_service and g.organization_key = any(keys)
+      and g.organization_key not in (select n.organization_key from newest n)
+    returning g.organization_key
+  ), written as (
+    insert into enrichment.organization_values as g
+    select of_service, organization_key, observation_id, organization_facts, asked_at, run_id
+    from newest
+    order by organization_key
+    on conflict (service, organization_key) do update
+    set observation_id = excluded.observation_id, organization_facts = excluded.organization_facts,
+      observed_at = excluded.observed_at, run_id = excluded.run_id
+    where row(g.*) is distinct from row(excluded.*)
+    returning g.organization_key
+  )
+  select organization_key from gone
+  union all
+  select organization_key from written
 $$;
 
 -- The observations that newer ones may have replaced. Retention compares only these: each time, it would otherwise read
