@@ -115,22 +115,22 @@ function suppressed(row: DigestedRow, listed: ListedOfCall): DigestedRow {
   };
 }
 
-/** Writes the outcomes of the rows of calls, releases their claims, and records the lookups. */
+/** Writes the outcomes of the rows of calls, releases their claims, and records the lookups. One statement a table. */
 export async function writeCalls(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
 ): Promise<void> {
-  for (const digested of calls) {
-    const { call } = digested;
-    // A partial answer leaves the people open whom it does not have: the service may know them.
-    const rows = call.answer.partial
-      ? digested.rows.filter((row) => row.outcome !== 'not_found')
-      : digested.rows;
-    await writeOutcomes(transaction, call, rows);
-    await writeUnmatched(transaction, digested);
-    await writeUnrecordedKeys(transaction, digested);
-    await recordLookups(transaction, digested, rows);
-  }
+  if (calls.length === 0) return;
+  const answered = calls.map((digested) => ({ ...digested, rows: rowsWithOutcome(digested) }));
+  await writeOutcomes(transaction, answered);
+  await writeUnmatched(transaction, calls);
+  await writeUnrecordedKeys(transaction, calls);
+  await recordLookups(transaction, answered);
+}
+
+/** A partial answer leaves the people open whom it does not have: the service may know them. */
+function rowsWithOutcome({ call, rows }: DigestedCall): readonly DigestedRow[] {
+  return call.answer.partial ? rows.filter((row) => row.outcome !== 'not_found') : rows;
 }
 
 /**
@@ -140,35 +140,59 @@ export async function writeCalls(
  */
 async function writeOutcomes(
   transaction: Transaction<Tables>,
-  { attemptId, runId }: AnsweredCall,
-  rows: readonly DigestedRow[],
+  calls: readonly DigestedCall[],
 ): Promise<void> {
-  const answered = JSON.stringify(rows);
-  // The list finds the rows by the index; a join alone read all rows of the run.
-  const rowNumbers = rows.map(({ rowNumber }) => rowNumber);
+  const answered = calls.flatMap(({ call, arrived, rows, listed }) =>
+    rows.map((row) => {
+      const { rowNumber, outcome, reason, evidence, matchIndex } = row;
+      const isRecorded = outcome === 'enriched' && !listed.matches.has(matchIndex!);
+      const person = isRecorded && arrived.find((each) => each.matchIndex === matchIndex)?.person;
+      const personId = person ? contactFields(person).person_id : null;
+      return { attemptId: call.attemptId, runId: call.runId, rowNumber, outcome, reason, evidence, personId };
+    }),
+  );
+  const deciding = new Map<string, (typeof answered)[number]>();
+  for (const row of answered) {
+    const name = `${row.runId} ${row.rowNumber}`;
+    if (row.outcome === 'enriched' || !deciding.has(name)) deciding.set(name, row);
+  }
+  // The lists find the rows by the index; a join alone read all rows of the run.
+  const attemptIds = calls.map(({ call }) => call.attemptId);
+  const runIds = [...new Set(calls.map(({ call }) => call.runId))];
+  const rowNumbers = answered.map(({ rowNumber }) => rowNumber);
   await sql`
     with answered as materialized (
-      select * from jsonb_to_recordset(${answered}::jsonb)
-        as a ("rowNumber" integer, outcome text, reason text, evidence text, "personId" text)
+      select *
+      from jsonb_to_recordset(${JSON.stringify(answered)}::jsonb)
+        as a ("attemptId" text, "rowNumber" integer, outcome text, evidence text, "personId" text)
+    ), deciding as materialized (
+      select *
+      from jsonb_to_recordset(${JSON.stringify([...deciding.values()])}::jsonb)
+        as a ("attemptId" text, "runId" text, "rowNumber" integer, outcome text, reason text)
     ), people as (
-      update attempt_people p set outcome = a.outcome, evidence = a.evidence
+      update attempt_people p
+      set outcome = a.outcome, evidence = a.evidence, person_id = coalesce(a."personId", p.person_id)
       from answered a
-      where p.attempt_id = ${attemptId} and p.row_number = a."rowNumber"
+      where p.attempt_id = any(${attemptIds}::text[]) and p.attempt_id = a."attemptId"
+        and p.row_number = a."rowNumber"
     ), unclaimed as (
-      delete from claims c where c.run_id = ${runId} and c.row_number = any(${rowNumbers}::integer[])
+      delete from claims c using deciding a
+      where c.run_id = any(${runIds}::text[]) and c.row_number = any(${rowNumbers}::integer[])
+        and c.run_id = a."runId" and c.row_number = a."rowNumber"
     )
     update run_rows r
     set outcome = case when r.outcome = 'suppressed' then r.outcome else a.outcome end,
       reason = case
         when r.outcome = 'suppressed' then r.reason || ${discarded} || (
           select case when status = 'settled' then ' and the call settled' else '' end
-          from attempts where attempt_id = ${attemptId})
+          from attempts where attempt_id = a."attemptId")
         when r.filled and a.outcome <> 'enriched' then concat_ws('; ', a.reason, ${filledNote}::text)
         else a.reason
       end,
       filled = r.filled and r.outcome is distinct from 'suppressed' and a.outcome <> 'enriched'
-    from answered a
-    where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::integer[]) and r.row_number = a."rowNumber"
+    from deciding a
+    where r.run_id = any(${runIds}::text[]) and r.row_number = any(${rowNumbers}::integer[])
+      and r.run_id = a."runId" and r.row_number = a."rowNumber"
       and (
         r.outcome is null
         -- The database had lost the call when its run ended.
@@ -182,24 +206,17 @@ const discarded = '; the answer was discarded';
 
 async function writeUnmatched(
   transaction: Transaction<Tables>,
-  { call, arrived, rows, unmatched, listed }: DigestedCall,
+  calls: readonly DigestedCall[],
 ): Promise<void> {
-  const ids = rows.flatMap(({ rowNumber, matchIndex, outcome }) => {
-    const person = arrived.find((each) => each.matchIndex === matchIndex)?.person;
-    const personId = person ? contactFields(person).person_id : null;
-    return outcome !== 'enriched' || personId === null || listed.matches.has(matchIndex!)
-      ? []
-      : [{ rowNumber, personId }];
-  });
+  const unmatched = calls.flatMap(({ call: { attemptId }, unmatched: people }) =>
+    people.map(({ matchIndex, reason }) => ({ attempt_id: attemptId, match_index: matchIndex, reason })),
+  );
+  if (unmatched.length === 0) return;
   await sql`
-    with found as (
-      update attempt_people p set person_id = f."personId"
-      from jsonb_to_recordset(${JSON.stringify(ids)}::jsonb) as f ("rowNumber" integer, "personId" text)
-      where p.attempt_id = ${call.attemptId} and p.row_number = f."rowNumber"
-    )
     insert into quarantined_people (attempt_id, match_index, reason)
-    select ${call.attemptId}, "matchIndex", reason
-    from jsonb_to_recordset(${JSON.stringify(unmatched)}::jsonb) as q ("matchIndex" integer, reason text)
+    select attempt_id, match_index, reason
+    from jsonb_to_recordset(${JSON.stringify(unmatched)}::jsonb)
+      as q (attempt_id text, match_index integer, reason text)
     on conflict do nothing
   `.execute(transaction);
 }
@@ -210,39 +227,49 @@ async function writeUnmatched(
  */
 async function writeUnrecordedKeys(
   transaction: Transaction<Tables>,
-  { call, arrived, rows }: DigestedCall,
+  calls: readonly DigestedCall[],
 ): Promise<void> {
-  const keys = arrived.flatMap(({ personKey, isForeign, matchIndex, facts }) =>
-    (personKey !== undefined && !isForeign) || rows.some((row) => row.matchIndex === matchIndex)
-      ? []
-      : facts.identity_keys,
-  );
-  if (keys.length === 0) return;
-  await sql`
-    update raw_answers set unrecorded_keys = ${[...new Set(keys)]}::text[] where attempt_id = ${call.attemptId}
-  `.execute(transaction);
+  for (const { call, arrived, rows } of calls) {
+    const keys = arrived.flatMap(({ personKey, isForeign, matchIndex, facts }) =>
+      (personKey !== undefined && !isForeign) || rows.some((row) => row.matchIndex === matchIndex)
+        ? []
+        : facts.identity_keys,
+    );
+    if (keys.length > 0)
+      await sql`
+        update raw_answers set unrecorded_keys = ${[...new Set(keys)]}::text[] where attempt_id = ${call.attemptId}
+      `.execute(transaction);
+  }
 }
 
 /** Records that the service was asked for the rows, under their keys and those of the people whom it returned. */
 async function recordLookups(
   transaction: Transaction<Tables>,
-  { call, arrived, listed }: DigestedCall,
-  rows: readonly DigestedRow[],
+  calls: readonly DigestedCall[],
 ): Promise<void> {
-  const learned = arrived.flatMap(({ matchIndex, person, facts, isForeign }) => {
-    if (isForeign || listed.matches.has(matchIndex)) return [];
-    const row = rows.find((each) => each.matchIndex === matchIndex && each.outcome === 'enriched');
-    if (!row && facts.person_id === null) return [];
-    const keys = row ? [...keysLearned(contactFields(person)), ...facts.identity_keys] : facts.identity_keys;
-    return [...new Set(keys)].map((key) => ({ identity_key: key, row_number: row?.rowNumber ?? null }));
-  });
-  const answered = rows.map(({ rowNumber, outcome, isLookup }) => ({
-    row_number: rowNumber,
-    outcome,
-    is_lookup: isLookup,
+  const lookups = calls.map(({ call, arrived, listed, rows }) => ({
+    service: call.service,
+    run_id: call.runId,
+    asked_at: call.askedAt,
+    field_groups: call.fieldGroups,
+    answered: rows.map(({ rowNumber, outcome, isLookup }) => ({
+      row_number: rowNumber,
+      outcome,
+      is_lookup: isLookup,
+    })),
+    learned: arrived.flatMap(({ matchIndex, person, facts, isForeign }) => {
+      if (isForeign || listed.matches.has(matchIndex)) return [];
+      const row = rows.find((each) => each.matchIndex === matchIndex && each.outcome === 'enriched');
+      if (!row && facts.person_id === null) return [];
+      const keys = row
+        ? [...keysLearned(contactFields(person)), ...facts.identity_keys]
+        : facts.identity_keys;
+      return [...new Set(keys)].map((key) => ({ identity_key: key, row_number: row?.rowNumber ?? null }));
+    }),
   }));
   await sql`
-    select record_lookup(${call.service}, ${call.runId}, ${call.askedAt}::timestamptz,
-      ${JSON.stringify(answered)}::jsonb, ${JSON.stringify(learned)}::jsonb, ${call.fieldGroups}::text[])
+    select record_lookup(service, run_id, asked_at, answered, learned, field_groups)
+    from jsonb_to_recordset(${JSON.stringify(lookups)}::jsonb) as l (service text, run_id text, asked_at timestamptz,
+      answered jsonb, learned jsonb, field_groups text[])
   `.execute(transaction);
 }
