@@ -56,11 +56,6 @@ export const pauseReasons = {
     meaning: 'the service refuses every person of a batch, one by one, or all calls of several batches',
   },
   'service.overbilled': { needs: 'fix', meaning: 'a call was billed above its worst case' },
-  'answer.not-recorded': {
-    needs: 'fix',
-    meaning:
-      'a paid answer cannot be recorded; its body is in `enrichment.raw_answers` and its call is unknown',
-  },
   'database.lost-calls': {
     needs: 'fix',
     meaning:
@@ -79,7 +74,8 @@ export interface StatusReason {
   readonly budgets?: readonly string[];
 }
 
-const emptyBudget: PauseReasonType = 'budget.empty';
+/** Type of the pause of a run that continues without the operator. */
+export const emptyBudget: PauseReasonType = 'budget.empty';
 
 /** Whether a paused run waits for a budget: it continues automatically. */
 export function waitsForBudget(reason: StatusReason | null | undefined): boolean {
@@ -130,7 +126,7 @@ export function cancellation(runId: string, why: Why): StatusReason {
 }
 
 /** What the types of pause reasons begin with that come from calls, or from what a call would meet. */
-export const callPausePrefixes = ['service.', 'answer.'] as const;
+export const callPausePrefix = 'service.';
 
 /** What a person does about a paused run. Failures of calls, which have no row in the table, need a fix. */
 export function needOf(type: string): PauseReasonFacts['needs'] {

@@ -1,4 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
+import { emptyBudget } from '../contract/pause-reasons.ts';
+import { transitions, type RunEvent } from '../contract/run-transitions.ts';
 import { isFinal, runStatuses, type RunStatus } from '../contract/run-statuses.ts';
 import { oneOf } from './one-of.ts';
 
@@ -12,6 +14,13 @@ const finalStatuses = allStatuses.filter(isFinal);
  */
 export const unfinishedText = `status not in (${oneOf(finalStatuses)})`;
 export const isUnfinished = sql.raw<boolean>(unfinishedText);
+
+/** SQL condition on `runs`: an event takes effect (`transitions`, `stateOf`). */
+export function isPossible(event: RunEvent): RawBuilder<boolean> {
+  return sql<boolean>`(
+    case when status = 'paused' and pause_reason ->> 'type' = ${emptyBudget} then 'waiting_for_budget' else status end
+    = any(${transitions[event].from}::text[]))`;
+}
 
 /** Prefix of the key of a run that only plans or reads an export, and never spends. */
 export const planKeyPrefix = 'plan ';

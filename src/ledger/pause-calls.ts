@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
-import { callPausePrefixes, type PauseReason } from '../contract/pause-reasons.ts';
+import { callPausePrefix, type PauseReason } from '../contract/pause-reasons.ts';
+import { isPossible } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 
 /**
@@ -15,11 +16,10 @@ export async function pauseCalls(
 ): Promise<boolean> {
   const paused = await sql`
     update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
-    where run_id = ${runId}
-      and (status = 'running' or (status = 'paused' and pause_reason -> 'budgets' is not null))
+    where run_id = ${runId} and ${isPossible('pause_by_call')}
   `.execute(database);
   if (paused.numAffectedRows === 1n) return true;
-  if (callPausePrefixes.some((prefix) => pauseReason.type.startsWith(prefix)))
+  if (pauseReason.type.startsWith(callPausePrefix))
     await sql`
       update runs set probing_since = clock_timestamp() where run_id = ${runId} and status = 'paused'
     `.execute(database);

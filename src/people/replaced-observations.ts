@@ -4,7 +4,7 @@ import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { digest, inDigest, queuePeople } from './digest.ts';
 import { fold, type FoldedPerson, type Observation } from './fold.ts';
-import type { ObservedFacts } from './observation.ts';
+
 import { nameOfPerson, readObservations, type PersonName } from './people-tables.ts';
 
 const observationsPerBatch = 1_000;
@@ -115,42 +115,4 @@ async function findReplaced(
 function currentOf(observations: readonly Observation[]): Omit<FoldedPerson, 'history'> {
   const { history: _, ...current } = fold(observations);
   return current;
-}
-
-/** An answer or a delivery as this release reads it, for an existing observation. */
-interface Reread extends PersonName {
-  readonly observationId: string;
-  readonly facts: ObservedFacts;
-}
-
-/**
- * Updates observations with the values that this release reads. The time and the origin of an observation stay.
- *
- * @returns number of changed observations
- */
-export async function rewriteObservations(
-  transaction: Transaction<Tables>,
-  entries: readonly Reread[],
-): Promise<number> {
-  if (entries.length === 0) return 0;
-  const rows = entries.map(({ observationId, facts }) => ({
-    observation_id: observationId,
-    organization_key: facts.organization_key,
-    identity_keys: facts.identity_keys,
-    match_keys: facts.match_keys,
-    facts: facts.facts,
-  }));
-  const changed = await sql<PersonName>`
-    update observation_log o
-    set facts = s.facts, organization_key = s.organization_key, identity_keys = coalesce(s.identity_keys, '{}'),
-      match_keys = coalesce(s.match_keys, '{}')
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s (observation_id bigint, organization_key text,
-      identity_keys text[], match_keys integer[], facts jsonb)
-    where o.observation_id = s.observation_id
-      and row(o.facts, o.organization_key, o.identity_keys, o.match_keys)
-        is distinct from row(s.facts, s.organization_key, coalesce(s.identity_keys, '{}'), coalesce(s.match_keys, '{}'))
-    returning o.service, o.person_key as "personKey"
-  `.execute(transaction);
-  await queuePeople(transaction, changed.rows);
-  return changed.rows.length;
 }

@@ -1,14 +1,15 @@
 import { sql, type Selectable, type Transaction, type RawBuilder } from 'kysely';
-import { callPausePrefixes, waitsForBudget, type StatusReason } from '../contract/pause-reasons.ts';
+import { callPausePrefix, type StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Cancelled, Undone } from '../contract/run-facts.ts';
-import { isFinal, isInProgress, type RunStatus } from '../contract/run-statuses.ts';
+import { isFinal, type RunStatus } from '../contract/run-statuses.ts';
+import { eventOf } from '../contract/run-transitions.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { rowCount } from '../db/expressions.ts';
 import { isShownId } from '../db/named-id.ts';
-import { isUnfinished, maySpend } from '../db/run-states.ts';
+import { isPossible, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { RunInput } from '../contract/run-input.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
@@ -162,15 +163,11 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
 }
 
 /**
- * Sets the status of an unfinished run. An ended run keeps its status. A run without an approval does not become
- * `running`: it awaits the approval. A cancelled run can only end: a command records the cancellation before its update
- * reaches the workflow. A paused run continues only if a person resumes it, unless it waits for a budget: the workflow
- * may not know of the pause, because a command has recorded it, or because the workflow was reset. The first reason
- * stays when a person pauses a paused run: it has the next step, such as for a refused credential. A planned run does
- * not plan again when its workflow begins again. A run that leaves a pause that a call has caused sends one call at a
- * time until one is answered.
+ * Sets the status of a run, if its state allows the event (`transitions`). A run without an approval does not become
+ * `running`: it awaits the approval. A run that leaves a pause that a call has caused sends one call at a time until one
+ * is answered.
  *
- * @param decision.byPerson a person resumes the run
+ * @param decision.byPerson the operator resumes the run
  * @param decision.updateId the update of the workflow that sets the status; an update that took effect has no other
  */
 export async function setRunStatus(
@@ -183,22 +180,13 @@ export async function setRunStatus(
     updateId,
   }: { readonly byPerson?: boolean | undefined; readonly updateId?: UpdateId } = {},
 ): Promise<void> {
-  const endsCancelling = status === 'cancelling' || isFinal(status);
-  const keepsPause =
-    isInProgress(status) || waitsForBudget(pauseReason) || pauseReason?.type === 'run.paused';
-  const endsPause = byPerson || !keepsPause;
-  const isBeforePlan = status === 'ingesting' || status === 'planning';
-  const allowed = sql<boolean>`(
-    (status <> 'cancelling' or ${endsCancelling}::boolean)
-    and (plan is null or ${byPerson || !isBeforePlan}::boolean)
-    and (${endsPause}::boolean or status <> 'paused'
-      or pause_reason is null or pause_reason -> 'budgets' is not null))`;
+  const allowed = isPossible(eventOf(status, pauseReason, byPerson));
   const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);
   await sql`
     update runs set status = case when not ${allowed} then status
         when ${status} = 'running' and approved_at is null then 'awaiting_approval' else ${status} end,
       probing_since = case
-        when pause_reason ->> 'type' ^@ any(${callPausePrefixes}::text[]) then clock_timestamp()
+        when pause_reason ->> 'type' ^@ ${callPausePrefix} then clock_timestamp()
         else probing_since
       end,
       pause_reason = case when ${allowed} then ${reason}::jsonb else pause_reason end,

@@ -1,4 +1,3 @@
-import { readAnswersAgain } from '../../calls/answers/read-answers-again.ts';
 import { allowAnalyst, migrate } from '../../db/migrate.ts';
 import { acquireStack } from '../../dev/stack.ts';
 import { exitCodes, Problem, UsageProblem } from '../../domain/problem.ts';
@@ -51,30 +50,16 @@ export function rebuildCommand(): Command {
   return new Command('rebuild')
     .description('Compute people, companies and contacts anew from the stored answers.')
     .option('--check', 'only compare; exit code 1 where something differs, 3 beside an unfinished undo')
-    .option(
-      '--from-answers',
-      'first read the stored answers and deliveries again, after a release that reads more fields',
-    )
     .option(...jsonOption)
     .explain(`
---from-answers changes observations that this release reads differently. Observations without a stored body stay.
 It runs beside workers, makes no call and costs nothing. Stop it at any time and run it again.
 
 Examples:
   enrich rebuild --check
-  enrich rebuild
-  enrich rebuild --from-answers`)
-    .action(async (options: JsonFlag & { check?: boolean; fromAnswers?: boolean }) => {
-      const { check = false, fromAnswers = false } = options;
-      if (check && fromAnswers)
-        throw new UsageProblem(
-          'option.conflict',
-          '--check only compares, but --from-answers changes observations',
-          { where: 'enrich rebuild', next: 'use one of the two' },
-        );
+  enrich rebuild`)
+    .action(async ({ check = false, json }: JsonFlag & { check?: boolean }) => {
       await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         const signal = stopAfterBatch();
-        const read = fromAnswers ? await readAnswersAgain(warehouse, signal) : undefined;
         const figures = await rebuild(warehouse, {
           check,
           signal,
@@ -82,19 +67,13 @@ Examples:
         });
         const { people, contacts, differing, differences, complete } = figures;
         const isDifferent = check && differences > 0;
-        const bodies = read && { bodies: read.bodies, observations_changed: read.changed };
         const lines = [
-          ...(read
-            ? [
-                `${counted(read.bodies, 'body', 'bodies')} read: ${counted(read.changed, 'observation')} changed`,
-              ]
-            : []),
           `${counted(people, 'person', 'people')} and ${counted(contacts, 'contact')}: ` +
             counted(differences, 'difference') +
             (check || differences === 0 ? '' : ', corrected'),
           ...differing.map((key) => `  ${key}`),
         ];
-        printFacts(options.json, { check, ...bodies, ...figures }, lines.join('\n'));
+        printFacts(json, { check, ...figures }, lines.join('\n'));
         if (!complete)
           throw new Problem('rebuild.interrupted', 'stopped before everything was computed', {
             where: 'enrich rebuild',

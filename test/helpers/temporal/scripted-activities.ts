@@ -12,7 +12,8 @@ import type { LateResultsStatus } from '../../../src/contract/late-results-statu
 import { waitsForBudget, type PauseReason, type StatusReason } from '../../../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import { isInProgress, type RunStatus } from '../../../src/contract/run-statuses.ts';
+import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import { eventOf, stateOf, transitions } from '../../../src/contract/run-transitions.ts';
 import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
 import { facts, plan } from '../outputs/run-facts.ts';
 
@@ -76,10 +77,8 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     this.isApproved ||= by === 'approval';
     const status = wanted === 'running' && !this.isApproved ? 'awaiting_approval' : wanted;
     this.statuses.push(status);
-    const isWeak = isInProgress(wanted) || waitsForBudget(pauseReason) || pauseReason?.type === 'run.paused';
-    const isKept = this.status === 'paused' && !waitsForBudget(this.reason) && isWeak && by !== 'resume';
-    const isCancelled = this.status === 'cancelling' && status !== 'cancelling';
-    if (!isKept && !isCancelled) this.write(status, pauseReason);
+    const { from } = transitions[eventOf(wanted, pauseReason, by === 'resume')];
+    if (from.some((state) => state === stateOf(this.status, this.reason))) this.write(status, pauseReason);
     return this.facts(runId);
   };
 

@@ -1,0 +1,62 @@
+import { waitsForBudget, type StatusReason } from './pause-reasons.ts';
+import { isFinal, type RunStatus } from './run-statuses.ts';
+
+/** Where a run is. A paused run that waits for a budget continues without the operator. */
+type RunState = Exclude<RunStatus, 'planned' | 'finished' | 'cancelled' | 'failed'> | 'waiting_for_budget';
+
+/** What happens to a run. */
+export type RunEvent =
+  | 'read'
+  | 'continue'
+  | 'wait_for_budget'
+  | 'pause_by_call'
+  | 'pause_by_operator'
+  | 'pause'
+  | 'resume'
+  | 'cancel'
+  | 'end';
+
+const beforePlan = ['ingesting', 'planning'] as const satisfies readonly RunState[];
+const active = [...beforePlan, 'awaiting_approval', 'running', 'waiting_for_budget'] as const;
+const unfinished = [...active, 'paused', 'cancelling'] as const;
+
+/**
+ * The states in which an event takes effect. In another state, a run keeps its status and its reason: the workflow may
+ * not know of a pause or a cancellation that a command has recorded. A run that has ended is in none of these states.
+ */
+export const transitions: Readonly<
+  Record<RunEvent, { readonly from: readonly RunState[]; readonly to: readonly RunStatus[] }>
+> = {
+  // A planned run does not plan again when its workflow begins again.
+  read: { from: beforePlan, to: ['ingesting', 'planning'] },
+  continue: { from: active, to: ['running', 'awaiting_approval'] },
+  wait_for_budget: { from: active, to: ['paused'] },
+  pause_by_call: { from: ['running', 'waiting_for_budget'], to: ['paused'] },
+  // The first reason stays: it has the next step, such as for a refused credential.
+  pause_by_operator: { from: active, to: ['paused'] },
+  pause: { from: [...active, 'paused'], to: ['paused'] },
+  resume: { from: [...active, 'paused'], to: ['ingesting', 'planning', 'awaiting_approval', 'running'] },
+  cancel: { from: unfinished, to: ['cancelling'] },
+  end: { from: unfinished, to: ['planned', 'finished', 'cancelled', 'failed'] },
+};
+
+/**
+ * The event that gives a run a status.
+ *
+ * @param byPerson the operator resumes the run
+ */
+export function eventOf(status: RunStatus, reason: StatusReason | undefined, byPerson: boolean): RunEvent {
+  if (isFinal(status)) return 'end';
+  if (status === 'cancelling') return 'cancel';
+  if (byPerson) return 'resume';
+  if (status === 'ingesting' || status === 'planning') return 'read';
+  if (status !== 'paused') return 'continue';
+  if (waitsForBudget(reason)) return 'wait_for_budget';
+  return reason?.type === 'run.paused' ? 'pause_by_operator' : 'pause';
+}
+
+/** The state of a run. @param reason why it is paused */
+export function stateOf(status: RunStatus, reason: StatusReason | null | undefined): RunState | 'ended' {
+  if (isFinal(status)) return 'ended';
+  return status === 'paused' && waitsForBudget(reason) ? 'waiting_for_budget' : (status as RunState);
+}
