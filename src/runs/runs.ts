@@ -164,7 +164,7 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
 
 /**
  * Sets the status of a run, if its state allows the event (`transitions`). A run without an approval does not become
- * `running`: it awaits the approval. A run that leaves a pause that a call has caused sends one call at a time until one
+ * `running`: it awaits the approval. A run that leaves a pause of a call sends one call at a time until one
  * is answered.
  *
  * @param decision.byPerson the operator resumes the run
