@@ -8,12 +8,7 @@ import { commonHeaders, firstOrWholeNames, lastOrWholeNames, secondSurnames } fr
 import { refuseImplausibleColumns, type ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, refuseUnclearConsents, takeOptOuts, type OptOutColumn } from './opt-outs.ts';
 import { proposeMissedColumns } from './propose-columns.ts';
-import {
-  contradictedSource,
-  recogniseExport,
-  recogniseOwnFile,
-  unusedRecordIds,
-} from './recognise-export.ts';
+import { contradictedSource, recogniseExport, refuseOwnFile, unusedRecordIds } from './recognise-export.ts';
 
 /** The columns of each field. */
 export interface ColumnMap {
@@ -24,8 +19,6 @@ export interface ColumnMap {
   /** Columns of second surnames. */
   readonly secondSurnames: readonly number[];
   readonly optOuts: readonly OptOutColumn[];
-  /** The column that must name `source` in every row; undefined: all rows of the file are of one source. */
-  readonly sourceColumn: number | undefined;
   readonly warnings: readonly string[];
 }
 
@@ -36,7 +29,7 @@ export interface ColumnMap {
  * @param source the source of the contacts; the name of a known CRM also says whose columns these are
  * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`, `mapping.implausible`,
  *   `mapping.opt-out-ignored`, `mapping.consent-unclear`, `export.no-identifying-column`, `export.other-object`,
- *   `export.mixed-sources`, `export.shortened-ids`
+ *   `export.own-file`, `export.shortened-ids`
  */
 export function mapColumns(
   path: string,
@@ -44,9 +37,8 @@ export function mapColumns(
   { mapping, source }: { mapping?: ExportMapping | undefined; source?: string | undefined },
 ): ColumnMap {
   const { header, rows } = layout;
-  const chosen = source ?? mapping?.source;
-  const own = chosen === undefined ? recogniseOwnFile(path, layout) : undefined;
-  const name = chosen ?? own?.source;
+  refuseOwnFile(path, header);
+  const name = source ?? mapping?.source;
   const recognised = recogniseExport(layout);
   const known = knownExportOf(name, recognised);
   const columns = new Columns(path, layout, layout.recognised);
@@ -81,9 +73,8 @@ export function mapColumns(
     lastNameFirst: columnsWithLastNameFirst(fields, rows),
     secondSurnames: fields.last_name.filter((column) => secondSurnames.has(headerKey(header[column]!))),
     optOuts,
-    sourceColumn: own?.sourceColumn,
     warnings: [
-      ...contradictedSource(chosen, recognised),
+      ...contradictedSource(name, recognised),
       ...(known && given.contact_id ? unusedRecordIds(known, header, isFree) : []),
       ...columnNotes(layout, isFree, { fields, hasOptOuts }, missed),
     ],

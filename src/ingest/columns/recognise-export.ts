@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { crmExports, importers, type CrmExport } from '../../domain/crm/crm.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
-import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { headerKey, headerName, shownHeader } from '../../domain/text/header-name.ts';
 import { isNoValue, type FirstRows } from './fields.ts';
 import { commonHeaders } from './known-headers.ts';
-import { sourceName } from './mapping-file.ts';
 
 /** One name may be a coincidence. */
 const enoughOwnNames = 2;
@@ -91,34 +90,24 @@ function areOwnIds({ ownIdForm }: CrmExport, ids: readonly string[]): boolean {
 const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
 
 /**
- * Recognises contacts that `enrich export` wrote as CSV.
+ * Refuses contacts that `enrich export` wrote: the file can have several sources, and apostrophes before formulas.
  *
- * @returns the source of the contacts, and the column that names it in every row; undefined for another program's file
- * @throws Problem `export.mixed-sources`
+ * @throws Problem `export.own-file`
  */
-export function recogniseOwnFile(
-  path: string,
-  { header, rows }: FirstRows,
-): { readonly source: string; readonly sourceColumn: number } | undefined {
-  const sourceColumn = header.map(headerKey).indexOf('source');
-  const source = rows[0]?.[sourceColumn]?.trim() ?? '';
-  if (!isOwnExport(header) || !sourceName.test(source)) return undefined;
-  if (rows.some((row) => row[sourceColumn]?.trim() !== source)) throw mixedSources(path);
-  return { source, sourceColumn };
-}
-
-/** Whether the columns are those of `enrich export`, which writes an apostrophe before formulas. */
-export function isOwnExport(header: readonly string[]): boolean {
+export function refuseOwnFile(path: string, header: readonly string[]): void {
   const keys = header.map(headerKey);
-  return keys[0] === 'source' && keys.includes('contactid') && ownColumns.some((name) => keys.includes(name));
-}
-
-/** Contacts of two CRMs can have one id. */
-export function mixedSources(path: string): Problem {
-  return new UsageProblem('export.mixed-sources', 'the file holds contacts of several sources', {
-    where: `${path}, column source`,
-    next: 'export one source at a time: enrich export --source NAME; or name one for all rows: --source NAME',
-  });
+  const isOwn = keys[0] === 'source' && keys.includes('contactid');
+  if (!isOwn || !ownColumns.some((name) => keys.includes(name))) return;
+  throw new UsageProblem(
+    'export.own-file',
+    'enrich export wrote this file, and the warehouse has its contacts',
+    {
+      where: `${path}, header`,
+      next:
+        'use an export of the CRM; or choose contacts of the warehouse: --source NAME --query "select contact_id, email ' +
+        'from enrichment.enriched_contacts where …"',
+    },
+  );
 }
 
 /** The id must fit into an index entry; ids of CRMs are far shorter. */

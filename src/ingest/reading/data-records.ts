@@ -1,7 +1,5 @@
 import { isKnownName } from '../columns/known-headers.ts';
-import { isOwnExport, mixedSources } from '../columns/recognise-export.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
-import { withoutApostrophe } from '../../domain/text/formula.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { readText, withEnd } from './export-text.ts';
 import { isBlank, leftOut, type Layout } from './layout.ts';
@@ -35,7 +33,6 @@ export async function* readDataRecords(
   const { file, layout } = opened;
   const parser = new RecordParser(file.path, layout.dialect);
   const check = createCheck(opened);
-  const hasApostrophes = isOwnExport(layout.header);
   let before = layout.recordsBefore + 1;
   let rows = 0;
   let left = 0;
@@ -46,8 +43,7 @@ export async function* readDataRecords(
     for (const { cells, line } of parser.parse(text ?? '', text === undefined)) {
       if (before > 0) before -= 1;
       else if (isFooter(cells, layout)) left += 1;
-      else if (!isBlank(cells))
-        records.push(check(hasApostrophes ? cells.map(withoutApostrophe) : cells, line));
+      else if (!isBlank(cells)) records.push(check(cells, line));
     }
     rows += records.length;
     if (records.length > 0) yield records;
@@ -64,7 +60,6 @@ export async function* readDataRecords(
 function createCheck({
   file,
   layout: { header },
-  columns: { source, sourceColumn },
   fillsShortRows,
 }: OpenedExport): (cells: readonly string[], line: number) => DataRecord {
   const headerIn = createHeaderCheck(header);
@@ -77,7 +72,6 @@ function createCheck({
       return `too ${cells.length < width ? 'few' : 'many'} cells: ${cells.length}, and the header has ${width}`;
     if (cells.some((cell) => cell.length > longestCell))
       return `a cell of more than ${longestCell} characters`;
-    if (sourceColumn !== undefined && cells[sourceColumn]?.trim() !== source) throw mixedSources(file.path);
     return undefined;
   };
   return (read, line) => {

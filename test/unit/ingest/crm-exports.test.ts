@@ -75,31 +75,14 @@ describe('exports of eight CRMs in three languages', () => {
   });
 });
 
-describe('a file that enrich export wrote', () => {
+it('a file that enrich export wrote is refused with the query that chooses its contacts', async () => {
   const own = 'source,contact_id,first_name,last_name,email,email_status,organization_domain,run_id';
-
-  it("a file that enrich export wrote is read as the CRM in its column source, with the CRM's ids", async () => {
-    const { source, rows } = await read(`${own}\nzoho,88001,Siri,Holm,siri@fjell.example,verified,,run-1\n`);
-    expect(source).toBe('zoho');
-    expect(rows[0]).toMatchObject({ contactId: '88001', identity: { email: 'siri@fjell.example' } });
+  await expect(
+    read(`${own}\nzoho,88001,Siri,Holm,siri@fjell.example,verified,,run-1\n`),
+  ).rejects.toMatchObject({
+    type: 'export.own-file',
+    next: expect.stringContaining('--source NAME --query'),
   });
-
-  it('a cell that cannot name a source does not become the source of a file', async () => {
-    const { source } = await read(`${own}\nada@orbit.example,88001,Siri,Holm,siri@fjell.example,,,r\n`);
-    expect(source).toBe('generic');
-  });
-
-  it.each([1, 400])(
-    'a file that enrich export wrote is refused if row %i is of another source',
-    async (rows) => {
-      const others = Array.from(
-        { length: rows },
-        (_, row) => `hubspot,${row},Mira,Solberg,m${row}@a.example,,,r\n`,
-      );
-      const refused = read(`${own}\n${others.join('')}zoho,1,Siri,Holm,siri@fjell.example,,,r\n`);
-      await expect(refused).rejects.toMatchObject({ type: 'export.mixed-sources' });
-    },
-  );
 });
 
 it('a column of full names with the last name first gives the key of the same name in two columns', async () => {

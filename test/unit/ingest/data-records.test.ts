@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { spreadsheetLine } from '../../../src/export/crm-import/part-writer.ts';
 import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
@@ -22,20 +21,6 @@ async function recordsOf(
   }
   return { read, faults, warnings };
 }
-
-it.each(['-5', '=7', '@9', "'-5", "''＝x", ' =1', "'1", '+47 555 01 03', "'+47 555"])(
-  'the id %j of an export for spreadsheets is read as the contact has it',
-  async (id) => {
-    const header = 'source,contact_id,email,email_status,person_id';
-    const { read } = await recordsOf([header, `pipedrive,${spreadsheetLine([id])},ada@orbit.example,,`]);
-    expect(read[0]![1]).toBe(id);
-  },
-);
-
-it('an apostrophe before a formula stays in the export of another program', async () => {
-  const { read } = await recordsOf(['Record ID,Email', "'-5,ada@orbit.example"]);
-  expect(read[0]![0]).toBe("'-5");
-});
 
 it('a quote is an ordinary character if the mapping file says so', async () => {
   const lines = ['id,email,size', '1,a@acme.example,"6', '2,b@acme.example,7"'];
