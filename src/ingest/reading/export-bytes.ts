@@ -1,4 +1,5 @@
 import { describeCode, Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
+import foreignKinds from './foreign-kinds.json' with { type: 'json' };
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -191,38 +192,6 @@ function fileProblem(path: string, error: unknown): Problem {
 /** Node replaces the bytes of a name that is no UTF-8, and cannot find a file by the replaced name. */
 export const isNotUtf8 = (path: string): boolean => path.includes('\ufffd');
 
-const saveAsCsv = 'open it in a spreadsheet program and save it as "CSV UTF-8", then use that file';
-const fromTheCrm = 'export the contacts as CSV from the CRM, then use that file';
-
-/**
- * Files that people use by mistake in place of a CSV file. The beginning of the content identifies them, whatever their
- * name. Each byte is one character.
- */
-const foreignKinds: readonly (readonly [name: string, beginning: RegExp, next: string])[] = [
-  ['a Word document (docx)', /^PK[^\P{Cc}\s]{2}[^]*word\//u, fromTheCrm],
-  ['an OpenDocument file (ods, odt)', /^PK[^\P{Cc}\s]{2}[^]*vnd\.oasis\.opendocument/u, saveAsCsv],
-  ['an Excel workbook (xlsx)', /^PK[^\P{Cc}\s]{2}[^]*(?:\[Content_Types\]\.xml|xl\/|docProps)/u, saveAsCsv],
-  ['a zip archive', /^PK[^\P{Cc}\s]{2}/u, 'unpack it and use the CSV file inside'],
-  ['an old Excel workbook (xls)', /^\u00d0\u00cf.\u00e0/, saveAsCsv],
-  ['a PDF', /^%PDF/, fromTheCrm],
-  ['a rich text document (RTF)', /^\{\\rtf/, fromTheCrm],
-  ['a file of contact cards (vCard)', /^begin:vcard\b/i, fromTheCrm],
-  [
-    'packed with bzip2, xz, zstd or 7-Zip',
-    /^(?:BZh|\u00fd7zXZ|\(\u00b5\/\u00fd|7z\u00bc\u00af)/,
-    'unpack it first; gzip is read as it is',
-  ],
-  ['a Parquet file', /^PAR1/, fromTheCrm],
-  [
-    'a web page (HTML)',
-    /^<(?:!doctype html|html|head|body|table)\b/i,
-    'this is often the log-in page of the CRM, saved under the name of the export: download the export again',
-  ],
-  ['XML', /^<\?xml\b/i, saveAsCsv],
-  ['text in UTF-32', /^\u00ff\u00fe\0\0/, 'save it as "CSV UTF-8"'],
-  ['JSON', /^(?:\{\s*["}]|\[\s*[{[\]"])/, fromTheCrm],
-];
-
 /**
  * Refuses a file that is no delimited text.
  *
@@ -231,9 +200,10 @@ const foreignKinds: readonly (readonly [name: string, beginning: RegExp, next: s
  */
 export function refuseForeignKind(path: string, head: Buffer): void {
   const text = head.toString('latin1').replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
-  const kind = foreignKinds.find(([, beginning]) => beginning.test(text));
+  // Each byte is one character, whatever the file is called.
+  const kind = foreignKinds.find(({ beginning }) => new RegExp(`^${beginning}`, 'iu').test(text));
   if (!kind) return;
-  const [name, , next] = kind;
+  const { name, next } = kind;
   throw new UsageProblem('export.not-csv', `this is no CSV file but ${name}`, { where: path, next });
 }
 

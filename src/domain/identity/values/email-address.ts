@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { getDomain, getHostname } from 'tldts';
 import { displayForm } from './normalise.ts';
 import content from './free-mail.json' with { type: 'json' };
+import lists from './words.json' with { type: 'json' };
 
 /** Without `/`, which is allowed and separates two addresses or two names in practice: `ann/bob@acme.example`. */
 const asciiAddress =
@@ -17,21 +18,7 @@ const placeholder =
   /^(?:(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)@|(test|na|email|mail|example|asdf|xxx|abc|a)@\1\.)/;
 
 /** Local parts of mailboxes that several people read, in the languages of CRM exports. */
-const roleLocalParts = new Set(
-  (
-    'info information contact contacts contactus contact-us hello hi hallo office mail email post ' +
-    'postmaster webmaster hostmaster admin administrator administration admins root abuse security it ' +
-    'it-support helpdesk help support service services customerservice customer-service customersupport ' +
-    'customercare care sales salesteam team business enquiries enquiry inquiries inquiry marketing pr ' +
-    'press media news newsletter jobs job careers career hr recruiting recruitment people talent ' +
-    'accounts accounting accountspayable ap accountsreceivable ar billing invoice invoices finance ' +
-    'payroll orders order purchasing procurement shop store booking bookings reservations reception ' +
-    'frontdesk events legal privacy gdpr dpo compliance feedback general main all everyone staff ' +
-    'management kontakt buero sekretariat verwaltung vertrieb einkauf buchhaltung rechnung bewerbung ' +
-    'zentrale contacto ventas informacion administracion compras comercial accueil secretariat ' +
-    'commercial comptabilite direction vendas contato financeiro info1 info2'
-  ).split(' '),
-);
+const roleLocalParts = new Set(lists.roleMailboxes);
 
 /** Maximum length of an address with a display name; a longer text is prose. */
 const longestText = 1_000;
@@ -64,12 +51,7 @@ function withAsciiDomain(address: string): string {
 /** `Jane Doe <jane@…>`; also `jane@… <jane@…>`, as mail programs write it. */
 const inBrackets = /^([^<>]*)<([^<>]*)>\s*$/;
 /** What kinds addresses are of. Other notes beside an address can name another person: `(assistant)`. */
-const kinds = [
-  'work|office|business|company|corporate|private|personal|home|main|primary|secondary|other|alt(?:ernate)?|preferred',
-  'old|new|e-?mail|arbeit|gesch[äa]ftlich|dienstlich|beruflich|privat|haupt|alt|neu|pro|professionnel|perso(?:nnel)?',
-  'travail|bureau|domicile|priv[ée]|trabajo|oficina|casa|particular|zakelijk|werk|thuis|trabalho|pessoal|lavoro',
-  '仕事|会社|勤務先|自宅|個人|工作|公司|个人|私人|회사|직장|개인',
-].join('|');
+const kinds = lists.kindsOfMailboxes.join('|');
 const kindInBrackets = new RegExp(`[([]\\s*(?:${kinds})\\s*[)\\]]`, 'giu');
 const label = new RegExp(`^(?:mailto|smtp|${kinds}) ?: ?`, 'iu');
 

@@ -1,6 +1,6 @@
 import { decodeHTMLStrict } from 'entities/decode';
 import { decomposeLetters } from '../../text/header-name.ts';
-import { listed } from '../../text/format.ts';
+import lists from './words.json' with { type: 'json' };
 
 /**
  * Two forms of every text. The display form is the tidied original, which is sent and shown. The comparison form
@@ -44,16 +44,7 @@ export function comparisonForm(text: string): string {
 }
 
 /** Placeholders that forms and importers write for unknown values. Exact spellings: Null and Na are real names. */
-const placeholders = new Set(
-  listed(`
-    n/a, N/A, n.a., N.A., #N/A, null, NULL, (null), nil, none, NONE, undefined, unknown, Unknown, UNKNOWN, (unknown),
-    [not provided], [Not Provided], not provided, Not Provided, (blank), k.A., k. A., keine Angabe, Keine Angabe,
-    unbekannt, Unbekannt, nicht angegeben, inconnu, Inconnu, inconnue, non renseigné, Non renseigné, desconocido,
-    Desconocido, desconocida, sin datos, no disponible, desconhecido, Desconhecido, sconosciuto, Sconosciuto, onbekend,
-    Onbekend, n.v.t., nieznany, Nieznany, okänd, Okänd, ukjent, Ukjent, ukendt, Ukendt, tuntematon, neznámý, ismeretlen,
-    necunoscut, bilinmiyor, неизвестно, Неизвестно, нет данных, невідомо, 不明, 未設定, 該当なし, なし, 未知, 暂无, 없음, 미정,
-    #NV, #N/D, #N/B, #I/T, #YOK, #Н/Д`),
-);
+const placeholders = new Set(lists.placeholders);
 /** What a spreadsheet program shows of a formula that fails, in its language: `#REF!`, `#BEZUG!`, `#¿NOMBRE?`. */
 const formulaError = /^#[¡¿]?\p{Lu}[\p{Lu}\d/]{1,15}[!?]$/u;
 const longestPlaceholder = Math.max(...[...placeholders].map((text) => text.length));
@@ -91,20 +82,13 @@ const lastNameFirst =
   /^((?:\p{Ll}[\p{L}\p{M}'’]* )*[\p{L}\p{M}'’-]+) ?, ?([\p{L}\p{M}'’-]+\.?(?: [\p{L}\p{M}'’-]+\.?)*)$/u;
 /** `PhD` and `CPA`: the last letter or two neighbours are capitals. */
 const degree = /\p{L}\p{Lu}$|\p{Lu}\p{Lu}/u;
-const suffixes = new Set(listed('jr, sr, ii, iii, iv, esq, phd, md, mba, cpa, cfa, rn, jd, llm, msc, bsc'));
+const suffixes = new Set(lists.suffixesOfNames);
 
 /** Two parts with one comma between them. */
 const twoParts = /^([^,]*\p{L}[^,]*?) ?, ?([^,]*\p{L}[^,]*)$/u;
 
 /** Forms of address before a name. `M.`, `Don` and `Pan` are missing: they are also initials and names. */
-const formOfAddress = new RegExp(
-  `^(?:${[
-    'Mrs?|Ms|Miss|Mx|Sir|Madam|Herrn?|HERRN?|Frau|FRAU|Fräulein|Hrn?\\.|Fr\\.|Monsieur|MONSIEUR|Madame|MADAME',
-    'Mademoiselle|Mme|Mlle|Sra?\\.|Srta\\.?|Señora?|Señorita|Doña|Senhora?|Sig(?:\\.ra|\\.na)?\\.?|Signora?|Signorina',
-    '[Dd]e [Hh]eer|Dhr\\.?|[Dd]hr\\.?|Mevr\\.?|[Mm]evrouw|Mw\\.|Meneer|Fru|Fröken|Pani|Paní',
-  ].join('|')})\\.? (?=\\S)`,
-  'u',
-);
+const formOfAddress = new RegExp(`^(?:${lists.formsOfAddress.join('|')})\\.? (?=\\S)`, 'u');
 /** The same behind a name: `山田太郎様`, `王伟先生`, `김민수 님`. */
 const formOfAddressBehind =
   /(?<=[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2}) ?(?:様|さま|さん|殿|先生|女士|小姐|님|씨)$/u;
@@ -163,16 +147,7 @@ export function hasLastNamesFirst(
 const longestName = 300;
 
 /** Texts of people without an employer, which identify no person. */
-const noEmployer = new RegExp(
-  `^(?:${[
-    'self[ -]?employed|freelancer?|retired|unemployed|student|private',
-    'privat|privat(?:person|kund(?:e|in))|selbstst?ändig(?:er?)?|freiberufl(?:er|erin|ich)|rentner(?:in)?|arbeitslos',
-    'studentin|indépendante?|particulier|retraitée?|étudiante?|sans emploi|autónom[oa]|particular|jubilad[oa]',
-    "estudiante|desemplead[oa]|autônom[oa]|aposentad[oa]|privato|libero professionista|pensionat[oa]|zzp[’']?er",
-    'gepensioneerd|particuliere?|個人|個人事業主|自営業|フリーランス|无业|个人|自由职业|退休|개인|프리랜서',
-  ].join('|')})$`,
-  'iu',
-);
+const noEmployer = new RegExp(`^(?:${lists.noEmployer.join('|')})$`, 'iu');
 
 /**
  * The display form of an employer's name, of several the first: `Acme;Orbit`. Digits suffice: companies are called `3M`
@@ -188,13 +163,7 @@ export function parseOrganizationName(cell: string): string | undefined {
   return /[A-Za-z0-9]/.test(name) || /[\p{L}\p{N}]/u.test(name) ? name : undefined;
 }
 
-const legalForms = new Set(
-  (
-    'inc incorporated llc llp lp ltd limited corp corporation co company plc pc pty pvt private pte sdn ' +
-    'bhd gmbh ag kg kgaa ohg mbh ug ev eg se sa sas sasu sarl eurl srl srls spa sl slu ltda eireli bv ' +
-    'nv vof cv ab as asa aps oy oyj hf ehf kft zrt doo dd sro spzoo jsc ooo pao oao kk gk'
-  ).split(' '),
-);
+const legalForms = new Set(lists.legalForms);
 
 /**
  * The comparison form of an organization's name, without a leading article and legal forms at the end, and with `and`
