@@ -28,7 +28,7 @@ const optOutColumns = z.union(
 );
 
 /** The form of names of sources: Temporal shows them, and `SOURCE/ID` names a contact. */
-export const sourceName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
+const sourceName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
 const sourceForm = 'a short name of letters, digits, "_", "-" and "."';
 
 const mappingSchema = z.strictObject({
