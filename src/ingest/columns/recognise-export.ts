@@ -104,8 +104,8 @@ export function refuseOwnFile(path: string, header: readonly string[]): void {
     {
       where: `${path}, header`,
       next:
-        'use an export of the CRM; or choose contacts of the warehouse: --source NAME --query "select contact_id, email ' +
-        'from enrichment.enriched_contacts where …"',
+        'use an export of the CRM; or choose contacts of the warehouse: --source NAME --query "select … from ' +
+        'enrichment.enriched_contacts where …"',
     },
   );
 }

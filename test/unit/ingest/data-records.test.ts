@@ -1,146 +1,66 @@
-import { describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { recordedMapping } from '../../../src/ingest/columns/fields.ts';
 import { readDataRecords } from '../../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 
-const file = exportFiles();
-
-async function recordsOf(
-  lines: readonly string[],
-  mapping?: Readonly<Record<string, unknown>>,
-): Promise<{ read: string[][]; faults: string[]; warnings: string[] }> {
-  const opened = await openExport(file([...lines, ''].join('\n')), { mapping });
-  const read: string[][] = [];
-  const faults: string[] = [];
-  const warnings: string[] = [];
-  for await (const records of readDataRecords(opened, (warning) => warnings.push(warning))) {
-    for (const { cells, fault } of records) {
-      if (fault === undefined) read.push([...cells]);
-      else faults.push(fault);
-    }
-  }
-  return { read, faults, warnings };
+/** A file, and how it is read or why it is refused. `|` stands between cells; warnings and problems are patterns. */
+interface Example {
+  readonly title: string;
+  readonly text: string;
+  readonly mapping?: Readonly<Record<string, unknown>>;
+  readonly read?: Partial<ReadFile>;
+  readonly problem?: Readonly<Record<string, string>>;
 }
 
-it('a quote is an ordinary character if the mapping file says so', async () => {
-  const lines = ['id,email,size', '1,a@acme.example,"6', '2,b@acme.example,7"'];
-  const { read } = await recordsOf(lines, { quotes: 'none' });
-  expect(read.map((record) => record.join(','))).toEqual(lines.slice(1));
-});
+interface ReadFile {
+  readonly header: string;
+  readonly delimiter: string;
+  readonly newline: string;
+  readonly source: string;
+  readonly mapping: Readonly<Record<string, string>>;
+  readonly rows: readonly string[];
+  readonly faults: readonly string[];
+  readonly warnings: readonly string[];
+}
 
-it('a cell with line breaks in quotes is one cell, also where its lines hold delimiters', async () => {
-  const { read, faults } = await recordsOf([
-    'id,email,notes',
-    '1,a@acme.example,"Hello Ann, thanks, bye',
-    'and, as said, more"',
-    '2,b@acme.example,"line"',
-  ]);
-  expect(faults).toEqual([]);
-  expect(read.map((record) => record.length)).toEqual([3, 3]);
-});
+const file = exportFiles();
+const examples = readFileSync(new URL('../../data/ingest/files.jsonl', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Example);
 
-describe('rows that lack their last cells', () => {
-  const lines = [
-    'First Name,Email,Phone,Notes',
-    'Ann,ann@acme.example',
-    'Bob,bob@acme.example,,',
-    'Cy,c@x.example,1',
-  ];
+async function read({ text, mapping }: Example): Promise<ReadFile> {
+  const opened = await openExport(file(text), { mapping });
+  const { layout, columns } = opened;
+  const warnings = [...opened.warnings];
+  const records = [];
+  for await (const batch of readDataRecords(opened, (warning) => warnings.push(warning)))
+    records.push(...batch);
+  return {
+    ...layout.dialect,
+    header: layout.header.join('|'),
+    source: columns.source,
+    mapping: recordedMapping(layout.header, columns),
+    rows: records.filter(({ fault }) => fault === undefined).map(({ cells }) => cells.join('|')),
+    faults: records.flatMap(({ fault }) => fault ?? []),
+    warnings,
+  };
+}
 
-  it('short rows are malformed', async () => {
-    const { read, faults } = await recordsOf(lines);
-    expect(read.map(([name]) => name)).toEqual(['Bob']);
-    expect(faults).toEqual([
-      'too few cells: 2, and the header has 4',
-      'too few cells: 3, and the header has 4',
-    ]);
-  });
+const matching = (text: string): unknown => expect.stringMatching(new RegExp(text));
 
-  it('short rows are filled with empty cells if the mapping file says so, and long rows stay malformed', async () => {
-    const { read, faults } = await recordsOf([...lines, 'Di,d@x.example,,,surplus'], { short_rows: 'fill' });
-    expect(read).toEqual([
-      ['Ann', 'ann@acme.example', '', ''],
-      ['Bob', 'bob@acme.example', '', ''],
-      ['Cy', 'c@x.example', '1', ''],
-    ]);
-    expect(faults).toEqual(['too many cells: 5, and the header has 4']);
-  });
-
-  it('a file whose rows are all short is refused, and the error names the flag', async () => {
-    const short = ['Name,Email,Phone', 'Ann,ann@acme.example', 'Bob,bob@acme.example'];
-    await expect(recordsOf(short)).rejects.toMatchObject({
-      type: 'export.ragged',
-      next: expect.stringContaining('--short-rows fill'),
-    });
-    expect((await recordsOf(short, { short_rows: 'fill' })).read).toHaveLength(2);
-  });
-});
-
-describe('a footer', () => {
-  it('a footer is left out, and the contacts above it with one cell are not', async () => {
-    const urls = Array.from({ length: 20 }, (_, n) => `https://linkedin.com/in/p${n},,`);
-    const { read, warnings } = await recordsOf([
-      'LinkedIn URL,Name,Company',
-      ...urls,
-      'Generated by: Max Muster',
-    ]);
-    expect(read).toHaveLength(20);
-    expect(warnings).toEqual(['1 line below the table is no contact and is left out']);
-  });
-
-  it('a line that gives an identity is never part of a footer, even between a blank line and the footer', async () => {
-    const { faults, warnings } = await recordsOf([
-      'LinkedIn URL,Name,Company',
-      'https://linkedin.com/in/p0,Ada,Orbit',
-      '',
-      'https://linkedin.com/in/p1',
-      'Generated by: Max',
-    ]);
-    expect(faults).toEqual(['too few cells: 1, and the header has 3']);
-    expect(warnings).toEqual(['1 line below the table is no contact and is left out']);
-  });
-
-  it.each([
-    ['Gesamtsummen (60 Datensätze)', 'Vertrauliche Informationen – Nicht weitergeben'],
-    ['"Totales generales (60 registros)"', '"Información confidencial - No distribuir"'],
-    ['"Informations confidentielles - Ne pas diffuser"', '"Copyright (c) 2000-2026 salesforce.com, inc."'],
-  ])('the footer of a report in another language is left out: %s %s', async (...lines) => {
-    const { read, faults, warnings } = await recordsOf([
-      'First Name,Last Name,Company,Email',
-      'Ada,Moreau,Orbit,a@orbit.example',
-      'Ben,,,',
-      ...lines,
-    ]);
-    expect(read.map(([name]) => name)).toEqual(['Ada', 'Ben']);
-    expect(faults).toEqual([]);
-    expect(warnings).toEqual(['2 lines below the table are no contacts and are left out']);
-  });
-
-  it('a total of another program is a malformed row', async () => {
-    const { faults } = await recordsOf([
-      'Name,Company,Email',
-      'Ada,Orbit,a@orbit.example',
-      'Total: 1 contact',
-    ]);
-    expect(faults).toEqual(['too few cells: 1, and the header has 3']);
-  });
-
-  it('a row with only a name is never part of a footer', async () => {
-    const { read, warnings } = await recordsOf([
-      'Name,Company,Email',
-      'Ada,Orbit,',
-      'Ben,,',
-      'Cy,,',
-      'Generated by: Max',
-    ]);
-    expect(read.map(([name]) => name)).toEqual(['Ada', 'Ben', 'Cy']);
-    expect(warnings).toEqual(['1 line below the table is no contact and is left out']);
-  });
-});
-
-it('a file that ends in the middle of a line is said to be perhaps cut off', async () => {
-  const opened = await openExport(file('id,email\n1,a@acme.example\n2,b@acme.exam'), {});
-  const warnings: string[] = [];
-  for await (const _ of readDataRecords(opened, (warning) => warnings.push(warning)));
-  expect(warnings).toEqual(['the last line has no line end: if the file was cut off, row 2 is not whole']);
+it.each(examples)('$title', async (example) => {
+  const { read: expected, problem = {} } = example;
+  if (expected) {
+    const { warnings } = expected;
+    const found = await read(example);
+    expect(found).toMatchObject({ ...expected, ...(warnings && { warnings: warnings.map(matching) }) });
+    return;
+  }
+  const members = Object.entries(problem).map(([member, text]) => [member, matching(text)]);
+  const refused = await read(example).catch((error: unknown) => error);
+  expect(refused).toEqual(expect.objectContaining(Object.fromEntries(members)));
+  expect(refused).toMatchObject({ exitCode: 2, sentence: expect.any(String) });
 });

@@ -150,22 +150,6 @@ describe('a mapping file that cannot be meant', () => {
   });
 });
 
-it.each([
-  ['a,b\nred,2\nred,2\n', '--mapping FILE: {"columns": {"email": "NAME OF THE COLUMN"}}'],
-  [
-    'Nr,Kontakt\nK-1,mira@orbit.example\nK-2,jon@orbit.example\n',
-    '--mapping FILE: {"columns":{"contact_id":"Nr","email":"Kontakt"}} is a proposal; check each column',
-  ],
-])(
-  'the error of a file without recognised columns has a mapping file that reads it: %j',
-  async (text, next) => {
-    await expect(openExport(file(text), {})).rejects.toMatchObject({
-      type: 'export.no-identifying-column',
-      next: expect.stringContaining(next),
-    });
-  },
-);
-
 it('proposedMapping() names a column by its number if its name is repeated, missing or like a person', () => {
   const header = ['Mail', '', 'Mail', 'ada@orbit.example', 'Firm', 'Phase'];
   const fields = ['email', 'contact_id', 'email', 'name', 'organization_name', undefined] as const;
@@ -200,63 +184,4 @@ it('the warning of a file that is half recognised has a mapping file that reads 
     },
     warnings: [],
   });
-});
-
-it('an unrecognised column of addresses has a warning, also beside a recognised column of profiles', async () => {
-  const header = 'Record,Postal mail,Company,LinkedIn,Referred by';
-  const rows = [
-    'Mira Berg,mira.berg@orbit.example,Orbit,https://www.linkedin.com/in/mira-berg,Ada',
-    'Jon Lund,jon.lund@acme.example,Acme,,Ada',
-  ];
-  const { columns } = await openExport(file([header, ...rows, ''].join('\n')), {});
-  expect(columns.warnings).toEqual([
-    expect.stringContaining('may identify people or records: "Postal mail" (email); to use them'),
-  ]);
-  const crm = [
-    'Record ID,First Name,Last Name,LinkedIn URL,Their mail',
-    '1,Mira,Berg,,mira.berg@orbit.example',
-    '',
-  ];
-  expect((await openExport(file(crm.join('\n')), {})).columns.warnings).toEqual([
-    expect.stringContaining('may identify people or records: "Their mail" (email); to use them'),
-  ]);
-});
-
-it('a mapping file can name a column by a sign, although a row has more blank cells than names', async () => {
-  const path = file(
-    '#,First,Last,Mail,A,B,C,D,E\n1,Mira,Berg,mira@orbit.example,,,,,\n2,Jon,Lund,jon@acme.example,,,,,\n',
-  );
-  const mapping = { columns: { contact_id: '#' } };
-  const { columns, layout } = await openExport(path, { mapping });
-  expect(columns.fields.contact_id).toEqual([0]);
-  expect(layout.header[0]).toBe('#');
-});
-
-it.each(cases.unrecognised)(
-  'an unrecognised column of names has a warning beside addresses: %s with %s',
-  async (header, row, names) => {
-    const { columns } = await openExport(file(`${header}\n${row}\n`), {});
-    expect(columns.warnings).toEqual([expect.stringContaining(`may identify people or records: ${names}`)]);
-  },
-);
-
-it('a column that holds no names of the people has no warning, and neither have further names', async () => {
-  const city = 'ID,City,Mail\n1,New York,mira.berg@orbit.example\n';
-  expect((await openExport(file(city), {})).columns.warnings).toEqual([]);
-  const profiles = 'ID,City,LinkedIn\n1,New York,https://www.linkedin.com/in/mira-berg\n';
-  expect((await openExport(file(profiles), {})).columns.warnings).toEqual([]);
-  const named = 'ID,First,Last,Contact,Mail\n1,Mira,Berg,Mira Berg,mira.berg@orbit.example\n';
-  expect((await openExport(file(named), {})).columns.warnings).toEqual([]);
-});
-
-it('a title that a spreadsheet program has filled up with blank cells is no header of unknown names', async () => {
-  const lines = ['Kundenliste Q4;;', ';;', 'Wer;Adr;Bei', 'Mira Berg;mira@orbit.example;Orbit', ''];
-  const { layout } = await openExport(file(lines.join('\n')), {
-    mapping: { columns: { name: 1, email: 2 } },
-  });
-  expect(layout.header).toEqual(['Wer', 'Adr', 'Bei']);
-  const alone = await openExport(file('Adr;;\nmira@orbit.example;;\n'), {
-    mapping: { columns: { email: 1 } },
-  });
-  expect(alone.layout.header).toEqual(['Adr', '', '']);
 });
