@@ -1,166 +1,34 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { UsageProblem } from '../domain/problem.ts';
-import { schemaName } from './session-settings.ts';
+import { internalSchemaName, schemaName } from './session-settings.ts';
 
 /**
- * Columns that an analyst may read: contacts, outcomes, calls and money. Bodies, rows of exports, hashes of tokens and
- * the lookup history are not readable. A new table needs an entry here. Columns that are not listed are not readable.
+ * The columns that an analyst reads of tables with cells of exports, bytes, hashes or settings. Of the other tables of
+ * the schema `enrichment` an analyst reads all columns, and of `enrichment_internal` nothing.
  */
-export const analystColumns: {
-  readonly [table: string]: 'all' | 'none' | readonly string[];
-} = {
-  enriched_contacts: 'all',
-  // The first line of a file without a header is a contact, and a mapping names its cells.
-  runs: [
-    'run_id',
-    'workflow_id',
-    'status',
-    'pause_reason',
-    'source',
-    'file_name',
-    'file_sha256',
-    'rows_staged',
-    'rows_pruned',
-    'rows_dropped',
-    'outcomes',
-    'export_profile',
-    'plan',
-    'plan_hash',
-    'as_of',
-    'created_at',
-    'ingested_at',
-    'approved_at',
-    'finished_at',
-    'cancelled_at',
-    'cancelled_reason',
-    'undone_at',
-    'undone_by',
-    'undone_reason',
-    'answers_discarded_at',
-  ],
-  run_rows: ['run_id', 'row_number', 'contact_id', 'outcome', 'reason'],
-  run_people: 'all',
-  attempts: [
-    'attempt_id',
-    'run_id',
-    'batch',
-    'status',
-    'reason',
-    'people',
-    'request_id',
-    'credits_reserved',
-    'credits_settled',
-    'credits_answered',
-    'credits_stated',
-    'budget_ids',
-    'http_status',
-    'awaits',
-    'found_ids',
-    'found_people',
-    'awaited_until',
-    'next_poll_at',
-    'polls',
-    'phones_with_earlier',
-    'admitted_at',
-    'answered_at',
-    'decided_at',
-    'closed_at',
-  ],
-  attempt_people: 'all',
-  quarantined_people: 'all',
-  webhook_deliveries: [
-    'delivery_id',
-    'attempt_id',
-    'run_id',
-    'origin',
-    'status',
-    'reason',
-    'late',
-    'subject',
-    'covers',
-    'brings',
-    'person_ids',
-    'credits',
-    'received_at',
-    'applied_at',
-  ],
-  budgets: 'all',
-  default_budgets: 'all',
-  worker_budgets: 'all',
-  budget_changes: 'all',
-  budget_alarms: 'all',
-  credit_statements: 'all',
-  rate_scopes: 'all',
-  rate_calls: 'all',
-  rate_reports: 'all',
-  settlements: 'none',
-  waiting_batches: 'none',
-  raw_answers: 'none',
-  claims: 'none',
-  lookup_history: 'none',
-  lookup_runs: 'none',
-  observations: 'all',
-  // A function of the history of contacts reads it with the rights of its caller.
-  observation_log: 'all',
-  organization_facts: 'all',
-  // Cells of exports.
-  contact_records: 'none',
-  contact_matches: 'all',
-  person_history: 'all',
-  contact_keys: 'none',
-  person_keys: 'none',
-  digest_lock: 'none',
-  digest_queue: 'none',
-  // Without the hash of the record's cells.
-  contact_decisions: [
-    'decision_id',
-    'source',
-    'contact_id',
-    'service',
-    'person_key',
-    'verdict',
-    'reason',
-    'decided_by',
-    'decided_at',
-  ],
-  people: 'all',
-  organizations: 'all',
-  // `organizations` has its columns.
-  organization_values: 'none',
-  contacts: 'all',
-  changes: 'all',
-  changes_pruned: 'all',
-  prune_candidates: 'none',
-  person_emails: 'all',
-  person_phones: 'all',
-  employment_history: 'all',
-  current_values: 'none',
-  field_provenance: 'all',
-  contact_history: 'all',
-  job_changes: 'all',
-  job_changes_of_last_run: 'all',
-  contact_phones: 'all',
-  run_outcomes: 'all',
-  run_credits: 'all',
-  run_costs: 'all',
-  run_waste: 'all',
-  run_calls: 'all',
-  run_late_results: 'all',
-  calls_without_data: 'all',
-  row_results: 'all',
-  changes_of_last_day: 'all',
-  value_changes_of_last_day: 'all',
-  coverage_by_segment: 'all',
-  oldest_values: 'all',
-  duplicate_contacts: 'all',
-  notifications: 'none',
-  analyst_roles: 'none',
-  fetched_exports: 'none',
-  // Without its hash, which shows whether an identifier is on the list.
-  suppression_entries: ['kind', 'domain', 'reason', 'added_by', 'added_at'],
-  suppressed_keys: 'none',
-  erasures: 'all',
+const readableColumns: Readonly<Record<string, string>> = {
+  runs: `
+    run_id, workflow_id, status, pause_reason, source, file_name, file_sha256, rows_staged, rows_pruned,
+    rows_dropped, outcomes, export_profile, plan, plan_hash, as_of, created_at, ingested_at, approved_at,
+    finished_at, cancelled_at, cancelled_reason, undone_at, undone_by, undone_reason, answers_discarded_at`,
+  run_rows: 'run_id, row_number, contact_id, outcome, reason',
+  attempts: `
+    attempt_id, run_id, batch, status, reason, people, request_id, credits_reserved, credits_settled,
+    credits_answered, credits_stated, budget_ids, http_status, awaits, found_ids, found_people,
+    awaited_until, next_poll_at, polls, phones_with_earlier, admitted_at, answered_at, decided_at, closed_at`,
+  webhook_deliveries: `
+    delivery_id, attempt_id, run_id, origin, status, reason, late, subject, covers, brings, person_ids,
+    credits, received_at, applied_at`,
+  contact_decisions:
+    'decision_id, source, contact_id, service, person_key, verdict, reason, decided_by, decided_at',
+  suppression_entries: 'kind, domain, reason, added_by, added_at',
 };
+
+/** Whether an analyst reads a column of a table of the schema `enrichment`. */
+export function isReadable(table: string, column: string): boolean {
+  const columns = readableColumns[table];
+  return columns === undefined || columns.trim().split(/,\s+/).includes(column);
+}
 
 /** Advisory lock of grants: PostgreSQL refuses two concurrent grants on a table ("concurrently updated"). */
 const grantLock = 7_305_902_311;
@@ -177,14 +45,12 @@ export async function grantAnalysts(database: Kysely<never>, role?: string): Pro
     await sql`select pg_advisory_xact_lock(${grantLock})`.execute(transaction);
     if (role !== undefined) {
       await requireReader(transaction, role);
-      await sql`insert into enrichment.analyst_roles values (${role}) on conflict do nothing`.execute(
-        transaction,
-      );
+      await sql`insert into analyst_roles values (${role}) on conflict do nothing`.execute(transaction);
     }
-    await sql`delete from enrichment.analyst_roles where role_name not in (select rolname from pg_roles)`.execute(
+    await sql`delete from analyst_roles where role_name not in (select rolname from pg_roles)`.execute(
       transaction,
     );
-    const roles = await sql<{ name: string }>`select role_name as name from enrichment.analyst_roles`.execute(
+    const roles = await sql<{ name: string }>`select role_name as name from analyst_roles`.execute(
       transaction,
     );
     for (const { name } of roles.rows) await grant(transaction, name);
@@ -192,13 +58,15 @@ export async function grantAnalysts(database: Kysely<never>, role?: string): Pro
 }
 
 async function grant(transaction: Transaction<never>, role: string): Promise<void> {
-  const [schema, reader] = [sql.id(schemaName), sql.id(role)];
-  await sql`revoke all on all tables in schema ${schema} from ${reader}`.execute(transaction);
+  const [schema, internal, reader] = [sql.id(schemaName), sql.id(internalSchemaName), sql.id(role)];
+  await sql`revoke all on all tables in schema ${schema}, ${internal} from ${reader}`.execute(transaction);
+  await sql`revoke all on schema ${internal} from ${reader}`.execute(transaction);
   await sql`grant usage on schema ${schema} to ${reader}`.execute(transaction);
-  for (const [table, columns] of Object.entries(analystColumns)) {
-    if (columns === 'none') continue;
-    const readable = columns === 'all' ? sql`` : sql`(${sql.join(columns.map((column) => sql.id(column)))})`;
-    await sql`grant select ${readable} on ${sql.id(schemaName, table)} to ${reader}`.execute(transaction);
+  await sql`grant select on all tables in schema ${schema} to ${reader}`.execute(transaction);
+  for (const [table, columns] of Object.entries(readableColumns)) {
+    const name = sql.id(schemaName, table);
+    await sql`revoke select on ${name} from ${reader}`.execute(transaction);
+    await sql`grant select (${sql.raw(columns)}) on ${name} to ${reader}`.execute(transaction);
   }
 }
 

@@ -1,7 +1,10 @@
 import pg, { type ClientBase, type QueryConfig } from 'pg';
 
-/** The schema that all tables live in. */
+/** The schema of the tables that docs/warehouse.md describes, and that analysts read. */
 export const schemaName = 'enrichment';
+
+/** The schema of queues, locks, keys, bytes and the log. */
+export const internalSchemaName = 'enrichment_internal';
 
 /**
  * Settings of every session of the product. A role, a database or DATABASE_URL can have other defaults, which change
@@ -9,7 +12,7 @@ export const schemaName = 'enrichment';
  */
 const sessionSettings: Readonly<Record<string, string>> = {
   // Unqualified names mean the product's tables, whatever search path the role has.
-  search_path: `${schemaName},pg_catalog`,
+  search_path: `${schemaName},${internalSchemaName},pg_catalog`,
   timezone: 'UTC',
   // Other styles come as texts that the driver reads as no date.
   datestyle: 'ISO',

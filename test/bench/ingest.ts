@@ -147,7 +147,7 @@ async function beginRun(databaseUrl: string, file: string): Promise<void> {
   const { sha256 } = await hashExport(file);
   await onDatabase(databaseUrl, async (client) => {
     await client.query('delete from enrichment.run_rows where run_id = $1', [runId]);
-    await client.query('delete from enrichment.run_people where run_id = $1', [runId]);
+    await client.query('delete from enrichment_internal.run_people where run_id = $1', [runId]);
     await client.query('delete from enrichment.runs where run_id = $1', [runId]);
     await client.query('vacuum enrichment.run_rows');
     await client.query(
@@ -163,7 +163,7 @@ async function cleanUp(databaseUrl: string): Promise<void> {
   await onDatabase(databaseUrl, async (client) => {
     await client.query(`drop table if exists ${plainTable}`);
     for (const table of ['run_rows', 'run_people', 'runs']) {
-      await client.query(`delete from enrichment.${table} where run_id = $1`, [runId]);
+      await client.query(`delete from ${table} where run_id = $1`, [runId]);
     }
   });
 }
@@ -182,17 +182,18 @@ async function onDatabase(databaseUrl: string, work: (client: Client) => Promise
 async function addLookups(databaseUrl: string, keys: number): Promise<void> {
   await onDatabase(databaseUrl, async (client) => {
     await client.query(
-      `insert into enrichment.lookup_runs (run_id, service) values ('bench-lookups', 'sandbox') on conflict do nothing`,
+      `insert into enrichment_internal.lookup_runs (run_id, service) values ('bench-lookups', 'sandbox')
+       on conflict do nothing`,
     );
     await client.query(
-      `insert into enrichment.lookup_history (asked_at, lookup_run, key_hash, field_group, found)
+      `insert into enrichment_internal.lookup_history (asked_at, lookup_run, key_hash, field_group, found)
        select clock_timestamp(), l.lookup_run, md5(n::text)::uuid, 'profile', true
-       from generate_series(1, $1::integer) as n, enrichment.lookup_runs l
+       from generate_series(1, $1::integer) as n, enrichment_internal.lookup_runs l
        where l.run_id = 'bench-lookups'
        order by md5(n::text)::uuid`,
       [keys],
     );
-    await client.query('vacuum analyze enrichment.lookup_history');
+    await client.query('vacuum analyze enrichment_internal.lookup_history');
   });
 }
 

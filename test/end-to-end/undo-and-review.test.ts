@@ -20,7 +20,7 @@ async function contents(): Promise<string> {
 async function contactsOf(runId: string): Promise<number> {
   const rows = await system.warehouse.query<{ contacts: number }>`
     select count(*)::int as contacts
-    from enrichment.contact_records join enrichment.enriched_contacts using (source, contact_id)
+    from enrichment_internal.contact_records join enrichment.enriched_contacts using (source, contact_id)
     where contact_records.run_id = ${runId}`;
   return rows[0]!.contacts;
 }

@@ -30,7 +30,7 @@ await warehouse.query`
   create schema test_clock;
   create function test_clock.clock_timestamp() returns timestamptz language sql volatile
     as $$ select to_timestamp(current_setting('test.seconds')::numeric) $$;
-  set search_path = test_clock, pg_catalog, enrichment`;
+  set search_path = test_clock, pg_catalog, enrichment, enrichment_internal`;
 
 /** What happens, by the number of a call; `milliseconds` pass before. */
 type Event = { readonly milliseconds: number } & (

@@ -6,7 +6,7 @@ import { WrongSettings, type Config } from '../../config/settings.ts';
 import { differingSettings, markSettings } from '../../config/shared-settings.ts';
 import { compareMigrations, migrations } from '../../db/migrate.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
-import { clientWithTimeout, schemaName } from '../../db/session-settings.ts';
+import { clientWithTimeout, internalSchemaName, schemaName } from '../../db/session-settings.ts';
 import { embeddedPostgresVersion } from '../../dev/postgres.ts';
 import { runningRecord } from '../../dev/server.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
@@ -162,14 +162,15 @@ async function checkDatabase(databaseUrl: string): Promise<State> {
   const [{ version, mayCreate }] = await query<{ version: number; mayCreate: boolean }>(
     databaseUrl,
     `select current_setting('server_version_num')::int / 10000 as version,
-            coalesce((select has_schema_privilege(oid, 'create')
-                      from pg_namespace where nspname = '${schemaName}'),
-                     has_database_privilege(current_database(), 'create')) as "mayCreate"`,
+            (select bool_and(coalesce(has_schema_privilege(to_regnamespace(name)::oid, 'create'),
+                                      has_database_privilege(current_database(), 'create')))
+             from unnest(array['${schemaName}', '${internalSchemaName}']) as name) as "mayCreate"`,
   );
   await query(databaseUrl, writeSomeMegabytes);
   if (!mayCreate) {
-    const next = `GRANT CREATE ON DATABASE … TO the user of DATABASE_URL, or give the schema ${schemaName} to it`;
-    return broken(`${where}: the user may not create the schema ${schemaName}`, next);
+    const names = `${schemaName} and ${internalSchemaName}`;
+    const next = `GRANT CREATE ON DATABASE … TO the user of DATABASE_URL, or give the schemas ${names} to it`;
+    return broken(`${where}: the user may not create the schemas ${names}`, next);
   }
   const { pending, newer } = await compareMigrations(databaseUrl);
   const isEmpty = pending.length === Object.keys(migrations).length;

@@ -1,6 +1,6 @@
 -- Unlogged, so that registering writes nothing to the disk. After a crash of the server every batch registers again. No
 -- reference to `runs`: it would lock the row of the run for each batch.
-create unlogged table enrichment.waiting_batches (
+create unlogged table enrichment_internal.waiting_batches (
   run_id text not null,
   batch integer not null,
   -- A batch that still waits registers again before.
@@ -13,24 +13,24 @@ create unlogged table enrichment.waiting_batches (
 -- session, SQL functions do not before PostgreSQL 18.
 
 -- The advisory lock of the suppression list.
-create function enrichment.suppressions_lock() returns bigint
+create function enrichment_internal.suppressions_lock() returns bigint
   language sql immutable parallel safe
   return 7305902312;
 
 -- Returns whether the list has entries. Must come first in a transaction: a change of the list waits for all holders of
 -- this lock. The list is read after the lock, so that it includes a change that the lock waited for.
-create function enrichment.lock_suppressions() returns boolean language plpgsql as $$
+create function enrichment_internal.lock_suppressions() returns boolean language plpgsql as $$
   begin
-    perform pg_advisory_xact_lock_shared(enrichment.suppressions_lock());
+    perform pg_advisory_xact_lock_shared(enrichment_internal.suppressions_lock());
     return exists (select from enrichment.suppression_entries);
   end
 $$;
 
 -- The waiting batches of running runs that go before a call of this priority.
-create function enrichment.batches_before(of_priority text) returns setof enrichment.waiting_batches
+create function enrichment_internal.batches_before(of_priority text) returns setof enrichment_internal.waiting_batches
   language sql stable as $$
   select w.*
-  from enrichment.waiting_batches w
+  from enrichment_internal.waiting_batches w
   join enrichment.runs r using (run_id)
   where w.waits_until > clock_timestamp()
     and r.status = 'running'
@@ -40,7 +40,7 @@ $$;
 
 -- Writes the attempts of admitted calls: an array of {"attempt_id", "batch", "token_hash", "row_numbers", "people"}. A
 -- call sends its first rows, as many as "people": the budgets may pay for fewer than all.
-create function enrichment.open_attempts(of_run text, calls jsonb, per_person numeric, budgets text[])
+create function enrichment_internal.open_attempts(of_run text, calls jsonb, per_person numeric, budgets text[])
   returns void language plpgsql as $$
   begin
     insert into enrichment.attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids,
@@ -52,14 +52,14 @@ create function enrichment.open_attempts(of_run text, calls jsonb, per_person nu
     select c.attempt_id, place - 1, of_run, row_number
     from jsonb_to_recordset(calls) as c (attempt_id text, row_numbers integer[], people integer),
       unnest(c.row_numbers[1:c.people]) with ordinality as asked (row_number, place);
-    delete from enrichment.waiting_batches
+    delete from enrichment_internal.waiting_batches
     where run_id = of_run and batch in (select (value ->> 'batch')::integer from jsonb_array_elements(calls));
   end
 $$;
 
 -- Whether calls of a run may be sent together: no call has paused the run, or a call that was sent after the resume is
 -- answered.
-create function enrichment.is_probed(of_run text, since timestamptz) returns boolean language plpgsql as $$
+create function enrichment_internal.is_probed(of_run text, since timestamptz) returns boolean language plpgsql as $$
   begin
     return since is null or exists (
       select from enrichment.attempts where run_id = of_run and answered_at > since and admitted_at > since
@@ -68,7 +68,7 @@ create function enrichment.is_probed(of_run text, since timestamptz) returns boo
 $$;
 
 -- Calls of a worker that has died are in flight until their deadline.
-create function enrichment.has_call_in_flight(of_run text, deadline_seconds float8) returns boolean
+create function enrichment_internal.has_call_in_flight(of_run text, deadline_seconds float8) returns boolean
   language plpgsql as $$
   begin
     return exists (
@@ -83,9 +83,9 @@ $$;
 -- writes the attempt. Calls are {"attempt_id", "batch", "token_hash", "row_numbers"}. Returns a decision for each call,
 -- in their order; null if the suppression list has entries that the people were not compared with. Every statement
 -- reads what was committed before it, also while an earlier statement waited for a lock.
-create function enrichment.admit_calls(of_run text, of_priority text, per_person numeric, deadline_seconds float8,
-    calls jsonb, of_service text, of_scope text, limit_calls integer[], limit_seconds integer[], own_limits jsonb,
-    alarms_at integer[], suppressions_checked boolean)
+create function enrichment_internal.admit_calls(of_run text, of_priority text, per_person numeric,
+    deadline_seconds float8, calls jsonb, of_service text, of_scope text, limit_calls integer[],
+    limit_seconds integer[], own_limits jsonb, alarms_at integer[], suppressions_checked boolean)
   returns jsonb language plpgsql
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
@@ -117,8 +117,8 @@ create function enrichment.admit_calls(of_run text, of_priority text, per_person
     decisions jsonb[] := array_fill(null::jsonb, array[jsonb_array_length(calls)]);
   begin
     -- Before any other lock: no transaction can add to the suppression list until the calls are admitted.
-    if enrichment.lock_suppressions() and not suppressions_checked then return null; end if;
-    budgets := enrichment.open_budgets(of_run, own_limits);
+    if enrichment_internal.lock_suppressions() and not suppressions_checked then return null; end if;
+    budgets := enrichment_internal.open_budgets(of_run, own_limits);
 
     -- A worker that has lost Temporal, but not the database, still runs an activity that Temporal has started again
     -- elsewhere. Only the first of the two activities may send the same people.
@@ -145,20 +145,23 @@ create function enrichment.admit_calls(of_run text, of_priority text, per_person
       ) a
       -- The outcomes of a stored answer follow from its digest.
       where a.status = 'admitted'
-        or exists (select from enrichment.digest_queue q where q.kind = 'answer' and q.owner = a.attempt_id)
+        or exists (select from enrichment_internal.digest_queue q where q.kind = 'answer' and q.owner = a.attempt_id)
     );
 
-    select count(*) into kept from enrichment.batches_before(of_priority);
-    wait := enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept);
+    select count(*) into kept from enrichment_internal.batches_before(of_priority);
+    wait := enrichment_internal.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept);
     if wait is null then
-      slots := enrichment.slots_together(of_service, of_scope, limit_calls, limit_seconds, kept);
+      slots := enrichment_internal.slots_together(of_service, of_scope, limit_calls, limit_seconds, kept);
     end if;
     -- Read after waiting for the lock of the endpoint, so that a run that was paused or cancelled meanwhile sends no
     -- call.
     select r.status, r.probing_since into run_status, probing_since from enrichment.runs r where run_id = of_run;
-    if not enrichment.is_probed(of_run, probing_since) then
+    if not enrichment_internal.is_probed(of_run, probing_since) then
       -- One call at a time, so that a cause that is still there costs one call.
-      slots := case when enrichment.has_call_in_flight(of_run, deadline_seconds) then 0 else least(1, slots) end;
+      slots := case
+        when enrichment_internal.has_call_in_flight(of_run, deadline_seconds) then 0
+        else least(1, slots)
+      end;
       wait := coalesce(wait, jsonb_build_object('cause', 'resumed', 'milliseconds', 250));
     end if;
 
@@ -178,7 +181,7 @@ create function enrichment.admit_calls(of_run text, of_priority text, per_person
     end loop;
 
     if cardinality(fitting) > 0 then
-      out_of_turn := enrichment.batches_out_of_turn(of_run,
+      out_of_turn := enrichment_internal.batches_out_of_turn(of_run,
         array(select (calls -> at - 1 ->> 'batch')::integer from unnest(fitting) as at), called_rows, per_person,
         budgets, own_limits);
       foreach place in array fitting loop
@@ -193,7 +196,7 @@ create function enrichment.admit_calls(of_run text, of_priority text, per_person
     end if;
     if cardinality(fitting) > 0 then
       select * into credits
-      from enrichment.reserve_credits(budgets, own_limits, per_person, asked_people, alarms_at);
+      from enrichment_internal.reserve_credits(budgets, own_limits, per_person, asked_people, alarms_at);
       foreach place in array fitting loop
         people := least(credits.people, jsonb_array_length(calls -> place - 1 -> 'row_numbers'));
         exit when people = 0;
@@ -202,9 +205,9 @@ create function enrichment.admit_calls(of_run text, of_priority text, per_person
         decisions[place] := jsonb_build_object('kind', 'admitted', 'people', people, 'alarms',
           case when place = fitting[1] then credits.alarms else '[]' end);
       end loop;
-      perform enrichment.occupy_slots(array(select value ->> 'attempt_id' from jsonb_array_elements(admitted)),
+      perform enrichment_internal.occupy_slots(array(select value ->> 'attempt_id' from jsonb_array_elements(admitted)),
         of_scope, deadline_seconds);
-      perform enrichment.open_attempts(of_run, admitted, per_person, budgets);
+      perform enrichment_internal.open_attempts(of_run, admitted, per_person, budgets);
       if credits.short_budget is not null then
         over_budget := jsonb_build_object('kind', 'over_budget', 'budget', credits.short_budget,
           'alarms', case when admitted = '[]' then credits.alarms else '[]' end,
@@ -220,7 +223,8 @@ create function enrichment.admit_calls(of_run text, of_priority text, per_person
     for place in 1..cardinality(decisions) loop
       continue when decisions[place] is not null;
       if place <> all(fitting) then
-        wait := coalesce(wait, enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept));
+        wait := coalesce(wait,
+          enrichment_internal.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept));
       end if;
       decisions[place] := case
         when place = any(fitting) or (wait is null and over_budget is not null) then over_budget

@@ -10,18 +10,14 @@ comment on column enrichment.budgets.reserved is 'Credits reserved for calls who
 comment on column enrichment.budgets.settled is 'Credits spent';
 comment on column enrichment.budgets.set_by_command is 'The limit was set by enrich budget set';
 
+-- Credits that a transaction settles when it commits; empty outside of transactions.
 -- All calls share the budgets. A row that is locked before the commit stays locked until the client has sent the
 -- commit, 10 to 20 ms under load: all workers together could settle only 50 calls a second.
-create unlogged table enrichment.settlements (
+create unlogged table enrichment_internal.settlements (
   budget_ids text[] not null,
   released numeric(20, 6) not null,
   consumed numeric(20, 6) not null
 );
-comment on table enrichment.settlements is
-  'Credits that a transaction settles when it commits; empty outside of transactions';
-comment on column enrichment.settlements.budget_ids is 'Budgets that pay';
-comment on column enrichment.settlements.released is 'Credits that are no longer reserved';
-comment on column enrichment.settlements.consumed is 'Credits that are spent';
 
 create table enrichment.default_budgets (
   period text primary key check (period in ('day', 'month')),
@@ -66,16 +62,17 @@ comment on column enrichment.budget_alarms.used is 'Reserved and settled credits
 comment on column enrichment.budget_alarms.crossed_at is 'When the threshold was crossed';
 
 -- Turns reserved into settled credits in every budget of a call, when the transaction commits.
-create function enrichment.settle_credits(of_budgets text[], released numeric, consumed numeric)
+create function enrichment_internal.settle_credits(of_budgets text[], released numeric, consumed numeric)
   returns void language plpgsql as $$
   begin
-    insert into enrichment.settlements (budget_ids, released, consumed) values (of_budgets, released, consumed);
+    insert into enrichment_internal.settlements (budget_ids, released, consumed)
+    values (of_budgets, released, consumed);
   end
 $$;
 
 -- A transaction sees only its own settlements, because it deletes them before the commit. Locks budgets in ascending
 -- order, so that two transactions cannot wait for each other.
-create function enrichment.apply_settlements() returns trigger language plpgsql
+create function enrichment_internal.apply_settlements() returns trigger language plpgsql
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_hashjoin = off
@@ -84,7 +81,7 @@ create function enrichment.apply_settlements() returns trigger language plpgsql
   declare
     credits jsonb;
   begin
-    with due as (delete from enrichment.settlements returning *), each as (
+    with due as (delete from enrichment_internal.settlements returning *), each as (
       select budget_id, sum(released) as released, sum(consumed) as consumed
       from due cross join unnest(budget_ids) as budget_id
       group by budget_id
@@ -100,11 +97,11 @@ create function enrichment.apply_settlements() returns trigger language plpgsql
     return null;
   end
 $$;
-create constraint trigger settle_at_commit after insert on enrichment.settlements
-  deferrable initially deferred for each row execute function enrichment.apply_settlements();
+create constraint trigger settle_at_commit after insert on enrichment_internal.settlements
+  deferrable initially deferred for each row execute function enrichment_internal.apply_settlements();
 
 -- The current budgets by the database's clock, with a process's limits by period, such as {"day": "100"}.
-create function enrichment.present_budgets(own_limits jsonb)
+create function enrichment_internal.present_budgets(own_limits jsonb)
   returns table (budget_id text, period text, credits_limit numeric) language plpgsql as $$
   begin
     return query
@@ -114,7 +111,7 @@ create function enrichment.present_budgets(own_limits jsonb)
 $$;
 
 -- The limit that an operator has set by command; without one, the lower of the stored and the process's limit.
-create function enrichment.budget_limit(budget enrichment.budgets, own_limits jsonb) returns numeric
+create function enrichment_internal.budget_limit(budget enrichment.budgets, own_limits jsonb) returns numeric
   language sql immutable as $$
   select case
     when budget.set_by_command then budget.credits_limit
@@ -124,12 +121,12 @@ $$;
 
 -- The ids of the budgets of a call, ascending. Creates missing budgets, with the operator's default for the period or
 -- else the limit of the worker that started last. Before the first worker, the process's limit counts.
-create function enrichment.open_budgets(of_run text, own_limits jsonb) returns text[] language plpgsql as $$
+create function enrichment_internal.open_budgets(of_run text, own_limits jsonb) returns text[] language plpgsql as $$
   declare
     budgets text[];
   begin
     with applying as materialized (
-      select * from enrichment.present_budgets(own_limits)
+      select * from enrichment_internal.present_budgets(own_limits)
       union all
       select 'run:' || of_run, null, null where of_run is not null
     ), added as (
@@ -155,7 +152,7 @@ $$;
 
 -- Locks the budgets in ascending order, so that two admissions cannot wait for each other. Adding up first and
 -- inserting later would overspend: with 400 parallel admissions a budget of 1,000 credits came to 1,107.
-create function enrichment.reserve_credits(budgets text[], own_limits jsonb, per_person numeric, asked integer,
+create function enrichment_internal.reserve_credits(budgets text[], own_limits jsonb, per_person numeric, asked integer,
     alarms_at integer[], out people integer, out short_budget text, out alarms jsonb)
   language plpgsql as $$
   declare
@@ -165,7 +162,7 @@ create function enrichment.reserve_credits(budgets text[], own_limits jsonb, per
   begin
     people := asked;
     for budget in
-      select b.budget_id, enrichment.budget_limit(b, own_limits) - b.reserved - b.settled as available
+      select b.budget_id, enrichment_internal.budget_limit(b, own_limits) - b.reserved - b.settled as available
       from enrichment.budgets b where b.budget_id = any(budgets)
       order by b.budget_id for update
     loop
@@ -183,7 +180,8 @@ create function enrichment.reserve_credits(budgets text[], own_limits jsonb, per
     with spending as (
       update enrichment.budgets b set reserved = reserved + per_person * people
       where b.budget_id = any(budgets)
-      returning b.budget_id, settled + reserved as used, enrichment.budget_limit(b, own_limits) as credits_limit
+      returning b.budget_id, settled + reserved as used,
+        enrichment_internal.budget_limit(b, own_limits) as credits_limit
     ), crossed as (
       insert into enrichment.budget_alarms as a (budget_id, percent, credits_limit, used)
       -- Only the highest threshold, and only if no equal or higher one was crossed before.
@@ -214,7 +212,7 @@ $$;
 -- Returns the batches, of those that ask, that must wait for people before them on their page. Empty if the budgets can
 -- pay for the whole page, or for no person. Locks the budgets in the order of reserve_credits. A batch has 10 people, a
 -- page 1,000.
-create function enrichment.batches_out_of_turn(of_run text, asking integer[], called_rows integer[],
+create function enrichment_internal.batches_out_of_turn(of_run text, asking integer[], called_rows integer[],
     per_person numeric, budgets text[], own_limits jsonb)
   returns integer[] language plpgsql
   set plan_cache_mode = force_generic_plan
@@ -228,7 +226,7 @@ create function enrichment.batches_out_of_turn(of_run text, asking integer[], ca
     available numeric;
     first_waiting integer;
   begin
-    select min(enrichment.budget_limit(locked, own_limits) - locked.reserved - locked.settled) into available
+    select min(enrichment_internal.budget_limit(locked, own_limits) - locked.reserved - locked.settled) into available
     from (
       select b.* from enrichment.budgets b where b.budget_id = any(budgets) order by b.budget_id for update
     ) locked;
@@ -237,7 +235,7 @@ create function enrichment.batches_out_of_turn(of_run text, asking integer[], ca
       return '{}';
     end if;
     select min(p.position) into first_waiting
-    from enrichment.run_people p
+    from enrichment_internal.run_people p
     cross join lateral (
       select outcome from enrichment.run_rows where run_id = of_run and row_number = p.row_number offset 0
     ) r

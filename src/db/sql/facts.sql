@@ -1,16 +1,14 @@
-create table enrichment.organization_facts (
+-- What answers say about companies, under the names of the interface document; once for all people with the same facts.
+create table enrichment_internal.organization_facts (
   facts_hash bytea primary key,
   facts jsonb not null
 );
-comment on table enrichment.organization_facts is
-  'Facts about companies in answers, stored once for all people with the same facts';
-comment on column enrichment.organization_facts.facts_hash is 'SHA-256 of the facts';
-comment on column enrichment.organization_facts.facts is 'Company under the names of the interface document';
 
-create index organization_facts_by_domain on enrichment.organization_facts ((facts ->> 'domain'))
+create index organization_facts_by_domain on enrichment_internal.organization_facts ((facts ->> 'domain'))
   where facts ->> 'domain' is not null;
 
-create table enrichment.observation_log (
+-- Observations, with the hash of the employer in place of what is said about the employer.
+create table enrichment_internal.observation_log (
   observation_id bigint generated always as identity primary key,
   service text not null,
   -- person: with the id of the service; without an id row: with the row that got the person.
@@ -29,31 +27,32 @@ create table enrichment.observation_log (
   match_keys integer[] not null default '{}',
   facts jsonb not null
 );
-comment on table enrichment.observation_log is
-  'Observations, with the hash of the employer in place of what is said about the employer';
-comment on column enrichment.observation_log.observation_id is 'Key of the entry';
-comment on column enrichment.observation_log.kind is 'answer, phones or waterfall';
-alter table enrichment.observation_log alter column run_id set statistics 0;
-create index observations_by_person on enrichment.observation_log (person_key, service, observation_id);
+alter table enrichment_internal.observation_log alter column run_id set statistics 0;
+create index observations_by_person on enrichment_internal.observation_log (person_key, service, observation_id);
 create index observations_by_organization
-  on enrichment.observation_log (organization_key, service, asked_at desc, observation_id desc)
+  on enrichment_internal.observation_log (organization_key, service, asked_at desc, observation_id desc)
   where organization_key is not null;
-create index observations_by_run on enrichment.observation_log (run_id, observation_id);
+create index observations_by_run on enrichment_internal.observation_log (run_id, observation_id);
 -- fastupdate off: each lookup would read the whole pending list.
-create index observations_by_key on enrichment.observation_log using gin (identity_keys) with (fastupdate = off);
+create index observations_by_key on enrichment_internal.observation_log using gin (identity_keys)
+  with (fastupdate = off);
 
 -- A subquery, so that a query that does not select the employer does not read it.
 create view enrichment.observations as
   select o.*,
-    (select f.facts from enrichment.organization_facts f where f.facts_hash = o.organization_facts) as organization
-  from enrichment.observation_log o;
+    (
+      select f.facts
+      from enrichment_internal.organization_facts f
+      where f.facts_hash = o.organization_facts
+    ) as organization
+  from enrichment_internal.observation_log o;
 comment on view enrichment.observations is 'Facts about one person in one answer, delivery or poll';
 comment on column enrichment.observations.observation_id is 'Key of the entry';
 comment on column enrichment.observations.kind is 'answer, phones or waterfall';
 comment on column enrichment.observations.organization is 'The employer under the names of the interface document';
 
 -- The cells of a contact as of a run, only where they changed.
-create table enrichment.contact_records (
+create table enrichment_internal.contact_records (
   source text not null,
   contact_id text not null,
   run_id text not null,
@@ -76,32 +75,31 @@ create table enrichment.contact_records (
   identity_hash bytea,
   primary key (source, contact_id, run_id)
 );
-comment on table enrichment.contact_records is 'Cells of a CRM contact that identify the person, as in an export';
-alter table enrichment.contact_records alter column run_id set statistics 0;
-create index contact_records_by_run on enrichment.contact_records (run_id, row_number);
-create index contact_records_by_key on enrichment.contact_records using gin (keys) with (fastupdate = off);
+alter table enrichment_internal.contact_records alter column run_id set statistics 0;
+create index contact_records_by_run on enrichment_internal.contact_records (run_id, row_number);
+create index contact_records_by_key on enrichment_internal.contact_records using gin (keys) with (fastupdate = off);
 
-create table enrichment.contact_keys (
+create table enrichment_internal.contact_keys (
   key integer not null,
   source text not null,
   contact_id text not null,
   primary key (key, source, contact_id)
 );
 
-create table enrichment.person_keys (
+create table enrichment_internal.person_keys (
   key integer not null,
   service text not null,
   person_key text not null,
   primary key (key, service, person_key)
 );
-create index person_keys_by_person on enrichment.person_keys (person_key, service);
+create index person_keys_by_person on enrichment_internal.person_keys (person_key, service);
 
 -- The digest locks this row: one writer at a time decides who is who.
-create table enrichment.digest_lock (singleton boolean primary key default true check (singleton));
-insert into enrichment.digest_lock default values;
+create table enrichment_internal.digest_lock (singleton boolean primary key default true check (singleton));
+insert into enrichment_internal.digest_lock default values;
 
 -- What the digest has not read yet: answers, and the contacts and people whose facts have changed.
-create table enrichment.digest_queue (
+create table enrichment_internal.digest_queue (
   entry_id bigint generated always as identity primary key,
   kind text not null check (kind in ('answer', 'contact', 'person')),
   -- The attempt; the source of the contact; the service of the person.
@@ -111,7 +109,7 @@ create table enrichment.digest_queue (
   -- Why the entry is set aside.
   problem text
 );
-create index digest_queue_by_owner on enrichment.digest_queue (owner, kind);
+create index digest_queue_by_owner on enrichment_internal.digest_queue (owner, kind);
 
 create table enrichment.contact_decisions (
   decision_id bigint generated always as identity primary key,

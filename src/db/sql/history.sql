@@ -1,5 +1,5 @@
 -- The current values of people, by group of fields of `enriched_contacts`.
-create view enrichment.current_values as
+create view enrichment_internal.current_values as
   select p.service, p.person_key, s.field_group,
     case s.field_group
       when 'first_name' then jsonb_build_object('first_name', p.first_name, 'last_name', p.last_name)
@@ -28,8 +28,8 @@ create view enrichment.field_provenance as
   select c.source, c.contact_id, v.field_group, v.value, o.asked_at as observed_at, o.run_id, o.attempt_id,
     o.delivery_id
   from enrichment.contacts c
-  join enrichment.current_values v on v.service = c.service and v.person_key = c.person_key
-  join enrichment.observation_log o on o.observation_id = v.observation_id;
+  join enrichment_internal.current_values v on v.service = c.service and v.person_key = c.person_key
+  join enrichment_internal.observation_log o on o.observation_id = v.observation_id;
 comment on view enrichment.field_provenance is
   'The call, delivery and run of each current value of a contact, by group of fields';
 
@@ -40,14 +40,14 @@ create view enrichment.contact_history as
   from enrichment.contact_matches m
   cross join lateral (
     select field_group, value, valid_from, valid_to, observation_id
-    from enrichment.person_history
+    from enrichment_internal.person_history
     where service = m.service and person_key = m.person_key
     union all
     select field_group, value, valid_from, null, observation_id
-    from enrichment.current_values
+    from enrichment_internal.current_values
     where service = m.service and person_key = m.person_key
   ) h
-  left join enrichment.observation_log o on o.observation_id = h.observation_id
+  left join enrichment_internal.observation_log o on o.observation_id = h.observation_id
   where h.valid_from < coalesce(m.valid_to, 'infinity') and coalesce(h.valid_to, 'infinity') > m.valid_from;
 comment on view enrichment.contact_history is
   'Values of each group of fields of a contact as each answer said them; the value without an end is current';
@@ -66,7 +66,7 @@ create view enrichment.job_changes as
       o.facts #>> '{organization_name,organization_domain}' as domain,
       nullif(split_part(coalesce(o.facts #>> '{email,email}', ''), '@', 2), '') as email_domain,
       job.started_at
-    from enrichment.observation_log o
+    from enrichment_internal.observation_log o
     -- People have several current jobs. A job at another id is the job at the employer only if the name says so.
     left join lateral (
       select e.started_on as started_at
@@ -119,7 +119,7 @@ create view enrichment.job_changes as
   select distinct on (service, person_key, stay)
     service, person_key,
     -- Every observation under a key has its id.
-    (select o.person_id from enrichment.observation_log o
+    (select o.person_id from enrichment_internal.observation_log o
       where o.service = moves.service and o.person_key = moves.person_key
       limit 1) as person_id,
     recorded_at as detected_at,

@@ -76,7 +76,7 @@ alter table enrichment.attempt_people alter column run_id set statistics 0;
 create index attempt_people_by_row on enrichment.attempt_people (run_id, row_number);
 create index attempt_people_by_person on enrichment.attempt_people (person_id) where person_id is not null;
 
-create table enrichment.raw_answers (
+create table enrichment_internal.raw_answers (
   attempt_id text primary key references enrichment.attempts on delete cascade,
   received_at timestamptz not null default clock_timestamp(),
   -- The original body: a body need not be valid text or JSON.
@@ -84,10 +84,11 @@ create table enrichment.raw_answers (
   -- Identity keys of people in the body of whom nothing is recorded: an erasure removes the body.
   unrecorded_keys text[] not null default '{}'
 );
-create index raw_answers_by_key on enrichment.raw_answers using gin (unrecorded_keys) where unrecorded_keys <> '{}';
+create index raw_answers_by_key on enrichment_internal.raw_answers using gin (unrecorded_keys)
+  where unrecorded_keys <> '{}';
 -- The body is compressed already.
-alter table enrichment.raw_answers alter column body_gzip set storage external;
-create index raw_answers_by_age on enrichment.raw_answers (received_at);
+alter table enrichment_internal.raw_answers alter column body_gzip set storage external;
+create index raw_answers_by_age on enrichment_internal.raw_answers (received_at);
 
 create table enrichment.quarantined_people (
   attempt_id text not null references enrichment.attempts on delete cascade,

@@ -1,4 +1,4 @@
-create table enrichment.notifications (
+create table enrichment_internal.notifications (
   notification_id bigint generated always as identity primary key,
   event text not null check (event in ('paused', 'failed', 'finished', 'budget')),
   run_id text references enrichment.runs on delete cascade,
@@ -15,27 +15,32 @@ create table enrichment.notifications (
   closed_at timestamptz,
   constraint notifications_of_a_run check (run_id is not null or event in ('budget', 'failed'))
 );
-create index notifications_to_tell on enrichment.notifications (next_try_at) where closed_at is null;
+create index notifications_to_tell on enrichment_internal.notifications (next_try_at) where closed_at is null;
 
 -- Triggers write a notification in the transaction that changes the run, whether a workflow, a command or a refused
 -- call changes it. Runs that only plan send no notifications.
-create function enrichment.notify_of_run() returns trigger language plpgsql as $$
+create function enrichment_internal.notify_of_run() returns trigger language plpgsql as $$
   begin
-    insert into enrichment.notifications (event, run_id, facts) values (new.status, new.run_id, new.pause_reason);
+    insert into enrichment_internal.notifications (event, run_id, facts)
+    values (new.status, new.run_id, new.pause_reason);
     return null;
   end
 $$;
 create trigger runs_notify after update of status on enrichment.runs for each row
   when (new.status is distinct from old.status and new.status in ('finished', 'paused', 'failed')
     and new.run_key not like 'plan %')
-  execute function enrichment.notify_of_run();
+  execute function enrichment_internal.notify_of_run();
 
-create function enrichment.notify_of_budget() returns trigger language plpgsql as $$
+create function enrichment_internal.notify_of_budget() returns trigger language plpgsql as $$
   begin
-    insert into enrichment.notifications (event, facts) values ('budget', jsonb_build_object('budget', new.budget_id,
-      'percent', new.percent, 'limit', trim_scale(new.credits_limit)::text, 'used', trim_scale(new.used)::text));
+    insert into enrichment_internal.notifications (event, facts)
+    values ('budget', jsonb_build_object(
+      'budget', new.budget_id,
+      'percent', new.percent,
+      'limit', trim_scale(new.credits_limit)::text,
+      'used', trim_scale(new.used)::text));
     return null;
   end
 $$;
 create trigger budget_alarms_notify after insert on enrichment.budget_alarms for each row
-  execute function enrichment.notify_of_budget();
+  execute function enrichment_internal.notify_of_budget();

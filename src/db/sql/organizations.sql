@@ -1,4 +1,5 @@
-create table enrichment.organization_values (
+-- The newest observation of each company, which `organizations` reads.
+create table enrichment_internal.organization_values (
   service text not null,
   organization_key text not null,
   observation_id bigint not null,
@@ -7,17 +8,15 @@ create table enrichment.organization_values (
   run_id text not null,
   primary key (organization_key, service)
 );
-comment on table enrichment.organization_values is
-  'The newest observation of each company; read organizations';
 
-create function enrichment.whole(value jsonb) returns integer language sql immutable parallel safe as $$
+create function enrichment_internal.whole(value jsonb) returns integer language sql immutable parallel safe as $$
   select case when jsonb_typeof(value) = 'number' and value::numeric between 0 and 2147483647
       and value::numeric = trunc(value::numeric)
     then value::numeric::integer end
 $$;
 
--- The facts stay in the form in which they came: a digest that wrote them as columns took a tenth longer. An index finds
--- a company by its domain. No function makes the arrays, because a call costs 20 µs a value.
+-- The facts stay in the form in which they came: a digest that wrote them as columns took a tenth longer. An index
+-- finds a company by its domain. No function makes the arrays, because a call costs 20 µs a value.
 create view enrichment.organizations as
   select v.service, v.organization_key, f.id as organization_id, f.name, said.facts ->> 'domain' as domain,
     f.website_url, f.proflink_url as linkedin_url, f.microblog_url, f.socialnet_url, f.logo_url, f.industry,
@@ -33,7 +32,8 @@ create view enrichment.organizations as
     case when jsonb_typeof(f.technology_names) = 'array'
       then (select array_agg(each) from jsonb_array_elements_text(f.technology_names) as each)
     end as technologies,
-    enrichment.whole(f.estimated_num_employees) as employees, enrichment.whole(f.founded_year) as founded_year,
+    enrichment_internal.whole(f.estimated_num_employees) as employees,
+    enrichment_internal.whole(f.founded_year) as founded_year,
     case when jsonb_typeof(f.annual_revenue) = 'number' then f.annual_revenue::numeric end as annual_revenue,
     f.annual_revenue_printed,
     case when jsonb_typeof(f.total_funding) = 'number' then f.total_funding::numeric end as total_funding,
@@ -42,8 +42,8 @@ create view enrichment.organizations as
     -- Services state the number as an object. The interface document leaves its members open.
     coalesce(nullif(f.phone, ''), f.primary_phone ->> 'sanitized_number', f.primary_phone ->> 'number') as phone,
     v.observation_id, v.observed_at, v.run_id
-  from enrichment.organization_values v
-  join enrichment.organization_facts said on said.facts_hash = v.organization_facts
+  from enrichment_internal.organization_values v
+  join enrichment_internal.organization_facts said on said.facts_hash = v.organization_facts
   -- A record: `->>` would decompress the facts for each column.
   cross join lateral jsonb_to_record(said.facts) as f (id text, name text, website_url text, proflink_url text,
     microblog_url text, socialnet_url text, logo_url text, industry text, industries jsonb, secondary_industries jsonb,
@@ -81,24 +81,25 @@ comment on column enrichment.organizations.observed_at is
   'When the service was asked for the newest answer about the company';
 
 -- Finds the newest observation of companies, and returns the keys of companies whose newest observation is another one.
-create function enrichment.project_organizations(of_service text, keys text[]) returns setof text language sql as $$
+create function enrichment_internal.project_organizations(of_service text, keys text[]) returns setof text
+  language sql as $$
   with newest as materialized (
     select k.organization_key, o.observation_id, o.organization_facts, o.asked_at, o.run_id
     from (select distinct unnest(keys) as organization_key) k
     cross join lateral (
       select *
-      from enrichment.observation_log o
+      from enrichment_internal.observation_log o
       where o.service = of_service and o.organization_key = k.organization_key and o.organization_facts is not null
       order by o.asked_at desc, o.observation_id desc
       limit 1
     ) o
   ), gone as (
-    delete from enrichment.organization_values g
+    delete from enrichment_internal.organization_values g
     where g.service = of_service and g.organization_key = any(keys)
       and g.organization_key not in (select n.organization_key from newest n)
     returning g.organization_key
   ), written as (
-    insert into enrichment.organization_values as g
+    insert into enrichment_internal.organization_values as g
     select of_service, organization_key, observation_id, organization_facts, asked_at, run_id
     from newest
     order by organization_key
@@ -115,27 +116,25 @@ $$;
 
 -- The observations that newer ones may have replaced. Retention compares only these: each time, it would otherwise read
 -- every old observation, although most people have one, which stays.
-create table enrichment.prune_candidates (
+create table enrichment_internal.prune_candidates (
   observation_id bigint primary key,
   recorded_at timestamptz not null,
   queued_by xid8 not null default pg_current_xact_id()
 );
-comment on table enrichment.prune_candidates is
-  'Observations that retention compares, once they are old, with the current values of their people and companies';
-create index prune_candidates_by_age on enrichment.prune_candidates (recorded_at, observation_id);
+create index prune_candidates_by_age on enrichment_internal.prune_candidates (recorded_at, observation_id);
 
 -- The values of a company come from another observation now.
-create function enrichment.queue_former_source() returns trigger language plpgsql as $$
+create function enrichment_internal.queue_former_source() returns trigger language plpgsql as $$
   begin
-    insert into enrichment.prune_candidates (observation_id, recorded_at)
+    insert into enrichment_internal.prune_candidates (observation_id, recorded_at)
     select o.observation_id, o.recorded_at
-    from enrichment.observation_log o
+    from enrichment_internal.observation_log o
     where o.observation_id = old.observation_id
     on conflict (observation_id) do update set queued_by = excluded.queued_by;
     return null;
   end
 $$;
 create trigger company_has_another_source
-  after update of observation_id on enrichment.organization_values
+  after update of observation_id on enrichment_internal.organization_values
   for each row when (old.observation_id <> new.observation_id)
-  execute function enrichment.queue_former_source();
+  execute function enrichment_internal.queue_former_source();

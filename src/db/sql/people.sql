@@ -49,7 +49,7 @@ create index people_by_organization on enrichment.people (organization_domain)
   where organization_domain is not null;
 
 -- A closed interval for each earlier value of a group of fields. `people` has the current value and its source.
-create table enrichment.person_history (
+create table enrichment_internal.person_history (
   service text not null,
   person_key text not null,
   field_group text not null,
@@ -59,9 +59,6 @@ create table enrichment.person_history (
   observation_id bigint not null,
   primary key (person_key, service, field_group, valid_from)
 );
-comment on table enrichment.person_history is
-  'Earlier values of people, by group of fields; `people` has the current ones';
-comment on column enrichment.person_history.valid_to is 'When a later answer said the value again, or it changed';
 
 create table enrichment.contact_matches (
   match_id bigint generated always as identity primary key,
@@ -159,7 +156,7 @@ create view enrichment.person_phones as
         position integer, origin text, asked_at timestamptz, observation_id bigint)
   ) with ordinality as n (number, e164, raw_number, type, status, dnc_status, confidence, position, origin,
     asked_at, observation_id, rank)
-  join enrichment.observation_log o on o.observation_id = n.observation_id;
+  join enrichment_internal.observation_log o on o.observation_id = n.observation_id;
 comment on view enrichment.person_phones is 'All phones of each person, with their deliveries';
 comment on column enrichment.person_phones.status is 'Validity of the number, as the service states it';
 comment on column enrichment.person_phones.position is

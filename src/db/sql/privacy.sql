@@ -14,16 +14,16 @@ comment on column enrichment.suppression_entries.added_by is 'Who added the entr
 comment on column enrichment.suppression_entries.added_at is 'When the entry was added';
 create index suppressed_domains on enrichment.suppression_entries (domain) where kind = 'domain';
 
-create table enrichment.suppressed_keys (
+create table enrichment_internal.suppressed_keys (
   key_hash bytea not null,
   entry_id bytea not null references enrichment.suppression_entries on delete cascade,
   primary key (key_hash, entry_id)
 );
-create index suppressed_keys_by_entry on enrichment.suppressed_keys (entry_id);
+create index suppressed_keys_by_entry on enrichment_internal.suppressed_keys (entry_id);
 
 -- The list has only hashes, so that it does not show who was suppressed. Returns the hashes of an address as it is, of
 -- a shared address without its name, and of both hashes of addresses that exports contain.
-create function enrichment.suppression_hashes(identity_key text) returns setof bytea
+create function enrichment_internal.suppression_hashes(identity_key text) returns setof bytea
   language sql immutable strict parallel safe rows 4 as $$
   select sha256(convert_to(form, 'UTF8')) from unnest(
     case when starts_with(identity_key, 'email:') then array[
@@ -47,4 +47,4 @@ comment on column enrichment.erasures.erased_at is 'When';
 comment on column enrichment.erasures.erased_by is 'Who';
 comment on column enrichment.erasures.removed is 'Number of removed entries, by kind';
 
-create table enrichment.analyst_roles (role_name text primary key);
+create table enrichment_internal.analyst_roles (role_name text primary key);

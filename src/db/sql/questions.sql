@@ -15,7 +15,7 @@ create view enrichment.job_changes_of_last_run as
     limit 1
   ) last
   cross join lateral (
-    select distinct o.service, o.person_key from enrichment.observation_log o where o.run_id = last.run_id
+    select distinct o.service, o.person_key from enrichment_internal.observation_log o where o.run_id = last.run_id
   ) p
   -- `offset 0` keeps the planner from computing the changes of all people.
   cross join lateral (
@@ -36,14 +36,14 @@ create view enrichment.contact_phones as
     n.origin, n.asked_at, o.recorded_at, o.run_id, o.attempt_id, o.delivery_id,
     (
       select min(f.recorded_at)
-      from enrichment.observation_log f
+      from enrichment_internal.observation_log f
       where f.person_key = n.person_key and f.service = n.service
         and f.facts @> jsonb_build_object('phones', jsonb_build_array(jsonb_build_object('number', n.number)))
     ) as first_recorded_at
   from enrichment.contacts c
   join enrichment.people p on p.service = c.service and p.person_key = c.person_key
   join enrichment.person_phones n on n.service = c.service and n.person_key = c.person_key
-  join enrichment.observation_log o on o.observation_id = n.observation_id;
+  join enrichment_internal.observation_log o on o.observation_id = n.observation_id;
 comment on view enrichment.contact_phones is
   'Phones of each contact: when asked for, when received, and the run, call and delivery of each';
 comment on column enrichment.contact_phones.status is 'Validity of the number, as the service states it';
@@ -136,7 +136,7 @@ create view enrichment.coverage_by_segment as
     count(c.phone) as phones, count(c.title) as titles
   from (
     select r.source, r.contact_id
-    from enrichment.contact_records r
+    from enrichment_internal.contact_records r
     where not exists (select from enrichment.runs u where u.run_id = r.run_id and u.undone_at is not null)
     union
     select source, contact_id from enrichment.contacts
@@ -210,7 +210,7 @@ create function enrichment.contact_as_of(of_source text, of_contact text, moment
     ) h
     left join lateral (
       select asked_at, attempt_id
-      from enrichment.observation_log
+      from enrichment.observations
       where service = m.service and person_key = m.person_key and recorded_at <= moment
       order by kind <> 'answer', asked_at desc, observation_id desc
       limit 1

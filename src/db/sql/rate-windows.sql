@@ -32,7 +32,7 @@ create index rate_calls_by_end on enrichment.rate_calls (scope, counted_until, p
 create index rate_calls_by_position on enrichment.rate_calls (scope, position, counted_until);
 
 -- The next admission gives the call a new position.
-create function enrichment.clear_call_position() returns trigger language plpgsql as $$
+create function enrichment_internal.clear_call_position() returns trigger language plpgsql as $$
   begin
     new.position := null;
     return new;
@@ -40,7 +40,7 @@ create function enrichment.clear_call_position() returns trigger language plpgsq
 $$;
 create trigger call_ends_at_another_time before update of counted_until on enrichment.rate_calls for each row
   when (old.position is not null and new.counted_until <> old.counted_until)
-  execute function enrichment.clear_call_position();
+  execute function enrichment_internal.clear_call_position();
 
 create table enrichment.rate_reports (
   service text not null,
@@ -65,7 +65,7 @@ comment on column enrichment.rate_reports.believed_until is 'Until when the repo
 -- counted them when it reported. An expired report counts as an empty window. By an old report about a used-up window
 -- that can still last, one call at a time may ask whether the window has ended. A report is trusted for an hour.
 -- 2147483647 calls are an unlimited window.
-create function enrichment.service_windows(of_service text, of_scope text)
+create function enrichment_internal.service_windows(of_service text, of_scope text)
   returns table (calls integer, seconds integer, free integer, milliseconds float8)
   language plpgsql as $$
   declare
@@ -104,7 +104,7 @@ $$;
 -- without reading their rows. A call gets its position at the first admission after its end. The caller must lock the
 -- endpoint. If a call ended before calls that have a position, these calls get new positions: transactions commit in
 -- any order, and the clock can be set back.
-create function enrichment.position_ended_calls(of_scope text) returns void language plpgsql as $$
+create function enrichment_internal.position_ended_calls(of_scope text) returns void language plpgsql as $$
   declare
     at timestamptz := clock_timestamp();
     ended text[];
@@ -143,7 +143,7 @@ $$;
 
 -- The windows of limits, each with the number of calls that may begin now. A window contains its calls without a
 -- position, such as calls in flight, and all calls with a position after the newest call that has left it.
-create function enrichment.own_windows(of_scope text, limit_calls integer[], limit_seconds integer[])
+create function enrichment_internal.own_windows(of_scope text, limit_calls integer[], limit_seconds integer[])
   returns table (calls integer, seconds integer, free integer) language plpgsql as $$
   declare
     at timestamptz := clock_timestamp();
@@ -179,7 +179,7 @@ $$;
 -- more free slots than `kept`, the slots reserved for higher priorities. A window with a limit of n calls has a free
 -- slot when the n-th newest call leaves it. Calls without a position count as the newest. If a window has fewer slots
 -- than `kept`, the wait is the length of the window.
-create function enrichment.full_window(of_service text, of_scope text, limit_calls integer[],
+create function enrichment_internal.full_window(of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[], kept integer)
   returns jsonb language plpgsql as $$
   declare
@@ -198,12 +198,12 @@ create function enrichment.full_window(of_service text, of_scope text, limit_cal
             where c.scope = of_scope and c.position >= newest + 1 - (o.calls - kept - unended)
             order by c.position limit 1
           ), 0) * 1000 + o.seconds * 1000::float8 as milliseconds
-        from enrichment.own_windows(of_scope, limit_calls, limit_seconds) o
+        from enrichment_internal.own_windows(of_scope, limit_calls, limit_seconds) o
         where o.free <= kept
         union all
         select case when s.free > 0 then 'service-kept' else 'service' end, s.calls, s.seconds,
           case when s.free > 0 then 5000 else s.milliseconds end
-        from enrichment.service_windows(of_service, of_scope) s
+        from enrichment_internal.service_windows(of_service, of_scope) s
         where s.free <= kept
         order by milliseconds desc
         limit 1
@@ -213,7 +213,7 @@ create function enrichment.full_window(of_service text, of_scope text, limit_cal
 $$;
 
 -- Locks an endpoint for one admission at a time.
-create function enrichment.lock_endpoint(of_scope text) returns enrichment.rate_scopes language plpgsql as $$
+create function enrichment_internal.lock_endpoint(of_scope text) returns enrichment.rate_scopes language plpgsql as $$
   declare
     endpoint enrichment.rate_scopes;
   begin
@@ -222,18 +222,18 @@ create function enrichment.lock_endpoint(of_scope text) returns enrichment.rate_
       insert into enrichment.rate_scopes (scope) values (of_scope) on conflict do nothing;
       select * into endpoint from enrichment.rate_scopes where scope = of_scope for update;
     end if;
-    perform enrichment.position_ended_calls(of_scope);
+    perform enrichment_internal.position_ended_calls(of_scope);
     return endpoint;
   end
 $$;
 
 -- Locks an endpoint. Returns why a call must wait, or null. After a refusal, one call at a time probes. A call that
 -- began before the refusal, or has lost its answer, is not awaited: its answer would say nothing of the rate now.
-create function enrichment.wait_for_slot(of_service text, of_scope text, limit_calls integer[],
+create function enrichment_internal.wait_for_slot(of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[], kept integer)
   returns jsonb language plpgsql as $$
   declare
-    endpoint enrichment.rate_scopes := enrichment.lock_endpoint(of_scope);
+    endpoint enrichment.rate_scopes := enrichment_internal.lock_endpoint(of_scope);
     at timestamptz := clock_timestamp();
   begin
     if endpoint.paused_until > at then
@@ -246,12 +246,12 @@ create function enrichment.wait_for_slot(of_service text, of_scope text, limit_c
     ) then
       return jsonb_build_object('cause', 'probing', 'milliseconds', 250);
     end if;
-    return enrichment.full_window(of_service, of_scope, limit_calls, limit_seconds, kept);
+    return enrichment_internal.full_window(of_service, of_scope, limit_calls, limit_seconds, kept);
   end
 $$;
 
 -- The number of calls that may begin together; null: unlimited. After a refusal, one call at a time probes.
-create function enrichment.slots_together(of_service text, of_scope text, limit_calls integer[],
+create function enrichment_internal.slots_together(of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[], kept integer)
   returns integer language plpgsql as $$
   begin
@@ -259,9 +259,9 @@ create function enrichment.slots_together(of_service text, of_scope text, limit_
     return (
       select min(w.free) - kept
       from (
-        select free from enrichment.own_windows(of_scope, limit_calls, limit_seconds)
+        select free from enrichment_internal.own_windows(of_scope, limit_calls, limit_seconds)
         union all
-        select free from enrichment.service_windows(of_service, of_scope)
+        select free from enrichment_internal.service_windows(of_service, of_scope)
       ) w
     );
   end
@@ -269,7 +269,7 @@ $$;
 
 -- Occupies a slot of every window for each call. Deletes up to twice as many calls that have left every window, so that
 -- the table does not grow. Calls stay for the longest window that a process can have.
-create function enrichment.occupy_slots(of_calls text[], of_scope text, deadline_seconds float8)
+create function enrichment_internal.occupy_slots(of_calls text[], of_scope text, deadline_seconds float8)
   returns void language plpgsql as $$
   declare
     at timestamptz := clock_timestamp();
@@ -289,14 +289,14 @@ create function enrichment.occupy_slots(of_calls text[], of_scope text, deadline
 $$;
 
 -- Acquires a slot in every window for one call. Returns why it must wait, or null.
-create function enrichment.acquire_slot(of_service text, of_scope text, limit_calls integer[],
+create function enrichment_internal.acquire_slot(of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[], of_call text, deadline_seconds float8)
   returns jsonb language plpgsql as $$
   declare
-    wait jsonb := enrichment.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, 0);
+    wait jsonb := enrichment_internal.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, 0);
   begin
     if wait is null then
-      perform enrichment.occupy_slots(array[of_call], of_scope, deadline_seconds);
+      perform enrichment_internal.occupy_slots(array[of_call], of_scope, deadline_seconds);
     end if;
     return wait;
   end

@@ -91,7 +91,7 @@ create view enrichment.run_costs as
         lower(facts #>> '{email,email_status}') = 'verified'
           or facts @? '$.waterfall_emails[*] ? (@.email_status like_regex "^verified$" flag "i")' as is_verified,
         facts @? '$.phones[*] ? (@.type == null || !(@.type like_regex "^work_hq$" flag "i"))' as has_phone
-      from enrichment.observation_log o
+      from enrichment_internal.observation_log o
       where run_id = r.run_id
         and exists (select from enrichment.contacts k where k.service = o.service and k.person_key = o.person_key)
     ) said

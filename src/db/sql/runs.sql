@@ -1,3 +1,12 @@
+-- `enrichment` has what docs/warehouse.md describes, `enrichment_internal` has queues, locks, keys, bytes and the log.
+-- Not `if not exists`, which needs the right to create schemas also if they exist.
+do $$
+begin
+  if to_regnamespace('enrichment') is null then create schema enrichment; end if;
+  if to_regnamespace('enrichment_internal') is null then create schema enrichment_internal; end if;
+end
+$$;
+
 create table enrichment.runs (
   run_id text primary key,
   run_key text not null,
@@ -138,35 +147,32 @@ create index run_rows_by_contact on enrichment.run_rows (contact_id);
 -- An erasure searches the texts of rows that could not be read, which are few.
 create index run_rows_unread on enrichment.run_rows (run_id) where keys = '{}' and raw <> '[]';
 
-create table enrichment.run_people (
+-- Rows of a run that calls ask for, in the order of the file: ten are a call, a thousand are a page.
+create table enrichment_internal.run_people (
   run_id text not null,
   position integer not null,
   row_number integer not null,
+  -- Groups of fields that the call leaves out: they are fresh, or the person opted out of calls.
   left_out text[] not null default '{}',
+  -- Whether an earlier call was billed for the person; null: no earlier call asked for the person.
   found_before boolean,
   primary key (run_id, position)
 );
-comment on table enrichment.run_people is 'Rows of a run that calls ask for, in order';
-comment on column enrichment.run_people.position is 'Order of the people: ten are a call, a thousand are a page';
-comment on column enrichment.run_people.left_out is
-  'Groups of fields that the call leaves out: they are fresh, or the person opted out of calls';
-comment on column enrichment.run_people.found_before is
-  'Whether an earlier call was billed for the person; null: no earlier call asked for the person';
-alter table enrichment.run_people alter column run_id set statistics 0;
+alter table enrichment_internal.run_people alter column run_id set statistics 0;
 
 -- By service, as lookups are: two services may be asked for the same person.
-create table enrichment.claims (
+create table enrichment_internal.claims (
   identity_key text not null,
   service text not null,
   run_id text not null,
   row_number integer not null,
   primary key (identity_key, service)
 );
-alter table enrichment.claims alter column run_id set statistics 0;
-create index claims_by_run on enrichment.claims (run_id, row_number);
+alter table enrichment_internal.claims alter column run_id set statistics 0;
+create index claims_by_run on enrichment_internal.claims (run_id, row_number);
 
 -- Content hash by address and version, so that an unchanged export is not fetched again.
-create table enrichment.fetched_exports (
+create table enrichment_internal.fetched_exports (
   -- Without secrets.
   address text primary key,
   etag text not null,

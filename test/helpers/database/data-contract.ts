@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { analystColumns } from '../../../src/db/analyst-role.ts';
+import { isReadable } from '../../../src/db/analyst-role.ts';
 
 /** Tables and views that other programs read, with their keys: a view has no key in PostgreSQL. */
 const publicTables: Readonly<Record<string, readonly string[]>> = {
@@ -72,10 +72,7 @@ export async function readContract({ pool }: Warehouse): Promise<ContractTable[]
     [Object.keys(publicTables)],
   );
   return Object.entries(publicTables).map(([name, key]) => {
-    const readable = analystColumns[name as keyof typeof analystColumns] as 'all' | readonly string[];
-    const ofTable = rows.filter(({ table, name: column }) => {
-      return table === name && (readable === 'all' || readable.includes(column));
-    });
+    const ofTable = rows.filter(({ table, name: column }) => table === name && isReadable(name, column));
     const columns = ofTable.map(({ name: column, type, nullable, description, rule }) => ({
       name: column,
       type,

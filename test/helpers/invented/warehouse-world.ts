@@ -48,7 +48,7 @@ export async function openWorlds(warehouse: TestWarehouse, count: number): Promi
   const { pool } = warehouse;
   const { rows } = await pool.query<{ tables: string }>(
     `select string_agg(quote_ident(tablename), ', ') as tables from pg_tables
-     where schemaname = 'enrichment' and tablename not like '%migration%'
+     where schemaname like 'enrichment%' and tablename not like '%migration%'
        and tablename <> 'digest_lock'`,
   );
   await pool.query(`truncate ${rows[0]!.tables}`);

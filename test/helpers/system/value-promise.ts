@@ -95,7 +95,7 @@ const withheldContacts = `
   from expected e
   left join enrichment.enriched_contacts c on c.source = e.source and c.contact_id = e.contact_id
   where c.person_id is distinct from e.person_id
-    and (select count(*) from enrichment.contact_records r
+    and (select count(*) from enrichment_internal.contact_records r
       where r.source = e.source and r.contact_id = e.contact_id) <= 1
     and not (e.evidence in (${oneOf(weakEvidence)}) and (
       select m.valid_to is not null from enrichment.contact_matches m

@@ -31,7 +31,7 @@ beforeAll(async () => {
   // Plans stay those of an empty warehouse: statistics would let PostgreSQL make better ones.
   const tables = await warehouse.query<{ name: string }>`
     select oid::regclass::text as name from pg_class
-    where relkind = 'r' and relnamespace = 'enrichment'::regnamespace`;
+    where relkind = 'r' and relnamespace in ('enrichment'::regnamespace, 'enrichment_internal'::regnamespace)`;
   for (const { name } of tables)
     await warehouse.pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
   await putOnList(warehouse, 'email:listed@orbit.example');

@@ -12,7 +12,7 @@ beforeAll(async () => {
   databaseUrl = await createTestDatabase();
   client = new pg.Client({
     connectionString: databaseUrl,
-    options: '-c search_path=enrichment,pg_catalog',
+    options: '-c search_path=enrichment,enrichment_internal,pg_catalog',
   });
   await client.connect();
 });

@@ -39,7 +39,7 @@ async function age(seconds: number): Promise<void> {
     ['webhook_deliveries', ['received_at']],
   ] as const) {
     const set = columns.map((column) => `${column} = ${column} - ${ago}`).join(', ');
-    await warehouse.pool.query(`update enrichment.${table} set ${set}`);
+    await warehouse.pool.query(`update ${table} set ${set}`);
   }
 }
 

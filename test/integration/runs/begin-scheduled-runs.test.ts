@@ -236,14 +236,14 @@ describe('every new file', () => {
     // A claim can have the id of the person, which an answer has named, and not a key of the row.
     for (const row of [1, 2])
       await warehouse.pool.query(
-        `insert into enrichment.claims (identity_key, service, run_id, row_number) values ($1, 'sandbox', $2, $3)`,
+        `insert into claims (identity_key, service, run_id, row_number) values ($1, 'sandbox', $2, $3)`,
         [`person:${row}`, other, row],
       );
     await leave(run!, 'in_flight', other);
     await finish([run!]);
     expect(await begin(choice)).toEqual([]);
     // The claim of another person stays.
-    await warehouse.query`delete from enrichment.claims where run_id = ${other} and row_number = 1`;
+    await warehouse.query`delete from enrichment_internal.claims where run_id = ${other} and row_number = 1`;
     expect(await begin(choice)).toMatchObject([{ file: 'shared.csv' }]);
   });
 });

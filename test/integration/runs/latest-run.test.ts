@@ -45,7 +45,7 @@ it('servicesOfRuns() names the services of runs that may have spent credits, and
 it('the last part of a run id names one run, and is refused where two runs have it', async () => {
   await begin('a.csv', 'finished', 'hand');
   await begin('b.csv', 'finished', 'hand');
-  await warehouse.query`delete from enrichment.notifications`;
+  await warehouse.query`delete from enrichment_internal.notifications`;
   const rename = (file: string): Promise<unknown> =>
     warehouse.pool.query(`update enrichment.runs set run_id = $1 where file_name = $2`, [
       `${file}-0a1b2c`,
