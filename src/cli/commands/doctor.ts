@@ -1,14 +1,11 @@
-import { existsSync, statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { askActingUser, describeUser } from '../../calls/service-status.ts';
 import { unknownSettings } from '../../config/settings-schema.ts';
 import { WrongSettings, type Config } from '../../config/settings.ts';
 import { differingSettings, markSettings } from '../../config/shared-settings.ts';
-import { compareMigrations, migrations } from '../../db/migrate.ts';
+import { compareMigrations } from '../../db/migrate.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { clientWithTimeout, internalSchemaName, schemaName } from '../../db/session-settings.ts';
 import { embeddedPostgresVersion } from '../../dev/postgres.ts';
-import { runningRecord } from '../../dev/server.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
 import { describeCode, exitCodes, Problem } from '../../domain/problem.ts';
@@ -26,6 +23,7 @@ import {
   describeTemporalFailure,
   describeWorkerPoll,
   readWorkerPoll,
+  requireNamespace,
   type WorkerPoll,
 } from '../../temporal/connection.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
@@ -104,9 +102,10 @@ type Check = (config: Config) => State | Promise<State>;
 
 const checks: Readonly<Record<string, Check>> = {
   service: checkService,
-  database: ({ databaseUrl, embedded }) =>
-    databaseUrl === undefined ? checkEmbeddedPostgres(embedded) : checkDatabase(databaseUrl),
-  disk: checkDisk,
+  database: ({ databaseUrl, embedded: { directories } }) =>
+    databaseUrl === undefined
+      ? ok(`embedded ${embeddedPostgresVersion()} in ${directories.postgres}`)
+      : checkDatabase(databaseUrl),
   receiver: checkReceiver,
   'rate limits': checkRateLimits,
   budgets: checkBudgets,
@@ -147,12 +146,6 @@ async function checkService({ service }: Config): Promise<State> {
   return attention(`${where} accepts the credential; ${describeUser(user)}`, 'nothing, if that is expected');
 }
 
-function checkEmbeddedPostgres({ directories: { postgres } }: Config['embedded']): State {
-  const running = runningRecord(postgres);
-  const state = running ? `running on port ${running.port}` : 'not running now';
-  return ok(`embedded ${embeddedPostgresVersion()} in ${postgres}, ${state}`);
-}
-
 /** Fails if the disk is full or the server accepts only reads. The table ends with the statement. */
 const writeSomeMegabytes = `create temporary table written on commit drop as
   select repeat(md5(n::text), 60) as text from generate_series(1, 2000) n`;
@@ -173,12 +166,9 @@ async function checkDatabase(databaseUrl: string): Promise<State> {
     return broken(`${where}: the user may not create the schemas ${names}`, next);
   }
   const { pending, newer } = await compareMigrations(databaseUrl);
-  const isEmpty = pending.length === Object.keys(migrations).length;
-  const missing = `${counted(pending.length, 'migration')} of this release missing`;
   const upToDate = newer.length > 0 ? `of a newer release: ${newer.join(', ')}` : 'up to date';
-  const tables = isEmpty ? 'no tables yet' : missing;
-  const state = pending.length > 0 ? `${tables}: enrich migrate or the next command adds them` : upToDate;
-  return ok(`${where}, PostgreSQL ${version}, ${state}`);
+  const missing = `${counted(pending.length, 'migration')} missing: the next command adds them`;
+  return ok(`${where}, PostgreSQL ${version}, ${pending.length > 0 ? missing : upToDate}`);
 }
 
 /** @throws Problem if the database does not answer, or refuses the statement */
@@ -195,64 +185,33 @@ async function query<Row extends object>(databaseUrl: string, statement: string)
   }
 }
 
-/** Free space of the disk with the embedded state. */
-function checkDisk({ embedded, databaseUrl, retention }: Config): State {
-  const free = freeBytes(embedded.dataDirectory);
-  const facts = [
-    `${embedded.dataDirectory} has ${(free / 1e9).toFixed(1)} GB free`,
-    databaseUrl !== undefined && 'the disk of DATABASE_URL is not checked',
-    Object.keys(retention).length === 0 && 'RETENTION is not set: enrich prune removes nothing',
-  ];
-  return judgeFreeSpace(free, facts.filter(Boolean).join('; '));
-}
-
-/** PostgreSQL and Temporal cannot start, or stop in the middle of a run, below 50 MB. */
-export function judgeFreeSpace(free: number, what: string): State {
-  const next = 'free space on the disk, or set ENRICH_DATA_DIR to a folder on a larger disk';
-  if (free < 50_000_000) return broken(`the disk is full: ${what}`, next);
-  return free < 500_000_000 ? attention(what, next) : ok(what);
-}
-
-/** Free bytes of the disk of a folder, or of the nearest folder above that exists. */
-function freeBytes(path: string): number {
-  if (!existsSync(path) && dirname(path) !== path) return freeBytes(dirname(path));
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize;
-}
-
-/** Checks Temporal, its workers, and whether they and this process encrypt and have the same settings. */
+/** Checks Temporal, its workers, and whether they have the keys and the settings of this command. */
 async function checkTemporal(config: Config): Promise<Finding[]> {
-  let poll: WorkerPoll | undefined;
+  const { temporalAddress } = config;
+  if (temporalAddress === undefined) return [{ part: 'temporal', ...(await checkEmbeddedTemporal(config)) }];
+  const findings: Finding[] = [];
   const temporal = await withFailures(async () => {
-    if (config.temporalAddress === undefined) return checkEmbeddedTemporal(config);
-    const { address, namespace, ...read } = await readPoll(config, config.temporalAddress);
-    ({ poll } = read);
+    const { address, namespace, poll } = await readPoll(config, temporalAddress);
+    findings.push(...examineWorkers(config, poll));
     const what = `${address}, namespace ${namespace}; ${describeWorkerPoll(poll)}`;
     return poll.isLost ? attention(what, 'start one: enrich worker') : ok(what);
   });
-  const settings = poll && checkWorkerSettings(config, poll.settings);
-  return [
-    { part: 'temporal', ...temporal },
-    ...(poll || config.temporalAddress === undefined
-      ? [{ part: 'encryption', ...(await withFailures(async () => checkEncryption(config, poll))) }]
-      : []),
-    ...(settings ? [{ part: 'workers', ...settings }] : []),
-  ];
+  return [{ part: 'temporal', ...temporal }, ...findings];
 }
 
 /** @throws Problem if Temporal does not answer or does not have the namespace */
-async function readPoll({ temporalCodec, temporalUiUrl, databaseUrl }: Config, server: string) {
+async function readPoll({ temporalCodec, temporalUiUrl }: Config, server: string) {
   const temporal = await configuredTemporal(server, temporalUiUrl);
   const client = await connectClient(temporal, payloadCodec(temporalCodec));
   try {
-    await client.connection.workflowService.describeNamespace({ namespace: temporal.namespace });
-    return { ...temporal, poll: await readWorkerPoll(client, await readClock(databaseUrl)) };
+    await requireNamespace(client, temporal);
+    return { ...temporal, poll: await readWorkerPoll(client, new Date()) };
   } catch (error) {
     const failure = describeTemporalFailure(error, temporal);
     if (failure instanceof Problem) throw failure;
-    throw new Problem('temporal.refused', `namespace ${temporal.namespace} cannot be used`, {
+    throw new Problem('temporal.refused', `Temporal refuses this command: ${(error as Error).message}`, {
       where: temporal.address,
-      next: 'create it, or correct TEMPORAL_NAMESPACE and the credentials for it',
+      next: 'correct the credentials for Temporal',
       cause: error,
     });
   } finally {
@@ -260,48 +219,35 @@ async function readPoll({ temporalCodec, temporalUiUrl, databaseUrl }: Config, s
   }
 }
 
-/** Without an answer of the database, the clock of this machine: the check of the database names the error. */
-async function readClock(databaseUrl: string | undefined): Promise<Date> {
-  if (databaseUrl === undefined) return new Date();
-  return query<{ now: Date }>(databaseUrl, 'select clock_timestamp() as now').then(
-    ([{ now }]) => now,
-    () => new Date(),
-  );
-}
-
-/** Whether this process encrypts what Temporal stores, with the key of the workers. */
-function checkEncryption({ temporalCodec }: Config, poll: WorkerPoll | undefined): State {
-  const { keyName } = payloadCodec(temporalCodec);
-  const { keyNames = [], isPlain = false } = poll ?? {};
-  if (keyName === undefined && keyNames.length > 0)
-    return attention(describePlainText(keyNames), afterPlainText);
-  if (keyName === undefined) return ok('Temporal stores plain text (ids, counts, file names)');
-  if (isPlain)
-    return attention(
-      `a worker has no key, and cannot read what this command encrypts with key "${keyName}"`,
-      'give every worker the keys of this command',
-    );
-  const others = keyNames.filter((name) => name !== keyName);
-  return ok(
-    `encrypts with key "${keyName}"${others.length === 0 ? '' : `; workers with ${others.join(', ')}`}`,
-  );
-}
-
-/** Compares the settings of live workers with each other, and with those of this command. */
-function checkWorkerSettings(config: Config, ofWorkers: readonly string[]): State | undefined {
-  const amongWorkers = differingSettings(ofWorkers);
-  if (amongWorkers.length > 0)
-    return attention(
-      `workers differ in ${amongWorkers.join(', ')}`,
-      'give all workers the same settings, and restart those that differ; a worker that has stopped still counts for ' +
-        'a minute',
-    );
-  const fromCommand = differingSettings([...ofWorkers, markSettings(config)], false);
-  if (fromCommand.length === 0) return undefined;
-  return attention(
-    `the workers have other values than this command: ${fromCommand.join(', ')}`,
-    'restart the workers after a change; or give this command their settings',
-  );
+/** Compares live workers with each other and with this command: keys of payloads, and settings that must agree. */
+function examineWorkers(config: Config, { keyNames, isPlain, settings }: WorkerPoll): Finding[] {
+  const { keyName } = payloadCodec(config.temporalCodec);
+  const encryption =
+    keyName === undefined && keyNames.length > 0
+      ? attention(describePlainText(keyNames), afterPlainText)
+      : keyName !== undefined && isPlain
+        ? attention(
+            `a worker has no key, and cannot read what this command encrypts with key "${keyName}"`,
+            'give every worker the keys of this command',
+          )
+        : ok(
+            keyName === undefined
+              ? 'Temporal stores plain text'
+              : `this command encrypts with key "${keyName}"`,
+          );
+  const findings: Finding[] = [{ part: 'encryption', ...encryption }];
+  // A command may lack settings that the workers have.
+  const beside = differingSettings([...settings, markSettings(config)], false);
+  const differing = [...new Set([...differingSettings(settings), ...beside])];
+  if (differing.length > 0)
+    findings.push({
+      part: 'workers',
+      ...attention(
+        `workers, or a worker and this command, differ in ${differing.join(', ')}`,
+        'give all of them the same settings, and restart workers after a change',
+      ),
+    });
+  return findings;
 }
 
 async function checkEmbeddedTemporal({ embedded }: Config): Promise<State> {
@@ -311,9 +257,7 @@ async function checkEmbeddedTemporal({ embedded }: Config): Promise<State> {
       `no Temporal CLI: the first command installs version ${temporalCliVersion}`,
       'run npm run setup now, or set TEMPORAL_ADDRESS',
     );
-  const running = runningRecord(embedded.directories.temporal);
-  const state = running ? `running, its UI is http://127.0.0.1:${running.uiPort}` : 'not running now';
-  return ok(`embedded dev server, ${cli.path} (${cli.origin}, ${cli.version}), ${state}`);
+  return ok(`embedded dev server, ${cli.path} (${cli.origin}, ${cli.version})`);
 }
 
 /** Calls the receiver through its public address, as the service would. */

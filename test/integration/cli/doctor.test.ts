@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { examine, judgeFreeSpace, type Finding } from '../../../src/cli/commands/doctor.ts';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { examine, type Finding } from '../../../src/cli/commands/doctor.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { markSettings } from '../../../src/config/shared-settings.ts';
 import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
@@ -64,14 +64,6 @@ describe('the doctor', () => {
     expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(next) as string });
   });
 
-  it('enrich doctor renews an access token that has expired, as runs do', async () => {
-    const file = join(home, 'tokens');
-    writeFileSync(file, 'token-1');
-    const command = `cat ${file} && printf token-2 > ${file}`;
-    const settings = { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_ACCESS_TOKEN_COMMAND: command };
-    expect(await finding('service', settings)).toMatchObject({ state: 'ok' });
-  });
-
   it('enrich doctor finds an address without a service', async () => {
     const settings = { ENRICHMENT_BASE_URL: baseUrl.replace('/api/v1', '/other/api/v1') };
     const found = await finding('service', { ...settings, ENRICHMENT_API_KEY: key });
@@ -86,7 +78,7 @@ describe('the doctor', () => {
     const migrated = await createTestDatabase();
     for (let time = 0; time < 2; time++) {
       expect((await finding('database', { DATABASE_URL: empty })).what).toContain(
-        'no tables yet: enrich migrate or the next command adds them',
+        'migration missing: the next command adds them',
       );
     }
     expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
@@ -143,7 +135,7 @@ describe('the doctor', () => {
     expect(findings).toContainEqual(expect.objectContaining({ part: 'database', state: 'broken' }));
   });
 
-  it('enrich doctor warns of a Temporal without workers, and finds them although its clock is wrong', async () => {
+  it('enrich doctor warns of a Temporal without workers, and of workers with other settings', async () => {
     const settings = { TEMPORAL_ADDRESS: temporal.address, DATABASE_URL: await createTestDatabase() };
     const found = await finding('temporal', settings);
     expect(found).toMatchObject({ state: 'attention', next: 'start one: enrich worker' });
@@ -165,11 +157,8 @@ describe('the doctor', () => {
     expect(await finding('workers', { ...settings, CALL_CONCURRENCY: '9' })).toBeUndefined();
     expect(await finding('workers', { ...settings, RATE_LIMITS: '20/minute' })).toMatchObject({
       state: 'attention',
-      what: 'the workers have other values than this command: RATE_LIMITS',
+      what: 'workers, or a worker and this command, differ in RATE_LIMITS',
     });
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
-    onTestFinished(() => void vi.useRealTimers());
-    expect(await finding('temporal', settings)).toMatchObject({ state: 'ok' });
     await polled;
   });
 
@@ -188,26 +177,6 @@ describe('the doctor', () => {
     ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
   ])('enrich doctor warns of %s of %o', async (part, settings) => {
     expect((await finding(part, settings)).state).toBe('attention');
-  });
-
-  it('enrich doctor says where nothing is removed, and that it does not check the disk of DATABASE_URL', async () => {
-    const folder = join(home, 'measured');
-    const { state, what } = await finding('disk', { ENRICH_DATA_DIR: folder });
-    expect(state).toBe('ok');
-    expect(what).toMatch(/measured has [\d.]+ GB free; RETENTION is not set: enrich prune removes nothing$/);
-    const retention = { RETENTION: 'answers=30d', DATABASE_URL: await createTestDatabase() };
-    expect((await finding('disk', retention)).what).toMatch(
-      / free; the disk of DATABASE_URL is not checked$/,
-    );
-  });
-
-  it.each([
-    [0, 'broken'],
-    [40_000_000, 'broken'],
-    [200_000_000, 'attention'],
-    [2_000_000_000, 'ok'],
-  ] as const)('enrich doctor judges a disk with %i free bytes as %s', (free, state) => {
-    expect(judgeFreeSpace(free, 'the folder').state).toBe(state);
   });
 
   it('enrich doctor prints no secret', async () => {
