@@ -4,24 +4,18 @@ import { serviceName, type Config } from '../../config/settings.ts';
 import { approves } from '../terminal/confirm.ts';
 import { printFacts, tell } from '../terminal/output.ts';
 import { withScheduleFlags } from '../run-options/read-run-options.ts';
-import { defineSchedule, differences, type ScheduleFlags } from '../schedule/schedule-definition.ts';
+import { defineSchedule, type ScheduleFlags } from '../schedule/schedule-definition.ts';
 import {
   deleteSchedule,
   getSchedule,
   listSchedules,
   putSchedule,
   triggerSchedule,
-  type DeletedSchedule,
 } from '../schedule/schedule-server.ts';
 import { describeFoundExport, describeList, describeSchedule, factsOf } from '../schedule/schedule-view.ts';
-import { hasWorker, warnOfWorkers } from '../session/live-workers.ts';
+import { warnOfWorkers } from '../session/live-workers.ts';
 import { withSession, type Session } from '../session/session.ts';
 import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
-
-const whatRunsSchedules = `\
-Temporal stores schedules, and workers (enrich worker) run them with their own settings.
-Without TEMPORAL_ADDRESS the embedded server stores schedules, and they begin runs only while "enrich dev" or
-"enrich run" is running with the same data folder.`;
 
 export function scheduleCommand(): Command {
   const command = new Command('schedule').description(
@@ -30,8 +24,8 @@ export function scheduleCommand(): Command {
   for (const child of [setCommand(), showCommand(), triggerCommand(), deleteCommand()])
     command.addCommand(child);
   return command.explain(`
-${whatRunsSchedules}
-The Temporal UI pauses, resumes and backfills a schedule, and so does "temporal schedule" (docs/schedules.md).
+Temporal stores schedules, and workers (enrich worker) run them with their own settings. The Temporal UI pauses, resumes
+and backfills a schedule, and so does "temporal schedule" (docs/schedules.md).
 
 Examples:
   enrich schedule set nightly --cron "0 2 * * *" --newest "/exports/hubspot-*.csv" --max-credits 500
@@ -66,8 +60,6 @@ function setCommand(): Command {
     .option(...jsonOption);
   return withScheduleFlags(command)
     .explain(`
-${whatRunsSchedules}
-
 Examples:
   enrich schedule set nightly --cron "0 4 * * *" --timezone Europe/Berlin \\
     --newest "/exports/hubspot-*.csv" --max-credits 500
@@ -78,13 +70,12 @@ Examples:
       const config = settingsOf();
       const definition = await defineSchedule(name, file, flags, hasBudget(config));
       await withSchedules(config, async (session, client) => {
-        const before = await putSchedule(client, definition, serviceOf(session));
-        const changes = before ? differences(before, definition) : [];
-        tell([before ? `replaced ${name}` : `created ${name}`, ...changes].join('\n  '));
+        const created = await putSchedule(client, definition, serviceOf(session));
+        tell(`${created ? 'created' : 'replaced'} ${name}`);
         tell(await describeFoundExport(session, definition));
         await tellWhatRunsSchedules(session);
         const facts = await factsOf(session, await getSchedule(client, name));
-        printFacts(flags.json, { ...facts, created: before === undefined, changes }, describeSchedule(facts));
+        printFacts(flags.json, { ...facts, created }, describeSchedule(facts));
       });
     });
 }
@@ -112,16 +103,12 @@ function triggerCommand(): Command {
   return namedCommand('trigger', 'Start a run of a schedule now, also while the schedule is paused.').action(
     async (name: string, options: JsonFlag) => {
       await withSchedules(settingsOfExisting(), async (session, client) => {
-        const known = await getSchedule(client, name);
-        const waits = await triggerSchedule(client, known);
+        const { definition } = await getSchedule(client, name);
+        await triggerSchedule(client, definition);
         await tellWhatRunsSchedules(session);
-        const { paused } = known.description.state;
-        const when = waits ? ', and begins when the previous time has ended' : '';
-        printFacts(
-          options.json,
-          { name, triggered: true, waits, paused },
-          `triggered${when}; watch it with: enrich schedule show ${name}${paused ? `\n${name} stays paused` : ''}`,
-        );
+        const busy = definition.overlap === 'skip' ? 'begins no run' : 'waits';
+        const text = `triggered; it ${busy} while a run is in progress: enrich schedule show ${name}`;
+        printFacts(options.json, { name, triggered: true }, text);
       });
     },
   );
@@ -134,10 +121,10 @@ function deleteCommand(): Command {
       await withSchedules(settingsOfExisting(), async (_, client) => {
         const known = await getSchedule(client, name);
         if (!(await approves(`delete the schedule ${name}?`, options, 'nothing was deleted'))) return;
-        const deleted = await deleteSchedule(client, known);
-        const { cancelled, continuing } = deleted;
-        printFacts(options.json, { name, deleted: true, cancelled, continuing }, `deleted ${name}`);
-        tellContinuing(deleted);
+        const continuing = await deleteSchedule(client, known);
+        for (const runId of continuing)
+          tell(`${runId} has not ended, and continues; to end it: enrich cancel ${runId}`);
+        printFacts(options.json, { name, deleted: true, continuing }, `deleted ${name}`);
       });
     });
 }
@@ -169,17 +156,8 @@ function hasBudget({ budgets }: Config): boolean {
   return [budgets.perRun, ...Object.values(budgets.perPeriod)].some((limit) => limit !== undefined);
 }
 
-function tellContinuing({ cancelled, runs }: DeletedSchedule): void {
-  for (const id of cancelled) tell(`${id} has begun no run: it is cancelled as soon as a worker is there`);
-  for (const runId of runs) tell(`${runId} has not ended, and continues; to end it: enrich cancel ${runId}`);
-}
-
 /** Warns if scheduled times have no worker, or have one only until a command ends. */
 async function tellWhatRunsSchedules(session: Session): Promise<void> {
-  await warnOfWorkers(session);
-  if (!session.stack.temporal.embedded || (await hasWorker(session))) return;
-  tell(
-    'without TEMPORAL_ADDRESS a schedule begins runs, and a triggered run works, only while enrich dev or enrich run ' +
-      'is running with the same data folder: start enrich dev in another terminal',
-  );
+  if (!session.stack.temporal.embedded) return warnOfWorkers(session);
+  tell('without TEMPORAL_ADDRESS, schedules begin runs only while enrich dev or enrich run is running here');
 }

@@ -1,5 +1,6 @@
 import { runDefaults, type Config } from '../../config/settings.ts';
 import type { RunPriority } from '../../contract/run-priorities.ts';
+import type { ExportChoice } from '../../contract/scheduled-run-input.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { parseAddress, type ExportAddress } from '../../ingest/sources/export-address.ts';
 import type { DownloadRetry } from '../../ingest/sources/download.ts';
@@ -79,7 +80,7 @@ export async function specifyRun(
     ...(flags.encoding !== undefined && { encoding: flags.encoding }),
     ...(flags.shortRows !== undefined && { short_rows: flags.shortRows }),
   };
-  refuseEncodingOfRows(address, given.encoding);
+  refuseEncodingOfRows(address.kind, given.encoding);
   const mapping = Object.keys(given).length > 0 ? given : null;
   const reading = { mapping: mapping ?? undefined, source: flags.source };
   const content = await checkedContent(address, reading, chosen, config);
@@ -93,7 +94,10 @@ export async function specifyRun(
 }
 
 /** Rows of the database arrive as UTF-8: names of another encoding would be garbled, paid for and not found. */
-function refuseEncodingOfRows({ kind }: ExportAddress, encoding: string | undefined): void {
+export function refuseEncodingOfRows(
+  kind: ExportAddress['kind'] | ExportChoice['kind'],
+  encoding: unknown,
+): void {
   if (encoding === undefined || kind !== 'query') return;
   throw new UsageProblem('setting.invalid', 'rows of the database have no encoding of their own', {
     where: '--encoding with --query',

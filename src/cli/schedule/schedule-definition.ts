@@ -6,6 +6,7 @@ import { refusePersonalColumns } from '../../ingest/columns/chosen-column.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
+import { refuseEncodingOfRows } from '../run/run-spec.ts';
 import { flagsOfRun, scheduledOptions } from '../run-options/read-run-options.ts';
 
 /** A schedule as its flags define it. */
@@ -38,9 +39,6 @@ export interface ScheduleFlags {
   readonly budget?: boolean;
 }
 
-/** Temporal's shortest. A shorter one would show as a difference after each `enrich schedule set`. */
-const shortestCatchUpSeconds = 10;
-
 /**
  * Checks and reads the definition of a schedule.
  *
@@ -68,21 +66,20 @@ export async function defineSchedule(
     );
   }
   const choice = choiceOf(file, flags);
-  if (options.mapping?.encoding !== undefined && choice.kind === 'query')
-    throw wrong('--mapping', 'rows of the database have no encoding', 'remove it from the mapping file');
+  refuseEncodingOfRows(choice.kind, options.mapping?.encoding);
   return {
     name,
     cron: cronOf(flags.cron),
     timezone: timezoneOf(flags.timezone ?? 'UTC'),
     overlap: flags.overlap ?? 'skip',
-    catchUpSeconds: Math.max(shortestCatchUpSeconds, parseDuration(flags.catchUp ?? '1h', '--catch-up')),
+    catchUpSeconds: parseDuration(flags.catchUp ?? '1h', '--catch-up'),
     pauseOnFailure: flags.pauseOnFailure === true,
     work: { export: choice, ...options, noBudget },
   };
 }
 
 /** A schedule as flags and values, in a fixed order. Options that the workers' settings decide are left out. */
-export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyMap<string, string> {
+export function fieldsOf({ work, ...definition }: ScheduleDefinition): Record<string, string> {
   const fields: readonly (readonly [string, string | null | false])[] = [
     ['cron', definition.cron],
     ['timezone', definition.timezone],
@@ -93,7 +90,7 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): ReadonlyM
     ['catch-up', formatDuration(definition.catchUpSeconds)],
     ['pause-on-failure', definition.pauseOnFailure && 'yes'],
   ];
-  return new Map(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
+  return Object.fromEntries(fields.flatMap(([flag, value]) => (value ? [[flag, value]] : [])));
 }
 
 /** Checks the address of an export: Temporal shows it, so it must hold no secrets and no personal data. */
@@ -133,17 +130,11 @@ function checkedAddress({ kind, from: given }: ExportChoice): string {
 function cronOf(line: string): string {
   const trimmed = line.trim();
   const [, , day, , weekday] = trimmed.split(/\s+/);
-  const hasFive = /^(\S+\s+){4}\S+$/.test(trimmed);
-  if (
-    /^@(hourly|daily|weekly|monthly|yearly)$/.test(trimmed) ||
-    (hasFive && (day === '*' || weekday === '*'))
-  )
-    return trimmed;
+  const hasFive = /^(\S+\s+){4}\S+$/.test(trimmed) && (day === '*' || weekday === '*');
+  if (hasFive || /^@(hourly|daily|weekly|monthly|yearly)$/.test(trimmed)) return trimmed;
   throw wrong(
     '--cron',
-    hasFive
-      ? `"${trimmed}" has a day of the month and a day of the week: write * for one of the two`
-      : `"${trimmed}" does not have the five fields minute, hour, day of the month, month, day of the week`,
+    `"${trimmed}" is not minute, hour, day of the month, month, day of the week, with * for one of the two days`,
     'write it as in "0 2 * * *" (every night at two), or @daily',
   );
 }
@@ -156,13 +147,4 @@ function timezoneOf(name: string): string {
 
 function wrong(where: string, what: string, next: string, type = 'schedule.invalid'): Problem {
   return new UsageProblem(type, what, { where, next });
-}
-
-/** One line for each flag that differs. */
-export function differences(before: ScheduleDefinition, after: ScheduleDefinition): string[] {
-  const old = fieldsOf(before);
-  const fresh = fieldsOf(after);
-  return [...new Set([...old.keys(), ...fresh.keys()])]
-    .filter((field) => old.get(field) !== fresh.get(field))
-    .map((field) => `${field}: ${old.get(field) ?? 'not set'} → ${fresh.get(field) ?? 'not set'}`);
 }

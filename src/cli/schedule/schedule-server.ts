@@ -9,7 +9,7 @@ import {
 } from '@temporalio/client';
 import type { ScheduledRunInput } from '../../contract/scheduled-run-input.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
-import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { longestSummary, markdownTable } from '../../domain/runs/run-options.ts';
 import { registerSearchAttributes } from '../../temporal/connection.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
@@ -24,29 +24,29 @@ export interface KnownSchedule {
  * Creates a schedule, or updates the schedule of this name. A paused schedule stays paused.
  *
  * @param service whose workers alone may run it; null: any worker
- * @returns the previous definition; undefined if the schedule is new
+ * @returns whether the schedule is new
  * @throws Problem `schedule.foreign` where the name belongs to something else; `schedule.refused`
  */
 export async function putSchedule(
   client: Client,
   definition: ScheduleDefinition,
   service: string | null = null,
-): Promise<ScheduleDefinition | undefined> {
+): Promise<boolean> {
   const options = optionsOf(definition, service, await registerSearchAttributes(client));
   try {
     await client.schedule.create(options);
-    return undefined;
+    return true;
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw refused(definition.name, error);
   }
-  const { definition: before } = await getSchedule(client, definition.name);
+  await getSchedule(client, definition.name);
   await client.schedule
     .getHandle(definition.name)
     .update(({ state }) => ({ ...options, state: { ...state } }))
     .catch((error: unknown) => {
       throw refused(definition.name, error);
     });
-  return before;
+  return false;
 }
 
 /** @throws Problem `schedule.unknown`, `schedule.foreign`, `schedule.refused` */
@@ -90,56 +90,30 @@ export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
   return schedules.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
 }
 
-/**
- * Starts a run of a schedule now, with the schedule's overlap policy: Temporal's default for triggers ignores runs in
- * progress.
- *
- * @returns whether the run begins only when the previous time has ended
- * @throws Problem `schedule.running`: exit code 3
- */
-export async function triggerSchedule(
-  client: Client,
-  { definition, description }: KnownSchedule,
-): Promise<boolean> {
-  const [running] = description.info.runningActions;
-  if (running && definition.overlap === 'skip') {
-    throw new Problem('schedule.running', `${definition.name} still runs, and its overlap policy is skip`, {
-      where: running.workflow.workflowId,
-      next: `enrich schedule show ${definition.name} shows the run; trigger the schedule again when the run has ended`,
-      exitCode: exitCodes.needsPerson,
-    });
-  }
+/** Starts a run now, with the schedule's overlap policy: Temporal's default for triggers ignores runs in progress. */
+export async function triggerSchedule(client: Client, definition: ScheduleDefinition): Promise<void> {
   await client.schedule.getHandle(definition.name).trigger(policyOf(definition));
-  return running !== undefined;
 }
 
-/** What a deletion did with the scheduled times that had not ended. */
-export interface DeletedSchedule {
-  /** Workflows of times that had begun no run: the next worker would have begun one. */
-  readonly cancelled: readonly string[];
-  /** Workflows with runs in progress. */
-  readonly continuing: readonly string[];
-  /** Ids of these runs. */
-  readonly runs: readonly string[];
-}
-
-/** Deletes a schedule, and cancels its times that have begun no run. Runs in progress continue. */
+/**
+ * Deletes a schedule, and cancels its times that have begun no run: the next worker would begin one.
+ *
+ * @returns the ids of runs in progress, which continue
+ */
 export async function deleteSchedule(
   client: Client,
   { definition, description }: KnownSchedule,
-): Promise<DeletedSchedule> {
+): Promise<string[]> {
   await client.schedule.getHandle(definition.name).delete();
-  const deleted = { cancelled: [] as string[], continuing: [] as string[], runs: [] as string[] };
+  const continuing: string[] = [];
   for (const { workflow } of description.info.runningActions) {
     const handle = client.workflow.getHandle(workflow.workflowId);
     const { status, raw } = await handle.describe();
-    if (status.name !== 'RUNNING') continue;
     const runs = childrenOf(raw);
-    if (runs.length === 0) await handle.cancel();
-    (runs.length === 0 ? deleted.cancelled : deleted.continuing).push(workflow.workflowId);
-    deleted.runs.push(...runs);
+    if (status.name === 'RUNNING' && runs.length === 0) await handle.cancel();
+    continuing.push(...runs);
   }
-  return deleted;
+  return continuing;
 }
 
 /** The ids of the runs that a scheduled time has in progress. */
@@ -179,15 +153,12 @@ function optionsOf(
       taskQueue: controlTaskQueue,
       args: [input],
       staticSummary: `schedule ${name}: ${work.export.kind} ${work.export.from}`.slice(0, longestSummary),
-      staticDetails: markdownTable([
-        ['schedule', name],
-        ['cron', `${cron} (${timezone})`],
-        ...[...fieldsOf(definition)]
-          .filter(([flag]) => flag !== 'cron' && flag !== 'timezone')
-          .map(([flag, value]) => [flag, value.slice(0, longestSummary)]),
-        ['runs', 'children of this workflow: Relationships, or Current Details while it runs'],
-        ['change', `\`enrich schedule show ${name}\`, \`enrich schedule set ${name} …\``],
-      ]),
+      staticDetails: markdownTable(
+        Object.entries({ schedule: name, ...fieldsOf(definition) }).map(([flag, value]) => [
+          flag,
+          value.slice(0, longestSummary),
+        ]),
+      ),
       ...(searchable && {
         typedSearchAttributes: [{ key: { name: 'EnrichmentSchedule', type: 'KEYWORD' }, value: name }],
       }),

@@ -4,9 +4,8 @@ import { clockIn } from '../../domain/text/time-zone.ts';
 import { downloadLimits } from '../../ingest/sources/download.ts';
 import { findExports } from '../../ingest/sources/find-export.ts';
 import { obtainExport } from '../../ingest/sources/obtain-export.ts';
-import { getRun, type RunRecord } from '../../runs/runs.ts';
+import { getRun } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
-import { hasWorker } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { labelled, listTable } from '../terminal/layout.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
@@ -72,7 +71,7 @@ export async function factsOf(
     name: definition.name,
     paused: state.paused,
     note: state.note ?? null,
-    flags: Object.fromEntries(fieldsOf(definition)),
+    flags: fieldsOf(definition),
     // Temporal computes times for a paused schedule too.
     next: (state.paused ? [] : info.nextActionTimes.slice(0, timesShown)).map((time) => time.toISOString()),
     skipped: info.numActionsSkippedOverlap,
@@ -150,41 +149,26 @@ async function pastTime(
   }
 }
 
-/**
- * Status of a scheduled time that has not ended. A paused run goes first, because it waits for a person and keeps the
- * next times from beginning.
- */
+/** A paused run goes first, because it waits for a person and keeps the next times from beginning. */
 async function statusOfOpenTime(
-  session: Session,
+  { warehouse }: Session,
   runIds: readonly string[],
 ): Promise<Pick<PastTime, 'status' | 'summary'>> {
   for (const runId of runIds) {
-    const run = await runIfKnown(session, runId);
+    // A new warehouse does not have the runs that Temporal knows.
+    const run = await getRun(warehouse, runId).catch(() => undefined);
     if (run?.status === 'paused' && run.pauseReason)
       return {
         status: 'paused',
         summary: `${run.fileName}: ${run.pauseReason.reason}; next: ${run.pauseReason.next}`,
       };
   }
-  if (!(await hasWorker(session)))
-    return { status: 'waiting', summary: 'no worker: start enrich worker, or enrich dev on this machine' };
-  return {
-    status: 'running',
-    summary: runIds.length > 0 ? 'enriching' : 'no run yet: it searches for an export',
-  };
+  return { status: 'running', summary: runIds.length > 0 ? 'enriching' : 'no run yet' };
 }
 
 /** Temporal's wrappers say only where an error happened; the innermost error says what happened. */
 function innermost(error: Error): Error {
   return error.cause instanceof Error ? innermost(error.cause) : error;
-}
-
-/** Undefined if the warehouse does not have the run, such as a new warehouse. */
-async function runIfKnown({ warehouse }: Session, runId: string): Promise<RunRecord | undefined> {
-  return getRun(warehouse, runId).catch((error: unknown) => {
-    if (error instanceof Problem && error.type === 'run.unknown') return undefined;
-    throw error;
-  });
 }
 
 function shown(timezone: string, time: string | undefined): string {

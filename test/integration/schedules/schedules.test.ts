@@ -99,7 +99,7 @@ async function fire(activities: ScriptedActivities): Promise<string> {
   });
   return control.runUntil(
     calls.runUntil(async () => {
-      await triggerSchedule(client, await getSchedule(client, name));
+      await triggerSchedule(client, definition());
       const workflowId = await expect
         .poll(async () => (await getSchedule(client, name)).description.info.recentActions.length)
         .toBe(1)
@@ -119,7 +119,7 @@ async function fire(activities: ScriptedActivities): Promise<string> {
 
 describe('a schedule in Temporal', () => {
   it('a schedule is read back from Temporal as it was defined, with its times', async () => {
-    expect(await putSchedule(temporal.client, definition())).toBeUndefined();
+    expect(await putSchedule(temporal.client, definition())).toBe(true);
     const known = await getSchedule(temporal.client, name);
     expect(known.definition).toEqual(definition());
     const hours = known.description.info.nextActionTimes.map((time) =>
@@ -134,7 +134,7 @@ describe('a schedule in Temporal', () => {
     await putSchedule(temporal.client, definition());
     await temporal.client.schedule.getHandle(name).pause('CRM migration');
     const changed = definition({ cron: '@daily', overlap: 'skip' });
-    expect(await putSchedule(temporal.client, changed)).toEqual(definition());
+    expect(await putSchedule(temporal.client, changed)).toBe(false);
     const known = await getSchedule(temporal.client, name);
     expect(known.definition).toEqual(changed);
     expect(known.description.state).toMatchObject({ paused: true, note: 'CRM migration' });
@@ -201,14 +201,14 @@ describe('a schedule that fires', () => {
   it('deleting a schedule cancels a time that waits for a worker, so that no later worker begins a run', async () => {
     const { client } = temporal;
     await putSchedule(client, definition());
-    await triggerSchedule(client, await getSchedule(client, name));
+    await triggerSchedule(client, definition());
     const triggered = async () => (await getSchedule(client, name)).description.info.runningActions;
     const { workflowId } = await expect
       .poll(triggered)
       .toHaveLength(1)
       .then(async () => (await triggered())[0]!.workflow);
     const deleted = await deleteSchedule(client, await getSchedule(client, name));
-    expect(deleted).toEqual({ cancelled: [workflowId], continuing: [], runs: [] });
+    expect(deleted).toEqual([]);
     const activities = new ScriptedActivities();
     activities.scheduled = { runs: [runInput('monday.csv')], refused: [], left: 0 };
     const worker = await controlWorker(activities);

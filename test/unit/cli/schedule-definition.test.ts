@@ -1,16 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import {
   defineSchedule,
-  differences,
   type ScheduleDefinition,
   type ScheduleFlags,
 } from '../../../src/cli/schedule/schedule-definition.ts';
-import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
-
-const folder = temporaryFolder();
 
 interface Given extends Partial<ScheduleFlags> {
   readonly name?: string;
@@ -55,10 +50,6 @@ it('defineSchedule() reads the flags of a schedule and of its runs; paths are re
   } satisfies ScheduleDefinition);
 });
 
-it('defineSchedule() raises a catch-up to the shortest of Temporal, so that it shows no difference', async () => {
-  expect(await define({ ...ofFile, catchUp: '0s' })).toMatchObject({ catchUpSeconds: 10 });
-});
-
 it.each<[string, Given, string]>([
   ['a cron line of six fields', { ...ofFile, cron: '0 0 2 * * *' }, '--cron'],
   ['a day of the month and of the week', { ...ofFile, cron: '0 2 1 * mon' }, '--cron'],
@@ -77,26 +68,8 @@ it.each<[string, Given, string]>([
   });
 });
 
-it('defineSchedule() refuses rows of the database if the mapping file names an encoding', async () => {
-  const mapping = join(folder, 'rows.yaml');
-  writeFileSync(mapping, 'encoding: windows-1251\n');
-  await expect(define({ query: 'select 1', mapping })).rejects.toMatchObject({
-    message: expect.stringContaining('have no encoding') as string,
-    next: 'remove it from the mapping file',
-  });
-});
-
 it('defineSchedule() refuses a schedule if nothing limits the credits, except with --no-budget', async () => {
   await expect(define(ofFile, false)).rejects.toMatchObject({ type: 'credits.no-ceiling' });
   await expect(define({ ...ofFile, maxCredits: '5' }, false)).resolves.toBeDefined();
   await expect(define({ ...ofFile, budget: false }, false)).resolves.toBeDefined();
-});
-
-it('differences() has a line for each flag that differs', async () => {
-  const [before, after] = [
-    await define(ofFile),
-    await define({ ...ofFile, maxCredits: '5', cron: '@daily' }),
-  ];
-  expect(differences(before, after)).toEqual(['cron: 0 2 * * * → @daily', 'max-credits: not set → 5']);
-  expect(differences(before, before)).toEqual([]);
 });
