@@ -1,21 +1,10 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { isWorkflowGone } from './connection.ts';
 
-/** gRPC's code of an operation that the state of the workflow does not allow. */
-const failedPrecondition = 9;
 /** Temporal tries a failed workflow task again, after growing pauses. Fewer failures can be a worker that restarts. */
 const leastAttempts = 3;
 /** The failure of a workflow task is followed by the events that came since, such as signals. */
 const newestEvents = 10;
-
-/**
- * Whether the server refuses an update because tasks of the workflow fail at the workers, such as tasks whose payloads
- * a worker cannot decrypt.
- */
-export function isWorkflowTaskFailing(error: unknown): boolean {
-  const { cause } = error as { cause?: { code?: unknown; details?: unknown } };
-  return cause?.code === failedPrecondition && String(cause.details).includes('Workflow Task');
-}
 
 /**
  * Finds out whether the tasks of a workflow, or of its children, fail at the workers again and again.

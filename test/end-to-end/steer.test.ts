@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { projectFile } from '../../src/files/project-file.ts';
-import { announce, withdraw } from '../../src/dev/presence.ts';
 import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
@@ -72,12 +71,6 @@ it('enrich pause holds a killed run and records its calls', async () => {
   const alone = await system.hereAlone(['status', runId, '--json']);
   for (const facts of [inList, alone.facts()])
     expect(facts).toMatchObject({ reason_type: 'run.no-worker', next: `enrich resume ${runId}` });
-  const workers = join(system.directory, 'state', 'workers');
-  const mark = announce(workers);
-  const working = await system.hereAlone(['status', runId]);
-  expect(working.stdout).toContain(`run ${runId}: running`);
-  expect(working.stdout).toMatch(new RegExp(`watch it: http.*/workflows/${runId}/[^/]+/user-metadata`));
-  withdraw(workers, mark);
   expect(await system.hereAlone(['pause', runId])).toMatchObject({ code: 0 });
   const inFlight = `select count(*)::int as calls from enrichment.attempts where status = 'admitted'`;
   expect((await system.warehouse.pool.query(inFlight)).rows).toEqual([{ calls: 0 }]);

@@ -9,8 +9,6 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { sampleExport } from '../../sandbox/sample-export.ts';
 import { print, table, tell } from '../terminal/output.ts';
-import { planExport } from '../run/plan-export.ts';
-import { describeMapping, describePlan } from '../run/describe-plan.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { readRunView, reportRun } from '../run/run-status.ts';
 import { describeService, refuseInventedPeople } from '../session/with-service.ts';
@@ -45,13 +43,7 @@ export function demoCommand(): Command {
       const spec = await specifyRun(parseAddress(file, process.cwd()), { reveal: 'phone', source }, config);
       const view = await withSession(config, { temporal: true, service: true }, async (session) => {
         await refuseInventedPeople(session);
-        const { run, plan } = await planExport(session, spec);
-        // The columns are those of the CRM. No person has named the source of the demo.
-        const recognised = { ...run, source: crm, options: { ...run.options, source: null } };
-        tell(`\n${describeMapping(recognised)}\n`);
-        tell(`${describePlan(plan, run.options)}\n`);
-        const ended = await enrichExport(session, spec, { asks: false, showsPlan: false });
-        tell('');
+        const ended = await enrichExport(session, spec, false);
         await showContacts(session);
         return readRunView(session, ended);
       });

@@ -78,7 +78,7 @@ function enrichingCommand(name: string, priority: RunPriority): Command {
     }
     const needs = { temporal: true, service: knowsService(config) };
     const view = await withSession(config, needs, async (session) =>
-      readRunView(session, await enrichExport(session, spec, { asks, showsPlan: !asks })),
+      readRunView(session, await enrichExport(session, spec, asks)),
     );
     reportRun(view, options.json === true);
   });

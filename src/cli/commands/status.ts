@@ -1,11 +1,9 @@
-import type { Config } from '../../config/settings.ts';
 import { describeAskedService, sandbox } from '../../domain/runs/run-options.ts';
 import { counted, formatNumber } from '../../domain/text/format.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { listRuns } from '../../runs/runs.ts';
 import { anyRun, correctedFacts, describeUiAddress, printRun, readRunView } from '../run/run-status.ts';
-import { isCommandPresent } from '../session/live-workers.ts';
-import { withSession, type Session } from '../session/session.ts';
+import { withWarehouse, type Session } from '../session/session.ts';
 import { settingsOfExisting } from '../session/command-settings.ts';
 import { Command, wholeNumber, type JsonFlag } from '../terminal/command.ts';
 import { print, printJson, recordTable, tell } from '../terminal/output.ts';
@@ -19,13 +17,12 @@ export function statusCommand(): Command {
     .explain('\nExamples:\n  enrich status\n  enrich status latest --json')
     .action(async (runId: string | undefined, options: JsonFlag & { limit: number }) => {
       const config = settingsOfExisting();
-      // The command prints a link to a UI that runs already, and starts no server for it.
-      const needs = { temporal: runId !== undefined && hasUi(config), service: false };
-      await withSession(config, needs, async (session) => {
+      await withWarehouse(config, async (session) => {
         if (runId === undefined) return showRuns(session, options);
         const view = await readRunView(session, await readRunFacts(session.warehouse, runId));
         printRun(view, options.json === true);
-        const uiAddress = needs.temporal ? await describeUiAddress(session, view.facts.run_id) : undefined;
+        if (config.temporalAddress === undefined) return;
+        const uiAddress = describeUiAddress(session, view.facts.run_id);
         if (uiAddress !== undefined) (options.json === true ? tell : print)(`  ${uiAddress}`);
       });
     });
@@ -59,8 +56,4 @@ async function showRuns(session: Session, flags: JsonFlag & { limit: number }): 
       hint(`  ${facts.run_id}: ${facts.reason}\n  next: ${facts.next ?? ''}`);
   const ofSandbox = views.filter(({ facts }) => facts.service === sandbox).length;
   if (ofSandbox > 0) hint(`  ${counted(ofSandbox, 'run')} asked ${describeAskedService(sandbox)}`);
-}
-
-function hasUi(config: Config): boolean {
-  return config.temporalAddress === undefined ? isCommandPresent(config) : config.temporalUiUrl !== undefined;
 }

@@ -6,16 +6,16 @@ import type { RunFacts } from '../../contract/run-facts.ts';
 import { isInProgress, statusText, type RunStatus } from '../../contract/run-statuses.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
+import { Problem } from '../../domain/problem.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
 import { readOutcomes, readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
-import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
 import { findLostWorker, withAnswerDeadline } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../terminal/output.ts';
 import { Progress, type ProgressFigures } from './progress.ts';
-import { isWorking, readRunWait, workflowEnded, workflowFailing } from './run-status.ts';
+import { findLostWorkflow, isWorking, readRunWait } from './run-status.ts';
 
 const pollMilliseconds = 250;
 /** Number of polls of the database for each check whether the workflow was terminated. */
@@ -66,14 +66,13 @@ export async function followRun(
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
     if (ended || signal.aborted) return run.status;
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
-    const end = await withAnswerDeadline(session, async () => {
+    const lost = await withAnswerDeadline(session, async () => {
       await notifyDelivery(session, handle);
-      const failure = await readTaskFailure(await session.temporal(), runId).catch(() => undefined);
-      if (failure !== undefined) throw workflowFailing(runId, failure);
-      // Without an answer, the workers wait for Temporal, and so does this command.
-      return readWorkflowEnd(handle).catch(() => undefined);
+      return findLostWorkflow(session, runId);
     });
-    return end === undefined ? undefined : pauseWithoutWorkflow(session, runId, end);
+    if (lost?.type === 'run.workflow-failing')
+      throw new Problem(lost.type, lost.reason, { where: runId, next: lost.next });
+    return lost && pauseWithoutWorkflow(session, runId, lost.reason);
   };
   try {
     for (let poll = 1; ; poll += 1) {
@@ -160,10 +159,11 @@ async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise
 }
 
 /** Marks a run as paused whose workflow was terminated, failed or lost before it could set the run's status. */
-async function pauseWithoutWorkflow(session: Session, runId: string, why: string): Promise<RunStatus> {
+async function pauseWithoutWorkflow(session: Session, runId: string, reason: string): Promise<RunStatus> {
   const { status } = await getRun(session.warehouse, runId);
   if (statusesThatEndTheWait.includes(status)) return status;
-  await setRunStatus(session.warehouse, runId, 'paused', workflowEnded(runId, why));
+  const next = `enrich resume ${runId}`;
+  await setRunStatus(session.warehouse, runId, 'paused', { type: 'workflow.ended', reason, next });
   // A run that the operator cancels stays so: `enrich cancel` ends it without its workflow.
   return (await getRun(session.warehouse, runId)).status;
 }
@@ -183,31 +183,28 @@ export function interruptionOf(session: Session, runId: string): AbortSignal {
       tell(`\nstopped at once; continue with: enrich resume ${runId}`);
       process.exit(exitCode);
     }
-    tell(whatStopDoes(session));
+    tell(
+      session.stack.temporal.embedded
+        ? '\nstopping: no further call is sent; waiting for calls in flight\n' +
+            '  a second Ctrl-C stops at once: the cost of these calls is then unknown and stays reserved'
+        : '\nthe run continues on the workers',
+    );
     interrupted.abort();
   });
   return interrupted.signal;
 }
 
-function whatStopDoes({ stack, config }: Session): string {
-  if (!stack.temporal.embedded) return '\nthe run continues on the workers';
-  return [
-    `\nstopping: no further call is sent; waiting up to ${config.service.callTimeoutSeconds} s for calls in flight`,
-    '  a second Ctrl-C stops at once: the cost of these calls is then unknown and stays reserved',
-  ].join('\n');
-}
-
 interface WaitOptions {
   readonly onPlan?: OnPlan | undefined;
-  /** As `interruptionOf` returns it; default: from now on. */
-  readonly interrupted?: AbortSignal | undefined;
+  /** As `interruptionOf` returns it. */
+  readonly interrupted: AbortSignal;
 }
 
 /** Waits until a run has ended or needs the operator, as `enrich run` and `enrich resume` do. */
 export async function waitForRun(
   session: Session,
   handle: WorkflowHandle,
-  { onPlan, interrupted = interruptionOf(session, handle.workflowId) }: WaitOptions = {},
+  { onPlan, interrupted }: WaitOptions,
 ): Promise<RunFacts> {
   const runId = handle.workflowId;
   const { embedded } = session.stack.temporal;
@@ -241,5 +238,4 @@ export async function leaveRun(session: Session, runId: string): Promise<void> {
   const next = `enrich resume ${runId}, or the same command again`;
   const pause: PauseReason = { type: 'run.interrupted', reason: 'interrupted', next };
   if (isInProgress(status)) await setRunStatus(session.warehouse, runId, 'paused', pause);
-  else tell(`the run was interrupted (${statusText(status)}); to continue it: ${next}`);
 }

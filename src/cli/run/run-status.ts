@@ -10,11 +10,10 @@ import { counted, minuteOf } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
 import { bulkMatchScope, freeSlots, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
-import { reservedSlots } from '../../ledger/waiting-batches.ts';
 import { readContestedRows, readLostContacts } from '../../report/figures.ts';
 import { readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, listRuns, type RunRecord } from '../../runs/runs.ts';
-import { describeTemporalFailure, isWorkflowGone } from '../../temporal/connection.ts';
+import { describeTemporalFailure } from '../../temporal/connection.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
 import { hasWorker } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
@@ -93,97 +92,77 @@ type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
  * @returns undefined: the stored reason is right
  */
 async function presentReason(session: Session, facts: RunFacts): Promise<Reason | undefined> {
-  const isBudgetPause = facts.status === 'paused' && facts.reason_type === 'budget.empty';
+  const { run_id: runId, status } = facts;
+  const isBudgetPause = status === 'paused' && facts.reason_type === 'budget.empty';
   if (!isWorking(facts) && !isBudgetPause) return undefined;
-  const worker = await hasWorker(session).catch((error: unknown) => withoutAnswer(session, error));
-  if (typeof worker !== 'boolean') return isBudgetPause ? undefined : worker;
-  const lost = worker && session.config.temporalAddress !== undefined && (await lostWorkflow(session, facts));
-  if (lost) return lost;
-  if (worker) return undefined;
-  if (!isBudgetPause) return withoutWorker(session, facts);
-  return { ...facts, next: `${facts.next ?? ''}, then enrich resume ${facts.run_id}: no worker is running` };
+  const isServer = session.config.temporalAddress !== undefined;
+  const worker = await hasWorker(session).catch((error: unknown) => {
+    const problem = describeTemporalFailure(error, session.stack.temporal);
+    if (problem instanceof Problem) return problem;
+    throw error;
+  });
+  if (worker instanceof Problem) {
+    const reason = `Temporal cannot tell whether the run has a worker: ${worker.message}`;
+    return isBudgetPause ? undefined : { reason_type: null, reason, next: worker.next };
+  }
+  if (!worker)
+    return isBudgetPause
+      ? { ...facts, next: `${facts.next ?? ''}, then enrich resume ${runId}: no worker is running` }
+      : withoutWorker(session, runId, isServer ? 'start a worker: enrich worker' : `enrich resume ${runId}`);
+  // A scheduled run gets its workflow only after the run before.
+  if (!isServer || status === 'ingesting') return undefined;
+  const lost = await findLostWorkflow(session, runId);
+  // The run may have ended since its status was read.
+  if (!lost || (await getRun(session.warehouse, runId)).status !== status) return undefined;
+  const next = status === 'cancelling' ? `enrich cancel ${runId}` : lost.next;
+  return { reason_type: lost.type, reason: lost.reason, next };
 }
 
-function withoutAnswer({ stack }: Session, error: unknown): Reason {
-  const problem = describeTemporalFailure(error, stack.temporal);
-  if (!(problem instanceof Problem)) throw error;
-  const reason = `Temporal cannot tell whether the run has a worker: ${problem.message}`;
-  return { reason_type: null, reason, next: problem.next };
-}
-
-async function withoutWorker({ config, warehouse }: Session, { run_id: runId }: RunFacts): Promise<Reason> {
+async function withoutWorker({ warehouse }: Session, runId: string, next: string): Promise<Reason> {
   const { inFlight } = await readRunMoney(warehouse, runId);
   const lostCalls =
     inFlight === 0
       ? ''
       : `; ${counted(inFlight, 'call')} had no recorded answer: the credits stay reserved, and become unknown when ` +
         'the run continues';
+  const reason = `no worker carries out the run, and no call is sent until it continues${lostCalls}`;
+  return { reason_type: 'run.no-worker', reason, next };
+}
+
+interface LostWorkflow extends Omit<PauseReason, 'type'> {
+  readonly type: 'workflow.ended' | 'run.workflow-failing';
+}
+
+/**
+ * Why the workflow of a run does not continue: it has ended, or its tasks fail at the workers.
+ *
+ * @returns undefined: it continues, or Temporal does not answer, for which the workers wait as well
+ */
+export async function findLostWorkflow(session: Session, runId: string): Promise<LostWorkflow | undefined> {
+  const client = await session.temporal();
+  const end = await readWorkflowEnd(client.workflow.getHandle(runId)).catch(() => undefined);
+  if (end !== undefined) return { type: 'workflow.ended', reason: end, next: `enrich resume ${runId}` };
+  const failure = await readTaskFailure(client, runId).catch(() => undefined);
+  if (failure === undefined) return undefined;
   return {
-    reason_type: 'run.no-worker',
-    reason: `no worker carries out the run, and no call is sent until it continues${lostCalls}`,
-    next: config.temporalAddress === undefined ? `enrich resume ${runId}` : 'start a worker: enrich worker',
+    type: 'run.workflow-failing',
+    reason: `the workers cannot read or carry out the workflow of this run: ${failure || 'see their log'}`,
+    next:
+      'give this command and the workers the same TEMPORAL_CODEC_KEYS, or correct what the message names; Temporal ' +
+      `retries the workflow within ten minutes, then: enrich resume ${runId}`,
   };
 }
 
-/** Why a run whose workflow has ended, or cannot be carried out, does not continue. */
-async function lostWorkflow(
-  session: Session,
-  { run_id: runId, status }: RunFacts,
-): Promise<Reason | undefined> {
-  const client = await session.temporal();
-  const end = await readWorkflowEnd(client.workflow.getHandle(runId)).catch(() => undefined);
-  // A scheduled run gets its workflow only after the run before. A run may have ended since its status was read.
-  const isLost = async (): Promise<boolean> =>
-    status !== 'ingesting' && (await getRun(session.warehouse, runId)).status === status;
-  if (end !== undefined && (await isLost())) {
-    const { type, reason, next } = workflowEnded(runId, end);
-    return { reason_type: type, reason, next: status === 'cancelling' ? `enrich cancel ${runId}` : next };
-  }
-  const failure = await readTaskFailure(client, runId).catch(() => undefined);
-  if (failure === undefined) return undefined;
-  const { type, message, next } = workflowFailing(runId, failure);
-  return { reason_type: type, reason: message, next };
-}
-
-/** @param reason the failure of the workflow at the workers; undefined or empty: only their log has the reason */
-export function workflowFailing(runId: string, reason?: string, cause?: unknown): Problem {
-  const what = 'the workers cannot read or carry out the workflow of this run';
-  return new Problem('run.workflow-failing', reason ? `${what}: ${reason}` : what, {
-    where: runId,
-    next: reason?.startsWith('BadSearchAttributes')
-      ? 'wait: the workers add missing search attributes within ten minutes, and Temporal retries the workflow; if ' +
-        'the server refuses, an administrator adds them with temporal operator search-attribute create'
-      : 'set TEMPORAL_CODEC_KEYS to the keys of the workers, or unset it if the workers have none; if the keys are ' +
-        'the same, look at the log of the workers; Temporal retries the workflow within ten minutes: then repeat ' +
-        'the command',
-    cause,
-  });
-}
-
-/** The pause of a run that has lost its workflow. */
-export function workflowEnded(runId: string, reason: string): PauseReason {
-  return { type: 'workflow.ended', reason, next: `enrich resume ${runId}` };
-}
-
-/** Lines that say why a running run makes no calls. */
+/** Why a running run makes no call now, as a line. */
 export async function describeWait(
   session: Pick<Session, 'config' | 'warehouse'>,
-  facts: RunFacts,
+  { run_id: runId, status }: RunFacts,
 ): Promise<string[]> {
-  if (facts.status !== 'running') return [];
+  if (status !== 'running') return [];
   const { warehouse } = session;
-  const run = await getRun(warehouse, facts.run_id);
-  const { reason } = await readRunWait(session, run, await readRunMoney(warehouse, facts.run_id));
-  const batches = await reservedSlots(warehouse.database, run.options.priority);
-  return [
-    ...(reason === undefined ? [] : [`  ${reason}`]),
-    ...(batches === 0
-      ? []
-      : [
-          `  runs of a higher priority have ${counted(batches, 'batch', 'batches')} waiting for a call: while the ` +
-            'rate windows are full, this one makes none',
-        ]),
-  ];
+  const money = await readRunMoney(warehouse, runId);
+  const { reason } = await readRunWait(session, await getRun(warehouse, runId), money);
+  return reason === undefined ? [] : [`  ${reason}`];
 }
 
 /** Why a run makes no call now, and how long its calls take. */
@@ -235,24 +214,10 @@ export async function tellOtherRuns({ stack, warehouse }: Session, runId: string
   }
 }
 
-/**
- * Says where to watch a run in Temporal's UI. The embedded server keeps its ports, so the address stays valid for
- * `enrich dev`.
- *
- * @returns undefined without a known UI, without an answer of Temporal, or without a workflow of the run
- */
-export async function describeUiAddress(session: Session, runId: string): Promise<string | undefined> {
-  const { uiUrl, namespace, embedded } = session.stack.temporal;
+/** Says where to watch a run in Temporal's UI; undefined: the UI is not known. */
+export function describeUiAddress({ stack }: Session, runId: string): string | undefined {
+  const { uiUrl, namespace, embedded } = stack.temporal;
   if (uiUrl === undefined) return undefined;
-  try {
-    const { workflow } = await session.temporal();
-    // Without the id of an execution the UI opens the history.
-    const { runId: executionId } = await workflow.getHandle(runId).describe();
-    const address = `${uiUrl}/namespaces/${namespace}/workflows/${runId}/${executionId}/user-metadata`;
-    return `${embedded ? 'while enrich run or enrich dev runs, ' : ''}watch it: ${address}`;
-  } catch (error) {
-    const isProblem = describeTemporalFailure(error, session.stack.temporal) instanceof Problem;
-    if (isWorkflowGone(error) || isProblem) return undefined;
-    throw error;
-  }
+  const address = `${uiUrl}/namespaces/${namespace}/workflows/${runId}`;
+  return `${embedded ? 'while enrich run or enrich dev runs, ' : ''}watch it: ${address}`;
 }

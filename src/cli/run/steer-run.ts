@@ -11,12 +11,10 @@ import { endAbandonedRun } from '../../runs/finish-run.ts';
 import { firstOpenPage } from '../../runs/pages.ts';
 import { runInputOf, getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
-import { isWorkflowTaskFailing } from '../../temporal/failing-workflow.ts';
 import { testHeartbeat } from '../../telemetry/kill-point.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../terminal/output.ts';
 import { untilCallsAreRecorded } from './follow-run.ts';
-import { workflowFailing } from './run-status.ts';
 
 /**
  * Continues a run: clears a pause, and starts the workflow again where it was lost.
@@ -29,7 +27,6 @@ export async function resumeRun(
   run: RunRecord,
   approves: boolean,
 ): Promise<WorkflowHandle> {
-  await requireKeys(session, run.runId);
   // An update waits for a worker, and embedded Temporal has only this command's.
   if (session.stack.temporal.embedded) await session.work();
   const client = await session.temporal();
@@ -59,11 +56,11 @@ async function continueWorkflow(
   if (status === 'running') update().catch(() => {});
   if (!isPaused && !(approves && status === 'awaiting_approval')) return false;
   try {
-    await tellingWait(session, 'waiting for a worker, which continues the run', update);
+    await update();
     return true;
   } catch (error) {
     const isRefused = isUpdateRefused(error);
-    if (!isRefused && !isWorkflowGone(error)) throw knownFailure(error, runId) ?? error;
+    if (!isRefused && !isWorkflowGone(error)) throw error;
     // A workflow that refuses is not there yet, or has no call left: only the tables wait for the operator.
     const continued = plan ? 'running' : 'ingesting';
     await setRunStatus(session.warehouse, runId, continued, undefined, { byPerson: isPaused });
@@ -116,53 +113,40 @@ export function staysPaused({ status, pauseReason }: RunRecord): boolean {
   return status === 'paused' && needsResume(pauseReason);
 }
 
-const recorded =
-  'recorded: the run makes no further call. Waiting for a worker, which carries it out; Ctrl-C is safe';
+const recorded = 'recorded: the run makes no further call; waiting for a worker, which carries it out';
 
 /**
  * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails or the
  * command is interrupted. Does nothing for a run that stays paused anyway.
  *
- * The status of a run without people left is not written first: its workflow can refuse the pause, and a command that
- * waits for the run would end meanwhile and report a paused run.
+ * @throws UsageProblem `run.not-steerable` for a run that is not about to make calls
  */
 export async function pauseRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
   if (staysPaused(run)) return;
-  await requireKeys(session, run.runId);
-  const { warehouse, stack } = session;
-  const mayCall = isInProgress(run.status) || run.status === 'paused';
-  const isRecorded = mayCall && (await hasPeopleLeft(warehouse, run));
-  const pauseReason = pauseByPerson(run.runId, why);
-  if (isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
-  try {
-    if (stack.temporal.embedded) await session.work();
-    const isSent = await tellingWait(session, isRecorded ? recorded : 'waiting for a worker', () =>
-      sendUpdate(session, run.runId, 'pause', why),
+  const { runId, status } = run;
+  const { warehouse, stack, config } = session;
+  const mayCall = isInProgress(status) || status === 'paused';
+  if (!mayCall || !(await hasPeopleLeft(warehouse, run)))
+    throw new UsageProblem(
+      'run.not-steerable',
+      `the run is ${statusText(status)}: only a run that is about to make calls can be paused`,
+      { where: runId, next: `see the status of the run: enrich status ${runId}` },
     );
-    if (!isSent) {
-      requireUnfinished(await getRun(warehouse, run.runId));
-      if (!mayCall) throw notPausable(run);
-      if (!isRecorded) await setRunStatus(warehouse, run.runId, 'paused', pauseReason);
-    }
-    // No later command might record the calls of a killed one: the worker of this command makes them unknown.
-    if (stack.temporal.embedded)
-      await untilCallsAreRecorded(session, run.runId, session.config.service.callTimeoutSeconds * 1_000);
+  await setRunStatus(warehouse, runId, 'paused', pauseByPerson(runId, why));
+  if (stack.temporal.embedded) await session.work();
+  else tell(recorded);
+  try {
+    await sendUpdate(session, runId, 'pause', why);
   } catch (error) {
-    // The workflow refuses to pause a run without calls left to make, or without an approval to make calls.
-    if (isRecorded && error instanceof Problem && isUpdateRefused(error.cause))
-      await setRunStatus(warehouse, run.runId, 'running', undefined, { byPerson: true });
+    // The workflow refuses to pause a run that has made its last call meanwhile.
+    if (error instanceof Problem && isUpdateRefused(error.cause))
+      await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
     throw error;
   }
-}
-
-/** Says what the workflow of the run would say: the run has none any more. */
-function notPausable({ runId, status }: RunRecord): UsageProblem {
-  const what = `the run is ${statusText(status)}: only a run that is about to make calls can be paused`;
-  return new UsageProblem('run.not-steerable', what, {
-    where: runId,
-    next: `see the status of the run: enrich status ${runId}`,
-  });
+  // No later command might record the calls of a killed one: the worker of this command makes them unknown.
+  if (stack.temporal.embedded)
+    await untilCallsAreRecorded(session, runId, config.service.callTimeoutSeconds * 1_000);
 }
 
 /** Whether a run can still make calls. */
@@ -177,12 +161,11 @@ async function hasPeopleLeft(warehouse: Warehouse, { runId, planHash }: RunRecor
  */
 export async function cancelRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
-  await requireKeys(session, run.runId);
   const { warehouse } = session;
   await setRunStatus(warehouse, run.runId, 'cancelling', cancellation(run.runId, why));
   if (session.stack.temporal.embedded) await session.work();
-  const update = (): Promise<boolean> => sendUpdate(session, run.runId, 'cancel', why);
-  if (await tellingWait(session, recorded, update)) {
+  else tell(recorded);
+  if (await sendUpdate(session, run.runId, 'cancel', why)) {
     const handle = (await session.temporal()).workflow.getHandle(run.runId);
     await handle.result().catch(() => {});
   }
@@ -216,10 +199,10 @@ async function sendUpdate(
     return true;
   } catch (error) {
     if (isWorkflowGone(error)) return false;
-    const known = knownFailure(error, runId);
-    if (known) throw known;
-    const cause = (error as { cause?: Error }).cause;
-    throw new Problem('run.not-steerable', cause?.message ?? (error as Error).message, {
+    const { message, cause } = error as Error & { cause?: unknown };
+    // Such as a missing key for the answer.
+    for (const known of [error, cause]) if (known instanceof Problem) throw known;
+    throw new Problem('run.not-steerable', cause instanceof Error ? cause.message : message, {
       where: runId,
       next: `see the status of the run: enrich status ${runId}`,
       // The run is in a state without this step: repeating the command does not help.
@@ -227,55 +210,4 @@ async function sendUpdate(
       cause: error,
     });
   }
-}
-
-/** A worker answers within this time. */
-const toldAfterMilliseconds = 3_000;
-
-/** Says on a server that an update waits for a worker: a lost worker looks alive to Temporal for a minute. */
-async function tellingWait<Result>(
-  session: Session,
-  text: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  if (session.stack.temporal.embedded) return work();
-  const timer = setTimeout(() => tell(text), toldAfterMilliseconds);
-  try {
-    return await work();
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const keyCheckMilliseconds = 5_000;
-
-/**
- * Refuses before anything changes if this command cannot decrypt the payloads of a run: an update would change the run,
- * and its answer could not be read.
- *
- * @throws Problem `codec.*`
- */
-async function requireKeys(session: Session, runId: string): Promise<void> {
-  try {
-    const client = await session.temporal();
-    const { staticSummary } = await client.withDeadline(Date.now() + keyCheckMilliseconds, () =>
-      client.workflow.getHandle(runId).describe(),
-    );
-    await staticSummary();
-  } catch (error) {
-    // The command itself finds out whether Temporal is away or the workflow is gone.
-    if (isCodecProblem(error)) throw error;
-  }
-}
-
-/** What is known about a failure of an update that is no decision of the workflow. */
-function knownFailure(error: unknown, runId: string): Problem | undefined {
-  const { cause } = error as { cause?: unknown };
-  const codecProblem = [error, cause].find(isCodecProblem);
-  if (codecProblem) return codecProblem;
-  return isWorkflowTaskFailing(error) ? workflowFailing(runId, undefined, error) : undefined;
-}
-
-function isCodecProblem(error: unknown): error is Problem {
-  return error instanceof Problem && error.type.startsWith('codec.');
 }

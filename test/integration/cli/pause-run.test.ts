@@ -56,16 +56,28 @@ describe('pauseRun() of a run that makes calls', () => {
     expect(await statusAtUpdate(await runOfOne(undefined))).toBe('paused');
   });
 
-  it('pauseRun() leaves the pause to the workflow if no person is left to ask for', async () => {
-    expect(await statusAtUpdate(await runOfOne('enriched'))).toBe('running');
+  it('pauseRun() refuses a run without people left to ask for', async () => {
+    const run = await runOfOne('enriched');
+    await expect(pauseRun(session(), run, 'review')).rejects.toMatchObject({ type: 'run.not-steerable' });
+    expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'running' });
+  });
+
+  it('pauseRun() lets a run continue whose workflow refuses the pause', async () => {
+    const run = await runOfOne(undefined);
+    const cause = Object.assign(new Error('no call is left'), { name: 'ApplicationFailure' });
+    executeUpdate.mockRejectedValueOnce(
+      Object.assign(new Error('refused'), { name: 'WorkflowUpdateFailedError', cause }),
+    );
+    await expect(pauseRun(session(), run, 'review')).rejects.toMatchObject({ type: 'run.not-steerable' });
+    expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'running' });
   });
 });
 
 describe('pauseRun() of a run without its workflow', () => {
   const gone = Object.assign(new Error('not found'), { name: 'WorkflowNotFoundError' });
 
-  it('pauseRun() pauses a run without its workflow in the tables, also if no person is left to ask for', async () => {
-    const run = await runOfOne('enriched');
+  it('pauseRun() pauses a run without its workflow in the tables', async () => {
+    const run = await runOfOne(undefined);
     executeUpdate.mockRejectedValueOnce(gone);
     await pauseRun(session(), run, { by: 'anna', reason: 'budget review' });
     expect(await getRun(warehouse, run.runId)).toMatchObject({
@@ -74,23 +86,13 @@ describe('pauseRun() of a run without its workflow', () => {
     });
   });
 
-  it('pauseRun() refuses a run without its workflow that awaits its approval', async () => {
+  it('pauseRun() refuses a run that awaits its approval', async () => {
     const { runId } = await runOfOne(undefined);
     await setRunStatus(warehouse, runId, 'awaiting_approval', undefined);
-    executeUpdate.mockRejectedValueOnce(gone);
     await expect(pauseRun(session(), await getRun(warehouse, runId), 'review')).rejects.toMatchObject({
       type: 'run.not-steerable',
       message: expect.stringContaining('the run is awaiting approval'),
     });
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'awaiting_approval' });
-  });
-
-  it('pauseRun() says of a run that has ended in the meantime that the run has ended', async () => {
-    const run = await runOfOne('enriched');
-    executeUpdate.mockImplementationOnce(async () => {
-      await setRunStatus(warehouse, run.runId, 'finished', undefined);
-      throw gone;
-    });
-    await expect(pauseRun(session(), run, 'review')).rejects.toMatchObject({ type: 'run.ended' });
   });
 });
