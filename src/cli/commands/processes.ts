@@ -3,7 +3,6 @@ import { addressWithoutPassword } from '../../db/postgres-errors.ts';
 import { portTaken, UsageProblem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { shellWord } from '../../domain/text/format.ts';
-import { isCommandPresent } from '../session/live-workers.ts';
 import { untilStopped, withSession, type Session } from '../session/session.ts';
 import { settingsOf } from '../session/command-settings.ts';
 import { refuseInventedPeople } from '../session/with-service.ts';
@@ -21,15 +20,9 @@ Their data stays for the next start.
 Example:
   enrich dev`)
     .action(async () => {
-      const config = settingsOf();
-      const isShared = config.temporalAddress === undefined && isCommandPresent(config);
-      await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
+      await withSession(settingsOf(), { temporal: true, service: true, isServer: true }, async (session) => {
         await session.work();
         print(describeStack(session));
-        if (isShared)
-          tell(
-            '\nother commands use these servers already: the commands share them, and the last one stops them',
-          );
         tell('\nstop it with Ctrl-C');
         await untilStopped();
         tell('stopping: waiting for calls in flight');

@@ -1,16 +1,17 @@
 import { keepCreditStatement } from '../../calls/credit-statement.ts';
 import { serviceName } from '../../config/settings.ts';
-import { formatCredits, storedCredits, type Credits } from '../../domain/money/decimal.ts';
+import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
 import { exitCodes, Problem } from '../../domain/problem.ts';
 import { callsLeft } from '../../domain/rates/rate-limit.ts';
-import { reconcileCredits, type Reconciliation } from '../../ledger/credit-statements.ts';
+import type { PollDependencies } from '../../late-results/sync-late-results.ts';
+import { reconcileCredits } from '../../ledger/credit-statements.ts';
 import type { CreditUsage, OperationUsage } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
-import { withSession } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
-import { withService, withSessionClient } from '../session/with-service.ts';
+import { withSession, type Session } from '../session/session.ts';
+import { settingsOf } from '../session/command-settings.ts';
+import { withSessionClient } from '../session/with-service.ts';
 import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
-import { listTable, print, printJson, tell } from '../terminal/output.ts';
+import { listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
 
 /** `enrich usage`: what the service says about calls and credits. */
 export function usageCommand(): Command {
@@ -19,56 +20,50 @@ export function usageCommand(): Command {
     .option('--reconcile', 'compare the service’s statement with the warehouse by credit cycle')
     .option(...jsonOption)
     .explain(`
-Needs a master key, or a key with the scope for usage statistics. If the service states only the rate windows or only
-the credits, the exit code is 3.
+Needs a master key, or a key with the scope for usage statistics. If the service states only a part, the exit code is 3.
+--reconcile: of the held credits, the service has billed at most what is billed and not settled. Unexplained credits
+are beyond both: those of another program, or of calls that the warehouse lacks (docs/budgets.md).
 
 Examples:
   enrich usage
   enrich usage --reconcile`)
-    .action((options: JsonFlag & { readonly reconcile?: boolean }) =>
-      options.reconcile === true ? reconcile(options) : showUsage(options),
-    );
+    .action(async ({ json, reconcile }: JsonFlag & { readonly reconcile?: boolean }) => {
+      await withSession(settingsOf(), { temporal: false, service: true }, (session) =>
+        withSessionClient(session, (dependencies) =>
+          reconcile === true
+            ? reconcileStatements(session, dependencies, json)
+            : showUsage(dependencies, json),
+        ),
+      );
+    });
 }
 
-async function showUsage(options: JsonFlag): Promise<void> {
-  await withService(settingsOf(), async (client, { baseUrl }) => {
-    const [calls, statement] = await Promise.allSettled([client.apiUsage(), client.creditUsage()]);
-    if (calls.status === 'rejected' && statement.status === 'rejected')
-      throw notOffered(calls.reason, baseUrl);
-    const operations = statedBy(calls, 'rate windows', 'RATE_LIMITS applies');
-    const credits = statedBy(statement, 'credits', 'enrich budget show says what this product has counted');
-    const windows = operations?.flatMap(windowsOf) ?? null;
-    if (options.json === true) return printJson({ windows, credits: credits && inDecimals(credits) });
-    const shown = windows?.map((each) => ({
-      ...each,
-      limit: each.limit === null ? 'unlimited' : each.limit,
-    }));
-    if (shown?.length) print(listTable(shown));
-    if (credits) print(describeCredits(credits));
-  });
+async function showUsage({ client, service }: PollDependencies, json: boolean | undefined): Promise<void> {
+  const [calls, statement] = await Promise.allSettled([client.apiUsage(), client.creditUsage()]);
+  if (calls.status === 'rejected' && statement.status === 'rejected') throw notStated(calls.reason, service);
+  const windows = statedBy(calls, 'rate windows')?.flatMap(windowsOf) ?? null;
+  const credits = statedBy(statement, 'credits');
+  if (json === true) return printJson({ windows, credits: credits && inDecimals(credits) });
+  if (windows?.length)
+    print(listTable(windows.map((each) => ({ ...each, limit: each.limit ?? 'unlimited' }))));
+  if (credits) print(describeCredits(credits));
 }
 
 /** What the service states; null if it refuses, which the command says. */
-function statedBy<Stated>(result: PromiseSettledResult<Stated>, what: string, next: string): Stated | null {
+function statedBy<Stated>(result: PromiseSettledResult<Stated>, what: string): Stated | null {
   if (result.status === 'fulfilled') return result.value;
   if (!(result.reason instanceof ServiceFailure)) throw result.reason;
-  tell(`the service does not state the ${what}: ${result.reason.sentence}; ${next}`);
+  tell(`the service does not state the ${what}: ${result.reason.sentence}`);
   process.exitCode = exitCodes.needsPerson;
   return null;
 }
 
 /** The general advice of these failures is for paused runs. */
-function notOffered(failure: unknown, baseUrl: string): unknown {
-  const isOffered =
-    !(failure instanceof ServiceFailure) || (failure.type !== 'not-found' && failure.type !== 'forbidden');
-  if (isOffered) return failure;
-  const [what, next] =
-    failure.type === 'forbidden'
-      ? ['the credential may not read usage statistics', 'use a master key, or one with that scope']
-      : ['this service offers no usage statistics', 'use the usage page of the service'];
-  return new Problem('usage.not-offered', `${what} (HTTP ${failure.httpStatus ?? ''})`, {
-    where: failure.where ?? baseUrl,
-    next: `${next}; enrich budget show says what this product has counted`,
+function notStated(failure: unknown, service: string): unknown {
+  if (!(failure instanceof ServiceFailure)) return failure;
+  return new Problem('usage.not-offered', `the service states no usage: ${failure.sentence}`, {
+    where: service,
+    next: 'use a master key, or one with the scope for usage statistics; enrich budget show has own figures',
     cause: failure,
   });
 }
@@ -105,67 +100,30 @@ function describeCredits(usage: CreditUsage): string {
 }
 
 /** Fetches the newest statement from the service first, then compares all credit cycles and prints them. */
-async function reconcile(options: JsonFlag): Promise<void> {
-  const config = settingsOfExisting();
-  await withSession(config, { temporal: false, service: true }, async (session) => {
-    const missing = await withSessionClient(session, (dependencies) =>
-      keepCreditStatement({ ...dependencies, log: session.log }, undefined),
-    );
-    if (missing !== undefined) {
-      tell(`the service gave no statement now: ${missing}; the figures are from earlier statements`);
-      process.exitCode = exitCodes.needsPerson;
-    }
-    const cycles = await reconcileCredits(session.warehouse.database, serviceName(config));
-    if (options.json === true) return printJson({ missing_statement: missing ?? null, cycles });
-    if (cycles.length === 0)
-      return print(
-        'nothing to compare: the service has not stated its credit usage twice in one credit cycle (each run asks at ' +
-          'its start and end; the key must be a master key or have the scope for usage statistics)',
-      );
-    print(
-      listTable(cycles, [
-        'cycle_start',
-        'cycle_end',
-        'from',
-        'to',
-        'billed',
-        'settled',
-        'held',
-        'unexplained',
-      ]),
-    );
-    conclusionsOf(cycles).forEach(tell);
-  });
-}
-
-/** What follows from the statements for held credits: those of the newest cycle, and of cycles with unknown calls. */
-export function conclusionsOf(cycles: readonly Reconciliation[]): string[] {
-  return cycles
-    .filter((cycle, index) => index === 0 || storedCredits(cycle.unknown) > 0n)
-    .map((cycle) => [nameOf(cycle), conclusionOf(cycle)] as const)
-    .flatMap(([name, conclusion]) => (conclusion === undefined ? [] : [`${name}: ${conclusion}`]));
-}
-
-function nameOf({ cycle_start: start, cycle_end: end }: Reconciliation): string {
-  return `${start ?? '?'} to ${end ?? '?'}`;
-}
-
-/**
- * Another program can have used credits that look like those of held calls, so the billed part of the held credits is
- * known only as a maximum.
- */
-function conclusionOf({ billed, settled, held, unexplained }: Reconciliation): string | undefined {
-  const unsettled = storedCredits(billed) - storedCredits(settled);
-  if (unsettled < 0n)
-    return (
-      `the service has billed ${formatCredits(-unsettled)} credits less than are settled: it bills some calls later, ` +
-      'or has returned credits; compare again after the next run'
-    );
-  if (storedCredits(held) === 0n) return undefined;
-  if (storedCredits(unexplained) > 0n)
-    return 'another program may have used credits: find held calls on the usage page of the service';
-  return unsettled === 0n
-    ? 'the service has billed none of the held credits: enrich attempts release ATTEMPT for calls of unknown cost'
-    : `the service has billed at most ${formatCredits(unsettled)} of the held credits: ` +
-        'enrich attempts settle ATTEMPT --credits N for each billed call of unknown cost';
+async function reconcileStatements(
+  { config, warehouse, log }: Session,
+  dependencies: PollDependencies,
+  json: boolean | undefined,
+): Promise<void> {
+  const missing = await keepCreditStatement({ ...dependencies, log }, undefined);
+  if (missing !== undefined) {
+    tell(`the service gave no statement now: ${missing}; the figures are from earlier statements`);
+    process.exitCode = exitCodes.needsPerson;
+  }
+  const cycles = await reconcileCredits(warehouse.database, serviceName(config));
+  const columns = [
+    'cycle_start',
+    'cycle_end',
+    'from',
+    'to',
+    'billed',
+    'settled',
+    'held',
+    'unexplained',
+  ] as const;
+  const nothing =
+    'nothing to compare: the service has not stated its credit usage twice in one credit cycle (each run asks at its ' +
+    'start and end; the key must be a master key or have the scope for usage statistics)';
+  const text = cycles.length === 0 ? nothing : listTable(cycles, columns);
+  printFacts(json, { missing_statement: missing ?? null, cycles }, text);
 }

@@ -2,8 +2,6 @@ import type { Config } from '../../config/settings.ts';
 import { readClock } from '../../db/expressions.ts';
 import { othersPresent } from '../../dev/presence.ts';
 import {
-  afterPlainText,
-  describePlainText,
   describeWorkerPoll,
   isTemporalAway,
   readWorkerPoll,
@@ -31,33 +29,21 @@ export async function hasWorker(session: Asked): Promise<boolean> {
 /** @returns a hint if a Temporal server does not answer or no worker polls it; undefined: a worker polls */
 export async function findLostWorker(session: Asked): Promise<string | undefined> {
   if (session.stack.temporal.embedded) return undefined;
-  return lostWorkerOf(await tryPoll(session));
+  try {
+    const poll = await withAnswerDeadline(session, () => readPoll(session));
+    return poll.isLost ? `${describeWorkerPoll(poll)}: start one with: enrich worker` : undefined;
+  } catch (error) {
+    // Temporal may refuse the question, and the database may not answer: both are found out by what follows.
+    return isTemporalAway(error)
+      ? 'Temporal does not answer: workers and this command wait for it'
+      : undefined;
+  }
 }
 
-/**
- * Warns if no worker polls a Temporal server, or if this command writes plain text into histories of workers that
- * encrypt. Embedded Temporal has the worker of this command.
- */
+/** Warns if no worker polls a Temporal server. Embedded Temporal has the worker of this command. */
 export async function warnOfWorkers(session: Asked): Promise<void> {
-  const { stack, config } = session;
-  if (stack.temporal.embedded) return;
-  const poll = await tryPoll(session);
-  const lost = lostWorkerOf(poll);
-  if (lost !== undefined) tell(`${stack.temporal.address}: ${lost}`);
-  if (config.temporalCodec !== undefined || typeof poll !== 'object' || poll.keyNames.length === 0) return;
-  tell(`warning: ${describePlainText(poll.keyNames)}: ${afterPlainText}`);
-}
-
-function lostWorkerOf(poll: WorkerPoll | 'away' | undefined): string | undefined {
-  if (poll === 'away') return 'Temporal does not answer: workers and this command wait for it';
-  return poll?.isLost ? `${describeWorkerPoll(poll)}: start one with: enrich worker` : undefined;
-}
-
-/** @returns `away` if Temporal does not answer; undefined if it refuses, or the database does not answer */
-async function tryPoll(session: Asked): Promise<WorkerPoll | 'away' | undefined> {
-  return withAnswerDeadline(session, () => readPoll(session)).catch((error: unknown) =>
-    isTemporalAway(error) ? 'away' : undefined,
-  );
+  const lost = await findLostWorker(session);
+  if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost}`);
 }
 
 async function readPoll({ temporal, warehouse }: Asked): Promise<WorkerPoll> {

@@ -1,30 +1,23 @@
-import type { Client } from '@temporalio/client';
-import type { Config } from '../../config/settings.ts';
-import type { Stack } from '../../dev/stack.ts';
-import type { Logger } from '../../telemetry/log.ts';
-import type { Warehouse } from '../../db/database.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
+import type { Session } from './session.ts';
 import { installRuntime } from '../../temporal/runtime.ts';
 import { startWorker, type RunningWorker } from '../../worker.ts';
 import { keepOwnSchedules } from '../../temporal/own-schedules.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
-import { runOwnReceiver, type ServedMetrics, webhookUrlOf } from './servers.ts';
+import { runOwnReceiver, webhookUrlOf } from './servers.ts';
 import { startLineage } from '../../monitoring/lineage.ts';
 import { commandChannel, urlChannel } from '../../monitoring/notification-channels.ts';
 import { Notifier } from '../../monitoring/notifications.ts';
 import { connectWorker } from '../../temporal/connection.ts';
 import { version } from '../../files/project-file.ts';
 
-/** The parts of a session that its worker uses. */
-export interface WorkerParts {
-  readonly config: Config;
-  readonly stack: Stack;
-  readonly warehouse: Warehouse;
-  readonly log: Logger;
+/** A session, and what its worker needs besides. */
+export interface WorkerParts extends Pick<
+  Session,
+  'config' | 'stack' | 'warehouse' | 'log' | 'temporal' | 'metrics'
+> {
   /** Encrypts payloads. */
   readonly codec: EncryptingCodec;
-  temporal(): Promise<Client>;
-  metrics(): Promise<ServedMetrics | undefined>;
   /** Registers the close of each part, in the order in which the parts were opened. */
   readonly atEnd: (close: () => Promise<unknown>) => void;
 }

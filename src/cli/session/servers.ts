@@ -79,9 +79,9 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
 
 /**
  * Starts the receiver of a command with embedded Temporal. If another command receives on the same address already, no
- * second receiver is needed: both use the inbox in the database.
+ * second receiver is needed: both use the inbox in the database, and polls fetch what no receiver gets.
  *
- * @returns undefined where another command receives
+ * @returns undefined where the port is taken
  */
 export async function runOwnReceiver(
   config: Config,
@@ -93,9 +93,9 @@ export async function runOwnReceiver(
     recordPort(config, receiver.port);
     return receiver;
   } catch (error) {
-    if (error instanceof Problem && error.type === 'port.taken' && (await receivesAt(listen)))
-      return undefined;
-    throw error;
+    if (!(error instanceof Problem && error.type === 'port.taken')) throw error;
+    parts.log.info({ port: listen.port }, 'another command receives webhooks');
+    return undefined;
   }
 }
 
@@ -124,15 +124,6 @@ function recordPort(config: Config, port: number): void {
 
 function portFile(config: Config): string {
   return join(config.embedded.dataDirectory, 'receiver-port');
-}
-
-async function receivesAt(listen: ListenAddress): Promise<boolean> {
-  try {
-    const answer = await fetch(`${httpAddress(listen)}/healthz`, { signal: AbortSignal.timeout(2_000) });
-    return answer.ok && ((await answer.json()) as { alive?: boolean }).alive === true;
-  } catch {
-    return false;
-  }
 }
 
 /**
