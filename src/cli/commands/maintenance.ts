@@ -91,7 +91,6 @@ export function pruneCommand(): Command {
     .description(
       'Remove bodies of answers and deliveries, rows, replaced observations and changes older than RETENTION.',
     )
-    .option('--retention <times>', 'time to keep each (RETENTION), such as answers=90d,staging=30d')
     .option('--yes', 'remove without asking')
     .option(...jsonOption)
     .explain(`
@@ -107,20 +106,15 @@ call or delivery needs stays. The command runs beside workers and can be stopped
 With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
 
 Example:
-  enrich prune --retention answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d --yes`)
-    .action(async (options: AskingFlags & { readonly retention?: string }) => {
-      const config = settingsOfExisting({
-        RETENTION: { flag: '--retention', text: options.retention },
-      });
+  RETENTION=answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d enrich prune --yes`)
+    .action(async (options: AskingFlags) => {
+      const config = settingsOfExisting();
       const { retention } = config;
-      if (Object.keys(retention).length === 0) {
+      if (Object.keys(retention).length === 0)
         throw new UsageProblem('setting.missing', 'no retention is set', {
-          where: 'RETENTION or --retention',
-          next:
-            'write for example answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d; what is not named ' +
-            'is kept forever',
+          where: 'RETENTION',
+          next: 'set for example answers=90d,deliveries=90d,staging=30d; what is not named is kept forever',
         });
-      }
       await withWarehouse(config, async ({ warehouse }) => {
         const show = (figures: PruneFigures, removed: boolean): void => {
           if (options.json === true) return printJson({ removed, retention, ...figures });

@@ -1,6 +1,7 @@
 import { Command, jsonOption, noteOf, type AskingFlags, type NoteFlags } from '../terminal/command.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
+import type { Warehouse } from '../../db/database.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-statuses.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
@@ -11,12 +12,11 @@ import {
   revertUndo,
   undoRun,
   type DiscardedAnswers,
-  type UndoFigures,
 } from '../../runs/undo-run.ts';
 import { approves } from '../terminal/confirm.ts';
 import { describeUndone } from '../run/describe-run.ts';
 import { anyRun } from '../run/run-status.ts';
-import { progressReporter, print, printJson, table, tell } from '../terminal/output.ts';
+import { progressReporter, printFacts, tell } from '../terminal/output.ts';
 import { withWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
 import { settingsOfExisting } from '../session/command-settings.ts';
 
@@ -50,56 +50,53 @@ Examples:
     });
 }
 
-async function undo(session: Session, name: string, options: UndoFlags): Promise<void> {
-  const { warehouse } = session;
+async function undo({ warehouse }: Session, name: string, options: UndoFlags): Promise<void> {
   const run = await getRun(warehouse, name);
+  const { runId } = run;
   requireEnded(run);
   requireAnswers(run, options);
-  const reverts = options.revert === true;
+  const { revert = false, json = false } = options;
   const discards = options.discardAnswers === true && !run.isDiscarded;
-  const show = options.json === true ? () => {} : print;
-  const facts = await readRunFacts(warehouse, run.runId);
-  const isDone = (run.undone === null) === reverts;
-  const figures = isDone ? { removed: 0, restored: 0 } : await measureUndo(warehouse, run.runId);
-  const answer = (undone: boolean, discarded?: DiscardedAnswers): void => {
-    if (options.json !== true) return;
-    const own = reverts
-      ? { removed: 0, returned: figures.removed }
-      : { removed: figures.removed, returned: 0 };
-    printJson<'undo'>({
-      run_id: run.runId,
-      undone,
-      ...own,
-      restored: figures.restored,
-      observations_discarded: discarded?.observations ?? 0,
-      lookup_keys_removed: discarded?.lookupKeys ?? 0,
-      credits: facts.credits,
-    });
-  };
-
-  show(`run ${run.runId}: ${run.status} (${run.source ?? 'no source'}, ${run.fileName})`);
-  if (run.undone && !reverts) show(`  ${describeUndone(run.undone)}`);
+  const facts = await readRunFacts(warehouse, runId);
+  const isDone = (run.undone === null) === revert;
+  const { removed, restored } = isDone ? { removed: 0, restored: 0 } : await measureUndo(warehouse, runId);
+  const answer = (text: string, undone: boolean, discarded?: DiscardedAnswers): void =>
+    printFacts<'undo'>(
+      json,
+      {
+        run_id: runId,
+        undone,
+        removed: revert ? 0 : removed,
+        returned: revert ? removed : 0,
+        restored,
+        observations_discarded: discarded?.observations ?? 0,
+        lookup_keys_removed: discarded?.lookupKeys ?? 0,
+        credits: facts.credits,
+      },
+      text,
+    );
   if (isDone && !discards) {
-    show(`  the run is ${reverts ? 'not undone' : 'undone already'}: nothing was changed`);
-    return answer(!reverts);
+    const state = run.undone ? `undone already: ${describeUndone(run.undone)}` : 'not undone';
+    return answer(`the run is ${state}; nothing was changed`, !revert);
   }
-  show(describe(figures));
-  if (options.yes !== true) {
-    if (!reverts) sayWhatStays(facts, run.options.schedule);
-    if (discards) tell('what the answers of the run said is removed: a rerun pays for its people again');
-    const question = reverts ? 'revert the undo of this run?' : 'undo this run?';
-    if (!(await approves(question, options, 'nothing was changed'))) return answer(run.undone !== null);
-  }
-  if (!isDone) await carryOut(session, run.runId, options);
-  const discarded = discards ? await discardAnswers(warehouse, run.runId, stopAfterBatch()) : undefined;
-  show(reverts ? '  the undo was reverted' : '  undone');
-  if (discarded) show(`  removed: ${counted(discarded.observations, 'observation')}`);
-  answer(!reverts, discarded);
-  if (options.yes === true && !reverts) sayWhatStays(facts, run.options.schedule);
+  if (!json)
+    tell(
+      `run ${runId} (${run.source ?? 'no source'}, ${run.fileName}): contacts with a person whose record is of this ` +
+        `run: ${removed} only in its export, ${restored} in other exports as well, which then decide`,
+    );
+  if (!revert) sayWhatStays(facts, run.options.schedule);
+  if (discards) tell('what the answers of the run said is removed: a rerun pays for its people again');
+  const question = revert ? 'revert the undo of this run?' : 'undo this run?';
+  if (!(await approves(question, options, 'nothing was changed')))
+    return answer('nothing was changed', run.undone !== null);
+  if (!isDone) await carryOut(warehouse, runId, options);
+  const discarded = discards ? await discardAnswers(warehouse, runId, stopAfterBatch()) : undefined;
+  const observations = discarded ? `; removed: ${counted(discarded.observations, 'observation')}` : '';
+  answer(revert ? 'the undo was reverted' : `undone${observations}`, !revert, discarded);
 }
 
 /** @throws Problem `undo.interrupted` */
-async function carryOut({ warehouse }: Session, runId: string, options: UndoFlags): Promise<void> {
+async function carryOut(warehouse: Warehouse, runId: string, options: UndoFlags): Promise<void> {
   const signal = stopAfterBatch();
   const progress = progressReporter('contacts and people');
   const { complete } =
@@ -137,14 +134,6 @@ function requireAnswers(
   });
 }
 
-function describe(figures: UndoFigures): string {
-  return table([
-    ['contacts with a person whose record is of this run', ''],
-    ['only in its export', figures.removed],
-    ['in other exports as well: these decide', figures.restored],
-  ]);
-}
-
 /** @param schedule the schedule that began the run. Only Temporal knows whether it is active, and undo needs none. */
 function sayWhatStays({ credits: { settled }, late_results: late }: RunFacts, schedule: string | null): void {
   const callsAwaited = late.awaited + late.expired;
@@ -155,7 +144,6 @@ function sayWhatStays({ credits: { settled }, late_results: late }: RunFacts, sc
     );
   if (schedule !== null)
     tell(
-      `the schedule ${schedule} began this run. If the schedule is active and has no --every-new, it takes its ` +
-        'export again at its next time: correct the schedule, or pause it in the Temporal UI',
+      `the schedule ${schedule} began this run, and without --every-new takes its export again: correct or pause it`,
     );
 }

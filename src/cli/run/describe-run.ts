@@ -3,7 +3,7 @@ import type { RunFacts, Undone } from '../../contract/run-facts.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { describeInRange } from '../../domain/money/credit-rules.ts';
 import { counted, minuteOf } from '../../domain/text/format.ts';
-import { contestedRecords, neededDecisions } from '../../runs/read-run-facts.ts';
+import { neededDecisions } from '../../runs/read-run-facts.ts';
 import { table } from '../terminal/output.ts';
 import { noRows, whole } from './describe-plan.ts';
 
@@ -107,35 +107,6 @@ function statementOfReasons(runId: string, outcomes: readonly string[]): string 
 /** `undone on 2026-11-21 09:30 UTC by anna (the wrong file)` */
 export function describeUndone({ at, by, reason }: Undone): string {
   return `undone on ${minuteOf(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
-}
-
-/** Says that rows of a run have a record id that names different people; no lines if no row has. */
-export function describeContestedRows({ run_id: runId }: Pick<RunFacts, 'run_id'>, rows: number): string[] {
-  if (rows === 0) return [];
-  const { reason, next } = contestedRecords(rows);
-  const chosen = `run_id = '${runId}' and is_contested`;
-  return [
-    `  ${reason}`,
-    `  next: ${next}`,
-    `  the rows: enrich sql -c "select row_number, contact_id, reason from run_rows where ${chosen}"`,
-  ];
-}
-
-/** Says which contacts of a run lost the person whom a row gave them: the outcomes of the rows do not change. */
-export function describeLostContacts(
-  { run_id: runId }: Pick<RunFacts, 'run_id'>,
-  lost: readonly { readonly reason: string; readonly rows: number }[],
-): string[] {
-  if (lost.length === 0) return [];
-  const columns = 'row_number, contact_id, reason';
-  const query = `select ${columns} from row_results where run_id = '${runId}' and lost_at is not null`;
-  return [
-    ...lost.map(
-      ({ reason, rows }) => `  ${counted(rows, 'row')}: the contact has lost its person since: ${reason}`,
-    ),
-    '  next: give these contacts an address or a profile in the CRM, and run the export again;',
-    `  the rows: enrich sql -c "${query}"`,
-  ];
 }
 
 /** Reasons of a failed run that a repetition can overcome. Any other run needs another export or other options. */

@@ -26,7 +26,7 @@ import { notApproved } from './describe-run.ts';
 import { interruptionOf, leaveRun, waitForRun, type OnPlan } from './follow-run.ts';
 import { ingestHere } from './plan-export.ts';
 import type { SpecifiedRun } from './run-spec.ts';
-import { describeUiAddress, tellOtherRuns } from './run-status.ts';
+import { describeUiAddress } from './run-status.ts';
 import { cancelRun, resumeRun } from './steer-run.ts';
 
 /**
@@ -61,7 +61,6 @@ export async function enrichExport(session: Session, spec: SpecifiedRun, asks: b
   const handle = await resumeRun(session, run, isDecided);
   const uiAddress = describeUiAddress(session, runId);
   if (uiAddress !== undefined) tell(uiAddress);
-  await tellOtherRuns(session, runId);
   const onPlan: OnPlan | undefined = asks ? undefined : (planned) => tellPlan(planned, run.planHash !== null);
   const facts = await waitForRun(session, handle, { interrupted, onPlan });
   if (facts.status !== 'awaiting_approval' || interrupted.aborted) return facts;

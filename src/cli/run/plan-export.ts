@@ -4,12 +4,11 @@ import { counted } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
-import { Problem, UsageProblem } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { giveSpaceBack, removePlans, endPlan, withPlanLock } from '../../runs/planning/plan-lock.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
-import { onFirstInterruption } from '../../dev/interruption.ts';
-import { endChangingLine, showChangingLine, tell } from '../terminal/output.ts';
+import { endChangingLine, showChangingLine } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
 
@@ -52,39 +51,18 @@ export async function withStagedExport<Result>(
   spec: SpecifiedRun,
   use: (runId: string) => Promise<Result>,
 ): Promise<Result> {
-  return withPlanLock(session.warehouse, () => stageAndUse(session, spec, use));
-}
-
-async function stageAndUse<Result>(
-  session: Planning,
-  spec: SpecifiedRun,
-  use: (runId: string) => Promise<Result>,
-): Promise<Result> {
-  const { warehouse } = session;
-  // planOnly keeps the staged export apart from an unfinished run of the same file.
-  const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
-  const stopped = new AbortController();
-  let exitCodeOfSignal: number | undefined;
-  const leave = onFirstInterruption((exitCode) => {
-    exitCodeOfSignal = exitCode;
-    tell('\nstopping: removing the rows that were read; a second Ctrl-C leaves them to the next command');
-    stopped.abort();
+  const { warehouse, config } = session;
+  return withPlanLock(warehouse, async () => {
+    // planOnly keeps the staged export apart from an unfinished run of the same file.
+    const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
+    try {
+      await ingestHere(session, run.runId, spec.fetched);
+      return await use(run.runId);
+    } finally {
+      await endPlan(warehouse, run.runId);
+      if (config.databaseUrl === undefined) await giveSpaceBack(warehouse);
+    }
   });
-  try {
-    await ingestHere(session, run.runId, spec.fetched, stopped.signal);
-    stopped.signal.throwIfAborted();
-    return await use(run.runId);
-  } catch (error) {
-    if (exitCodeOfSignal === undefined) throw error;
-    throw new Problem('interrupted', 'stopped before the export was read', {
-      next: 'run the command again; nothing was spent',
-      exitCode: exitCodeOfSignal,
-    });
-  } finally {
-    leave();
-    await endPlan(warehouse, run.runId);
-    if (session.config.databaseUrl === undefined) await giveSpaceBack(warehouse);
-  }
 }
 
 /**
@@ -97,12 +75,11 @@ export async function ingestHere(
   { warehouse, config }: Planning,
   runId: string,
   fetched: string | undefined,
-  signal = new AbortController().signal,
 ): Promise<void> {
   const exportAccess = { ...config.exportAccess, pool: warehouse.pool };
   const ingested = await ingestRun({ warehouse, exportAccess }, runId, {
     fetched,
-    signal,
+    signal: new AbortController().signal,
     onProgress: (rows) => process.stderr.isTTY && showChangingLine(`read ${counted(rows, 'row')}`),
   }).finally(endChangingLine);
   if (ingested.kind === 'ingested') return;

@@ -1,6 +1,6 @@
 import { serviceName } from '../../config/settings.ts';
 import { peoplePerCall } from '../../contract/batch-sizes.ts';
-import { waitsForBudget, type PauseReason } from '../../contract/pause-reasons.ts';
+import { type PauseReason } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { isInProgress, statusText } from '../../contract/run-statuses.ts';
 import { Problem } from '../../domain/problem.ts';
@@ -10,15 +10,14 @@ import { counted, minuteOf } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
 import { bulkMatchScope, freeSlots, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
-import { readContestedRows, readLostContacts } from '../../report/figures.ts';
 import { readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
-import { getRun, listRuns, type RunRecord } from '../../runs/runs.ts';
+import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { describeTemporalFailure } from '../../temporal/connection.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
 import { hasWorker } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { printFacts, tell } from '../terminal/output.ts';
-import { describeContestedRows, describeLostContacts, describeRun, exitCodeOf } from './describe-run.ts';
+import { describeRun, exitCodeOf } from './describe-run.ts';
 
 /** Help of the argument that names a run. */
 export const anyRun =
@@ -42,16 +41,8 @@ export interface RunView {
 
 /** Reads what commands show of a run: `facts`, corrected by what only Temporal and this machine know, and notes. */
 export async function readRunView(session: Session, facts: RunFacts): Promise<RunView> {
-  const { database } = session.warehouse;
   const shown = await correctedFacts(session, facts);
-  return {
-    ...shown,
-    notes: [
-      ...describeContestedRows(facts, await readContestedRows(database, facts.run_id)),
-      ...describeLostContacts(facts, await readLostContacts(database, facts.run_id)),
-      ...(shown.status === facts.status ? await describeWait(session, facts) : []),
-    ],
-  };
+  return { ...shown, notes: shown.status === facts.status ? await describeWait(session, facts) : [] };
 }
 
 /** As `readRunView`, without its notes. */
@@ -195,23 +186,6 @@ export async function readRunWait(
   const { awaited, until } = await readLateResultsStatus(warehouse, runId);
   if (awaited === 0 || until === null) return {};
   return { reason: `late results of ${counted(awaited, 'call')} are awaited until ${minuteOf(until)} UTC` };
-}
-
-const newestRuns = 100;
-
-/**
- * Says which other runs the worker of this command continues as well, and may spend for. Only an embedded worker
- * belongs to the command.
- */
-export async function tellOtherRuns({ stack, warehouse }: Session, runId: string): Promise<void> {
-  if (!stack.temporal.embedded) return;
-  for (const run of await listRuns(warehouse, newestRuns)) {
-    const continues = isWorking(run) || (run.status === 'paused' && waitsForBudget(run.pauseReason));
-    if (continues && run.runId !== runId)
-      tell(
-        `note: the worker of this command also continues ${run.runId} (${run.fileName}), and spends for it`,
-      );
-  }
 }
 
 /** Says where to watch a run in Temporal's UI; undefined: the UI is not known. */

@@ -177,28 +177,14 @@ async function* withVisibleText(
 
 const logLine = z.looseObject({ level: z.string(), time: z.string(), msg: z.string().default('') });
 
-/** Formats a line of the JSON log for a person: `12:03:44 warning: a call failed (attempt at-17, people 10)`. */
+/** Formats a line of the JSON log for a person: `12:03:44 warning: a call failed (attemptId at-17, people 10)`. */
 export function describeLogLine(json: string): string {
   const { level, time, msg, ...fields } = logLine.parse(JSON.parse(json));
-  const facts = Object.entries(fields).map(([name, value]) =>
-    `${wordsOf(name)} ${loggedValue(value)}`.trim(),
-  );
+  const facts = Object.entries(fields).map(([name, value]) => {
+    const message = (value as { message?: unknown } | null)?.message;
+    return message === undefined ? `${name} ${JSON.stringify(value)}` : String(message);
+  });
   const mark = level === 'warn' ? 'warning: ' : level === 'error' || level === 'fatal' ? 'error: ' : '';
   const more = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   return `${time.slice(11, 19)} ${mark}${msg}${more}`;
-}
-
-/** `attemptId` → `attempt`; empty for an error, whose message needs no name. */
-function wordsOf(name: string): string {
-  if (name === 'err' || name === 'error') return '';
-  return name
-    .replace(/Id$/, '')
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase();
-}
-
-function loggedValue(value: unknown): string {
-  if (Array.isArray(value)) return value.map(loggedValue).join(' ');
-  if (typeof value !== 'object' || value === null) return String(value);
-  return 'message' in value ? String(value.message) : JSON.stringify(value);
 }

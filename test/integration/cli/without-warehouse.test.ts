@@ -24,7 +24,7 @@ describe('a folder without a warehouse', () => {
     'erase ada@orbit.example --yes',
     'usage --reconcile',
     'schedule show',
-    'prune --retention changes=90d',
+    'prune',
     'rebuild',
   ])('enrich %s is a usage error in a folder without a warehouse, and creates none', async (line) => {
     const directory = temporaryFolder(onTestFinished);

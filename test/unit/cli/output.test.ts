@@ -35,7 +35,7 @@ it('writeBytes() leaves rows unchanged for a program', async () => {
 it.each([
   [
     { level: 'warn', attemptId: 'at-17', people: 10, httpStatus: 500, msg: 'a call failed' },
-    'warning: a call failed (attempt at-17, people 10, http status 500)',
+    'warning: a call failed (attemptId "at-17", people 10, httpStatus 500)',
   ],
   [
     { level: 'error', err: { name: 'Error', message: 'reset', stack: 'at x' }, msg: 'the poll failed' },
