@@ -13,6 +13,7 @@ import { runInputOf, getRun, setRunStatus, type RunRecord } from '../../runs/run
 import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
 import { testHeartbeat } from '../../telemetry/kill-point.ts';
 import type { Session } from '../session/session.ts';
+import { withAnswerDeadline } from '../session/live-workers.ts';
 import { tell } from '../terminal/output.ts';
 import { untilCallsAreRecorded } from './follow-run.ts';
 
@@ -27,6 +28,7 @@ export async function resumeRun(
   run: RunRecord,
   approves: boolean,
 ): Promise<WorkflowHandle> {
+  await requireKeys(session, run.runId);
   // An update waits for a worker, and embedded Temporal has only this command's.
   if (session.stack.temporal.embedded) await session.work();
   const client = await session.temporal();
@@ -133,6 +135,7 @@ export async function pauseRun(session: Session, run: RunRecord, why: Why): Prom
       `the run is ${statusText(status)}: only a run that is about to make calls can be paused`,
       { where: runId, next: `see the status of the run: enrich status ${runId}` },
     );
+  await requireKeys(session, runId);
   await setRunStatus(warehouse, runId, 'paused', pauseByPerson(runId, why));
   if (stack.temporal.embedded) await session.work();
   else tell(recorded);
@@ -161,6 +164,7 @@ async function hasPeopleLeft(warehouse: Warehouse, { runId, planHash }: RunRecor
  */
 export async function cancelRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
+  await requireKeys(session, run.runId);
   const { warehouse } = session;
   await setRunStatus(warehouse, run.runId, 'cancelling', cancellation(run.runId, why));
   if (session.stack.temporal.embedded) await session.work();
@@ -200,8 +204,6 @@ async function sendUpdate(
   } catch (error) {
     if (isWorkflowGone(error)) return false;
     const { message, cause } = error as Error & { cause?: unknown };
-    // Such as a missing key for the answer.
-    for (const known of [error, cause]) if (known instanceof Problem) throw known;
     throw new Problem('run.not-steerable', cause instanceof Error ? cause.message : message, {
       where: runId,
       next: `see the status of the run: enrich status ${runId}`,
@@ -210,4 +212,20 @@ async function sendUpdate(
       cause: error,
     });
   }
+}
+
+/**
+ * Refuses before anything changes if this command cannot decrypt the payloads of a run: its own would stop the workflow.
+ * Whether Temporal is away or the workflow is gone, the command itself finds out.
+ *
+ * @throws Problem `codec.*`
+ */
+async function requireKeys(session: Session, runId: string): Promise<void> {
+  const readSummary = async (): Promise<unknown> => {
+    const { workflow } = await session.temporal();
+    return (await workflow.getHandle(runId).describe()).staticSummary();
+  };
+  await withAnswerDeadline(session, readSummary).catch((error: unknown) => {
+    if (error instanceof Problem && error.type.startsWith('codec.')) throw error;
+  });
 }
