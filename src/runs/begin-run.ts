@@ -32,12 +32,12 @@ export interface RunSpec {
  * Finds the unfinished run of this file and these options, or begins one. Two commands at the same time get the same
  * run, because the key is unique among unfinished runs.
  *
- * @returns the run, whether it existed before, and the options that it had then
+ * @returns the run, and whether it existed before
  */
 export async function findOrBeginRun(
   warehouse: Warehouse,
   spec: RunSpec,
-): Promise<{ run: RunRecord; found: boolean; optionsBefore: RunOptions }> {
+): Promise<{ run: RunRecord; found: boolean }> {
   const runKey = spec.planOnly ? `${planKeyPrefix}${randomBytes(16).toString('hex')}` : keyOf(spec);
   const runId = newRunId({
     schedule: spec.options.schedule,
@@ -55,22 +55,18 @@ export async function findOrBeginRun(
     on conflict (run_key) where ${isUnfinished} do nothing
     returning run_id
   `.execute(warehouse.database);
-  if (inserted.rows.length > 0)
-    return { run: await getRun(warehouse, runId), found: false, optionsBefore: spec.options };
-  const existing = await sql<{ run_id: string; before: RunOptions }>`
-    with unfinished as (
-      select run_id as id, options as before from runs where run_key = ${runKey} and ${isUnfinished} for update
-    )
+  if (inserted.rows.length > 0) return { run: await getRun(warehouse, runId), found: false };
+  const existing = await sql<{ run_id: string }>`
     update runs set file_path = ${spec.filePath},
       expected_plan_hash = case when plan_hash is null then coalesce(${spec.expectedPlanHash}, expected_plan_hash)
         else expected_plan_hash end,
       options = options || ${JSON.stringify(pickOptions(spec.options, optionsThatDecide('gate')))}::jsonb
-    from unfinished where run_id = unfinished.id returning run_id, before
+    where run_key = ${runKey} and ${isUnfinished} returning run_id
   `.execute(warehouse.database);
   const found = existing.rows[0];
   // It ended between the two statements: begin again.
   return found
-    ? { run: await getRun(warehouse, found.run_id), found: true, optionsBefore: found.before }
+    ? { run: await getRun(warehouse, found.run_id), found: true }
     : findOrBeginRun(warehouse, spec);
 }
 

@@ -137,7 +137,7 @@ describe('with a worker of a server', () => {
     expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
     const repeated = await system.here([...command, '--min-match-rate', '10%']);
     expect(repeated.facts()).toMatchObject({ status: 'paused', calls: 2 });
-    expect(repeated.stderr).toContain('from now on, the run has these of this command: --min-match-rate\n');
+    expect(repeated.stderr).toContain('with its own options, and the quality gates of this command\n');
     expect(system.sandbox.log.bill().calls).toBe(calls + 2);
     const resumed = await system.here(['resume', piloted.facts().run_id, '--json']);
     expect(resumed.facts()).toMatchObject({ status: 'finished' });

@@ -10,8 +10,7 @@ import { unexplainedByRelease } from '../../ledger/credit-statements.ts';
 import { decideAttempt, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
 import { getRun } from '../../runs/runs.ts';
 import { creditsOf } from '../run-options/run-option-flags.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOfExisting } from '../session/command-settings.ts';
+import { withWarehouse, settingsOfExisting } from '../session/session.ts';
 import {
   Command,
   jsonArrayOption,
@@ -277,11 +276,7 @@ function replayCommand(): Command {
         await reopenDelivery(warehouse, deliveryId);
         await drainInbox(warehouse, { attemptId: before.attempt_id ?? '' }, new AbortController().signal);
         const { status, reason } = await getDelivery(warehouse, deliveryId);
-        printFacts(
-          options.json,
-          { delivery_id: deliveryId, status, reason },
-          reason === null ? status : `${status}: ${reason}`,
-        );
+        printFacts(options.json, { delivery_id: deliveryId, status, reason });
       });
     });
 }

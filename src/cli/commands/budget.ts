@@ -10,8 +10,7 @@ import {
   type LimitChange,
   type WantedLimit,
 } from '../../ledger/budget-limits.ts';
-import { withWarehouse, withSession } from '../session/session.ts';
-import { settingsOfExisting, settingsOf } from '../session/command-settings.ts';
+import { withWarehouse, withSession, settingsOfExisting, settingsOf } from '../session/session.ts';
 import {
   Command,
   jsonArrayOption,
@@ -98,7 +97,6 @@ Examples:
       const config = settingsOf();
       const { budget, fromNowOn } = budgetOf(name);
       const wanted = limitOf(limit, fromNowOn);
-      const say = options.json === true ? tell : print;
       const { change, waiting, awaiting } = await withWarehouse(config, async ({ warehouse }) => {
         const changed = await changeLimit(warehouse, budget, { wanted, fromNowOn }, config, noteOf(options));
         return {
@@ -109,16 +107,14 @@ Examples:
         };
       });
       const { budgetId, before, after } = change;
-      if (fromNowOn && budget.kind === 'period') say(`every ${budget.period} from now on: ${limit}`);
-      say(`${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`);
+      if (options.json !== true) print(`${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`);
       if (waiting.length + awaiting.length > 0)
         await withSession(config, { temporal: true, service: false }, async (session) =>
           signalRuns(await session.temporal(), [...waiting, ...awaiting]),
         );
       for (const runId of waiting)
-        say(
-          `${runId} waits for this budget: a worker continues it if every budget has credits for one person; ` +
-            `without a worker: enrich resume ${runId}`,
+        tell(
+          `${runId} waits for this budget: a worker continues it; without a worker: enrich resume ${runId}`,
         );
       if (options.json === true) printJson({ budget: budgetId, before, after, waiting_runs: waiting });
     });

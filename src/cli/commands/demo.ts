@@ -1,20 +1,18 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Command, jsonOption, type JsonFlag, wholeNumber } from '../terminal/command.ts';
-import { asUnusable, makeFolder } from '../../files/make-folder.ts';
+import { makeFolder } from '../../files/make-folder.ts';
 import { writeWholeFile } from '../../files/write-whole-file.ts';
 import type { Config } from '../../config/settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { sampleExport } from '../../sandbox/sample-export.ts';
-import { print, table, tell } from '../terminal/output.ts';
+import { listTable, print, tell } from '../terminal/output.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { readRunView, reportRun } from '../run/run-status.ts';
 import { describeService, refuseInventedPeople } from '../session/with-service.ts';
 import { specifyRun } from '../run/run-spec.ts';
-import { withSession, type Session } from '../session/session.ts';
-import { settingsOf } from '../session/command-settings.ts';
+import { withSession, type Session, settingsOf } from '../session/session.ts';
 
 /** The CRM whose export the demo invents. */
 const crm = 'hubspot';
@@ -49,7 +47,8 @@ export function demoCommand(): Command {
       });
       reportRun(view, options.json === true);
       tell(
-        planHint(view.facts.calls, options.seed) +
+        '\nthe same command again makes no call, because everybody is fresh; other people: --seed 2' +
+          '\nyour own export: npx enrich plan contacts.csv' +
           `\nfiles for the CRM: npx enrich export --for ${crm} --source ${source} --output FOLDER` +
           '\nexplore with: npx enrich dev            (database, Temporal UI and sandbox until Ctrl-C)',
       );
@@ -72,12 +71,7 @@ function refuseOtherWorkers({ temporalAddress }: Config): void {
 async function writeSample(config: Config, people: number, seed: number): Promise<string> {
   const folder = join(config.embedded.dataDirectory, 'demo');
   const file = join(folder, `${crm}-crm-exports-${people}-${seed}.csv`);
-  if (existsSync(file)) return file;
-  try {
-    makeFolder(folder);
-  } catch (error) {
-    throw asUnusable(error, folder);
-  }
+  makeFolder(folder);
   await writeWholeFile(Readable.from(sampleExport({ people, seed })), file);
   return file;
 }
@@ -89,13 +83,5 @@ async function showContacts(session: Session): Promise<void> {
   order by phone is null, enriched_at desc, contact_id limit 5`;
   const { rows } = await session.warehouse.pool.query<Record<string, string | null>>(statement);
   tell(`${statement};\n`);
-  if (rows.length === 0) return;
-  print(table([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row).map((cell) => cell ?? ''))]));
-  print('');
-}
-
-function planHint(calls: number, seed: number): string {
-  return calls > 0
-    ? '\nthe same command again makes no call: everybody is fresh; your own export: npx enrich plan contacts.csv'
-    : `\nno call was made, because everybody is still fresh; other people: npm run demo -- --seed ${seed + 1}`;
+  if (rows.length > 0) print(`${listTable(rows)}\n`);
 }

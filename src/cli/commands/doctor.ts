@@ -27,10 +27,10 @@ import {
   type WorkerPoll,
 } from '../../temporal/connection.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
-import { settingsOf } from '../session/command-settings.ts';
 import { withClient } from '../session/with-service.ts';
 import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
 import { printFacts, table } from '../terminal/output.ts';
+import { settingsOf } from '../session/session.ts';
 
 /** The state of one part of the set-up. */
 export type Finding = OutputOf<'doctor'>['findings'][number];

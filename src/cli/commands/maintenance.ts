@@ -6,8 +6,7 @@ import { counted } from '../../domain/text/format.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
-import { stopAfterBatch, withWarehouse } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
+import { stopAfterBatch, withWarehouse, settingsOf, settingsOfExisting } from '../session/session.ts';
 import { Command, jsonOption, type AskingFlags, type JsonFlag } from '../terminal/command.ts';
 import { changePreviewed } from '../terminal/confirm.ts';
 import { listTable, print, printFacts, printJson, progressReporter, tell } from '../terminal/output.ts';
@@ -32,13 +31,8 @@ Examples:
         const { done, newer } = await migrate(stack.databaseUrl);
         if (newer.length > 0) tell(`the warehouse is of a newer release: ${newer.join(', ')}`);
         if (role !== undefined) await allowAnalyst(stack.databaseUrl, role);
-        const applied = done.length === 0 ? 'the warehouse is up to date' : `applied: ${done.join(', ')}`;
-        const allowed = `\n${role} may read what an analyst needs (docs/warehouse.md)`;
-        printFacts(
-          options.json,
-          { migrations: done, newer, analyst_role: role ?? null },
-          role === undefined ? applied : applied + allowed,
-        );
+        if (done.length === 0) tell('the warehouse is up to date');
+        printFacts(options.json, { migrations: done, newer, analyst_role: role ?? null });
       } finally {
         await stack.release();
       }
@@ -65,22 +59,14 @@ Examples:
           signal,
           progress: progressReporter('people and contacts'),
         });
-        const { people, contacts, differing, differences, complete } = figures;
-        const isDifferent = check && differences > 0;
-        const lines = [
-          `${counted(people, 'person', 'people')} and ${counted(contacts, 'contact')}: ` +
-            counted(differences, 'difference') +
-            (check || differences === 0 ? '' : ', corrected'),
-          ...differing.map((key) => `  ${key}`),
-        ];
-        printFacts(json, { check, ...figures }, lines.join('\n'));
-        if (!complete)
+        printFacts(json, { check, ...figures });
+        if (!figures.complete)
           throw new Problem('rebuild.interrupted', 'stopped before everything was computed', {
             where: 'enrich rebuild',
             next: 'run the same command again',
             exitCode: exitCodes.needsPerson,
           });
-        if (isDifferent) process.exitCode = exitCodes.failed;
+        if (check && figures.differences > 0) process.exitCode = exitCodes.failed;
       });
     });
 }

@@ -16,8 +16,7 @@ import {
 import type { CommandFlags } from '../run-options/read-run-options.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
+import { withWarehouse, settingsOf, settingsOfExisting } from '../session/session.ts';
 import {
   Command,
   contactOf,
@@ -71,8 +70,7 @@ Examples:
       const added = await withWarehouse(settingsOf(), ({ warehouse: { database } }) =>
         database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
       );
-      const present = keys.length - added;
-      printFacts(options.json, { added, present }, `${added} added to the list, ${present} on it already`);
+      printFacts(options.json, { added, present: keys.length - added });
     });
 }
 
@@ -95,11 +93,7 @@ Example:
       const { added, namelessRows, firstNameless } = await withWarehouse(config, (session) =>
         withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
       );
-      printFacts(
-        options.json,
-        { added, nameless_rows: namelessRows },
-        `${added} added to the list: emails, profiles and ids of the people in the file`,
-      );
+      printFacts(options.json, { added, nameless_rows: namelessRows });
       if (namelessRows === 0) return;
       const more = namelessRows > firstNameless.length ? ' …' : '';
       tell(
@@ -124,13 +118,7 @@ function removeCommand(): Command {
       const removed = isRemoved
         ? await withWarehouse(settingsOfExisting(), ({ warehouse }) => unsuppress(warehouse, keys))
         : 0;
-      const absent = isRemoved ? keys.length - removed : 0;
-      if (isRemoved || options.json === true)
-        printFacts(
-          options.json,
-          { removed, absent },
-          `${removed} removed from the list, ${absent} not on it`,
-        );
+      printFacts(options.json, { removed, absent: isRemoved ? keys.length - removed : 0 });
     });
 }
 
@@ -139,48 +127,26 @@ const columnsOfEntries = ['entry', 'kind', 'domain', 'added_at', 'added_by', 're
 function listCommand(): Command {
   return new Command('list')
     .description('Show the newest entries of the list without names, or whether people are on it.')
-    .argument('[who...]', 'people or @domain; exit code 3: at least one is on the list')
+    .argument('[who...]', 'people or @domain: their entries; exit code 3: at least one is on the list')
     .option('--limit <n>', 'maximum number of entries', wholeNumber(1), 50)
     .option(...jsonOption)
     .explain(
       `\n${waysToNamePerson}\n\nExamples:\n  enrich suppress list\n  enrich suppress list ada@orbit.example`,
     )
-    .action(async (who: string[], options: JsonFlag & { readonly limit: number }) => {
+    .action(async (who: string[], { json, limit }: JsonFlag & { readonly limit: number }) => {
       const keys = who.map(keyOf);
-      await withWarehouse(settingsOfExisting(), ({ warehouse }) =>
-        keys.length > 0 ? checkPeople(warehouse, who, keys, options) : listEntries(warehouse, options),
-      );
+      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
+        const found = await findSuppressions(warehouse.database, keys);
+        const listed = found.map(({ length }) => length > 0);
+        const entries = who.length > 0 ? found.flat() : await listSuppressions(warehouse, limit);
+        const counts = await countSuppressions(warehouse);
+        if (listed.includes(true)) process.exitCode = exitCodes.needsPerson;
+        if (json === true) return printJson({ counts, listed, entries });
+        who.forEach((text, at) => print(`${text}: ${listed[at] ? 'on the list' : 'not on the list'}`));
+        if (entries.length > 0) print(listTable(entries, columnsOfEntries));
+        tell(`entries in all: ${JSON.stringify(counts)}`);
+      });
     });
-}
-
-async function checkPeople(
-  { database }: Warehouse,
-  who: readonly string[],
-  keys: readonly string[],
-  { json }: JsonFlag,
-): Promise<void> {
-  const found = await findSuppressions(database, keys);
-  const lines = who.flatMap((text, index) => {
-    const entries = found[index]!;
-    if (entries.length === 0) return [`${text}: not on the list`];
-    return [`${text}: on the list`, listTable(entries, columnsOfEntries)];
-  });
-  const listed = found.map(({ length }) => length > 0);
-  printFacts(json, { listed, entries: found }, lines.join('\n'));
-  if (listed.includes(true)) process.exitCode = exitCodes.needsPerson;
-}
-
-async function listEntries(
-  warehouse: Warehouse,
-  { json, limit }: JsonFlag & { readonly limit: number },
-): Promise<void> {
-  const entries = await listSuppressions(warehouse, limit);
-  const counts = await countSuppressions(warehouse);
-  if (json === true) return printJson({ counts, entries });
-  if (entries.length === 0) return print('the list is empty');
-  print(listTable(entries, columnsOfEntries));
-  const kinds = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
-  tell(kinds.join(', '));
 }
 
 function keysOf(who: readonly string[]): string[] {

@@ -7,8 +7,7 @@ import { gatherReport } from '../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../report/render.ts';
 import { anyRun } from '../run/run-status.ts';
 import { print, tell, write } from '../terminal/output.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOfExisting } from '../session/command-settings.ts';
+import { withWarehouse, settingsOfExisting } from '../session/session.ts';
 
 const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.html': 'html',

@@ -5,8 +5,7 @@ import {
   recordDecision,
   type DecidedContact,
 } from '../../people/decisions/record-decision.ts';
-import { withWarehouse } from '../session/session.ts';
-import { settingsOfExisting } from '../session/command-settings.ts';
+import { withWarehouse, settingsOfExisting } from '../session/session.ts';
 import {
   Command,
   contactOf,
@@ -18,7 +17,7 @@ import {
   type NoteFlags,
 } from '../terminal/command.ts';
 import { changePreviewed } from '../terminal/confirm.ts';
-import { listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
+import { describeFields, listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
 
 /** `enrich review`: decisions about who a contact is. */
 export function reviewCommand(): Command {
@@ -65,27 +64,11 @@ function listCommand(): Command {
     });
 }
 
-function describe({ source, contact_id: contactId, ...review }: Review): string {
-  const has = review.person_id ?? (review.evidence === null ? 'no person' : 'a person without an id');
-  const evidence = review.evidence === null ? '' : `, by ${review.evidence}`;
+function describe({ candidates, decisions: decided, ...contact }: Review): string {
   return [
-    `${source} ${contactId}: ${has}${evidence}`,
-    ...(review.candidates.length === 0
-      ? []
-      : ['could be', listTable(review.candidates, ['person_id', 'reason'])]),
-    ...(review.decisions.length === 0
-      ? []
-      : [
-          'decided',
-          listTable(review.decisions, [
-            'decided_at',
-            'person_id',
-            'verdict',
-            'holds',
-            'decided_by',
-            'reason',
-          ]),
-        ]),
+    describeFields(contact),
+    ...(candidates.length === 0 ? [] : ['could be', listTable(candidates)]),
+    ...(decided.length === 0 ? [] : ['decided', listTable(decided)]),
   ].join('\n');
 }
 
@@ -120,17 +103,17 @@ function decisionCommand(name: keyof typeof decisions): Command {
     .explain(`\n${help}\n\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
     .action(async (source: string, contactId: string, personId: string, options: NoteFlags & AskingFlags) => {
       const decision = { source, contactId, personId, verdict };
-      const show = (decided: DecidedContact, recorded: boolean): void => {
-        const facts = {
+      const show = ({ personBefore, personNow, isNew }: DecidedContact, recorded: boolean): void => {
+        if (!isNew) tell('this was decided before');
+        printFacts(options.json, {
           recorded,
           source,
           contact_id: contactId,
           person_id: personId,
           verdict,
-          person_before: decided.personBefore,
-          person_now: decided.personNow,
-        };
-        printFacts(options.json, facts, describeEffect(decided, !recorded));
+          person_before: personBefore,
+          person_now: personNow,
+        });
       };
       await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         await changePreviewed(options, {
@@ -142,11 +125,4 @@ function decisionCommand(name: keyof typeof decisions): Command {
         });
       });
     });
-}
-
-function describeEffect({ isNew, personBefore, personNow }: DecidedContact, isPreview: boolean): string {
-  const [had, has] = [personBefore ?? 'no person', personNow ?? 'no person'];
-  const before = isNew ? '' : 'this was decided before; ';
-  if (had === has) return `${before}the contact ${isPreview ? 'keeps' : 'still has'} ${has}`;
-  return `${before}the contact ${isPreview ? 'would have' : 'now has'} ${has}, in place of ${had}`;
 }

@@ -14,8 +14,7 @@ import {
 } from '../schedule/schedule-server.ts';
 import { describeFoundExport, describeList, describeSchedule, factsOf } from '../schedule/schedule-view.ts';
 import { warnOfWorkers } from '../session/live-workers.ts';
-import { withSession, type Session } from '../session/session.ts';
-import { settingsOf, settingsOfExisting } from '../session/command-settings.ts';
+import { withSession, type Session, settingsOf, settingsOfExisting } from '../session/session.ts';
 
 export function scheduleCommand(): Command {
   const command = new Command('schedule').description(
@@ -106,9 +105,10 @@ function triggerCommand(): Command {
         const { definition } = await getSchedule(client, name);
         await triggerSchedule(client, definition);
         await tellWhatRunsSchedules(session);
-        const busy = definition.overlap === 'skip' ? 'begins no run' : 'waits';
-        const text = `triggered; it ${busy} while a run is in progress: enrich schedule show ${name}`;
-        printFacts(options.json, { name, triggered: true }, text);
+        tell(
+          `while a run is in progress, the policy ${definition.overlap} holds: enrich schedule show ${name}`,
+        );
+        printFacts(options.json, { name, triggered: true });
       });
     },
   );
@@ -124,7 +124,7 @@ function deleteCommand(): Command {
         const continuing = await deleteSchedule(client, known);
         for (const runId of continuing)
           tell(`${runId} has not ended, and continues; to end it: enrich cancel ${runId}`);
-        printFacts(options.json, { name, deleted: true, continuing }, `deleted ${name}`);
+        printFacts(options.json, { name, deleted: true, continuing });
       });
     });
 }

@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
-import { withWarehouse, type Session } from '../session/session.ts';
-import { settingsOfExisting } from '../session/command-settings.ts';
+import { withWarehouse, type Session, settingsOfExisting } from '../session/session.ts';
 import { Command, jsonArrayOption, Option, type JsonFlag } from '../terminal/command.ts';
 import { printJson, recordTable, write, writeBytes } from '../terminal/output.ts';
 
@@ -28,9 +27,17 @@ Examples:
   enrich sql --command 'select * from run_costs' --json | jq '.[0]'`)
     .action(async (options: SqlFlags) => {
       await withWarehouse(settingsOfExisting(), async (session) => {
-        const { fields, rows, rowCount, command } = await read(session, options.command);
+        const isJson = options.json === true;
+        const { fields, rows, rowCount, command } = await read(session, options.command, isJson);
         const names = fields.map(({ name }) => name);
-        if (options.json === true) return printJson(objectsOf(names, fields, rows));
+        const twice = names.find((name, at) => names.indexOf(name) < at);
+        if (isJson && twice !== undefined)
+          throw new UsageProblem('sql.refused', `two columns are named "${twice}"; JSON has a name once`, {
+            where: '--command',
+            next: 'give each column a name of its own: … as NAME',
+          });
+        if (isJson)
+          return printJson(rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]]))));
         if (options.csv === true) return writeBytes([Buffer.from([names, ...rows].map(csvLine).join(''))]);
         // PostgreSQL counts no rows of SHOW and EXPLAIN.
         const count = counted(rowCount ?? rows.length, 'row');
@@ -41,17 +48,31 @@ Examples:
     });
 }
 
-type Row = readonly (string | null)[];
+/** PostgreSQL's number of the type text[]. */
+const textArray = 1009;
+const { BOOL, INT2, INT4, INT8, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
+/** Types whose values become JSON as in the other outputs. Others, such as decimals, stay text. */
+const readTypes = new Set<number>([BOOL, INT2, INT4, FLOAT4, FLOAT8, json, JSONB, TIMESTAMPTZ, textArray]);
+
+function parserFor(type: number): (text: string) => unknown {
+  // A count is an int8.
+  if (type === INT8) return (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
+  return readTypes.has(type) ? (pg.types.getTypeParser(type) as (text: string) => unknown) : String;
+}
 
 /**
  * Runs one statement that only reads. A statement with a name goes through the extended protocol, in which PostgreSQL
  * accepts no text that ends the transaction and then writes. The `select` before it makes the transaction read-only for
  * good.
  *
- * @returns values in PostgreSQL's text form
+ * @param parses false: the values have PostgreSQL's text form
  * @throws UsageProblem `sql.refused`
  */
-async function read({ warehouse }: Session, text: string): Promise<pg.QueryArrayResult<(string | null)[]>> {
+async function read(
+  { warehouse }: Session,
+  text: string,
+  parses: boolean,
+): Promise<pg.QueryArrayResult<(string | null)[]>> {
   const client = await warehouse.pool.connect();
   try {
     await client.query('begin isolation level repeatable read, read only; select');
@@ -59,7 +80,7 @@ async function read({ warehouse }: Session, text: string): Promise<pg.QueryArray
       text,
       name: 'statement',
       rowMode: 'array',
-      types: { getTypeParser: () => (value: string) => value },
+      types: { getTypeParser: (type: number) => (parses ? parserFor(type) : String) },
     });
     // pg has no command where there was no statement, such as in a comment.
     if ((answer.command as string | null) !== null) return answer;
@@ -69,13 +90,8 @@ async function read({ warehouse }: Session, text: string): Promise<pg.QueryArray
     });
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;
-    const isWrite =
-      error.code === '25006' ||
-      error.code === '25001' ||
-      /^\s*(?:insert|update|delete|merge|truncate)\b/i.test(text);
-    const next = isWrite
-      ? 'this command only reads; enrich undo, erase and suppress remove data'
-      : (error.hint ?? 'docs/warehouse.md has the tables and questions with their SQL');
+    const next =
+      error.hint ?? 'docs/warehouse.md has tables and questions with their SQL; this command only reads';
     const place = error.position === undefined ? '' : `, character ${error.position}`;
     throw new UsageProblem('sql.refused', error.message, { where: `--command${place}`, next });
   } finally {
@@ -83,44 +99,8 @@ async function read({ warehouse }: Session, text: string): Promise<pg.QueryArray
   }
 }
 
-/** @throws UsageProblem `sql.refused` where two columns have one name: an object holds only one of them */
-function objectsOf(
-  names: readonly string[],
-  fields: readonly pg.FieldDef[],
-  rows: readonly Row[],
-): Record<string, unknown>[] {
-  const repeated = names.find((name, index) => names.indexOf(name) < index);
-  if (repeated !== undefined) {
-    throw new UsageProblem(
-      'sql.refused',
-      `two columns are named "${repeated}", and an object has a name once`,
-      { where: '--command', next: 'give each column a name of its own: … as NAME' },
-    );
-  }
-  return rows.map((row) =>
-    Object.fromEntries(fields.map(({ name, dataTypeID }, at) => [name, inJson(dataTypeID, row[at] ?? null)])),
-  );
-}
-
-/** PostgreSQL's number of the type text[]. */
-const textArray = 1009;
-const bigint: number = pg.types.builtins.INT8;
-const { BOOL, INT2, INT4, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
-/** Types whose values become JSON as in the other outputs. Others, such as decimals, stay text. */
-const readTypes = new Set<number>([BOOL, INT2, INT4, FLOAT4, FLOAT8, json, JSONB, TIMESTAMPTZ, textArray]);
-
-function inJson(type: number, text: string | null): unknown {
-  if (text === null) return null;
-  if (type === bigint) return Number.isSafeInteger(Number(text)) ? Number(text) : text;
-  const value: unknown = readTypes.has(type)
-    ? (pg.types.getTypeParser(type) as (text: string) => unknown)(text)
-    : text;
-  // JSON has neither NaN nor infinity.
-  return typeof value === 'number' && !Number.isFinite(value) ? text : value;
-}
-
 /** A line of CSV as PostgreSQL writes it: null is an empty cell, an empty text is quoted. */
-function csvLine(cells: Row): string {
+function csvLine(cells: readonly (string | null)[]): string {
   const written = cells.map((cell) => {
     if (cell === null) return '';
     return cell === '' || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

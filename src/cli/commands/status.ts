@@ -3,8 +3,7 @@ import { counted, formatNumber } from '../../domain/text/format.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { listRuns } from '../../runs/runs.ts';
 import { anyRun, correctedFacts, describeUiAddress, printRun, readRunView } from '../run/run-status.ts';
-import { withWarehouse, type Session } from '../session/session.ts';
-import { settingsOfExisting } from '../session/command-settings.ts';
+import { withWarehouse, type Session, settingsOfExisting } from '../session/session.ts';
 import { Command, wholeNumber, type JsonFlag } from '../terminal/command.ts';
 import { print, printJson, recordTable, tell } from '../terminal/output.ts';
 

@@ -7,8 +7,7 @@ import { interruptionOf, waitForRun } from '../run/follow-run.ts';
 import { anyRun, namedRun, readRunView, reportRun } from '../run/run-status.ts';
 import { cancelRun, pauseRun, requireUnfinished, resumeRun, staysPaused } from '../run/steer-run.ts';
 import { warnOfWorkers } from '../session/live-workers.ts';
-import { withSession, type Session } from '../session/session.ts';
-import { settingsOfExisting } from '../session/command-settings.ts';
+import { withSession, type Session, settingsOfExisting } from '../session/session.ts';
 import { Command, Option, jsonOption, noteOf, type JsonFlag, type NoteFlags } from '../terminal/command.ts';
 import { printFacts } from '../terminal/output.ts';
 

@@ -17,8 +17,7 @@ import { approves } from '../terminal/confirm.ts';
 import { describeUndone } from '../run/describe-run.ts';
 import { anyRun } from '../run/run-status.ts';
 import { progressReporter, printFacts, tell } from '../terminal/output.ts';
-import { withWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
-import { settingsOfExisting } from '../session/command-settings.ts';
+import { withWarehouse, type Session, stopAfterBatch, settingsOfExisting } from '../session/session.ts';
 
 interface UndoFlags extends NoteFlags, AskingFlags {
   readonly revert?: boolean;

@@ -7,8 +7,7 @@ import type { PollDependencies } from '../../late-results/sync-late-results.ts';
 import { reconcileCredits } from '../../ledger/credit-statements.ts';
 import type { CreditUsage, OperationUsage } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
-import { withSession, type Session } from '../session/session.ts';
-import { settingsOf } from '../session/command-settings.ts';
+import { withSession, type Session, settingsOf, settingsOfExisting } from '../session/session.ts';
 import { withSessionClient } from '../session/with-service.ts';
 import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
 import { listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
@@ -28,7 +27,8 @@ Examples:
   enrich usage
   enrich usage --reconcile`)
     .action(async ({ json, reconcile }: JsonFlag & { readonly reconcile?: boolean }) => {
-      await withSession(settingsOf(), { temporal: false, service: true }, (session) =>
+      const config = reconcile === true ? settingsOfExisting() : settingsOf();
+      await withSession(config, { temporal: false, service: true }, (session) =>
         withSessionClient(session, (dependencies) =>
           reconcile === true
             ? reconcileStatements(session, dependencies, json)

@@ -1,4 +1,3 @@
-import { formatRowFilters } from '../../domain/runs/row-choice.ts';
 import {
   optionsSetBy,
   type ChosenOptions,
@@ -7,7 +6,6 @@ import {
 } from '../../domain/runs/run-options.ts';
 import { shellWord } from '../../domain/text/format.ts';
 import type { Config } from '../../config/settings.ts';
-import { settingsOf, type GivenSettings } from '../session/command-settings.ts';
 import { Option, type Command } from '../terminal/command.ts';
 import {
   flagHeadings,
@@ -16,6 +14,7 @@ import {
   type FlagOptions,
   type Texts,
 } from './run-option-flags.ts';
+import { settingsOf, type GivenSettings } from '../session/session.ts';
 
 const inHelpOrder = Object.keys(optionFlags) as readonly (keyof FlagOptions)[];
 const optionsOfCommands = optionsSetBy('flag', 'flag of commands');
@@ -150,13 +149,9 @@ export function flagsOfRun(options: Partial<RunOptions> | ScheduledOptions): Rec
   );
 }
 
-/** The flags that a plan shows, as a person types them. The run keeps the content of the mapping file, not its name. */
+/** The flags that a plan shows. The run keeps the content of the mapping file, not its name. */
 export function typedFlags(options: RunOptions): string[] {
-  return Object.entries(flagsOfRun(options)).flatMap(([flag, value]) => {
-    if (flag === 'mapping') return [`--mapping FILE with ${value}`];
-    const texts = flag === 'only' ? formatRowFilters(options.only) : [value];
-    return texts.map((text) => `--${flag} ${shellWord(text)}`);
-  });
+  return Object.entries(flagsOfRun(options)).map(([flag, value]) => `--${flag} ${shellWord(value)}`);
 }
 
 function shown<Name extends keyof FlagOptions>(

@@ -250,18 +250,12 @@ function extrasOf<Name extends keyof typeof extraNames>(
   option: Name,
   texts: readonly string[],
 ): ExtraNames<Name> {
-  const text = texts.join(',');
-  const given = new Set(
-    text
-      .split(',')
-      .map((name) => name.trim().toLowerCase())
-      .filter((name) => name !== ''),
-  );
-  const names: ExtraNames<Name> = extraNames[option];
-  const known = names.filter((name) => given.delete(name));
-  if (given.size === 0 && known.length > 0) return known;
+  const given = texts.flatMap((text) => text.split(',')).map((name) => name.trim().toLowerCase());
+  const names: readonly string[] = extraNames[option];
+  if (given.every((name) => names.includes(name)))
+    return names.filter((name) => given.includes(name)) as unknown as ExtraNames<Name>;
   const next = `write ${names.join(', ')}, or ${names.join(',')}`;
-  throw invalid(`--${option}`, `"${text}" is not a list of known fields`, next);
+  throw invalid(`--${option}`, `"${texts.join(',')}" is not a list of known fields`, next);
 }
 
 /** @throws Problem `credits.no-ceiling` */

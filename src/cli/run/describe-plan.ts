@@ -33,7 +33,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
         `  not asked for: ${outcome === 'cancelled' ? 'left out by --only' : outcome}`,
         rows,
       ]),
-      plan.filled > 0 && ['contacts filled without a call, at most', plan.filled],
+      plan.filled > 0 && ['contacts filled with paid data, without a call, at most', plan.filled],
       ['people to ask for', plan.people],
       plan.peopleWithoutPhones > 0 && ['  opted out of calls: no phone', plan.peopleWithoutPhones],
       ['calls, up to ten people each', plan.calls],
@@ -48,22 +48,15 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
     ]),
   ];
   if (plan.rows === 0) lines.push(noRows);
-  if (plan.filled > 0)
-    lines.push(
-      '  contacts filled without a call get the data of a person who is already paid for, at no cost',
-    );
   if (plan.inPausedRuns) lines.push(`  ${plan.inPausedRuns.reason}`, `  next: ${plan.inPausedRuns.next}`);
   lines.push(...plan.unmet.map((unmet) => `  not as expected: ${unmet}`));
   if (plan.pilot)
     lines.push(
-      plan.pilot.people === plan.people
-        ? '  the pilot has all people of the plan'
-        : `  a pilot of ${countedPeople(plan.pilot.people)} comes first; its results decide about the others`,
+      `  a pilot of ${countedPeople(plan.pilot.people)} comes first; its results decide about the others`,
     );
   if (plan.asksUnknownAgain)
     lines.push(
-      '  a call whose answer is lost is made once more (--on-unknown retry): the worst case counts everybody twice,',
-      '  and there may be twice as many calls',
+      '  --on-unknown retry repeats calls whose answer is lost: the worst case counts everybody twice',
     );
   if (plan.foundBefore > 0 && options.reveal.length + options.waterfall.length > 0)
     lines.push(

@@ -1,7 +1,6 @@
 import { figureRows } from '../../contract/figure-rows.ts';
 import type { RunFacts, Undone } from '../../contract/run-facts.ts';
 import { exitCodes } from '../../domain/problem.ts';
-import { describeInRange } from '../../domain/money/credit-rules.ts';
 import { counted, minuteOf } from '../../domain/text/format.ts';
 import { neededDecisions } from '../../runs/read-run-facts.ts';
 import { table } from '../terminal/output.ts';
@@ -33,9 +32,12 @@ export function describeRun({
 
 function notesOf(facts: RunFacts): string[] {
   const notes: string[] = [];
+  const { expected = '0', low = '0', high = '0' } = facts.expected_credits ?? {};
   // A plan without calls has no price to compare.
-  if (facts.expected_credits && Number(facts.expected_credits.high) > 0)
-    notes.push(`  ${compareWithPlan(facts, facts.expected_credits)}`);
+  if (Number(high) > 0)
+    notes.push(
+      `  the plan expected ${counted(whole(expected), 'credit')}, between ${whole(low)} and ${whole(high)}`,
+    );
   const explained = outcomesWithReason.filter((outcome) => facts.outcomes[outcome] !== undefined);
   if (explained.length > 0)
     notes.push(
@@ -47,19 +49,6 @@ function notesOf(facts: RunFacts): string[] {
   if (facts.undone) notes.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
   if (facts.status === 'finished' && facts.rows === 0) notes.push(noRows);
   return notes;
-}
-
-function compareWithPlan(
-  { status, credits, outcomes }: RunFacts,
-  { expected, low, high }: NonNullable<RunFacts['expected_credits']>,
-): string {
-  const isFinal = status === 'finished' && credits.reserved === '0' && credits.unknown === '0';
-  // The range is the price of all people of the plan.
-  const isWhole = (outcomes.over_budget ?? 0) === 0;
-  return (
-    `the plan expected ${counted(whole(expected), 'credit')}, between ${whole(low)} and ${whole(high)}` +
-    (isFinal && isWhole ? `: the settled credits are ${describeInRange(credits.settled, { low, high })}` : '')
-  );
 }
 
 /** What the operator can or must do next. */

@@ -6,7 +6,7 @@ import { statusText } from '../../contract/run-statuses.ts';
 import { holdInterruption } from '../../dev/interruption.ts';
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { optionsThatDecide, pickOptions, type RunOptions } from '../../domain/runs/run-options.ts';
+import { type RunOptions } from '../../domain/runs/run-options.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
 import { approveWithoutPerson, withdrawUnreadApproval } from '../../runs/approve-run.ts';
@@ -14,7 +14,6 @@ import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { requireNamespace } from '../../temporal/connection.ts';
-import { flagsOfRun } from '../run-options/read-run-options.ts';
 import { webhookUrlOf } from '../session/servers.ts';
 import { warnOfWorkers } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
@@ -40,13 +39,16 @@ export async function enrichExport(session: Session, spec: SpecifiedRun, asks: b
   await requireComponents(session, spec);
   // A signal that arrives while the run begins must not end the command as if there were no run.
   const passInterruption = holdInterruption();
-  const { run: begun, found, optionsBefore } = await findOrBeginRun(warehouse, spec);
+  const { run: begun, found } = await findOrBeginRun(warehouse, spec);
   const { runId } = begun;
   if (asks) await withdrawUnreadApproval(warehouse, runId);
   const run = await getRun(warehouse, runId);
   requirePlan(run, spec.expectedPlanHash);
-  tell(found ? `continuing ${runId}` : `run ${runId}`);
-  describeChangedOptions(runId, optionsBefore, spec.options).forEach(tell);
+  tell(
+    found
+      ? `continuing ${runId} with its own options, and the quality gates of this command`
+      : `run ${runId}`,
+  );
   const interrupted = interruptionOf(session, runId);
   passInterruption();
   // The same command again overrules neither a quality gate nor the operator: a program may repeat it.
@@ -166,19 +168,4 @@ export async function checkService(session: Session, asked: RunOptions): Promise
     readServiceStatus(dependencies, { polls }),
   );
   for (const line of describeServiceStatus(status)) tell(line);
-}
-
-/** Names the options of a command that continues a run with others: its quality gates change, the others do not. */
-export function describeChangedOptions(runId: string, before: RunOptions, given: RunOptions): string[] {
-  const differing = (names: readonly (keyof RunOptions)[]): string => {
-    const [old, present] = [before, given].map((options) => flagsOfRun(pickOptions(options, names)));
-    const flags = Object.keys({ ...old, ...present }).filter((flag) => old![flag] !== present![flag]);
-    return flags.map((flag) => `--${flag}`).join(', ');
-  };
-  const gates = differing(optionsThatDecide('gate'));
-  const kept = differing(optionsThatDecide('waiting', 'start'));
-  return [
-    ...(gates === '' ? [] : [`from now on, the run has these of this command: ${gates}`]),
-    ...(kept === '' ? [] : [`the run keeps its own: ${kept}; to change them, enrich cancel ${runId} first`]),
-  ];
 }

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { Config } from '../../config/settings.ts';
+import { readConfig, type Config } from '../../config/settings.ts';
+import type { Setting } from '../../config/settings-schema.ts';
 import { onFirstInterruption } from '../../dev/interruption.ts';
 import { announce, withdraw } from '../../dev/presence.ts';
 import { acquireStack, type Stack } from '../../dev/stack.ts';
@@ -176,6 +178,50 @@ export function withWarehouse<Result>(
   use: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   return withSession(config, { temporal: false, service: false }, use);
+}
+
+/** The text of a setting, with the flag that gave it, which errors then name. No flag: the command decides. */
+export interface GivenSetting {
+  readonly flag?: string;
+  readonly text: string | undefined;
+}
+
+export type GivenSettings = { readonly [Name in Setting]?: GivenSetting };
+
+/**
+ * Reads the settings of a command from the environment.
+ *
+ * @param given settings from flags of this command, which go first
+ * @throws WrongSettings that names the flag if a flag is wrong
+ */
+export function settingsOf(given: GivenSettings = {}): Config {
+  const texts = Object.fromEntries(Object.entries(given).map(([setting, { text }]) => [setting, text]));
+  return readConfig(process.env, texts, (setting) =>
+    given[setting]?.text === undefined ? undefined : given[setting].flag,
+  );
+}
+
+/**
+ * As `settingsOf`, for a command that only reads or changes what earlier commands have stored. In a wrong folder such a
+ * command would create an empty warehouse and find nothing.
+ *
+ * @throws UsageProblem `warehouse.missing`
+ */
+export function settingsOfExisting(given?: GivenSettings): Config {
+  const config = settingsOf(given);
+  const { dataDirectory, directories } = config.embedded;
+  if (config.databaseUrl !== undefined || existsSync(directories.postgres)) return config;
+  const isFolderThere = existsSync(dataDirectory);
+  throw new UsageProblem(
+    'warehouse.missing',
+    isFolderThere ? 'the data folder has no warehouse' : 'there is no data folder, and so no warehouse',
+    {
+      where: dataDirectory,
+      next:
+        'change to the folder of the runs, or set ENRICH_DATA_DIR or DATABASE_URL to theirs; enrich run FILE begins ' +
+        'the first run here',
+    },
+  );
 }
 
 /** Marks a command that has a worker for embedded Temporal, so that `enrich status` knows which runs continue. */

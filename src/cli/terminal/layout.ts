@@ -59,12 +59,10 @@ export function labelled(pairs: readonly (readonly [label: string, value: string
     .join('\n');
 }
 
-/** The fields of a JSON output as a list for a person. Fields without a value are left out. */
+/** The fields of a JSON output as a list for the operator. */
 export function describeFields(facts: object): string {
   return labelled(
-    Object.entries(facts).flatMap(([name, value]: [string, unknown]) =>
-      value === null || value === undefined ? [] : [[titleOf(name), shownValue(value)]],
-    ),
+    Object.entries(facts).map(([name, value]: [string, unknown]) => [titleOf(name), shownValue(value)]),
   );
 }
 

@@ -4,7 +4,7 @@ import { describeCode, Problem } from '../../domain/problem.ts';
 import { formatNumber, visible, visibleInLine } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
-import { rendered } from './layout.ts';
+import { describeFields, rendered } from './layout.ts';
 
 export { describeFields, listTable, recordTable, table } from './layout.ts';
 
@@ -49,11 +49,16 @@ export function printJson<Name extends OutputName | undefined = undefined>(value
 
 type Facts<Name extends OutputName | undefined> = Name extends OutputName ? OutputOf<Name> : object;
 
-/** Prints a result as JSON for a program, or as text for the operator. @typeParam Name as of `printJson` */
+/**
+ * Prints a result as JSON for a program, or as text for the operator.
+ *
+ * @typeParam Name as of `printJson`
+ * @param text default: the names and values of the facts
+ */
 export function printFacts<Name extends OutputName | undefined = undefined>(
   isJson: boolean | undefined,
   facts: Facts<Name>,
-  text: string,
+  text = describeFields(facts),
 ): void {
   if (isJson === true) printJson<Name>(facts);
   else print(text);

@@ -224,7 +224,6 @@ describe('the choice of rows', () => {
     expect(await findOrBeginRun(warehouse, rules)).toMatchObject({
       found: true,
       run: { options: { expectations: 'usual', schedule: null } },
-      optionsBefore: { expectations: null },
     });
   });
 

@@ -22,23 +22,6 @@ const plan: PlanSummary = {
   etaSeconds: 8,
 };
 
-it('a plan shows its options as a person types them', () => {
-  const only = [
-    { column: 'Country/Region', values: ['Canada', 'Norway'] },
-    { column: 'Lead Status', values: ['open'] },
-  ];
-  const text = describePlan(plan, { ...options, only });
-  expect(text).toContain('--only Country/Region=Canada\n');
-  expect(text).toContain('--only Country/Region=Norway\n');
-  expect(text).toContain("--only 'Lead Status=open'");
-});
-
-it('a plan shows a mapping and the encoding as the content of a file', () => {
-  const mapping = { columns: { email: 'Nr' }, encoding: 'windows-1251' };
-  const text = describePlan(plan, { ...options, mapping });
-  expect(text).toContain('--mapping FILE with {"columns":{"email":"Nr"},"encoding":"windows-1251"}\n');
-});
-
 it('a plan lists rows that are not asked for in the order of the outcomes, whatever the order of the JSON', () => {
   const text = describePlan(
     { ...plan, dropped: { fresh: 4, duplicate: 3, suppressed: 12, no_identifier: 2 } },
@@ -47,12 +30,6 @@ it('a plan lists rows that are not asked for in the order of the outcomes, whate
   expect([...text.matchAll(/not asked for: (\w+)/gu)].map(([, outcome]) => outcome)).toEqual(
     allOutcomes.filter((name) => ['fresh', 'duplicate', 'suppressed', 'no_identifier'].includes(name)),
   );
-});
-
-it('a plan explains contacts that are filled without a call', () => {
-  const explanation = 'get the data of a person who is already paid for';
-  expect(describePlan({ ...plan, filled: 5 }, options)).toContain(explanation);
-  expect(describePlan({ ...plan, filled: 0 }, options)).not.toContain(explanation);
 });
 
 it.each([
@@ -190,36 +167,20 @@ it('the summary of a run says that the sandbox invented its people, or names the
   expect(describeRun(facts)).toMatch(/service +https:\/\/api.acme.example\/api\/v1/);
 });
 
-it.each([
-  ['within', '100', '34'],
-  ['above', '30', '34'],
-  ['below', '100', '20'],
-])(
-  'the summary of a finished run says that its credits are %s the expected range',
-  (place, high, settled) => {
-    const expected_credits = { expected: '28', low: '25', high };
-    const credits = { settled, reserved: '0', unknown: '0' };
-    expect(describeRun({ ...facts, credits, expected_credits })).toContain(
-      `the plan expected 28 credits, between 25 and ${high}: the settled credits are ${place} the expected range`,
-    );
-    expect(describeRun({ ...facts, expected_credits })).not.toContain('the settled credits are');
-  },
-);
+it('the summary of a run says what its plan expected', () => {
+  const expected_credits = { expected: '28', low: '25', high: '100' };
+  expect(describeRun({ ...facts, expected_credits })).toContain(
+    'the plan expected 28 credits, between 25 and 100',
+  );
+});
 
 it('the summary of a run whose plan has no calls names no expected credits', () => {
   const expected_credits = { expected: '0', low: '0', high: '0' };
   expect(describeRun({ ...facts, expected_credits })).not.toContain('the plan expected');
 });
 
-it('the summary of a run with rows over budget does not compare its credits with the expected range', () => {
-  const overBudget = describeRun({
-    ...facts,
-    outcomes: { enriched: 9, over_budget: 29 },
-    credits: { settled: '10', reserved: '0', unknown: '0' },
-    expected_credits: { expected: '35', low: '29', high: '39' },
-  });
-  expect(overBudget).toContain('the plan expected 35 credits');
-  expect(overBudget).not.toContain('the settled credits are');
+it('the summary of a run with rows over budget says how to raise the budget', () => {
+  const overBudget = describeRun({ ...facts, outcomes: { enriched: 9, over_budget: 29 } });
   expect(overBudget).toContain('raise the budget (--max-credits N; of the day or month: enrich budget set)');
 });
 

@@ -24,10 +24,11 @@ it('recordTable() lists the fields of each record if the columns do not fit the 
   expect(recordTable(names, [], 60)).toContain('column_1');
 });
 
-it('describeFields() lists the fields of a JSON output that have a value', () => {
+it('describeFields() lists the fields of a JSON output', () => {
   const facts = { attempt_id: 'a1', reason: null, rows: [3, 4], late: true, admitted_at: new Date(0) };
   expect(describeFields(facts).split('\n')).toEqual([
     '  attempt id   a1',
+    '  reason       -',
     '  rows         3, 4',
     '  late         yes',
     '  admitted at  1970-01-01 00:00 UTC',
