@@ -215,7 +215,8 @@ async function sendUpdate(
 }
 
 /**
- * Refuses before anything changes if this command cannot decrypt the payloads of a run: its own would stop the workflow.
+ * Refuses before anything changes if this command cannot decrypt the payloads of a run: its own would stop the
+ * workflow.
  * Whether Temporal is away or the workflow is gone, the command itself finds out.
  *
  * @throws Problem `codec.*`
