@@ -84,7 +84,7 @@ describe('enrich export --for hubspot', () => {
     const zoho = join(system.directory, 'zoho');
     expect(await system.here(['export', '--for', 'zoho', '--output', zoho])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('next:  the contacts are of hubspot: write --for'),
+      stderr: expect.stringContaining('next:  enrich an export of'),
     });
     expect(existsSync(zoho)).toBe(false);
   });

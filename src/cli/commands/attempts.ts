@@ -9,7 +9,7 @@ import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { unexplainedByRelease } from '../../ledger/credit-statements.ts';
 import { decideAttempt, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
 import { getRun } from '../../runs/runs.ts';
-import { creditsOf } from '../run-options/run-option-flags.ts';
+import { creditsOf } from '../run/run-option-flags.ts';
 import { withWarehouse, settingsOfExisting } from '../session/session.ts';
 import {
   Command,

@@ -34,6 +34,7 @@ import { UsageProblem, type Note, type Problem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
+import { requireUnfinished } from '../run/steer-run.ts';
 
 /** Maximum number of days, of months, of runs and of changes that `show` lists. */
 const shownOfEach = 10;
@@ -79,14 +80,9 @@ function setBudgetCommand(): Command {
     .keepNote('kept in the history')
     .option(...jsonOption)
     .explain(`
-Periods are UTC. ${periodNames.map((period) => `"${period}"`).join(' and ')} without a date mean the current period.
-Their limit ends with the period.
-A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) of its budget, whether higher or lower;
-"every-day" is the limit of today and of every day that begins later; "every-month" likewise.
-"default" restores the limit of every-day or every-month; without such a limit, the setting.
-"run:latest" is the newest run.
-A limit below the used (settled + reserved) credits is refused: no budget is exceeded at any moment. A "default" below
-them is not refused: the limit becomes the used credits.
+Periods are UTC. A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) and ends with its period;
+"every-day" is the limit of today and of every later day, "every-month" likewise. "default" restores them or the
+setting. "run:latest" is the newest run. A limit below the used credits is refused: no budget is exceeded at any moment.
 
 Examples:
   enrich budget set day 800 --reason "trade fair"
@@ -154,14 +150,7 @@ async function resolve(
 ): Promise<{ budgetId: string; ownDefault: Credits | undefined }> {
   if (budget.kind === 'run') {
     const run = await getRun(warehouse, budget.runId);
-    if (run.finishedAt !== null) {
-      const next =
-        'run the same file again with --max-credits: the new run asks only for people who are not fresh';
-      throw new UsageProblem('run.ended', 'the run has ended: its limit cannot change', {
-        where: run.runId,
-        next,
-      });
-    }
+    requireUnfinished(run);
     const { maxCredits } = run.options;
     return {
       budgetId: budgetOfRun(run.runId),
@@ -171,13 +160,7 @@ async function resolve(
   const present = await presentBudget(warehouse.database, budget.period);
   const budgetId = budget.name === undefined ? present : `${budget.period}:${budget.name}`;
   // Names of periods, such as day:2026-11-21, sort in the order of time.
-  if (budgetId < present) {
-    const next = `write ${periodNames.join(' or ')} for the current one`;
-    throw new UsageProblem('budget.over', 'the period is over: its limit cannot change', {
-      where: budgetId,
-      next,
-    });
-  }
+  if (budgetId < present) throw wrong(`the period ${budgetId} is over`, `write ${periodNames.join(' or ')}`);
   return { budgetId, ownDefault: config.budgets.perPeriod[budget.period] };
 }
 

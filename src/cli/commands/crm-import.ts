@@ -1,12 +1,11 @@
 import { importerNames, importers, type ImporterName } from '../../domain/crm/crm.ts';
 import { defaultPolicies, readPolicyPairs } from '../../domain/crm/field-policy.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/format.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportForCrm, type ImportManifest } from '../../export/crm-import/export-for-crm.ts';
 import { contactSources, readSources } from '../../people/contact-sources.ts';
 import type { RunRecord } from '../../runs/runs.ts';
-import { print, printJson, table, tell } from '../terminal/output.ts';
+import { describeFields, print, printJson, tell } from '../terminal/output.ts';
 
 export interface CrmImportFlags {
   readonly for: string;
@@ -40,10 +39,6 @@ export async function writeCrmImport(
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
-  const { contacts, without_record_id: withoutRecordId, opted_out: optedOut, suppressed } = manifest;
-  if (contacts + withoutRecordId + optedOut + suppressed > 0) return;
-  const which = runId === undefined ? '' : ` whose person is from ${runId}`;
-  tell(`no contact of ${manifest.source}${which}${since === undefined ? '' : ' changed since'}`);
 }
 
 /**
@@ -78,14 +73,11 @@ async function requireContacts(
   const sources = run ? await contactSources(database, run.runId) : await readSources(database);
   if (sources.includes(own)) return;
   const [what, where] = run ? ['the run has', `--run ${run.runId}`] : ['there are', '--for'];
-  const others =
-    sources.length === 0
-      ? ''
-      : `the contacts are of ${sources.join(', ')}: write --for with their CRM, or --source if their contact ids are ` +
-        `record ids of ${title}; or `;
   throw new UsageProblem('source.unknown', `${what} no contacts of ${title} (source "${own}")`, {
     where,
-    next: `${others}enrich an export of ${title} first: enrich run FILE`,
+    next:
+      `enrich an export of ${title} first; or name a source whose contact ids are record ids of ${title}: ` +
+      `--source ${sources.join(' or ') || 'NAME'}`,
   });
 }
 
@@ -93,46 +85,27 @@ function ownerOf(source: string): ImporterName | undefined {
   return importerNames.find((name) => importers[name].source === source);
 }
 
-function describe(manifest: ImportManifest, folder: string): void {
-  const { contacts, parts, decisions, without_record_id: withoutRecordId } = manifest;
-  const rows = parts.reduce((sum, part) => sum + part.rows, 0);
-  const sorted = Object.entries(decisions).sort(([, one], [, other]) => other - one);
-  const decided = sorted.reduce((sum, [, count]) => sum + count, 0);
-  print(table([['decision', 'fields'], ...sorted, ['all fields of all contacts', decided]]));
-  tell(
-    `${counted(rows, 'update')} of ${counted(contacts, 'contact')} in ${counted(parts.length, 'file')}: ${folder}`,
+function describe({ parts, decisions, ...manifest }: ImportManifest, folder: string): void {
+  print(
+    describeFields({
+      contacts: manifest.contacts,
+      updates: parts.reduce((sum, part) => sum + part.rows, 0),
+      files: parts.length,
+      folder,
+      left_out_without_record_id: manifest.without_record_id,
+      left_out_suppressed: manifest.suppressed,
+      left_out_opted_out: manifest.opted_out,
+      left_out_without_cells: manifest.without_cells,
+      without_modified_time: manifest.without_modified_time,
+      missing_columns: manifest.missing_columns,
+      ...decisions,
+      decisions_in: manifest.conflicts?.file ?? null,
+      job_changes_in: manifest.job_changes?.file ?? null,
+    }),
   );
-  const { title: crm, modifiedHeaders } = importers[manifest.importer];
-  const notes: readonly (readonly [count: number, noun: string, note: string])[] = [
-    [withoutRecordId, 'contact', `left out: the contact id is not a record id of ${crm}`],
-    [manifest.suppressed, 'contact', 'left out: on the suppression list'],
-    [manifest.opted_out, 'contact', 'left out: opted out in the newest export'],
-    [
-      manifest.without_cells,
-      'contact',
-      'left out: the cells of the newest export were removed; run it again',
-    ],
-    [
-      manifest.without_modified_time,
-      'contact',
-      'with overwrite-older as fill: the newest export lacks their modified time (column ' +
-        `"${modifiedHeaders[0]}", such as 2026-11-21 08:42)`,
-    ],
-    [decisions['kept blank'] ?? 0, 'blank field', 'not written by the policy never (--policy email=fill)'],
-    [manifest.missing_columns.length, 'field', `without a column: ${manifest.missing_columns.join(', ')}`],
-  ];
-  for (const [count, noun, note] of notes) if (count > 0) tell(`${counted(count, noun)} ${note}`);
-  if (manifest.conflicts) tell(`each decision is in ${manifest.conflicts.file}`);
-  if (manifest.job_changes)
-    tell(`${counted(manifest.job_changes.rows, 'job change')} in ${manifest.job_changes.file}`);
   tell(parts.length === 0 ? 'nothing to import' : manifest.instruction);
   if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
   if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);
-}
-
-/** How many contacts an export leaves out because of the suppression list. */
-export function describeSuppressed(contacts: number): string {
-  return `${counted(contacts, 'contact')} left out: on the suppression list`;
 }
 
 function importerOf(name: string): ImporterName {

@@ -4,11 +4,11 @@ import { WrongSettings, type Config } from '../../config/settings.ts';
 import { differingSettings, markSettings } from '../../config/shared-settings.ts';
 import { compareMigrations } from '../../db/migrate.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
-import { clientWithTimeout, internalSchemaName, schemaName } from '../../db/session-settings.ts';
+import { clientWithTimeout } from '../../db/session-settings.ts';
 import { embeddedPostgresVersion } from '../../dev/postgres.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
-import { describeCode, exitCodes, Problem } from '../../domain/problem.ts';
+import { exitCodes, Problem } from '../../domain/problem.ts';
 import { periodNames, settingOfPeriod } from '../../domain/money/budget-periods.ts';
 import { formatCredits } from '../../domain/money/decimal.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
@@ -79,10 +79,7 @@ const broken = (what: string, next: string): State => ({ state: 'broken', what, 
 function examineNames(): Finding[] {
   return unknownSettings(process.env).map((name) => ({
     part: 'settings',
-    ...attention(
-      `${name} is not a setting`,
-      `correct the name, or unset ${name}; .env.example has all settings`,
-    ),
+    ...attention(`${name} is not a setting`, 'correct the name, or unset it; .env.example has all settings'),
   }));
 }
 
@@ -143,7 +140,7 @@ async function checkService({ service }: Config): Promise<State> {
   if ('userId' in user) return ok(`${where} accepts the credential, ${describeUser(user)}`);
   const { unknown, credentialWorks } = user;
   if (!credentialWorks) return broken(`${where}: ${unknown.message}`, unknown.next);
-  return attention(`${where} accepts the credential; ${describeUser(user)}`, 'nothing, if that is expected');
+  return ok(`${where} accepts the credential; ${describeUser(user)}`);
 }
 
 /** Fails if the disk is full or the server accepts only reads. The table ends with the statement. */
@@ -152,19 +149,9 @@ const writeSomeMegabytes = `create temporary table written on commit drop as
 
 async function checkDatabase(databaseUrl: string): Promise<State> {
   const where = addressWithoutPassword(databaseUrl);
-  const [{ version, mayCreate }] = await query<{ version: number; mayCreate: boolean }>(
-    databaseUrl,
-    `select current_setting('server_version_num')::int / 10000 as version,
-            (select bool_and(coalesce(has_schema_privilege(to_regnamespace(name)::oid, 'create'),
-                                      has_database_privilege(current_database(), 'create')))
-             from unnest(array['${schemaName}', '${internalSchemaName}']) as name) as "mayCreate"`,
-  );
+  const statement = `select current_setting('server_version_num')::int / 10000 as version`;
+  const [{ version }] = await query<{ version: number }>(databaseUrl, statement);
   await query(databaseUrl, writeSomeMegabytes);
-  if (!mayCreate) {
-    const names = `${schemaName} and ${internalSchemaName}`;
-    const next = `GRANT CREATE ON DATABASE … TO the user of DATABASE_URL, or give the schemas ${names} to it`;
-    return broken(`${where}: the user may not create the schemas ${names}`, next);
-  }
   const { pending, newer } = await compareMigrations(databaseUrl);
   const upToDate = newer.length > 0 ? `of a newer release: ${newer.join(', ')}` : 'up to date';
   const missing = `${counted(pending.length, 'migration')} missing: the next command adds them`;
@@ -222,31 +209,26 @@ async function readPoll({ temporalCodec, temporalUiUrl }: Config, server: string
 /** Compares live workers with each other and with this command: keys of payloads, and settings that must agree. */
 function examineWorkers(config: Config, { keyNames, isPlain, settings }: WorkerPoll): Finding[] {
   const { keyName } = payloadCodec(config.temporalCodec);
-  const encryption =
-    keyName === undefined && keyNames.length > 0
-      ? attention(describePlainText(keyNames), afterPlainText)
-      : keyName !== undefined && isPlain
-        ? attention(
-            `a worker has no key, and cannot read what this command encrypts with key "${keyName}"`,
-            'give every worker the keys of this command',
-          )
-        : ok(
-            keyName === undefined
-              ? 'Temporal stores plain text'
-              : `this command encrypts with key "${keyName}"`,
-          );
-  const findings: Finding[] = [{ part: 'encryption', ...encryption }];
+  const findings: Finding[] = [];
+  const add = (part: string, state: State): void => void findings.push({ part, ...state });
+  if (keyName === undefined && keyNames.length > 0)
+    add('encryption', attention(describePlainText(keyNames), afterPlainText));
+  if (keyName !== undefined && isPlain)
+    add(
+      'encryption',
+      attention(`a worker has no key, and this command encrypts with ${keyName}`, afterPlainText),
+    );
   // A command may lack settings that the workers have.
   const beside = differingSettings([...settings, markSettings(config)], false);
   const differing = [...new Set([...differingSettings(settings), ...beside])];
   if (differing.length > 0)
-    findings.push({
-      part: 'workers',
-      ...attention(
+    add(
+      'workers',
+      attention(
         `workers, or a worker and this command, differ in ${differing.join(', ')}`,
         'give all of them the same settings, and restart workers after a change',
       ),
-    });
+    );
   return findings;
 }
 
@@ -277,26 +259,17 @@ async function checkReceiver({ webhook, service, temporalAddress }: Config): Pro
   const what = addressWithoutPassword(publicUrl);
   if (protocol !== 'https:' && !isLoopback(hostname))
     return attention(`${what}: personal data would travel unencrypted`, 'use an https address');
-  const failure = await whyNoAnswer(`${publicUrl}/healthz`);
+  const { url, headers } = loginInHeader(`${publicUrl}/healthz`);
+  const signal = AbortSignal.timeout(answerMilliseconds);
+  const failure = await fetch(url, { headers, redirect: 'manual', signal }).then(
+    ({ ok: isGood, status }) => (isGood ? undefined : `status ${status}`),
+    ({ message, cause }: Error) => (cause instanceof Error ? cause.message : message),
+  );
   if (failure === undefined) return ok(`${what}, reached through its public address`);
   return attention(
     `${what} does not answer (${failure})`,
-    'start enrich receiver (with embedded Temporal every command starts its own), and let the proxy forward ' +
-      '/webhooks/ and /healthz',
+    'start enrich receiver, and let the proxy forward /webhooks/ and /healthz',
   );
-}
-
-async function whyNoAnswer(address: string): Promise<string | undefined> {
-  try {
-    const { url, headers } = loginInHeader(address);
-    const signal = AbortSignal.timeout(answerMilliseconds);
-    const answer = await fetch(url, { headers, redirect: 'manual', signal });
-    return answer.ok ? undefined : `status ${answer.status}`;
-  } catch (error) {
-    const { message, cause } = error as Error;
-    if (!(cause instanceof Error)) return message;
-    return 'code' in cause ? describeCode(String(cause.code)) : cause.message;
-  }
 }
 
 function checkRateLimits({ rateLimits }: Config): State {
@@ -309,8 +282,7 @@ function checkBudgets({ budgets: { perRun, perPeriod }, service }: Config): Stat
   const limits = Object.entries({ run: perRun, ...perPeriod }).flatMap(([period, limit]) =>
     limit === undefined ? [] : [`${counted(formatCredits(limit), 'credit')} a ${period}`],
   );
-  if (limits.length > 0) return ok(limits.join(', '));
-  if (service.baseUrl === undefined) return ok('none, and the sandbox costs nothing');
+  if (limits.length > 0 || service.baseUrl === undefined) return ok(limits.join(', ') || 'none');
   return attention(
     'none in the settings: only the approved plan, or a limit of enrich budget set, limits what a run spends',
     `set MAX_CREDITS_PER_RUN or ${periodNames.map(settingOfPeriod).join(' or ')}`,

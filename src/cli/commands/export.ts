@@ -23,7 +23,7 @@ import { getRun } from '../../runs/runs.ts';
 import { withWarehouse, type Session, settingsOfExisting } from '../session/session.ts';
 import { Command, Option, wholeNumber, type JsonFlag } from '../terminal/command.ts';
 import { printJson, tell, writeBytes } from '../terminal/output.ts';
-import { describeSuppressed, writeCrmImport, type CrmImportFlags } from './crm-import.ts';
+import { writeCrmImport, type CrmImportFlags } from './crm-import.ts';
 
 interface ExportFlags extends Partial<CrmImportFlags> {
   readonly run?: string;
@@ -72,17 +72,10 @@ export function exportCommand(): Command {
     )
     .option('--json', 'with --output: what was written as one JSON object; with --for the manifest')
     .explain(`
---output replaces a file or an object when the new one is complete, so a nightly job can write the same name. A folder
-of --for is replaced too, but only a folder that the command wrote.
-
-Every table has the rows that belong to the chosen contacts. Suppressed contacts are left out and counted. Columns of
-every table: docs/exporting.md. contact_id is the record's id in the CRM.
-
-In CSV, a cell that a spreadsheet would read as a formula (it begins with =, +, - or @) gets a leading apostrophe,
-which a run that reads the file takes off. Phone numbers, the other formats and import files get none. Times are in UTC.
-
-Policies of --for: fill (default: write only if the CRM's cell was blank), overwrite-older, overwrite-if-verified,
-never (default for email).
+--output replaces a file, an object or a folder of --for when the new one is complete, so a nightly job can write the
+same name. Every table has the rows that belong to the chosen contacts; suppressed contacts are left out and counted.
+docs/exporting.md has the columns, and docs/crm-import.md the policies (fill, overwrite-older, overwrite-if-verified,
+never). In CSV, a cell that a spreadsheet would read as a formula gets a leading apostrophe.
 
 Examples:
   enrich export --run latest --output contacts.csv
@@ -129,7 +122,7 @@ async function writeTable(
   tell(
     counted(rows, table === 'contacts' ? 'contact' : 'row') + (output === undefined ? '' : ` in ${output}`),
   );
-  if (suppressed > 0) tell(describeSuppressed(suppressed));
+  if (suppressed > 0) tell(`${counted(suppressed, 'contact')} left out: on the suppression list`);
   else if (rows === 0 && runId !== undefined)
     tell(`no contact has its person from ${runId}; without --run all contacts are exported`);
   if (output !== undefined && options.json === true)
@@ -173,15 +166,12 @@ function formatOf(output: string | undefined): ExportFormatName {
 }
 
 function refuseStandardOutput({ json }: ExportFlags, format: ExportFormatName): void {
-  const refused =
-    json === true
-      ? ['--json', 'the rows themselves go to standard output']
-      : !exportFormats[format].isText && process.stdout.isTTY
-        ? ['--format', `a terminal cannot show ${exportFormats[format].title}`]
-        : undefined;
-  if (refused === undefined) return;
-  const [where, what] = refused as [string, string];
-  throw new UsageProblem('setting.invalid', what, { where, next: 'name a file: --output FILE' });
+  const isBinary = !exportFormats[format].isText && process.stdout.isTTY;
+  if (json !== true && !isBinary) return;
+  const what = isBinary
+    ? 'a terminal cannot show this format'
+    : 'with --json, the rows cannot go to standard output';
+  throw new UsageProblem('setting.invalid', what, { where: '--output', next: 'name a file: --output FILE' });
 }
 
 /** `enrich changes`: the change feed. */

@@ -1,8 +1,8 @@
 import { allowAnalyst, migrate } from '../../db/migrate.ts';
 import { acquireStack } from '../../dev/stack.ts';
 import { exitCodes, Problem, UsageProblem } from '../../domain/problem.ts';
-import { retained, type Retained } from '../../domain/runs/retention.ts';
-import { counted } from '../../domain/text/format.ts';
+import { retained } from '../../domain/runs/retention.ts';
+import { formatNumber } from '../../domain/text/format.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
@@ -80,16 +80,9 @@ export function pruneCommand(): Command {
     .option('--yes', 'remove without asking')
     .option(...jsonOption)
     .explain(`
-answers: bodies of the service's answers.
-deliveries: bodies of webhooks and polls with effect.
-quarantine: bodies of orphaned and quarantined deliveries, which can be replayed until then; at least 30d.
-staging: personal data in the rows of ended runs.
-rows: rows of ended runs with all that staging removes; at least 30d. The run keeps its number of rows by outcome.
-observations: replaced observations; the newest of each value stays.
-changes: entries of the change feed; a reader with an older cursor must read all contacts again.
-Calls, credits, the number of rows by outcome, contacts and the lookup history are never removed. Data that an open
-call or delivery needs stays. The command runs beside workers and can be stopped at any time.
-With RETENTION set, workers do this every night, by the Temporal schedule enrichment-retention.
+RETENTION names how long each is kept: answers, deliveries, quarantine, staging, rows, observations, changes
+(docs/warehouse.md). Calls, credits, the number of rows by outcome, contacts and the lookup history are never removed.
+Data that an open call or delivery needs stays. The command runs beside workers and can be stopped at any time.
 
 Example:
   RETENTION=answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d enrich prune --yes`)
@@ -104,32 +97,25 @@ Example:
       await withWarehouse(config, async ({ warehouse }) => {
         const show = (figures: PruneFigures, removed: boolean): void => {
           if (options.json === true) return printJson({ removed, retention, ...figures });
-          const kept: Partial<Record<Retained, number>> = { ...figures.kept, staging: figures.kept.runs };
           const kinds = retained.filter((kind) => retention[kind] !== undefined);
           const rows = kinds.map((kind) => ({
             what: kind,
             kept_for: formatDuration(retention[kind]!),
-            [removed ? 'removed' : 'would be removed']: describeAmount(figures[kind]),
-            still_needed: kept[kind] ?? 0,
+            [removed ? 'removed' : 'would be removed']: Object.entries(figures[kind])
+              .map(([unit, amount]) => `${formatNumber(amount)} ${unit}`)
+              .join(', '),
           }));
           print(listTable(rows));
           if (figures.held.length > 0)
             print(`data of these runs is still needed:\n${listTable(figures.held)}`);
         };
-        const isPruned = await changePreviewed(options, {
+        await changePreviewed(options, {
           measure: () => measurePrune(warehouse, retention),
           change: () => prune(warehouse, retention, stopAfterBatch()),
           show,
-          question: () => 'remove them?',
+          question: 'remove them?',
           unchanged: 'nothing was removed',
         });
-        if (isPruned) tell('the database reuses the space; its files shrink only after VACUUM FULL');
       });
     });
-}
-
-function describeAmount(amount: PruneFigures[Retained]): string {
-  if ('runs' in amount) return `${counted(amount.rows, 'row')} of ${counted(amount.runs, 'run')}`;
-  const size = 'bytes' in amount ? `, ${(amount.bytes / 1_000_000).toFixed(1)} MB` : '';
-  return counted(amount.count, 'entry', 'entries') + size;
 }

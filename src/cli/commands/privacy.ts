@@ -2,7 +2,7 @@ import type { Warehouse } from '../../db/database.ts';
 import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/identity/suppression.ts';
 import { namesFreeMail, isRoleAddress } from '../../domain/identity/values/email-address.ts';
 import { exitCodes, UsageProblem } from '../../domain/problem.ts';
-import { counted, nounFor } from '../../domain/text/format.ts';
+import { counted } from '../../domain/text/format.ts';
 import { erase, measureErasure, type ErasureFigures } from '../../privacy/erase.ts';
 import { findNamesakes, keysOfRecord } from '../../privacy/person-traces.ts';
 import {
@@ -13,7 +13,7 @@ import {
   suppressStaged,
   unsuppress,
 } from '../../suppression/suppression-list.ts';
-import type { CommandFlags } from '../run-options/read-run-options.ts';
+import type { CommandFlags } from '../run/run-option-flags.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { withWarehouse, settingsOf, settingsOfExisting } from '../session/session.ts';
@@ -28,7 +28,7 @@ import {
   type NoteFlags,
 } from '../terminal/command.ts';
 import { approves, changePreviewed } from '../terminal/confirm.ts';
-import { describeFields, listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
+import { listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
 
 const waysToNamePerson =
   "WHO is an email address, the URL of a profile, person:ID with the service's id, or an MD5 or SHA-256 of an email.";
@@ -58,9 +58,7 @@ function addCommand(): Command {
     .option(...jsonOption)
     .explain(`
 ${waysToNamePerson}
-@eu.acme.example lists all of acme.example.
-Runs leave out every row that shares an identifier with a listed person, directly or by way of other rows.
-Add every identifier that you know.
+@eu.acme.example lists all of acme.example. Runs leave out every row that shares an identifier with a listed person.
 
 Examples:
   enrich suppress add ada@orbit.example https://www.linkedin.com/in/ada-novak
@@ -185,13 +183,10 @@ export function eraseCommand(): Command {
     .option(...jsonOption)
     .explain(`
 ${waysToNamePerson}
-The person is found by every identifier in the warehouse: rows and contacts that share one are one person.
-So are rows of one CRM record with the same name, also with another email.
-Contacts, phones, data in rows of exports, bodies of answers and deliveries, and the lookup history are removed.
-Numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that no
-export and no late delivery restores the data. A call in flight is paid for, and its answer is dropped.
-An identifier that the warehouse does not have goes on the list as well: the command says so and exits with 0.
-Exports that you keep, the CRM, and backups are not changed (docs/privacy.md).
+Rows and contacts that share an identifier are one person. Their data is removed, also bytes of answers and deliveries;
+numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that nothing
+restores the data. Exports that you keep, the CRM, and backups are not changed (docs/privacy.md). "same name": people of
+this name in answers to the same calls, who stay; if one is the same human: enrich erase person:ID.
 
 Examples:
   enrich erase ada@orbit.example --reason "ticket 17"
@@ -205,29 +200,19 @@ Examples:
       await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
         const keys = record === undefined ? named : await keysOfContact(warehouse, record);
         const sameName = await findNamesakes(warehouse, keys);
-        const isFound = (figures: ErasureFigures): boolean =>
-          Object.values(figures).some((figure) => figure > 0);
         const show = (figures: ErasureFigures, erased: boolean): void => {
-          const found = isFound(figures);
-          const text = found
-            ? `${erased ? 'removed' : 'found'}\n${describeFields(figures)}`
-            : 'the warehouse has nothing of this person; check the spelling';
-          printFacts<'erase'>(options.json, { erased, found, ...figures, same_name: sameName }, text);
-          if (options.json !== true) sayWhoStays(sameName);
+          const found = Object.values(figures).some((figure) => figure > 0);
+          if (!found) tell('the warehouse has nothing of this person; check the spelling');
+          printFacts<'erase'>(options.json, { erased, found, ...figures, same_name: sameName });
+          if (erased) tell('the person is on the suppression list: no run asks for them');
         };
-        const isErased = await changePreviewed(options, {
+        await changePreviewed(options, {
           measure: () => measureErasure(warehouse, keys),
           change: () => erase(warehouse, keys, noteOf(options)),
           show,
-          question: (figures) =>
-            isFound(figures) ? 'erase this person?' : 'put the person on the suppression list?',
+          question: 'erase this person, and put them on the suppression list?',
           unchanged: 'nothing was removed',
         });
-        if (isErased && options.json !== true)
-          tell(
-            'the person is on the suppression list: no run asks for them (enrich suppress remove takes them off); ' +
-              'exports that you keep, the CRM and backups are not changed',
-          );
       });
     });
 }
@@ -255,19 +240,9 @@ async function keysOfContact(
   const keys = await keysOfRecord(warehouse.database, record);
   if (keys === undefined) throw unclear('this record has been about more than one person', '--contact');
   if (keys.length > 0) return keys;
-  const next = 'check the source and the id, or name the person by an email, a profile, or person:ID';
+  const where = '--contact';
   throw new UsageProblem('contact.unknown', 'the warehouse does not know this record', {
-    where: '--contact',
-    next,
+    where,
+    next: waysToNameOne,
   });
-}
-
-/** The service may have answered with another record of the same human. */
-function sayWhoStays(people: readonly string[]): void {
-  if (people.length === 0) return;
-  tell(
-    `${counted(people.length, 'other person', 'other people')} of this name in answers to the same calls ` +
-      `${nounFor(people.length, 'stays', 'stay')}: ${people.join(', ')}; ` +
-      `if it is the same human: enrich erase ${people[0]!}`,
-  );
 }

@@ -75,11 +75,9 @@ export function receiverCommand(): Command {
   return new Command('receiver')
     .description('Receive webhook deliveries in the foreground.')
     .explain(`
-The receiver listens on WEBHOOK_LISTEN (default: 127.0.0.1:8080). Put a reverse proxy with a certificate in front of
-it, which forwards /webhooks/ and /healthz. The workers need the proxy's URL as WEBHOOK_PUBLIC_URL, because their calls
-tell the service where to deliver. Without this setting, late results come only by poll. GET /healthz says that the
-receiver is alive, and GET /readyz that it can store deliveries. SIGTERM drains it. A delivery answered with 2xx is
-stored; runs apply it from the inbox (enrich inbox).
+The receiver listens on WEBHOOK_LISTEN (default: 127.0.0.1:8080), behind a reverse proxy that forwards /webhooks/ and
+/healthz. The workers need the proxy's URL as WEBHOOK_PUBLIC_URL; without it, late results come only by
+poll. A delivery answered with 2xx is stored; runs apply it from the inbox (docs/late-results.md).
 
 Examples:
   WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver
@@ -109,10 +107,8 @@ export function codecServerCommand(): Command {
     .description('Decrypt payloads for the Temporal UI, in the foreground.')
     .explain(`
 In the Temporal UI, set the server's address as the codec server (the glasses at the upper right), and here the URL of
-the UI as CODEC_SERVER_UI_ORIGINS (default: that of the dev server). For the temporal command, use --codec-endpoint.
-The server decrypts every request, so it listens only on this machine by default (CODEC_SERVER_LISTEN,
-default: 127.0.0.1:8081). For other machines, put a proxy with TLS and a login in front of it, or set
-CODEC_SERVER_TOKEN, the clients' bearer token.
+the UI as CODEC_SERVER_UI_ORIGINS. The server decrypts every request, so it listens only on this machine by default
+(CODEC_SERVER_LISTEN). For other machines, set CODEC_SERVER_TOKEN, the clients' bearer token (docs/production.md).
 
 Examples:
   CODEC_SERVER_UI_ORIGINS=https://temporal.example.com enrich codec-server

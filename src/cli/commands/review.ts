@@ -120,7 +120,7 @@ function decisionCommand(name: keyof typeof decisions): Command {
           measure: () => previewDecision(warehouse, decision, noteOf(options)),
           change: () => recordDecision(warehouse, decision, noteOf(options)),
           show,
-          question: () => 'record the decision?',
+          question: 'record the decision?',
           unchanged: 'nothing was recorded',
         });
       });

@@ -1,7 +1,7 @@
 import type { RunPriority } from '../../contract/run-priorities.ts';
 import { knowsService } from '../../config/settings.ts';
 import { exitCodes } from '../../domain/problem.ts';
-import { settingsOfRun, withCommandFlags, type CommandFlags } from '../run-options/read-run-options.ts';
+import { settingsOfRun, withCommandFlags, type CommandFlags } from '../run/run-option-flags.ts';
 import { printPlan } from '../run/describe-plan.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { planExport } from '../run/plan-export.ts';
@@ -43,13 +43,8 @@ export function backfillCommand(): Command {
   return enrichingCommand('backfill', 'backfill').description(
     'Enrich a large export; calls of every other run go first.',
   ).explain(`
-For an export that takes hours or days: the first load of a CRM, or all people again with phones. Calls of
-"enrich run" and of schedules have priority; the backfill uses the remaining slots. All runs share the rate limit and
-the period budgets: limit the backfill with --max-credits, so that the nightly run keeps the rest.
-Two runs never ask for one person at the same time.
-
-An interrupted backfill continues where it stopped: run the same command again, or enrich resume RUN. To run it on
-workers of a server, and to end the command without ending the run, set TEMPORAL_ADDRESS.
+For an export that takes hours or days: the first load of a CRM, or all people again with phones. It uses the slots that
+other runs leave. Limit it with --max-credits, so that the nightly run keeps the rest of the period budgets.
 
 Examples:
   enrich plan everybody.csv                     price and duration; spends nothing

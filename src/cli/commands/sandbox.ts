@@ -1,4 +1,4 @@
-import { describeCode, portTaken, UsageProblem } from '../../domain/problem.ts';
+import { portTaken, UsageProblem } from '../../domain/problem.ts';
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { Command, Option, share, wholeNumber, readYamlFile } from '../terminal/command.ts';
@@ -122,14 +122,7 @@ function rateLimits(text: string): string {
 async function apiKeyOf(flags: SandboxFlags): Promise<string> {
   const { apiKeyFile: file, apiKey = defaultApiKey } = flags;
   if (file === undefined) return apiKey;
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageProblem('setting.invalid', `the key cannot be read: ${describeCode(error.code)}`, {
-      where: `--api-key-file ${file}`,
-      next: 'name a file that exists and that this user may read',
-      cause: error,
-    });
-  });
-  return text.trim();
+  return (await readFile(file, 'utf8')).trim();
 }
 
 const afterWrongScenario = 'correct the file; docs/sandbox.md describes rules';

@@ -3,7 +3,7 @@ import { Command, jsonOption, Option, type AskingFlags, type JsonFlag } from '..
 import { serviceName, type Config } from '../../config/settings.ts';
 import { approves } from '../terminal/confirm.ts';
 import { printFacts, tell } from '../terminal/output.ts';
-import { withScheduleFlags } from '../run-options/read-run-options.ts';
+import { withScheduleFlags } from '../run/run-option-flags.ts';
 import { defineSchedule, type ScheduleFlags } from '../schedule/schedule-definition.ts';
 import {
   deleteSchedule,

@@ -3,7 +3,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
 import { withWarehouse, type Session, settingsOfExisting } from '../session/session.ts';
 import { Command, jsonArrayOption, Option, type JsonFlag } from '../terminal/command.ts';
-import { printJson, recordTable, write, writeBytes } from '../terminal/output.ts';
+import { printJson, table, write, writeBytes } from '../terminal/output.ts';
 
 interface SqlFlags extends JsonFlag {
   readonly command: string;
@@ -42,8 +42,8 @@ Examples:
         // PostgreSQL counts no rows of SHOW and EXPLAIN.
         const count = counted(rowCount ?? rows.length, 'row');
         const records = rows.map((row) => row.map((value) => value ?? ''));
-        const table = fields.length === 0 ? command : recordTable(names, records);
-        write(process.stdout, `${table}\n${count}\n`);
+        const shown = fields.length === 0 ? command : table([names, ...records]);
+        write(process.stdout, `${shown}\n${count}\n`);
       });
     });
 }

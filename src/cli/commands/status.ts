@@ -5,7 +5,7 @@ import { listRuns } from '../../runs/runs.ts';
 import { anyRun, correctedFacts, describeUiAddress, printRun, readRunView } from '../run/run-status.ts';
 import { withWarehouse, type Session, settingsOfExisting } from '../session/session.ts';
 import { Command, wholeNumber, type JsonFlag } from '../terminal/command.ts';
-import { print, printJson, recordTable, tell } from '../terminal/output.ts';
+import { listTable, print, printJson, tell } from '../terminal/output.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
@@ -37,16 +37,15 @@ async function showRuns(session: Session, flags: JsonFlag & { limit: number }): 
   else if (views.length === 0) print('no runs yet: enrich run FILE begins one');
   else
     print(
-      recordTable(
-        ['run', 'status', 'rows', 'calls', 'credits', 'file'],
-        views.map(({ facts, status }) => [
-          facts.run_id,
-          facts.undone ? `${status}, undone` : status,
-          facts.rows,
-          facts.calls,
-          formatNumber(facts.credits.settled),
-          facts.file,
-        ]),
+      listTable(
+        views.map(({ facts, status }) => ({
+          run: facts.run_id,
+          status: facts.undone ? `${status}, undone` : status,
+          rows: facts.rows,
+          calls: facts.calls,
+          credits: formatNumber(facts.credits.settled),
+          file: facts.file,
+        })),
       ),
     );
   const hint = isJson ? tell : print;

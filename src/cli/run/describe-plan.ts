@@ -8,7 +8,7 @@ import { shownHeaders } from '../../domain/text/header-name.ts';
 import { fieldsOfHeader, recordedNames } from '../../ingest/columns/fields.ts';
 import { describedField } from '../../ingest/columns/opt-outs.ts';
 import type { RunRecord } from '../../runs/runs.ts';
-import { flagsOfRun, typedFlags } from '../run-options/read-run-options.ts';
+import { flagsOfRun, typedFlags } from './run-option-flags.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
 import type { PlannedExport } from './plan-export.ts';
 

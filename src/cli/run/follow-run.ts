@@ -3,18 +3,18 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
-import { isInProgress, statusText, type RunStatus } from '../../contract/run-statuses.ts';
+import { isInProgress, type RunStatus } from '../../contract/run-statuses.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { Problem } from '../../domain/problem.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
-import { readOutcomes, readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
+import { readRunFacts, readRunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { findLostWorker, withAnswerDeadline } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../terminal/output.ts';
-import { Progress, type ProgressFigures } from './progress.ts';
+import { describeProgress, Progress } from './progress.ts';
 import { findLostWorkflow, isWorking, readRunWait } from './run-status.ts';
 
 const pollMilliseconds = 250;
@@ -25,11 +25,6 @@ const pollsPerWorkerCheck = 40;
 const longestWaitForCallsMilliseconds = 10_000;
 const longestDatabaseOutageMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
-const phases: Partial<Record<RunStatus, string>> = {
-  ingesting: 'reading the file',
-  planning: 'planning',
-  running: 'enriching',
-};
 
 /** Called once, when the run has its plan. */
 export type OnPlan = (run: RunRecord, plan: PlanSummary) => void;
@@ -51,7 +46,6 @@ export async function followRun(
   let lostWorker: string | undefined;
   const readStatus = async (poll: number): Promise<RunStatus | undefined> => {
     const run = await getRun(session.warehouse, runId);
-    const money = await readRunMoney(session.warehouse, runId);
     const ended = statusesThatEndTheWait.includes(run.status);
     if (run.plan && !isPlanned) {
       isPlanned = true;
@@ -61,10 +55,12 @@ export async function followRun(
     if (poll % pollsPerWorkerCheck === 0) lostWorker = await findLostWorker(session);
     // The plan and the question follow.
     if (run.status === 'awaiting_approval') return run.status;
-    progress.show(await figuresOf(session, run, money, ended ? undefined : lostWorker));
     if (ended && run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
     if (ended || signal.aborted) return run.status;
+    const money = await readRunMoney(session.warehouse, runId);
+    const wait = await readRunWait(session, run, money);
+    progress.show(run.status, describeProgress(run, money, { ...wait, reason: lostWorker ?? wait.reason }));
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
     const lost = await withAnswerDeadline(session, async () => {
       await notifyDelivery(session, handle);
@@ -83,31 +79,6 @@ export async function followRun(
   } finally {
     progress.end();
   }
-}
-
-/** @param waiting why the run waits, where neither the rate windows nor late results are the reason */
-async function figuresOf(
-  session: Session,
-  run: RunRecord,
-  money: RunMoney,
-  waiting: string | undefined,
-): Promise<ProgressFigures> {
-  const { people = 0 } = run.plan ?? {};
-  // Others without a call became known in the meantime.
-  const { over_budget: overBudget = 0 } =
-    run.status === 'finished' ? await readOutcomes(session.warehouse.database, run) : {};
-  const wait = await readRunWait(session, run, money);
-  const isAllAsked = run.status === 'running' && money.people >= people && money.inFlight === 0;
-  return {
-    phase: isAllAsked ? 'finishing' : (phases[run.status] ?? statusText(run.status)),
-    done: run.status === 'finished' ? people - overBudget : money.people,
-    total: run.status === 'running' || statusesThatEndTheWait.includes(run.status) ? people : 0,
-    calls: money.calls,
-    credits: money.settled,
-    reserved: money.reserved,
-    waiting: waiting ?? wait.reason,
-    etaSeconds: wait.etaSeconds,
-  };
 }
 
 /**

@@ -1,47 +1,55 @@
+import { statusText, type RunStatus } from '../../contract/run-statuses.ts';
 import { counted, formatNumber } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
+import type { RunMoney } from '../../runs/read-run-facts.ts';
+import type { RunRecord } from '../../runs/runs.ts';
 import { endChangingLine, showChangingLine, write } from '../terminal/output.ts';
+import type { RunWait } from './run-status.ts';
 
-export interface ProgressFigures {
-  readonly phase: string;
-  readonly done: number;
-  readonly total: number;
-  readonly calls: number;
-  /** Settled credits. */
-  readonly credits: string;
-  /** Reserved credits of calls that are in flight or await late results. */
-  readonly reserved: string;
-  /** Why the run waits; undefined: it does not wait. */
-  readonly waiting: string | undefined;
-  /** Seconds until the last call; undefined: not known, or the run makes no progress for now. */
-  readonly etaSeconds?: number | undefined;
-}
-
-const barWidth = 10;
 /** Milliseconds between two lines in a log. */
 const plainLineEveryMilliseconds = 5_000;
 
+const phases: Partial<Record<RunStatus, string>> = {
+  ingesting: 'reading the file',
+  planning: 'planning',
+  running: 'enriching',
+};
+
+/** The progress of a run in one line. A narrow terminal cuts the end, so what matters least comes last. */
+export function describeProgress(
+  { status, plan }: Pick<RunRecord, 'status' | 'plan'>,
+  money: Pick<RunMoney, 'people' | 'calls' | 'settled' | 'reserved'>,
+  { reason, etaSeconds }: RunWait,
+): string {
+  const phase = phases[status] ?? statusText(status);
+  if (status !== 'running' || !plan) return [`${phase} …`, reason].filter(Boolean).join('  ');
+  const parts = [
+    phase,
+    `${formatNumber(money.people)}/${formatNumber(plan.people)}`,
+    etaSeconds !== undefined && money.people < plan.people && `ETA ${formatElapsed(etaSeconds)}`,
+    reason,
+    counted(money.calls, 'call'),
+    counted(money.settled, 'credit') +
+      (money.reserved === '0' ? '' : `, ${formatNumber(money.reserved)} reserved`),
+  ];
+  return parts.filter(Boolean).join('  ');
+}
+
 /** Shows the progress of a run on standard error: one changing line on a terminal, plain lines elsewhere. */
 export class Progress {
-  readonly #stream: NodeJS.WriteStream;
+  readonly #stream = process.stderr;
   #lastLineAt = Number.NEGATIVE_INFINITY;
-  #lastPhase = '';
+  #lastStatus = '';
 
-  constructor(stream: NodeJS.WriteStream = process.stderr) {
-    this.#stream = stream;
-  }
-
-  show(figures: ProgressFigures): void {
-    const line = describeProgress(figures);
+  show(status: RunStatus, line: string): void {
     if (this.#stream.isTTY) {
-      const width = (this.#stream.columns || 100) - 1;
-      showChangingLine(line.length <= width ? line : `${line.slice(0, width - 1)}…`, this.#stream);
+      showChangingLine(line.slice(0, (this.#stream.columns || 100) - 1));
       return;
     }
     const now = performance.now();
-    if (figures.phase === this.#lastPhase && now - this.#lastLineAt < plainLineEveryMilliseconds) return;
+    if (status === this.#lastStatus && now - this.#lastLineAt < plainLineEveryMilliseconds) return;
     this.#lastLineAt = now;
-    this.#lastPhase = figures.phase;
+    this.#lastStatus = status;
     write(this.#stream, `${line}\n`);
   }
 
@@ -49,21 +57,4 @@ export class Progress {
   end(): void {
     if (this.#stream.isTTY) endChangingLine();
   }
-}
-
-/** A narrow terminal cuts the end, so what matters least comes last. */
-function describeProgress({ phase, done, total, waiting, etaSeconds, ...money }: ProgressFigures): string {
-  if (total === 0) return [`${phase} …`, waiting].filter(Boolean).join('  ');
-  const filled = Math.round(Math.min(1, done / total) * barWidth);
-  const parts = [
-    phase,
-    `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`,
-    `${done}/${total}`,
-    etaSeconds !== undefined && done < total && `ETA ${formatElapsed(etaSeconds)}`,
-    waiting,
-    counted(money.calls, 'call'),
-    counted(money.credits, 'credit') +
-      (money.reserved === '0' ? '' : `, ${formatNumber(money.reserved)} reserved`),
-  ];
-  return parts.filter(Boolean).join('  ');
 }

@@ -16,8 +16,7 @@ import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
 import { withoutPerson } from '../terminal/command.ts';
 import { tell } from '../terminal/output.ts';
-import { chosenOptions } from '../run-options/read-run-options.ts';
-import type { CommandFlags } from '../run-options/read-run-options.ts';
+import { chosenOptions, type CommandFlags } from './run-option-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 
 /** A run spec whose export has been opened. */

@@ -157,8 +157,8 @@ export async function describeWait(
 }
 
 /** Why a run makes no call now, and how long its calls take. */
-interface RunWait {
-  readonly reason?: string;
+export interface RunWait {
+  readonly reason?: string | undefined;
   readonly etaSeconds?: number;
 }
 

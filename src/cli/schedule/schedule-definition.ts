@@ -7,7 +7,7 @@ import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { checkPattern } from '../../ingest/sources/find-export.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { refuseEncodingOfRows } from '../run/run-spec.ts';
-import { flagsOfRun, scheduledOptions } from '../run-options/read-run-options.ts';
+import { flagsOfRun, scheduledOptions } from '../run/run-option-flags.ts';
 
 /** A schedule as its flags define it. */
 export interface ScheduleDefinition {

@@ -7,7 +7,7 @@ import { obtainExport } from '../../ingest/sources/obtain-export.ts';
 import { getRun } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
-import { labelled, listTable } from '../terminal/layout.ts';
+import { describeFields, listTable } from '../terminal/layout.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 import { childrenOf, type KnownSchedule } from './schedule-server.ts';
 
@@ -87,7 +87,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
   return [
     // Temporal keeps the note of the last change: that of a schedule that is on says nothing about it.
     `${name}: ${paused ? `paused${note ? ` (${note})` : ''}` : 'on'}`,
-    labelled(Object.entries(flags)),
+    describeFields(flags),
     `  next: ${next.length === 0 ? 'none' : `${next.map((time) => shown(zone, time)).join(', ')} (${zone})`}`,
     ...(skipped > 0 ? [`  skipped, because the previous run had not ended: ${skipped}`] : []),
     ...(missed > 0 ? [`  missed, because Temporal was unavailable too long: ${missed}`] : []),

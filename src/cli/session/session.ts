@@ -207,21 +207,14 @@ export function settingsOf(given: GivenSettings = {}): Config {
  *
  * @throws UsageProblem `warehouse.missing`
  */
-export function settingsOfExisting(given?: GivenSettings): Config {
-  const config = settingsOf(given);
+export function settingsOfExisting(): Config {
+  const config = settingsOf();
   const { dataDirectory, directories } = config.embedded;
   if (config.databaseUrl !== undefined || existsSync(directories.postgres)) return config;
-  const isFolderThere = existsSync(dataDirectory);
-  throw new UsageProblem(
-    'warehouse.missing',
-    isFolderThere ? 'the data folder has no warehouse' : 'there is no data folder, and so no warehouse',
-    {
-      where: dataDirectory,
-      next:
-        'change to the folder of the runs, or set ENRICH_DATA_DIR or DATABASE_URL to theirs; enrich run FILE begins ' +
-        'the first run here',
-    },
-  );
+  throw new UsageProblem('warehouse.missing', 'there is no warehouse here yet', {
+    where: dataDirectory,
+    next: 'change to the folder of the runs, or set ENRICH_DATA_DIR or DATABASE_URL; or begin here: enrich run FILE',
+  });
 }
 
 /** Marks a command that has a worker for embedded Temporal, so that `enrich status` knows which runs continue. */

@@ -70,7 +70,7 @@ interface PreviewedChange<Figures> {
   readonly change: () => Promise<Figures>;
   /** @param isDone whether the change is made */
   readonly show: (figures: Figures, isDone: boolean) => void;
-  readonly question: (figures: Figures) => string;
+  readonly question: string;
   /** Such as `nothing was removed`. */
   readonly unchanged: string;
 }
@@ -79,12 +79,10 @@ interface PreviewedChange<Figures> {
 export async function changePreviewed<Figures>(
   flags: AskingFlags,
   { measure, change, show, question, unchanged }: PreviewedChange<Figures>,
-): Promise<boolean> {
+): Promise<void> {
   if (flags.yes !== true) {
-    const figures = await measure();
-    show(figures, false);
-    if (!(await approves(question(figures), flags, unchanged))) return false;
+    show(await measure(), false);
+    if (!(await approves(question, flags, unchanged))) return;
   }
   show(await change(), true);
-  return true;
 }

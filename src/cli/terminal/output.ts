@@ -6,13 +6,13 @@ import { withoutPersonalData } from '../../domain/text/without-personal-data.ts'
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 import { describeFields, rendered } from './layout.ts';
 
-export { describeFields, listTable, recordTable, table } from './layout.ts';
+export { describeFields, listTable, table } from './layout.ts';
 
 /** Commands in texts, such as `enrich status`. */
 let commandsInTexts: RegExp | undefined;
 
 /** The changing line on the terminal. Other text clears the line, and the line is drawn again below that text. */
-let changing: { readonly stream: NodeJS.WriteStream; readonly text: string } | undefined;
+let changing: string | undefined;
 let isObjectPrinted = false;
 let outputFailure: Problem | undefined;
 
@@ -81,22 +81,23 @@ export function progressReporter(what: string): (done: number) => void {
 
 /** Writes text to a stream, above the changing line, with control characters made visible. */
 export function write(stream: NodeJS.WriteStream, text: string): void {
-  if (stream.isTTY) changing?.stream.write(clearedLine);
+  const isDrawn = stream.isTTY && changing !== undefined;
+  if (isDrawn) process.stderr.write(clearedLine);
   stream.write(rendered(text, stream));
-  if (stream.isTTY) changing?.stream.write(changing.text);
+  if (isDrawn) process.stderr.write(changing!);
 }
 
 const clearedLine = '\u001b[G\u001b[K';
 
 /** Replaces the changing line on a terminal. */
-export function showChangingLine(text: string, stream: NodeJS.WriteStream = process.stderr): void {
-  changing = { stream, text: visibleInLine(text) };
-  stream.write(clearedLine + changing.text);
+export function showChangingLine(text: string): void {
+  changing = visibleInLine(text);
+  process.stderr.write(clearedLine + changing);
 }
 
 /** Keeps the changing line on the terminal; later text goes below it. */
 export function endChangingLine(): void {
-  changing?.stream.write('\n');
+  if (changing !== undefined) process.stderr.write('\n');
   changing = undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Freshness } from './freshness.ts';
 import type { RowFilter, RowOrder } from './row-choice.ts';
 
 /**
- * The options of a run, in the column `runs.options`. `src/cli/run-options/run-option-flags.ts` reads their flags.
+ * The options of a run, in the column `runs.options`. `src/cli/run/run-option-flags.ts` reads their flags.
  */
 export interface RunOptions {
   /** Address of the service, or `sandbox`: answers of another service do not count. */

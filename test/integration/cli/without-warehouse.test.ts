@@ -32,7 +32,7 @@ describe('a folder without a warehouse', () => {
     writeFileSync(join(directory, 'good.csv'), 'email\nmira@nordlys.example\n');
     const environment = { ENRICH_DATA_DIR: folder, DATABASE_URL: '', TEMPORAL_ADDRESS: '' };
     const ended = await runHere(line.split(' '), { environment, directory });
-    expect(ended.stderr).toContain('error: there is no data folder, and so no warehouse\n');
+    expect(ended.stderr).toContain('error: there is no warehouse here yet\n');
     expect(ended.stderr).toContain(`  where: ${folder}\n`);
     expect(ended.stderr).toContain('  next:  change to the folder of the runs, or set ENRICH_DATA_DIR');
     expect(ended.code).toBe(2);

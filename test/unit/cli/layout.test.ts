@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { describeFields, recordTable, rendered, table } from '../../../src/cli/terminal/layout.ts';
+import { describeFields, rendered, table } from '../../../src/cli/terminal/layout.ts';
 
 it('table() formats as many rows as the warehouse has', () => {
   const rows = Array.from({ length: 150_000 }, () => ['']);
@@ -10,18 +10,6 @@ it('table() formats as many rows as the warehouse has', () => {
 it('table() aligns columns with Chinese names, which take two columns, and leaves out rows that are false', () => {
   const rows = [['王小明', 12, 'a'], false, ['Ada', 1_000, 'b']] as const;
   expect(table(rows).split('\n')).toEqual(['  王小明     12  a', '  Ada     1,000  b']);
-});
-
-it('recordTable() lists the fields of each record if the columns do not fit the terminal', () => {
-  const names = Array.from({ length: 9 }, (_, index) => `column_${index + 1}`);
-  const records = [names.map((name) => `value of ${name}`), names.map(() => '')];
-  expect(recordTable(names, records, 60).split('\n').slice(0, 3)).toEqual([
-    'row 1',
-    '  column_1  value of column_1',
-    '  column_2  value of column_2',
-  ]);
-  expect(recordTable(names, records, 240)).toBe(table([names, ...records]));
-  expect(recordTable(names, [], 60)).toContain('column_1');
 });
 
 it('describeFields() lists the fields of a JSON output', () => {

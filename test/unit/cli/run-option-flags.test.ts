@@ -5,7 +5,7 @@ import {
   flagsOfRun,
   scheduledOptions,
   withScheduleFlags,
-} from '../../../src/cli/run-options/read-run-options.ts';
+} from '../../../src/cli/run/run-option-flags.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
 

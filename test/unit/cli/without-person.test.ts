@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { addressOf } from '../../../src/cli/run/run-spec.ts';
-import { chosenOptions } from '../../../src/cli/run-options/read-run-options.ts';
+import { chosenOptions } from '../../../src/cli/run/run-option-flags.ts';
 import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts';
 import { reasonOption, withoutPerson } from '../../../src/cli/terminal/command.ts';
 import { refusePersonalColumns } from '../../../src/ingest/columns/chosen-column.ts';
