@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { runPriorities, type RunPriority } from '../contract/run-priorities.ts';
+import { runPriorities } from '../contract/run-priorities.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface BatchesOfRun {
@@ -63,14 +63,6 @@ export async function deregisterWaitingBatches(
       query.where('batch', '>=', batches!.first).where('batch', '<=', batches!.last),
     )
     .execute();
-}
-
-/** Returns how many slots a call of this priority leaves free: one for each batch that goes before it. */
-export async function reservedSlots(database: Kysely<Tables>, priority: RunPriority): Promise<number> {
-  const { rows } = await sql<{ slots: number }>`
-    select count(*)::int as slots from batches_before(${priority})
-  `.execute(database);
-  return rows[0]!.slots;
 }
 
 export async function deleteExpiredBatches(database: Kysely<Tables>): Promise<void> {

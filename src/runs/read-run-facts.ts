@@ -109,7 +109,7 @@ export async function readDecisions(
 }
 
 /** The number of rows of a run, by outcome. */
-export async function readOutcomes(
+async function readOutcomes(
   database: Kysely<Tables>,
   { runId, outcomes }: Pick<RunRecord, 'runId' | 'outcomes'>,
 ): Promise<Readonly<Record<string, number>>> {

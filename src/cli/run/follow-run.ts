@@ -34,7 +34,7 @@ export type OnPlan = (run: RunRecord, plan: PlanSummary) => void;
  *
  * @param signal ends the wait, not the run
  */
-export async function followRun(
+async function followRun(
   session: Session,
   handle: WorkflowHandle,
   signal: AbortSignal,

@@ -16,7 +16,7 @@ const longestAnswerMilliseconds = 5_000;
 type Asked = Pick<Session, 'config' | 'stack' | 'warehouse' | 'temporal'>;
 
 /** Whether a command on this machine has a worker for the embedded Temporal. */
-export function isCommandPresent({ embedded }: Config): boolean {
+function isCommandPresent({ embedded }: Config): boolean {
   return othersPresent(embedded.directories.workers).length > 0;
 }
 
