@@ -103,13 +103,14 @@ Examples:
         };
       });
       const { budgetId, before, after } = change;
-      if (options.json !== true) print(`${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`);
+      const say = options.json === true ? tell : print;
+      say(`${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`);
       if (waiting.length + awaiting.length > 0)
         await withSession(config, { temporal: true, service: false }, async (session) =>
           signalRuns(await session.temporal(), [...waiting, ...awaiting]),
         );
       for (const runId of waiting)
-        tell(
+        say(
           `${runId} waits for this budget: a worker continues it; without a worker: enrich resume ${runId}`,
         );
       if (options.json === true) printJson({ budget: budgetId, before, after, waiting_runs: waiting });
