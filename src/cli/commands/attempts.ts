@@ -13,7 +13,6 @@ import { creditsOf } from '../run/run-option-flags.ts';
 import { withWarehouse, settingsOfExisting } from '../session/session.ts';
 import {
   Command,
-  jsonArrayOption,
   jsonOption,
   noteOf,
   Option,
@@ -47,7 +46,7 @@ function listAttemptsCommand(): Command {
         .default('unknown'),
     )
     .option('--limit <n>', 'maximum number of calls, the newest (default: all)', wholeNumber(1))
-    .option(...jsonArrayOption)
+    .option(...jsonOption)
     .explain(`
 Examples:
   enrich attempts list
@@ -232,7 +231,7 @@ function listDeliveriesCommand(): Command {
     .argument('[run]', 'deliveries of this run; "latest" is the newest run')
     .addOption(new Option('--status <status>', 'deliveries of this status').choices(deliveryStatuses))
     .option('--limit <n>', 'maximum number of deliveries', wholeNumber(1), 50)
-    .option(...jsonArrayOption)
+    .option(...jsonOption)
     .explain('\nExample:\n  enrich inbox list --status quarantined')
     .action(
       async (

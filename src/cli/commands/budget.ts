@@ -11,14 +11,7 @@ import {
   type WantedLimit,
 } from '../../ledger/budget-limits.ts';
 import { withWarehouse, withSession, settingsOfExisting, settingsOf } from '../session/session.ts';
-import {
-  Command,
-  jsonArrayOption,
-  jsonOption,
-  noteOf,
-  type JsonFlag,
-  type NoteFlags,
-} from '../terminal/command.ts';
+import { Command, jsonOption, noteOf, type JsonFlag, type NoteFlags } from '../terminal/command.ts';
 import { listTable, print, printJson, tell } from '../terminal/output.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
@@ -51,7 +44,7 @@ export function budgetCommand(): Command {
 function showCommand(): Command {
   return new Command('show')
     .description('Show limits, credits and changes of the newest periods and runs.')
-    .option(...jsonArrayOption)
+    .option(...jsonOption)
     .explain(`
 "-" as a limit means no limit. "alarms" are the percentages of BUDGET_ALARMS (default: 80%,100%) that settled and
 reserved credits have reached.

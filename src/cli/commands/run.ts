@@ -12,18 +12,13 @@ import { describeService } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
 import { tell } from '../terminal/output.ts';
 
-const exitCodesOfRuns = `\
-Exit codes: 0 done, 1 failed, 2 usage, 3 finished or paused with something that needs you, or not approved.
-Ctrl-C or SIGTERM pauses the run: 3 with reason_type run.interrupted. The same command continues the run.
-With TEMPORAL_ADDRESS, the run continues on the workers instead: 3 with reason_type run.continues.
-129, 130 and 143: a signal before the run began, or a second signal.`;
-
 export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc').description(
     'Enrich a CRM export: read it, show the plan and its price, and after your approval ask the service.',
   ).explain(`
 At the question about the plan, only yes spends. No (or Enter) cancels the run, Ctrl-C leaves it for enrich approve.
-Without a terminal and without --yes, the command prints the plan and spends nothing. All three end with 3.
+Without a terminal and without --yes, the command prints the plan and spends nothing. All three end with 3. The exit
+codes: enrich --help.
 The same command again continues the unfinished run of the file. Other options, such as another --max-credits, begin a
 second run (docs/exports.md).
 
@@ -34,9 +29,7 @@ Examples:
   enrich run contacts.csv --pilot 200 --min-match-rate 40% --max-cost-per-email 3
   enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
   enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
-  enrich run --query "select * from crm.contacts" --yes --max-credits 500
-
-${exitCodesOfRuns}`);
+  enrich run --query "select * from crm.contacts" --yes --max-credits 500`);
 }
 
 export function backfillCommand(): Command {
@@ -48,9 +41,7 @@ other runs leave. Limit it with --max-credits, so that the nightly run keeps the
 
 Examples:
   enrich plan everybody.csv                     price and duration; spends nothing
-  enrich backfill everybody.csv --yes --max-credits 20000
-
-${exitCodesOfRuns}`);
+  enrich backfill everybody.csv --yes --max-credits 20000`);
 }
 
 type RunFlags = CommandFlags & { readonly yes?: boolean };

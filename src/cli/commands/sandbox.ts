@@ -1,7 +1,7 @@
 import { portTaken, UsageProblem } from '../../domain/problem.ts';
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
-import { Command, Option, share, wholeNumber, readYamlFile } from '../terminal/command.ts';
+import { Command, share, wholeNumber, readYamlFile } from '../terminal/command.ts';
 import { z } from 'zod';
 import { describeFaults, scenarioSchema, type Scenario } from '../../sandbox/faults.ts';
 import { parseWindowLimits } from '../../sandbox/rate-windows.ts';
@@ -30,7 +30,12 @@ interface SandboxFlags extends Pick<
 export function sandboxCommand(): Command {
   return new Command('sandbox')
     .description('Run the enrichment service on this machine, with invented people, at no cost.')
-    .addOption(portOption())
+    .option(
+      '--port <n>',
+      'port on 127.0.0.1 (0: a free one; SANDBOX_PORT)',
+      wholeNumber(0, 65_535),
+      Number(process.env['SANDBOX_PORT'] || 8650),
+    )
     .option('--api-key <key>', `accepted key (default ${defaultApiKey})`)
     .option('--api-key-file <file>', 'file with the accepted key')
     .option('--token-calls <n>', 'calls until an access token of POST /sandbox/token expires', wholeNumber(1))
@@ -85,14 +90,6 @@ ${describeFaults('deliveries')}`)
       await untilStopped();
       await sandbox.close();
     });
-}
-
-function portOption(): Option {
-  const option = new Option('--port <n>', 'port on 127.0.0.1 (0: a free one)')
-    .default(8650)
-    .argParser(wholeNumber(0, 65_535));
-  // An empty variable means "not set", as for all settings; commander would parse the empty text.
-  return process.env['SANDBOX_PORT'] ? option.env('SANDBOX_PORT') : option;
 }
 
 function time(text: string): number {

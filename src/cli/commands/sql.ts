@@ -2,7 +2,7 @@ import pg from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
 import { withWarehouse, type Session, settingsOfExisting } from '../session/session.ts';
-import { Command, jsonArrayOption, Option, type JsonFlag } from '../terminal/command.ts';
+import { Command, Option, type JsonFlag, jsonOption } from '../terminal/command.ts';
 import { printJson, table, write, writeBytes } from '../terminal/output.ts';
 
 interface SqlFlags extends JsonFlag {
@@ -16,7 +16,7 @@ export function sqlCommand(): Command {
     .description('Print the rows of a statement that only reads.')
     .requiredOption('-c, --command <sql>', 'the statement')
     .addOption(new Option('--csv', 'the rows as CSV with a header').conflicts('json'))
-    .option(...jsonArrayOption)
+    .option(...jsonOption)
     .explain(`
 Tables are found without the prefix enrichment. docs/warehouse.md has questions with their SQL.
 "enrich dev" prints the line that opens psql.

@@ -87,11 +87,8 @@ export function describeSchedule(facts: ScheduleFacts): string {
   return [
     // Temporal keeps the note of the last change: that of a schedule that is on says nothing about it.
     `${name}: ${paused ? `paused${note ? ` (${note})` : ''}` : 'on'}`,
-    describeFields(flags),
-    `  next: ${next.length === 0 ? 'none' : `${next.map((time) => shown(zone, time)).join(', ')} (${zone})`}`,
-    ...(skipped > 0 ? [`  skipped, because the previous run had not ended: ${skipped}`] : []),
-    ...(missed > 0 ? [`  missed, because Temporal was unavailable too long: ${missed}`] : []),
-    recent.length === 0 ? '  it has begun no run yet' : `last times (${zone}):`,
+    describeFields({ ...flags, next: next.map((time) => shown(zone, time)), skipped, missed }),
+    `last times (${zone}):`,
     ...recent.flatMap((time) => [
       `  ${shown(zone, time.scheduled_at)}  ${time.status}: ${time.summary.replaceAll('\n', '\n  ')}`,
       ...time.runs.map((runId) => `    enrich status ${runId}`),
@@ -110,12 +107,10 @@ export async function describeFoundExport(
   try {
     const access = { ...config.exportAccess, pool: warehouse.pool };
     const found = await findExports(work.export, new Date(), timezone, access);
-    const newest = found.at(-1);
-    if (!newest) return `${name} would find now: no file`;
-    const { address } = newest;
-    if (address.kind === 'file') await obtainExport(address, { ...access, limits: downloadLimits });
+    const newest = found.at(-1)?.address;
+    if (newest?.kind === 'file') await obtainExport(newest, { ...access, limits: downloadLimits });
     const more = found.length > 1 ? ` and ${found.length - 1} more, of which it takes the new ones` : '';
-    return `${name} would find now: ${address.shown}${more}; enrich plan shows the price of an export`;
+    return `${name} would find now: ${newest?.shown ?? 'no file'}${more}; enrich plan shows the price of an export`;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { message, where = '' } = error;
@@ -136,13 +131,12 @@ async function pastTime(
       const runs = childrenOf(raw);
       return { workflow_id, runs, ...(await statusOfOpenTime(session, runs)) };
     }
-    const state = status.name.toLowerCase();
-    if (status.name === 'COMPLETED') {
-      const { summary, runs } = (await handle.result()) as ScheduledRunResult;
-      return { workflow_id, status: state, summary, runs: runs.map(({ runId }) => runId) };
-    }
-    const why = await handle.result().then(String, (error: Error) => innermost(error).message);
-    return { workflow_id, status: state, summary: why, runs: [] };
+    const { summary, runs } = await handle.result().then(
+      (result) => result as ScheduledRunResult,
+      (error: Error) => ({ summary: innermost(error).message, runs: [] }),
+    );
+    const ids = runs.map(({ runId }) => runId);
+    return { workflow_id, status: status.name.toLowerCase(), summary, runs: ids };
   } catch (error) {
     if (!isWorkflowGone(error)) throw error;
     return { workflow_id, status: 'gone', summary: 'Temporal no longer has its history', runs: [] };

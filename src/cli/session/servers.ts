@@ -99,21 +99,14 @@ export async function runOwnReceiver(
   }
 }
 
-/** The port of a `WEBHOOK_PUBLIC_URL` on this machine; without the setting, the port of the last command. */
+/** The port of the last command; with WEBHOOK_PUBLIC_URL, where a proxy on this machine forwards to. */
 async function usualAddress(config: Config): Promise<ListenAddress> {
-  const { publicUrl } = config.webhook;
-  if (publicUrl !== undefined) {
-    const url = new URL(publicUrl);
-    const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-    if (isLoopback(url.hostname) && url.port !== '') return { host, port: Number(url.port) };
-    return defaultListen;
-  }
+  if (config.webhook.publicUrl !== undefined) return defaultListen;
   const file = portFile(config);
   const previous = existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
   return { host: '127.0.0.1', port: await freePort(previous || undefined) };
 }
 
-/** The address to which a reverse proxy on the same machine forwards deliveries. */
 export const defaultListen: ListenAddress = { host: '127.0.0.1', port: 8080 };
 
 /** Keeps the port for the next command: the service sends deliveries to it after this command has ended. */

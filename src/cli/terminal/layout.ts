@@ -14,7 +14,7 @@ export function rendered(text: string, stream: NodeJS.WriteStream): string {
 const decimal = /^-?[\d,]+(\.\d+)?%?$/;
 const gap = '  ';
 
-/** Formats rows in columns: text aligned to the left, numbers to the right. @param rows false: left out */
+/** Formats rows in columns: text aligned to the left, columns of numbers to the right. @param rows false: left out */
 export function table(rows: readonly (readonly (string | number)[] | false)[]): string {
   const cells = rows
     .filter((row) => row !== false)
@@ -24,9 +24,13 @@ export function table(rows: readonly (readonly (string | number)[] | false)[]): 
   for (const row of cells)
     for (const [column, cell] of row.entries())
       widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell));
+  // The first row can be a heading.
+  const areNumbers = widths.map((_, column) =>
+    cells.slice(1).every((row) => decimal.test(row[column] ?? '0')),
+  );
   const padded = (cell: string, column: number): string => {
     const spaces = ' '.repeat(widths[column]! - stringWidth(cell));
-    return decimal.test(cell) ? spaces + cell : cell + spaces;
+    return areNumbers[column] && decimal.test(cell) ? spaces + cell : cell + spaces;
   };
   return cells.map((row) => (gap + row.map(padded).join(gap)).trimEnd()).join('\n');
 }
