@@ -50,13 +50,14 @@ Examples:
 
 /** PostgreSQL's number of the type text[]. */
 const textArray = 1009;
-const { BOOL, INT2, INT4, INT8, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
+const bigint: number = pg.types.builtins.INT8;
+const { BOOL, INT2, INT4, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
 /** Types whose values become JSON as in the other outputs. Others, such as decimals, stay text. */
 const readTypes = new Set<number>([BOOL, INT2, INT4, FLOAT4, FLOAT8, json, JSONB, TIMESTAMPTZ, textArray]);
 
 function parserFor(type: number): (text: string) => unknown {
   // A count is an int8.
-  if (type === INT8) return (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
+  if (type === bigint) return (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
   return readTypes.has(type) ? (pg.types.getTypeParser(type) as (text: string) => unknown) : String;
 }
 

@@ -187,8 +187,8 @@ const logLine = z.looseObject({ level: z.string(), time: z.string(), msg: z.stri
 export function describeLogLine(json: string): string {
   const { level, time, msg, ...fields } = logLine.parse(JSON.parse(json));
   const facts = Object.entries(fields).map(([name, value]) => {
-    const message = (value as { message?: unknown } | null)?.message;
-    return message === undefined ? `${name} ${JSON.stringify(value)}` : String(message);
+    const { message } = (value ?? {}) as { readonly message?: string };
+    return message ?? `${name} ${JSON.stringify(value)}`;
   });
   const mark = level === 'warn' ? 'warning: ' : level === 'error' || level === 'fatal' ? 'error: ' : '';
   const more = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
