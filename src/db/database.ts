@@ -1,4 +1,10 @@
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import {
+  Kysely,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type Transaction,
+} from 'kysely';
 import pg from 'pg';
 import { databaseErrorCode, isDatabaseAway } from './postgres-errors.ts';
 import type { Tables } from './schema.ts';
@@ -71,6 +77,19 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
   };
 }
 
+/** Does work in a transaction that is rolled back afterwards: shows what the work would do. */
+export async function rolledBack<Result>(
+  database: Kysely<Tables>,
+  work: (transaction: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  const transaction = await database.startTransaction().execute();
+  try {
+    return await work(transaction);
+  } finally {
+    await transaction.rollback().execute();
+  }
+}
+
 /**
  * Errors after which only another connection helps: a migration has changed the columns of a prepared statement, or
  * the server is no longer the primary server.
@@ -111,3 +130,6 @@ function preparedQuery(text: string, values: readonly unknown[], prepares: boole
   if (name === undefined) names.set(text, (name = `statement ${names.size + 1}`));
   return { name, text, values: [...values] };
 }
+
+/** Fewer rows need no statistics. With more, missing statistics turned a hash join into nested loops. */
+export const rowsWorthAnalyzing = 1_000;

@@ -3,6 +3,18 @@ import { identityColumns } from '../domain/identity/identity.ts';
 import type { Tables } from './schema.ts';
 import type { Decimal } from './column-types.ts';
 
+/**
+ * Names as a list for `in (…)` in raw SQL. Not escaped: only for names that the code itself defines.
+ */
+export function oneOf(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(', ');
+}
+
+/** Names as a list for `in (…)` in a template of Kysely; not escaped, as in `oneOf`. */
+export function anyOf(names: readonly string[]): RawBuilder<unknown> {
+  return sql.raw(oneOf(names));
+}
+
 /** Number of rows of a query or group. PostgreSQL counts in `bigint`, which travels as text. */
 export const rowCount = sql<number>`count(*)::int`;
 
@@ -33,4 +45,51 @@ export function identityCells(alias: string): RawBuilder<unknown> {
 export function nameCells(alias: string): RawBuilder<unknown> {
   const of = sql.ref(alias);
   return sql`jsonb_build_object('first_name', ${of}.first_name, 'last_name', ${of}.last_name, 'name', ${of}.name)`;
+}
+
+/**
+ * Expression: the places (`ctid`) of a run's rows, claims or recorded cells with these row numbers. Each is looked up
+ * by its whole key: by a plan from an empty warehouse, PostgreSQL read all rows of the run to find ten.
+ *
+ * PostgreSQL's minor release decides whether an UPDATE by place skips a row that another transaction has changed
+ * meanwhile. Both are right here: such a change gives the row an outcome, which stays, or removes the cells.
+ *
+ * @param rowNumbers query of one column
+ */
+export function placesOfRows(
+  table: 'run_rows' | 'claims' | 'contact_records',
+  runId: string,
+  rowNumbers: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`array(
+    select found.ctid
+    from (select distinct row_number from (${rowNumbers}) as given (row_number)) n
+    cross join lateral (
+      select e.ctid from ${sql.table(table)} e
+      where e.run_id = ${runId} and e.row_number = n.row_number
+      offset 0
+    ) found)`;
+}
+
+/** Fewer characters than four could be a slip of the keyboard. */
+const fewest = 4;
+/** Hexadecimal digits, without the end of the id. */
+const beginning = /^[0-9a-f][0-9a-f-]{3,34}$/;
+/** As narrow terminals show ids: `enrich-…b1d9f2`. */
+const shortened = /^([\w-]*)(?:…|\.\.\.)([\w-]*)$/;
+
+/** Whether a UUID of a table is the one that a person named by the whole id, its beginning, or in its shown form. */
+export function isNamedId(column: RawBuilder<unknown>, named: string): RawBuilder<boolean> {
+  return beginning.test(named) ? sql`starts_with(${column}, ${named})` : isShownId(column, named);
+}
+
+/** Whether an id is the one that a person named by the whole id, or by the form in which a narrow terminal shows it. */
+export function isShownId(column: RawBuilder<unknown>, named: string): RawBuilder<boolean> {
+  const [, head = '', tail = ''] = shortened.exec(named) ?? [];
+  const length = head.length + tail.length;
+  if (length < fewest) return sql`${column} = ${named}`;
+  return sql`(
+    starts_with(${column}, ${head}) and right(${column}, ${tail.length}::int) = ${tail}
+    and length(${column}) >= ${length}::int
+  )`;
 }

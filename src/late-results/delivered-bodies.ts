@@ -16,7 +16,7 @@ import type { LateResult } from '../service/answers/late-result.ts';
 import { lockAttempt, type NamedRecipient } from './awaiting-call.ts';
 import type { SuppressedPeople } from './suppressed-of-delivery.ts';
 import type { Warehouse } from '../db/database.ts';
-import { anyOf } from '../db/one-of.ts';
+import { anyOf } from '../db/expressions.ts';
 import { countUncovered } from '../domain/late-results/delivered-part.ts';
 import { kindsOfFields } from '../domain/late-results/late-assignment.ts';
 import { contentOf } from './deliveries.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { anyOf } from '../db/one-of.ts';
+import { anyOf, databaseTime, isNamedId } from '../db/expressions.ts';
 import {
   keptByServiceSeconds,
   creditedStatuses,
@@ -11,8 +11,6 @@ import {
 } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { databaseTime } from '../db/expressions.ts';
-import { isNamedId } from '../db/named-id.ts';
 import type { Tables } from '../db/schema.ts';
 import { isInScope, type LateScope } from './late-results-status.ts';
 import { readLateResult, type LateResult } from '../service/answers/late-result.ts';

@@ -1,5 +1,5 @@
 import { sql, type Transaction, type RawBuilder } from 'kysely';
-import { anyOf } from '../db/one-of.ts';
+import { anyOf } from '../db/expressions.ts';
 import {
   creditedStatuses,
   deliveryKinds,

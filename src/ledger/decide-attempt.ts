@@ -5,8 +5,7 @@ import { UsageProblem, type Problem, type Note } from '../domain/problem.ts';
 import { nounFor } from '../domain/text/format.ts';
 import { settle, releaseClaims } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
-import { isNamedId } from '../db/named-id.ts';
-import { anyOf } from '../db/one-of.ts';
+import { isNamedId, anyOf } from '../db/expressions.ts';
 import { filledNote } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 

@@ -4,7 +4,7 @@ import { Gauge, Registry } from 'prom-client';
 import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
 import { needOf } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
-import { anyOf } from '../db/one-of.ts';
+import { anyOf } from '../db/expressions.ts';
 import { allStatuses, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { ineffectiveStatuses } from '../domain/late-results/delivery-kinds.ts';

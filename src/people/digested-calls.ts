@@ -3,7 +3,7 @@ import { alignRows, type DecidedRow } from '../domain/identity/alignment.ts';
 import { isWeak, readyPerson } from '../domain/identity/identity-evidence.ts';
 import { contactFields } from '../domain/warehouse/contact-fields.ts';
 import { filledNote, outcomesWithoutContact, type Outcome } from '../domain/runs/outcome.ts';
-import { anyOf } from '../db/one-of.ts';
+import { anyOf } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import { keysLearned } from './lookup-history.ts';
 import type { ObservedFacts } from './observation.ts';

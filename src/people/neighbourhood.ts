@@ -25,7 +25,7 @@ import {
 import type { Person } from '../domain/identity/person.ts';
 import { noVerdicts, verdictOn, type ContactDecision, type Verdicts } from '../domain/identity/verdicts.ts';
 import { personColumns } from '../domain/warehouse/person-columns.ts';
-import { exportOrder } from '../db/valid-entries.ts';
+import { exportOrder } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { contactKey, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';

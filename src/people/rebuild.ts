@@ -1,6 +1,5 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import type { Warehouse } from '../db/database.ts';
-import { rolledBack } from '../db/rolled-back.ts';
+import { type Warehouse, rolledBack } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { digest, inDigest, lockDigest, retrySetAside } from './digest.ts';
 import { digestFacts } from './digest-facts.ts';

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { identityColumns } from '../domain/identity/identity.ts';
 import { weakEvidence } from '../domain/identity/identity-evidence.ts';
-import { anyOf } from '../db/one-of.ts';
-import { exportOrder, isExport, recordOrder } from '../db/valid-entries.ts';
+import { anyOf } from '../db/expressions.ts';
+import { exportOrder, isExport, recordOrder } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { identityHash } from '../suppression/drop-suppressed.ts';
 

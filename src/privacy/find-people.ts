@@ -5,7 +5,7 @@ import { isOverruledMatch, isOverruled } from '../people/decisions/contact-decis
 import type { PersonName } from '../people/people-tables.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
-import { exportOrder, isExport } from '../db/valid-entries.ts';
+import { exportOrder, isExport } from '../db/run-states.ts';
 
 interface FoundPerson extends PersonName {
   readonly personId: string | null;

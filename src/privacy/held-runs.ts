@@ -1,9 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { exportOrder } from '../db/valid-entries.ts';
+import { exportOrder, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { holdingStatuses, type AttemptStatus } from '../domain/money/attempt-status.ts';
-import { anyOf } from '../db/one-of.ts';
-import { maySpend } from '../db/run-states.ts';
+import { anyOf } from '../db/expressions.ts';
 
 /** A run with data that is older than its retention, and why the data is still needed. */
 export interface HeldRun {

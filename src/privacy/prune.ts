@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { anyOf } from '../db/one-of.ts';
+import { anyOf } from '../db/expressions.ts';
 import { effectiveStatuses, ineffectiveStatuses } from '../domain/late-results/delivery-kinds.ts';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { exportOrder, isExport } from '../db/valid-entries.ts';
+import { exportOrder, isExport } from '../db/run-states.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { unnestContacts, unnestRows } from '../keys/contact-key.ts';
 import type { PersonTraces } from './person-traces.ts';

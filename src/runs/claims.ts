@@ -5,7 +5,7 @@ import { samePersonReason } from '../domain/runs/outcome.ts';
 import { identifiesAlone } from '../keys/key-lookups.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { counted, countedPeople, nounFor } from '../domain/text/format.ts';
-import { anyOf } from '../db/one-of.ts';
+import { anyOf } from '../db/expressions.ts';
 import type { Warehouse } from '../db/database.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
 

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
 import { askedFieldGroups } from '../domain/late-results/delivery-kinds.ts';
-import { placesOfRows } from '../db/rows-of-run.ts';
+import { placesOfRows } from '../db/expressions.ts';
 import { withNote } from '../db/run-states.ts';
 import { claimKnownPeople } from './claims.ts';
 import { addKnownAddresses } from '../keys/key-lookups.ts';

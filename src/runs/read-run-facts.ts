@@ -1,12 +1,11 @@
 import { sql, type Kysely } from 'kysely';
-import { anyOf } from '../db/one-of.ts';
+import { anyOf, decimalText } from '../db/expressions.ts';
 import { askedStatuses } from '../domain/money/attempt-status.ts';
 import { waitsForBudget, type StatusReason } from '../contract/pause-reasons.ts';
 import type { RunFacts } from '../contract/run-facts.ts';
 import { answeredOutcomes, inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import { counted } from '../domain/text/format.ts';
 import type { Warehouse } from '../db/database.ts';
-import { decimalText } from '../db/expressions.ts';
 import { outcomesOfRows } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { readLateResultsStatus } from '../late-results/late-results-status.ts';

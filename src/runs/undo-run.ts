@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { isExport } from '../db/valid-entries.ts';
+import { isExport } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { digest, inDigest, queuePeople } from '../people/digest.ts';
 import { recordRepeated } from '../people/record-contacts.ts';

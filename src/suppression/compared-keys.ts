@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { placesOfRows } from '../db/rows-of-run.ts';
+import { placesOfRows } from '../db/expressions.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { ContactKey } from '../keys/contact-key.ts';

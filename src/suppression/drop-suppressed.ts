@@ -1,10 +1,8 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import { anyOf } from '../db/one-of.ts';
-import { placesOfRows } from '../db/rows-of-run.ts';
+import { anyOf, placesOfRows, nameCells, identityCells } from '../db/expressions.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { contactOf } from '../keys/contact-key.ts';
 import { identifiesAlone, sharesMatchKey } from '../keys/key-lookups.ts';
-import { nameCells, identityCells } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import { outcomesNotAsked } from '../domain/runs/outcome.ts';
 import {

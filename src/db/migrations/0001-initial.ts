@@ -8,7 +8,6 @@ const names = [
   'ledger',
   'late-results',
   'facts',
-  'lookups',
   'people',
   'organizations',
   'history',

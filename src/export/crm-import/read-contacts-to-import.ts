@@ -5,7 +5,7 @@ import { namesNewEmployer } from '../../domain/identity/names/organization-agree
 import { isChecked, isDoNotCall, isInvalid, isMobile } from '../../domain/identity/values/phone.ts';
 import { personColumns, type ContactColumns } from '../../domain/warehouse/person-columns.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { exportOrder, isExport } from '../../db/valid-entries.ts';
+import { exportOrder, isExport } from '../../db/run-states.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';
 
 /** The warehouse's value of one field. */

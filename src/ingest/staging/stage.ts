@@ -5,7 +5,7 @@ import { openExport, type ReadingOptions } from '../reading/open-export.ts';
 import { OptOutCounts } from '../columns/opt-outs.ts';
 import { createRowReader, type StagedRow } from '../columns/read-row.ts';
 import { Chunk, finishStaging, stageChunk, type ReadingRecord } from './stage-chunk.ts';
-import { rowsWorthAnalyzing } from '../../db/rows-worth-analyzing.ts';
+import { rowsWorthAnalyzing } from '../../db/database.ts';
 import { changedExport, refuseChange } from '../reading/export-bytes.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 

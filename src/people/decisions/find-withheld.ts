@@ -2,7 +2,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { weakReason, contestedReason, isPossible } from '../../domain/identity/decide-person.ts';
 import { weigh } from '../../domain/identity/identity-evidence.ts';
 import { verdictOn, type RecordedVerdict } from '../../domain/identity/verdicts.ts';
-import { exportOrder } from '../../db/valid-entries.ts';
+import { exportOrder } from '../../db/run-states.ts';
 import type { Tables } from '../../db/schema.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';

@@ -1,8 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { RecordedVerdict } from '../../domain/identity/verdicts.ts';
 import { UsageProblem, type Note } from '../../domain/problem.ts';
-import type { Warehouse } from '../../db/database.ts';
-import { rolledBack } from '../../db/rolled-back.ts';
+import { type Warehouse, rolledBack } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { ContactKey } from '../../keys/contact-key.ts';
 import { digestQueued, inDigest, lockDigest, queueContacts, queuePeople } from '../digest.ts';

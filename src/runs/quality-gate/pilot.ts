@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { anyOf } from '../../db/one-of.ts';
+import { anyOf } from '../../db/expressions.ts';
 import { answeredOutcomes } from '../../domain/runs/outcome.ts';
 import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { needsResume, type PauseReason, type StatusReason } from '../../contract/pause-reasons.ts';

@@ -4,8 +4,7 @@ import { describeRate, hasFallenBelow, matchRate, type Matches } from '../../dom
 import { answeredOutcomes } from '../../domain/runs/outcome.ts';
 import { formatPercent } from '../../domain/text/format.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { databaseTime } from '../../db/expressions.ts';
-import { anyOf } from '../../db/one-of.ts';
+import { databaseTime, anyOf } from '../../db/expressions.ts';
 import { peopleWithRows } from '../pages.ts';
 
 /** About 500 people: the confidence interval then has about seven percentage points to either side. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { oneOf } from '../../../src/db/one-of.ts';
+import { oneOf } from '../../../src/db/expressions.ts';
 import { weakEvidence } from '../../../src/domain/identity/identity-evidence.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import type { Store } from '../../../src/sandbox/store.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { peoplePerCall, peoplePerPage } from '../../../src/contract/batch-sizes.ts';
 import { runPriorities } from '../../../src/contract/run-priorities.ts';
-import { oneOf } from '../../../src/db/one-of.ts';
+import { oneOf } from '../../../src/db/expressions.ts';
 import { allStatuses, planKeyPrefix, unfinishedText } from '../../../src/db/run-states.ts';
 import { keptPlanSettings } from '../../../src/db/session-settings.ts';
 import { identityColumns } from '../../../src/domain/identity/identity.ts';
