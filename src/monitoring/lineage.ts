@@ -39,32 +39,29 @@ export function startLineage(
   log: Logger,
 ): Lineage {
   const stopped = new AbortController();
+  const address = `${receiver.url.replace(/\/$/, '')}/api/v1/lineage`;
+  const headers = receiver.apiKey === undefined ? {} : { authorization: `Bearer ${receiver.apiKey}` };
   let waiting = 0;
   let sending: Promise<void> = Promise.resolve();
+  const deliver = async (runId: string, type: LineageType, at: Date, enriched?: number): Promise<void> => {
+    const run = await getRun(warehouse, runId);
+    // A run whose export was refused has not started: receivers expect that each run does.
+    const types = type === 'FAIL' && run.ingestedAt === null ? (['START', type] as const) : [type];
+    for (const each of types) {
+      const body = JSON.stringify(lineageEvent(source, each, run, { at, enriched }));
+      await postJson(address, body, headers, stopped.signal);
+    }
+  };
   const send = (runId: string, type: LineageType, enriched?: number): void => {
     if (waiting >= mostWaiting) return;
     waiting += 1;
     const at = new Date();
-    const before = sending;
-    const sendAfter = async (): Promise<void> => {
-      await before;
-      try {
-        const run = await getRun(warehouse, runId);
-        // A run whose export was refused has not started: receivers expect that each run does.
-        const types = type === 'FAIL' && run.ingestedAt === null ? (['START', type] as const) : [type];
-        for (const each of types)
-          await postJson(
-            `${receiver.url.replace(/\/$/, '')}/api/v1/lineage`,
-            JSON.stringify(lineageEvent(source, each, run, { at, enriched })),
-            receiver.apiKey === undefined ? {} : { authorization: `Bearer ${receiver.apiKey}` },
-            stopped.signal,
-          );
-      } catch (error) {
-        log.warn({ runId, event: type, err: error }, 'a lineage event was not delivered');
-      }
-      waiting -= 1;
-    };
-    sending = sendAfter();
+    sending = sending
+      .then(() => deliver(runId, type, at, enriched))
+      .catch((error: unknown) =>
+        log.warn({ runId, event: type, err: error }, 'a lineage event was not delivered'),
+      )
+      .finally(() => (waiting -= 1));
   };
   return {
     started: (runId) => send(runId, 'START'),

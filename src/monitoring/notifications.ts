@@ -87,22 +87,25 @@ export class Notifier {
     const failures: string[] = [];
     const left = channels.filter(({ name }) => !delivered.has(name));
     await Promise.all(
-      left.map(async (channel) => {
-        try {
-          await channel.send(body, this.#ending.signal);
-          delivered.add(channel.name);
-        } catch (error) {
-          failures.push(`${channel.name}: ${(error as Error).message}`);
-        }
+      left.map(async ({ name, send }) => {
+        await send(body, this.#ending.signal).then(
+          () => delivered.add(name),
+          (error: Error) => failures.push(`${name}: ${error.message}`),
+        );
       }),
     );
-    const failure = failures.length === 0 ? undefined : failures.join('; ');
-    const abandoned = await recordTry(warehouse, notification, [...delivered], failure);
     const { runId, event, tries } = notification;
-    const about = { ...(runId !== null && { runId }), event, tries };
-    if (failure === undefined) log.info(about, 'a notification was delivered');
-    else if (abandoned) log.error({ ...about, failure }, 'a notification is abandoned');
-    else log.warn({ ...about, failure }, 'a notification was not delivered');
+    const about = {
+      ...(runId !== null && { runId }),
+      event,
+      tries,
+      failure: failures.join('; ') || undefined,
+    };
+    const isClosed = failures.length === 0 || tries >= mostTries;
+    await recordTry(warehouse, notification, [...delivered], about.failure, isClosed);
+    if (failures.length === 0) log.info(about, 'a notification was delivered');
+    else if (isClosed) log.error(about, 'a notification is abandoned');
+    else log.warn(about, 'a notification was not delivered');
   }
 }
 
@@ -164,29 +167,28 @@ async function claimNotification(
 }
 
 /**
- * Records a try. If a channel failed, the next try follows after a pause that doubles, ten tries in all.
+ * Records a try. The next one follows after a pause that doubles.
  *
  * @param delivered channels that have received the event
  * @param failure reason of the failed channels; undefined: none failed
- * @returns true if the event is abandoned
+ * @param isClosed no further try follows
  */
 async function recordTry(
   warehouse: Warehouse,
   { notificationId, tries }: Notification,
   delivered: readonly string[],
   failure: string | undefined,
-): Promise<boolean> {
-  const isAbandoned = failure !== undefined && tries >= mostTries;
+  isClosed: boolean,
+): Promise<void> {
   const pause = Math.min(shortestPauseSeconds * 2 ** (tries - 1), longestPauseSeconds);
   await sql`
     update notifications
     set told = ${[...delivered]}::text[],
       failure = ${failure ?? null},
       next_try_at = clock_timestamp() + make_interval(secs => ${pause}),
-      closed_at = case when ${failure === undefined || isAbandoned} then clock_timestamp() end
+      closed_at = case when ${isClosed} then clock_timestamp() end
     where notification_id = ${notificationId}
   `.execute(warehouse.database);
-  return isAbandoned;
 }
 
 /** The notification as an object for JSON: of a run, the object of `--json` at the time of sending. */
@@ -224,22 +226,16 @@ export async function notifyingOfFailure(
     const begun = await begin();
     const [first] = begun.refused;
     if (first) {
-      const count = counted(begun.refused.length, 'file');
-      await recordFailure(warehouse, time, {
-        reason: `${count} cannot be read, such as ${first.file}: ${first.reason}`,
-        next: `enrich schedule show ${time.schedule} names the files; the next time reads them again; ${again}`,
-      });
+      const files = counted(begun.refused.length, 'file');
+      const reason = `${files} cannot be read, such as ${first.file}: ${first.reason}`;
+      const names = `enrich schedule show ${time.schedule} names the files`;
+      await recordFailure(warehouse, time, reason, `${names}; the next time reads them again; ${again}`);
     }
     return begun;
   } catch (error) {
     // Temporal tries again after other errors.
-    if (error instanceof Problem && error.type !== 'database.unreachable') {
-      const where = error.where === undefined ? '' : ` (${error.where})`;
-      await recordFailure(warehouse, time, {
-        reason: `${error.message}${where}`,
-        next: `${error.next}; then: ${again}`,
-      });
-    }
+    if (error instanceof Problem && error.type !== 'database.unreachable')
+      await recordFailure(warehouse, time, error.sentence, `${error.next}; then: ${again}`);
     throw error;
   }
 }
@@ -248,7 +244,8 @@ export async function notifyingOfFailure(
 async function recordFailure(
   warehouse: Warehouse,
   { schedule, asOf }: ScheduledTime,
-  { reason, next }: { readonly reason: string; readonly next: string },
+  reason: string,
+  next: string,
 ): Promise<void> {
   const facts = { schedule, scheduled_at: asOf, reason: withoutPersonalData(reason), next };
   await sql`
