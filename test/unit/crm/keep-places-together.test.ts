@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fieldDecisions } from '../../../src/domain/crm/field-policy.ts';
 import { keepPlacesTogether, type DecidedField } from '../../../src/domain/crm/field-policy.ts';
 
 const city: DecidedField = { field: 'city', decision: 'filled', theirs: '', ours: 'Toronto' };
@@ -36,23 +34,4 @@ it.each([
   ['Alberta', 'other place'],
 ] as const)('keepPlacesTogether() reads the state %s beside Ontario: the city is %s', (theirs, decision) => {
   expect(decisionsOf([city, { ...state, decision: 'kept', theirs }])).toEqual([decision, 'kept']);
-});
-
-it('keepPlacesTogether() changes no decision about other fields, and writes nothing more', () => {
-  const decided = fc.record({
-    field: fc.constantFrom('title', 'city', 'state', 'country', 'phone'),
-    decision: fc.constantFrom(...fieldDecisions),
-    theirs: fc.constantFrom(undefined, '', 'Norway'),
-    ours: fc.constantFrom(null, 'Canada'),
-  });
-  fc.assert(
-    fc.property(fc.array(decided), (fields) => {
-      for (const [index, decision] of decisionsOf(fields).entries())
-        if (decision !== fields[index]!.decision) {
-          expect(decision).toBe('other place');
-          expect(['filled', 'overwritten']).toContain(fields[index]!.decision);
-          expect(['city', 'state', 'country']).toContain(fields[index]!.field);
-        }
-    }),
-  );
 });
