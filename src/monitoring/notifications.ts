@@ -87,10 +87,10 @@ export class Notifier {
     const failures: string[] = [];
     const left = channels.filter(({ name }) => !delivered.has(name));
     await Promise.all(
-      left.map(async ({ name, send }) => {
-        await send(body, this.#ending.signal).then(
-          () => delivered.add(name),
-          (error: Error) => failures.push(`${name}: ${error.message}`),
+      left.map(async (channel) => {
+        await channel.send(body, this.#ending.signal).then(
+          () => delivered.add(channel.name),
+          (error: Error) => failures.push(`${channel.name}: ${error.message}`),
         );
       }),
     );
