@@ -1,40 +1,38 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type Transaction } from 'kysely';
 import type { DecidedRow } from '../domain/identity/alignment.ts';
-import { contradictionOf } from '../domain/identity/decide-person.ts';
 import { areTwoPeople, readyPerson } from '../domain/identity/identity-evidence.ts';
 import { ownerKey } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
-import { rejectedReason, verdictOn } from '../domain/identity/verdicts.ts';
-import { filledNote } from '../domain/runs/outcome.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { contactKey, type ContactKey } from '../keys/contact-key.ts';
+import type { ContactKey } from '../keys/contact-key.ts';
 import { readAnsweredCalls, type AnsweredCall, type AskedRow, type ListedOfCall } from './answered-call.ts';
+import {
+  anotherFits,
+  nameOfContact,
+  writeContactChanges,
+  type Decision,
+  type Touched,
+} from './contact-changes.ts';
 import { digestCall, writeCalls, type Arrived, type DigestedCall } from './digested-calls.ts';
 import { columnsOf, comparedForm, fold, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
 import {
   knownPerson,
   Neighbourhood,
-  type ContactDecided,
   type ContactRecord,
   type ContactState,
-  type ContactMatch,
   type KnownPerson,
 } from './neighbourhood.ts';
 import { factsOfAnswer, personKey as keyOfPerson } from './observation.ts';
 import {
-  changedGroups,
-  isOfPeople,
   nameOfPerson,
   newObservationIds,
   readObservations,
   readPersonKeys,
   readPersonValues,
-  valuesOfFolded,
   writeObservations,
   writePeople,
-  type FoldedRow,
   type NewObservation,
   type PersonName,
   type PersonValues,
@@ -59,12 +57,6 @@ export interface DigestFigures {
   readonly differing: readonly string[];
 }
 
-/** Why a contact loses its person where it could be another one. */
-const anotherFits = 'another person fits better';
-/** Why a contact loses its person whom only a decision gave it. */
-const endedReason = 'the decision that confirmed the person has ended';
-const nothingShows = 'nothing shows any more that the contact is this person';
-
 /**
  * Decides who is who by new facts, and writes what follows from them: current values, earlier values, matches of
  * contacts, outcomes of rows, the lookup history and the change feed. The caller holds the lock of the digest.
@@ -82,19 +74,6 @@ export async function digestFacts(
   `.execute(transaction);
   const listedOf = await readListed(transaction, calls);
   return new DigestStep(transaction, rows[0]!.now, listedOf, calls).run(calls, facts);
-}
-
-/** A person whose observations the step has folded. */
-interface Touched extends FoldedRow {
-  readonly observations: readonly Observation[];
-}
-
-/** A contact, and who it is now. */
-interface Decision {
-  readonly contact: ContactState;
-  readonly decided: ContactDecided;
-  /** The call that asked for the contact and whose answer has the person. */
-  readonly call?: { readonly attemptId: string; readonly runId: string; readonly rowNumber: number };
 }
 
 class DigestStep {
@@ -140,7 +119,19 @@ class DigestStep {
       return { contact, decided, ...callOf(contact, decided.person, digested) };
     });
     const matched = await this.#withoutForbidden(await this.#nameStrangers(decisions, strangers));
-    const figures = await this.#writeMatches(matched, new Set(facts.contacts.map(nameOfContact)));
+    const step = {
+      transaction: this.#transaction,
+      now: this.#now,
+      near: this.#near,
+      touched: this.#touched,
+      before: this.#before,
+    };
+    const { changed, ...figures } = await writeContactChanges(
+      step,
+      matched,
+      new Set(facts.contacts.map(nameOfContact)),
+    );
+    this.#differing.push(...changed);
     await writeCalls(this.#transaction, digested);
     for (const each of digested) await removeSuppressed(this.#transaction, each);
     return { ...figures, differing: this.#differing };
@@ -450,249 +441,10 @@ class DigestStep {
         : decision,
     );
   }
-
-  /** Ends and begins matches, notes them at the rows, and appends the changes of contacts to the feed. */
-  async #writeMatches(
-    decisions: readonly Decision[],
-    dirty: ReadonlySet<string>,
-  ): Promise<Omit<DigestFigures, 'differing'>> {
-    const changes = decisions.flatMap((decision) => this.#changeOf(decision) ?? []);
-    const ended = changes.flatMap(({ ends, reason }) => (ends ? [{ matchId: ends, reason }] : []));
-    const begun = changes.flatMap(({ begins }) => begins ?? []);
-    const renewed = decisions.flatMap(({ contact, decided, call }) =>
-      call && decided.person && contact.match?.personKey === decided.person.personKey
-        ? [{ matchId: contact.match.matchId, ...call }]
-        : [],
-    );
-    const weighed = decisions.flatMap(({ contact: { match }, decided }) =>
-      match && decided.person && isPerson(match, decided.person) && match.evidence !== decided.evidence
-        ? [{ matchId: match.matchId, evidence: decided.evidence }]
-        : [],
-    );
-    await this.#changeMatches(ended, weighed, renewed);
-    await sql`
-      insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number,
-        attempt_id, valid_from)
-      select source, contact_id, service, person_key, evidence, asked, run_id, row_number, attempt_id,
-        ${timestampOf(this.#now)}::timestamptz
-      from jsonb_populate_recordset(null::contact_matches, ${JSON.stringify(begun)}::jsonb)
-      order by source, contact_id
-    `.execute(this.#transaction);
-    this.#differing.push(...changes.map(({ contact }) => nameOfContact(contact)));
-    await this.#writeNotes(decisions, dirty);
-    await this.#writeFeed(changes, renewed);
-    return {
-      filled: begun.filter(({ asked }) => !asked).length,
-      withdrawn: changes.filter(({ begins }) => begins === undefined).length,
-    };
-  }
-
-  /** Ends matches, and writes the evidence and the newest call of others. Most steps do none of these. */
-  async #changeMatches(
-    ended: readonly { readonly matchId: string; readonly reason: string | undefined }[],
-    weighed: readonly { readonly matchId: string; readonly evidence: string }[],
-    renewed: readonly ({ readonly matchId: string } & NonNullable<Decision['call']>)[],
-  ): Promise<void> {
-    if (ended.length > 0)
-      await sql`
-        update contact_matches m set valid_to = ${timestampOf(this.#now)}::timestamptz, ended_reason = e.reason
-        from jsonb_to_recordset(${JSON.stringify(ended)}::jsonb) as e ("matchId" bigint, reason text)
-        where m.match_id = e."matchId"
-      `.execute(this.#transaction);
-    if (weighed.length > 0)
-      await sql`
-        update contact_matches m set evidence = w.evidence
-        from jsonb_to_recordset(${JSON.stringify(weighed)}::jsonb) as w ("matchId" bigint, evidence text)
-        where m.match_id = w."matchId"
-      `.execute(this.#transaction);
-    // An answer to an older call can be stored later.
-    if (renewed.length > 0)
-      await sql`
-        update contact_matches m
-        set asked = true, run_id = r."runId", row_number = r."rowNumber", attempt_id = r."attemptId"
-        from jsonb_to_recordset(${JSON.stringify(renewed)}::jsonb)
-          as r ("matchId" bigint, "runId" text, "rowNumber" integer, "attemptId" text)
-        where m.match_id = r."matchId"
-          and not exists (
-            select from attempts newer
-            join attempts a on a.attempt_id = r."attemptId" and a.admitted_at < newer.admitted_at
-            where newer.attempt_id = m.attempt_id)
-      `.execute(this.#transaction);
-  }
-
-  #changeOf({ contact, decided, call }: Decision) {
-    const { match, service } = contact;
-    if (decided.person !== undefined) {
-      const { person, evidence, record } = decided;
-      if (match && isPerson(match, person)) return undefined;
-      const asking = call ?? askingFor(contact, person);
-      return {
-        contact,
-        ends: match?.matchId,
-        reason: anotherFits,
-        begins: {
-          source: contact.source,
-          contact_id: contact.contactId,
-          service: person.service,
-          person_key: person.personKey,
-          evidence,
-          asked: asking !== undefined,
-          run_id: asking?.runId ?? record.runId,
-          row_number: asking?.rowNumber ?? record.rowNumber,
-          attempt_id: asking?.attemptId ?? null,
-        },
-      };
-    }
-    if (!match) return undefined;
-    const current = this.#near.person(match.service, match.personKey);
-    const newest = contact.records[0]?.compared;
-    // Another service has not found the contact: what the former one found stays until the cells contradict it.
-    const isKept =
-      current !== undefined &&
-      newest !== undefined &&
-      match.service !== service &&
-      contradictionOf(newest.identity, current.person) === undefined;
-    if (isKept) return undefined;
-    return {
-      contact,
-      ends: match.matchId,
-      reason: this.#whyEnded(contact, decided, current),
-      begins: undefined,
-    };
-  }
-
-  #whyEnded(
-    { match, verdicts, records }: ContactState,
-    decided: ContactDecided & { readonly person: undefined },
-    current: KnownPerson | undefined,
-  ): string {
-    if (current && verdictOn(verdicts, current.compared) === 'rejected') return rejectedReason;
-    if (match?.evidence === 'confirmed') return decided.reason ?? endedReason;
-    const contradiction =
-      current && records[0] && contradictionOf(records[0].compared.identity, current.person);
-    return contradiction ?? decided.reason ?? nothingShows;
-  }
-
-  /** Notes at the row of a contact whether it was filled without a call, or why not. */
-  async #writeNotes(decisions: readonly Decision[], dirty: ReadonlySet<string>): Promise<void> {
-    const notes = decisions.flatMap(({ contact, decided, call }) => {
-      const [record] = contact.records;
-      if (!record || call) return [];
-      const { runId, rowNumber } = record;
-      if (decided.person !== undefined)
-        return contact.match?.personKey === decided.person.personKey || askingFor(contact, decided.person)
-          ? []
-          : [{ runId, rowNumber, filled: true, note: filledNote }];
-      const isRefused = dirty.has(nameOfContact(contact)) && record.askedAt === null && !contact.match;
-      return isRefused && decided.reason !== undefined
-        ? [{ runId, rowNumber, filled: false, note: `not filled: ${decided.reason}` }]
-        : [];
-    });
-    if (notes.length === 0) return;
-    await sql`
-      update run_rows r
-      set filled = n.filled,
-        reason = concat_ws(
-          '; ',
-          nullif(regexp_replace(r.reason, ${`(; |^)(not filled: .*|${filledNote})$`}, ''), ''),
-          n.note)
-      from jsonb_to_recordset(${JSON.stringify(notes)}::jsonb)
-        as n ("runId" text, "rowNumber" integer, filled boolean, note text)
-      where r.run_id = n."runId" and r.row_number = n."rowNumber"
-    `.execute(this.#transaction);
-  }
-
-  /** Appends the contacts whose row of `enriched_contacts` changed, each once. */
-  async #writeFeed(
-    changes: readonly Change[],
-    renewed: readonly { readonly matchId: string }[],
-  ): Promise<void> {
-    const people = changes.flatMap(({ contact: { match }, begins }) => [
-      ...(match ? [match] : []),
-      ...(begins ? [{ service: begins.service, personKey: begins.person_key }] : []),
-    ]);
-    const untouched = people.filter((person) => !this.#touched.has(nameOfPerson(person)));
-    const read = await readPersonValues(this.#transaction, untouched);
-    const was = (person: PersonName) =>
-      this.#before.get(nameOfPerson(person)) ?? read.get(nameOfPerson(person));
-    const now = (person: PersonName) => {
-      const touched = this.#touched.get(nameOfPerson(person));
-      if (!touched) return read.get(nameOfPerson(person));
-      return touched.folded && valuesOfFolded(touched.folded);
-    };
-    const entries = new Map<string, FeedRow>();
-    for (const { contact, begins } of changes) {
-      const former = contact.match && was(contact.match);
-      const next = begins && now({ service: begins.service, personKey: begins.person_key });
-      entries.set(nameOfContact(contact), {
-        operation: begins ? 'upsert' : 'delete',
-        source: contact.source,
-        contact_id: contact.contactId,
-        field_groups: begins ? (changedGroups(former, next) ?? []) : (changedGroups(former, undefined) ?? []),
-      });
-    }
-    const renewedIds = new Set(renewed.map(({ matchId }) => matchId));
-    for (const row of await this.#contactsOfTouched()) {
-      if (entries.has(nameOfContact(row))) continue;
-      const groups = changedGroups(was(row), now(row));
-      if (groups === undefined && !renewedIds.has(row.matchId)) continue;
-      entries.set(nameOfContact(row), {
-        operation: 'upsert',
-        source: row.source,
-        contact_id: row.contactId,
-        field_groups: groups ?? [],
-      });
-    }
-    await sql`
-      insert into changes (operation, source, contact_id, field_groups)
-      select operation, source, contact_id, field_groups
-      from jsonb_to_recordset(${JSON.stringify([...entries.values()])}::jsonb)
-        as c (operation text, source text, contact_id text, field_groups text[])
-      order by source, contact_id
-    `.execute(this.#transaction);
-  }
-
-  async #contactsOfTouched(): Promise<readonly (ContactKey & PersonName & { readonly matchId: string })[]> {
-    if (this.#touched.size === 0) return [];
-    const { rows } = await sql<
-      ContactKey & PersonName & { readonly matchId: string; readonly isOpen: boolean }
-    >`
-      select source, contact_id as "contactId", service, person_key as "personKey", match_id as "matchId",
-        valid_to is null as "isOpen"
-      from contact_matches
-      where ${isOfPeople([...this.#touched.values()])}
-    `.execute(this.#transaction);
-    return rows.filter(({ isOpen }) => isOpen);
-  }
-}
-
-interface Change {
-  readonly contact: ContactState;
-  readonly begins: { readonly service: string; readonly person_key: string } | undefined;
-}
-
-interface FeedRow {
-  readonly operation: 'upsert' | 'delete';
-  readonly source: string;
-  readonly contact_id: string;
-  readonly field_groups: readonly string[];
-}
-
-function nameOfContact({ source, contactId }: ContactKey): string {
-  return contactKey(source, contactId);
 }
 
 function rowOf({ rows }: AnsweredCall, { source, contactId }: ContactKey): AskedRow | undefined {
   return rows.find((row) => row.source === source && row.contactId === contactId);
-}
-
-/** The earlier match of a contact with a person that a call for the contact gave it. */
-function askingFor({ matches }: ContactState, person: PersonName): ContactMatch | undefined {
-  return matches.find((each) => each.asked && isPerson(each, person));
-}
-
-function isPerson(one: PersonName, other: PersonName): boolean {
-  return one.service === other.service && one.personKey === other.personKey;
 }
 
 /** The newest call that asked for the contact and whose answer has the contact's person. */
