@@ -164,8 +164,6 @@ export interface Tables {
     rows_staged: Generated<number>;
     rows_pruned: Generated<number>;
     rows_dropped: Generated<number>;
-    cells_left: Generated<boolean>;
-    rows_left: Generated<boolean>;
     outcomes: NamedTypes['runs.outcomes'] | null;
     ingested_at: Timestamp | null;
     export_profile: NamedTypes['runs.export_profile'] | null;

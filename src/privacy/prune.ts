@@ -6,7 +6,7 @@ import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
 import { countReplaced, removeReplaced } from '../people/replaced-observations.ts';
 import { describeHeld, before, type HeldRun } from './held-runs.ts';
-import { losesCells, measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
+import { measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
 
 interface Removed {
   readonly count: number;
@@ -95,7 +95,7 @@ async function measureNeeded(
     staging: staging.pruned,
     rows: rows.pruned,
     kept: { ...bodies.kept, runs: staging.keptRuns.length, rows: rows.keptRuns.length },
-    held: await describeHeld(warehouse.database, runIds, rows.keptRuns, losesCells(retention)),
+    held: await describeHeld(warehouse.database, runIds),
   };
 }
 

@@ -25,8 +25,6 @@ create table enrichment.runs (
   rows_staged integer not null default 0 check (rows_staged = 0 or source is not null),
   rows_pruned integer not null default 0,
   rows_dropped integer not null default 0,
-  cells_left boolean not null default false,
-  rows_left boolean not null default false,
   outcomes jsonb,
   ingested_at timestamptz,
   export_profile jsonb,
@@ -60,10 +58,6 @@ comment on column enrichment.runs.warnings is 'Irregularities of the file that d
 comment on column enrichment.runs.rows_staged is 'Records of the file';
 comment on column enrichment.runs.rows_pruned is 'Rows whose cells retention has removed';
 comment on column enrichment.runs.rows_dropped is 'Rows that retention has removed';
-comment on column enrichment.runs.cells_left is
-  'Whether retention has left cells of rows that a call of unknown cost needs';
-comment on column enrichment.runs.rows_left is
-  'Whether retention has left rows that are newer than such cells of the same contact';
 comment on column enrichment.runs.outcomes is
   'Rows by outcome, when retention has removed rows; null: run_rows has all of them';
 comment on column enrichment.runs.export_profile is 'Rows, malformed rows and filled rows per field of the file';

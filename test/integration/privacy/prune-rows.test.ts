@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
+import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
+import { callWithPhones } from '../../helpers/warehouse/late-calls.ts';
 import { deliverOtherPhones, endedWithPhones } from '../../helpers/warehouse/delivered-calls.ts';
 import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
@@ -43,25 +46,17 @@ it('a delivery is applied and billed when the rows of its call were removed', as
   expect(await deliverOtherPhones(warehouse, call)).toEqual({ settled: 29, phones: 3 });
 });
 
-it('prune() keeps rows until the cells of earlier runs of the source are cleared', async () => {
-  const sourceOf = (runId: string, source: string) =>
-    warehouse.pool.query('update runs set source = $2 where run_id = $1', [runId, source]);
-  const row = { keys: ['k'], outcome: 'not_found' } as const;
-  const earlier = await stagedRun(warehouse, [row]);
-  const later = await stagedRun(warehouse, [row]);
-  const other = await stagedRun(warehouse, [row]);
-  for (const { runId } of [later, other]) await endRun(warehouse, runId, 'finished', undefined);
-  for (const { runId } of [earlier, later]) await sourceOf(runId, 'hubspot');
-  await sourceOf(other.runId, 'salesforce');
+it('prune() removes the rows of a call of unknown cost, and the call can still be decided', async () => {
+  const call = await callWithPhones(warehouse);
+  await markUnknown(warehouse, call.attemptId, 'no answer in time');
+  await endRun(warehouse, call.runId, 'finished', undefined);
   expect(await prune(warehouse, always, noSignal)).toMatchObject({
-    rows: { runs: 1 },
-    kept: { rows: 1 },
-    held: [{ run_id: later.runId, waits_for: earlier.runId }],
+    rows: { runs: 1, rows: 3 },
+    kept: { rows: 0 },
   });
-  expect(await outcomesOf(warehouse, later.runId)).toEqual(['not_found']);
-  expect(await outcomesOf(warehouse, other.runId)).toEqual([]);
-  await endRun(warehouse, earlier.runId, 'finished', undefined);
-  expect(await prune(warehouse, always, noSignal)).toMatchObject({ rows: { runs: 2 }, kept: { rows: 0 } });
+  await decideAttempt(warehouse, call.attemptId, { credits: '3' });
+  const rows = await warehouse.query`select status, credits_settled::float8 as settled from attempts`;
+  expect(rows).toContainEqual({ status: 'settled', settled: 3 });
 });
 
 it('prune() removes more than a batch of rows, also by several processes at once', async () => {

@@ -169,20 +169,22 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toMatchObject({ answers: 0, deliveries: 0 });
   });
 
-  it('prune() keeps data of a call of unknown cost until a decision', async () => {
+  it('prune() keeps the answer of a call of unknown cost until a decision, and clears its rows', async () => {
     const call = await callWithPhones(warehouse);
+    await warehouse.query`insert into raw_answers (attempt_id, body_gzip) values (${call.attemptId}, ${'body'})`;
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
     await endRun(warehouse, call.runId, 'finished', undefined);
-    const nothingElse = { has_ended: true, awaiting_calls: 0, unread_deliveries: 0, waits_for: null };
     expect((await prune(warehouse, always, noSignal)).held).toContainEqual({
       run_id: call.runId,
-      ...nothingElse,
+      has_ended: true,
+      awaiting_calls: 0,
+      unread_deliveries: 0,
       unknown_calls: 1,
     });
-    expect(await keptOf(call)).toMatchObject({ rows: 3 });
-    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+    expect(await keptOf(call)).toMatchObject({ rows: 0, answers: 1 });
+    await decideAttempt(warehouse, call.attemptId, { credits: '24' });
     await prune(warehouse, always, noSignal);
-    expect(await keptOf(call)).toMatchObject({ rows: 0 });
+    expect(await keptOf(call)).toMatchObject({ answers: 0 });
   });
 
   it('prune() keeps orphaned and quarantined deliveries, so that they can be replayed', async () => {
