@@ -15,7 +15,6 @@ export class LateResults {
     arrived: 0,
     polled: 0,
     late: 0,
-    orphaned: 0,
     duplicate: 0,
     quarantined: 0,
     waiting: 0,

@@ -33,7 +33,6 @@ function lateRows({ late_results: late }: RunFacts): FigureRow[] {
     ['deliveries applied', late.arrived],
     ['  of these by poll', late.polled],
     ['  of these after the run', late.late],
-    ['deliveries for no person', late.orphaned],
     ['deliveries repeated', late.duplicate],
     ['deliveries in quarantine', late.quarantined],
   ];

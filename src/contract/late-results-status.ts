@@ -10,8 +10,6 @@ export interface LateResultsStatus {
   readonly polled: number;
   /** Of these deliveries, the ones that took effect after the run had ended. */
   readonly late: number;
-  /** Deliveries whose results go to no person of a recorded answer. Their price counts. */
-  readonly orphaned: number;
   /** Repeated deliveries. */
   readonly duplicate: number;
   /** Deliveries that cannot be applied. */

@@ -64,9 +64,6 @@ export const runFields = {
       polled: count.describe('Of "arrived": by poll and not by webhook.'),
       late: count.describe('Deliveries that took effect after the run had ended.'),
       expired: count.describe('Calls whose late results did not arrive before the deadline.'),
-      orphaned: count.describe(
-        'Deliveries whose results go to no person of a recorded answer. Their price counts.',
-      ),
       duplicate: count.describe('Deliveries that had arrived before.'),
       quarantined: count.describe('Deliveries that cannot be applied ("enrich inbox list" says why).'),
       next_poll_at: timeText.nullable().describe('When the next poll is due. Null: no call needs one.'),

@@ -14,8 +14,9 @@ const readableColumns: Readonly<Record<string, string>> = {
   run_rows: 'run_id, row_number, contact_id, outcome, reason',
   attempts: `
     attempt_id, run_id, batch, status, reason, people, request_id, credits_reserved, credits_settled,
-    credits_answered, credits_stated, budget_ids, http_status, awaits, found_ids, found_people,
+    credits_answered, credits_stated, budget_ids, http_status, found_ids, found_people,
     awaited_until, next_poll_at, polls, phones_with_earlier, admitted_at, answered_at, decided_at, closed_at`,
+  expected_results: 'attempt_id, person_id, kind, status, delivery_id',
   webhook_deliveries: `
     delivery_id, attempt_id, run_id, origin, status, reason, late, subject, covers, brings, person_ids,
     credits, received_at, applied_at`,

@@ -27,7 +27,6 @@ export interface Tables {
     budget_ids: string[];
     token_hash: Buffer | null;
     http_status: number | null;
-    awaits: Generated<string[]>;
     found_ids: Generated<string[]>;
     found_people: Generated<number>;
     awaited_until: Timestamp | null;

@@ -1,50 +1,43 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import {
-  ofAnotherCall,
   deliveryKindOf,
-  type DeliveryStatus,
+  lateKindNames,
   type DeliveryKind,
+  type DeliveryStatus,
+  type LateKind,
 } from '../domain/late-results/delivery-kinds.ts';
+import {
+  assignDelivered,
+  deliveredResults,
+  type DeliveredResults,
+} from '../domain/late-results/expected-results.ts';
 import { countedPeople, nounFor } from '../domain/text/format.ts';
 import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
-import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import {
-  coveredKinds,
-  deliveredPart,
-  isOfEmptyCall,
-  type DeliveredPart,
-  type DeliveredBody,
-  type DeliveredShare,
-} from '../domain/late-results/delivered-part.ts';
+import { formatCredits } from '../domain/money/decimal.ts';
 import { leaveUnknown } from '../ledger/late-credits.ts';
 import { digest, isDigested } from '../people/digest.ts';
 import { recordLateLookups } from '../people/lookup-history.ts';
-import { recordLateResults } from './late-observations.ts';
+import { keyOfId } from '../people/observation.ts';
 import type { Warehouse } from '../db/database.ts';
-import { hiddenId, hashOfAttempt } from '../suppression/suppression-list.ts';
-import { writeAboutPeople } from '../suppression/write-about-people.ts';
-import type { LateResult } from '../service/answers/late-result.ts';
-import {
-  lockAttempt,
-  idsOfOthers,
-  isRequestOfAnother,
-  idsInLog,
-  readRecipients,
-  type LockedAttempt,
-  type NamedRecipient,
-} from './awaiting-call.ts';
-import { arrivedOfLost, settleByParts, peopleOfCall } from './late-results-status.ts';
-import { givenResults, withoutGivenBefore } from './delivered-bodies.ts';
 import type { Tables } from '../db/schema.ts';
-import { suppressedOfDelivery, type SuppressedPeople } from './suppressed-of-delivery.ts';
-import { assignDelivered } from '../domain/late-results/late-assignment.ts';
+import { hashOfPerson, hiddenId } from '../suppression/suppression-list.ts';
+import { writeAboutPeople } from '../suppression/write-about-people.ts';
+import type { DeliveredPerson, LateResult } from '../service/answers/late-result.ts';
+import { fillResults, hashesOfEmails, lockCall, settleCall, type LockedCall } from './expected-results.ts';
+import { recordLateResults } from './late-observations.ts';
+import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
 
 /** Result of a delivery; `waiting`: its call is still in flight, and the delivery stays in the inbox. */
 export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
 
+interface Delivery {
+  readonly deliveryId: string;
+  readonly attemptId: string;
+}
+
 /**
- * Applies a delivery in one transaction: contacts, credits, awaited results and the delivery's status. A delivery takes
+ * Applies a delivery in one transaction: people, expected results, credits and the delivery's status. A delivery takes
  * effect once. The tables do not depend on the order of deliveries, or on whether they arrive before the answer or
  * after the run's end.
  *
@@ -54,13 +47,15 @@ export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | '
  */
 export async function applyLateResult(
   warehouse: Warehouse,
-  delivery: { readonly deliveryId: string; readonly attemptId: string },
+  delivery: Delivery,
   content: LateResult | undefined,
 ): Promise<DeliveryEffect> {
   for (;;) {
-    // The answer of the call says whose results these are.
+    // The digest knows all keys of the people in the answer: the suppression list can have one of them.
     await digest(warehouse);
-    const effect = await apply(warehouse, delivery, content);
+    const effect = await writeAboutPeople(warehouse.database, (transaction) =>
+      apply(transaction, delivery, content),
+    );
     if (effect === 'not-digested') continue;
     await digest(warehouse);
     return effect;
@@ -68,81 +63,82 @@ export async function applyLateResult(
 }
 
 async function apply(
-  warehouse: Warehouse,
-  delivery: { readonly deliveryId: string; readonly attemptId: string },
+  transaction: Transaction<Tables>,
+  { deliveryId, attemptId }: Delivery,
   content: LateResult | undefined,
 ): Promise<DeliveryEffect | 'not-digested'> {
-  const { deliveryId } = delivery;
-  return writeAboutPeople(
-    warehouse.database,
-    async (transaction): Promise<DeliveryEffect | 'not-digested'> => {
-      const attempt = await lockAttempt(transaction, delivery.attemptId);
-      if (attempt.status === 'admitted') return 'waiting';
-      if (!(await isDigested(transaction, attempt))) return 'not-digested';
-      const stored = await lockDelivery(transaction, deliveryId);
-      if (stored?.status !== 'received') return 'done-before';
-      const mark = (marking: Marking): Promise<void> =>
-        markDelivery(transaction, deliveryId, attempt, marking);
+  const call = await lockCall(transaction, attemptId);
+  if (call.status === 'admitted') return 'waiting';
+  if (!(await isDigested(transaction, attemptId))) return 'not-digested';
+  const stored = await lockDelivery(transaction, deliveryId);
+  if (stored?.status !== 'received') return 'done-before';
+  const end = async (
+    status: Marking['status'],
+    marking: Omit<Marking, 'status'>,
+  ): Promise<Marking['status']> => {
+    await markDelivery(transaction, deliveryId, call, { status, ...marking });
+    return status;
+  };
+  if (stored.isRepeated)
+    return end('duplicate', { reason: 'the same bytes took effect before', dropsBody: stored.isBodyDropped });
+  if (!content) return end('quarantined', { reason: 'it cannot be read: no JSON with a list of people' });
 
-      if (stored.isRepeated) {
-        const { isBodyDropped: dropsBody } = stored;
-        await mark({ status: 'duplicate', reason: 'the same bytes took effect before', dropsBody });
-        return 'duplicate';
-      }
-      if (!content) {
-        await mark({ status: 'quarantined', reason: 'it cannot be read: no JSON with a list of people' });
-        return 'quarantined';
-      }
+  const kind = deliveryKindOf(content.kind, call.options);
+  const named = await namePeople(transaction, call, content.people, kind);
+  const personIds = named.map((person) => person?.personId);
+  const suppressed = await suppressedOfDelivery(transaction, call, content.people, personIds);
+  const shown = {
+    dropsBody: suppressed.size > 0,
+    personIds: content.people.flatMap(({ id }, index) =>
+      id === undefined ? [] : [suppressed.has(index) ? hiddenId(attemptId, id) : id],
+    ),
+    credits: content.creditsConsumed === undefined ? null : formatCredits(content.creditsConsumed),
+  };
+  const foreign = whyForeign(call, content, named);
+  if (foreign !== undefined) return end('quarantined', { reason: foreign, ...shown });
+  if (!isCredible(call, content)) {
+    const reason = 'a delivery states more credits than its call can cost';
+    await leaveUnknown(transaction, attemptId, reason);
+    return end('quarantined', { reason, ...shown });
+  }
 
-      const compared = await compareBody(transaction, attempt, content);
-      const { recipients, assigned, suppressed, body, part } = compared;
-      const shown = {
-        dropsBody: suppressed.people.size > 0,
-        personIds: compared.personIds.map((id) =>
-          suppressed.ids.has(id) ? hiddenId(attempt.attemptId, id) : id,
-        ),
-        credits: content.creditsConsumed,
-      };
-      const refusal = refusalOf(attempt, content, compared);
-      if (refusal) {
-        await mark({ status: 'quarantined', reason: refusal.reason, ...shown });
-        if (refusal.isImpossible) await leaveUnknown(transaction, attempt.attemptId, refusal.reason);
-        return 'quarantined';
-      }
-
-      const given = givenResults(content.people, recipients, assigned, suppressed, (person) =>
-        coveredKinds(body.people[person]!, body),
-      );
-      const logged = { deliveryId, kind: body.kind, service: attempt.options.service };
-      const added = stored.isAgain ? await withoutGivenBefore(transaction, logged, given) : given;
-      const lookups = await recordLateResults(transaction, logged, added);
-
-      const strangers = assigned.filter(
-        (own, index) => own.length === 0 || suppressed.people.has(index),
-      ).length;
-      const orphaned =
-        (content.people.length > 0 || compared.isOfEmpty) && strangers === content.people.length;
-      await mark({
-        status: orphaned ? 'orphaned' : 'applied',
-        reason: reasonOf(attempt, content, {
-          strangers,
-          suppressed: shown.dropsBody,
-          isWithoutResults: [...part!.covers, ...part!.brings].length === 0 && strangers === 0,
-        }),
-        subject: subjectOf(body.kind, part!),
-        ...part!,
-        ...shown,
-      });
-      await recordLateLookups(
-        transaction,
-        logged.service,
-        lookups,
-        await arrivedOfLost(transaction, attempt),
-      );
-      await settleByParts(transaction, attempt);
-      return orphaned ? 'orphaned' : 'applied';
-    },
+  const people = content.people.map((person, index) => ({ ...person, ...named[index] }));
+  const results = deliveredResults(
+    people.flatMap(({ key, ...person }) => (key === undefined ? [] : [{ ...person, key }])),
+    { kind, targetFields: content.targetFields },
   );
+  const given = content.people.flatMap((person, index) => {
+    const personId = personIds[index];
+    return personId === undefined || suppressed.has(index) ? [] : [{ personId, person }];
+  });
+  const observations = await recordLateResults(transaction, call, { deliveryId, kind }, given);
+  const status = await end('applied', {
+    reason: reasonOf(call, content, named, results, suppressed),
+    subject: subjectOf(kind, results),
+    results,
+    ...shown,
+  });
+  await recordLateLookups(transaction, call, {
+    results: given.flatMap(({ personId }) =>
+      kindsIn(results.covers, hashOfPerson(attemptId, personId)).map((lateKind) => ({
+        personKey: keyOfId(personId),
+        lateKind,
+      })),
+    ),
+    learned: observations.flatMap(({ personKey, identity_keys: keys }) =>
+      keys.flatMap((identityKey) => (identityKey === personKey ? [] : [{ personKey, identityKey }])),
+    ),
+    // It proves that the service has looked for all people of the call, and only an answer says who they are.
+    ofAll: call.hasAnswer
+      ? []
+      : kindsIn(results.covers).map((lateKind) => ({
+          lateKind,
+          found: kindsIn(results.brings).includes(lateKind),
+        })),
+  });
+  await fillResults(transaction, call, deliveryId, results);
+  await settleCall(transaction, call);
+  return status;
 }
 
 interface StoredDelivery {
@@ -150,8 +146,6 @@ interface StoredDelivery {
   /** Another delivery of the call with the same bytes took effect. */
   readonly isRepeated: boolean;
   readonly isBodyDropped: boolean;
-  /** It has been applied before, and is applied again, because more is known about its people. */
-  readonly isAgain: boolean;
 }
 
 async function lockDelivery(
@@ -164,52 +158,119 @@ async function lockDelivery(
         and same.body_sha256 = d.body_sha256 and same.status = 'applied'
         and same.delivery_id <> d.delivery_id) as "isRepeated",
       exists (select 1 from webhook_deliveries same where same.attempt_id = d.attempt_id
-        and same.body_sha256 = d.body_sha256 and same.body is null) as "isBodyDropped",
-      d.person_ids <> '{}' as "isAgain"
+        and same.body_sha256 = d.body_sha256 and same.body is null) as "isBodyDropped"
     from webhook_deliveries d where d.delivery_id = ${deliveryId} for update
   `.execute(transaction);
   return rows[0];
 }
 
-/** Reports show the highest cost among bodies with the same subject. */
-function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredPart): string {
+/** A person of a delivery who is a person of the call. */
+interface PersonOfCall {
+  readonly personId: string;
+  /** The hash that names the person in the results of deliveries. */
+  readonly key: string;
+}
+
+/**
+ * Decides which people of the call the people of a delivery are. Only an answer names the people of a call; without
+ * one, a delivery is about the people whose ids it states.
+ */
+async function namePeople(
+  transaction: Transaction<Tables>,
+  call: LockedCall,
+  people: readonly DeliveredPerson[],
+  kind: DeliveryKind,
+): Promise<readonly (PersonOfCall | undefined)[]> {
+  const { attemptId } = call;
+  const keyOf = (personId: string): string => hashOfPerson(attemptId, personId);
+  if (!call.hasAnswer)
+    return people.map(({ id }) => (id === undefined ? undefined : { personId: id, key: keyOf(id) }));
+  const expected = new Map(
+    call.expected.map(({ personId, emails }) => [
+      keyOf(personId),
+      { personId, key: keyOf(personId), emails },
+    ]),
+  );
+  const known = await idsInAnswers(transaction, call, people);
+  const assigned = assignDelivered(
+    [...expected.values()],
+    people.map(({ id, addresses }) => ({
+      key: id === undefined ? undefined : keyOf(id),
+      emails: hashesOfEmails(attemptId, addresses),
+      isKnown: id !== undefined && known.has(id),
+    })),
+    kind,
+  );
+  return assigned.map((key) => (key === undefined ? undefined : expected.get(key)));
+}
+
+/** The ids of a delivery that an answer of any call has stated: such an id identifies that person alone. */
+async function idsInAnswers(
+  transaction: Transaction<Tables>,
+  { options: { service } }: LockedCall,
+  people: readonly DeliveredPerson[],
+): Promise<ReadonlySet<string>> {
+  const personKeys = people.flatMap(({ id }) => (id === undefined ? [] : [keyOfId(id)]));
+  const { rows } = await sql<{ id: string }>`
+    select distinct person_id as id from observation_log
+    where service = ${service} and person_key = any(${personKeys}::text[])
+      and kind = 'answer' and person_id is not null
+  `.execute(transaction);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Why a delivery is not about the call; undefined: it is. Vendors can bill a search that has found nobody. */
+function whyForeign(
+  call: LockedCall,
+  { people, creditsConsumed: credits = 0n, requestId }: LateResult,
+  named: readonly (PersonOfCall | undefined)[],
+): string | undefined {
+  if (call.hasAnswer && call.foundPeople === 0 && requestId !== undefined && requestId === call.requestId)
+    return undefined;
+  if (people.length === 0 && credits > 0n) return 'it states a price and no people';
+  return people.length > 0 && named.every((person) => person === undefined)
+    ? 'no person in it belongs to this call'
+    : undefined;
+}
+
+function isCredible(
+  call: LockedCall,
+  { creditsConsumed: credits = 0n, creditsProblem }: LateResult,
+): boolean {
+  const most = maxCredibleCredits(askOf(call.options), call.people);
+  return creditsProblem !== 'too-large' && (most === undefined || credits <= most);
+}
+
+/** Reports show the highest cost among deliveries with the same subject. */
+function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredResults): string {
   const entries = (brings.length > 0 ? brings : covers).toSorted();
   return `${kind}:${createHash('sha256').update(entries.join('\n')).digest('hex').slice(0, 24)}`;
 }
 
-/** Why a readable body is quarantined and has no effect; undefined: it takes effect. */
-function refusalOf(
-  attempt: LockedAttempt,
-  content: LateResult,
-  { part, isOfEmpty }: Pick<ComparedBody, 'part' | 'isOfEmpty'>,
-): { readonly reason: string; readonly isImpossible: boolean } | undefined {
-  if (!part) return { reason: ofAnotherCall, isImpossible: false };
-  const { creditsConsumed: credits, creditsProblem } = content;
-  if (content.people.length === 0 && !isOfEmpty && credits !== undefined && credits > 0n)
-    return { reason: 'it states a price and no people', isImpossible: false };
-  const most = maxCredibleCredits(askOf(attempt.options), attempt.people);
-  const isCredible = credits === undefined || most === undefined || credits <= most;
-  if (isCredible && creditsProblem !== 'too-large') return undefined;
-  return { reason: 'a delivery states more credits than its call can cost', isImpossible: true };
+/** The kinds of some results. @param key only of this person */
+function kindsIn(entries: readonly string[], key = ''): LateKind[] {
+  return lateKindNames.filter((kind) =>
+    entries.some((entry) => (key === '' ? entry.startsWith(`${kind}/`) : entry === `${kind}/${key}`)),
+  );
 }
 
 function reasonOf(
-  attempt: LockedAttempt,
-  content: LateResult,
-  about: Readonly<{ strangers: number; suppressed: boolean; isWithoutResults: boolean }>,
+  { hasAnswer }: LockedCall,
+  { people, unreadablePeople }: LateResult,
+  named: readonly (PersonOfCall | undefined)[],
+  { covers }: DeliveredResults,
+  suppressed: ReadonlySet<number>,
 ): string | null {
-  const { strangers, suppressed, isWithoutResults } = about;
-  const ofStrangers = attempt.hasAnswer
-    ? `${strangers} of ${countedPeople(content.people.length)} ${nounFor(strangers, 'was', 'were')} not ` +
-      'asked for, not found, contradictory, or suppressed'
-    : 'the answer of its call was never recorded, so it is unknown whose results these are';
+  const strangers = people.filter((_, index) => named[index] === undefined || suppressed.has(index)).length;
   const parts = [
-    isWithoutResults && 'it has no results',
-    strangers > 0 && ofStrangers,
-    suppressed && 'its body is not kept: it names a person on the suppression list',
-    content.unreadablePeople > 0 &&
-      attempt.hasAnswer &&
-      `${countedPeople(content.unreadablePeople)} cannot be read`,
+    covers.length === 0 && strangers === 0 && 'it has no results',
+    strangers > 0 &&
+      `${strangers} of ${countedPeople(people.length)} ${nounFor(strangers, 'was', 'were')} not asked for, ` +
+        'not found, contradictory, or suppressed',
+    !hasAnswer &&
+      'its call has no recorded answer: a contact gets these results when an answer names the person',
+    suppressed.size > 0 && 'its body is not kept: it names a person on the suppression list',
+    unreadablePeople > 0 && `${countedPeople(unreadablePeople)} cannot be read`,
   ];
   return parts.filter(Boolean).join('; ') || null;
 }
@@ -218,10 +279,9 @@ interface Marking {
   readonly status: Exclude<DeliveryStatus, 'received'>;
   readonly reason: string | null;
   readonly subject?: string;
-  readonly covers?: readonly string[];
-  readonly brings?: readonly string[];
+  readonly results?: DeliveredResults;
   readonly personIds?: readonly string[];
-  readonly credits?: Credits | undefined;
+  readonly credits?: string | null;
   /** The body is removed, because it names a person on the suppression list. */
   readonly dropsBody?: boolean;
 }
@@ -229,120 +289,15 @@ interface Marking {
 async function markDelivery(
   transaction: Transaction<Tables>,
   deliveryId: string,
-  attempt: LockedAttempt,
-  marking: Marking,
+  call: LockedCall,
+  { status, reason, subject, results, personIds, credits, dropsBody }: Marking,
 ): Promise<void> {
   await sql`
     update webhook_deliveries
-    set status = ${marking.status}, reason = ${marking.reason}, applied_at = clock_timestamp(),
-      late = late or ${attempt.runEnded}, subject = ${marking.subject ?? null},
-      covers = ${marking.covers ?? []}::text[], brings = ${marking.brings ?? []}::text[],
-        person_ids = ${marking.personIds ?? []}::text[],
-      credits = ${marking.credits === undefined ? null : formatCredits(marking.credits)}::numeric,
-      body = case when not ${marking.dropsBody ?? false} then body end
+    set status = ${status}, reason = ${reason}, applied_at = clock_timestamp(), late = late or ${call.runEnded},
+      subject = ${subject ?? null}, covers = ${results?.covers ?? []}::text[],
+      brings = ${results?.brings ?? []}::text[], person_ids = ${personIds ?? []}::text[],
+      credits = ${credits ?? null}::numeric, body = case when not ${dropsBody ?? false} then body end
     where delivery_id = ${deliveryId}
   `.execute(transaction);
-}
-
-interface ComparedBody extends AssignedPeople {
-  readonly body: DeliveredBody;
-  readonly suppressed: SuppressedPeople;
-  /** Undefined: the body belongs to another call. */
-  readonly part: DeliveredPart | undefined;
-  readonly isOfEmpty: boolean;
-}
-
-/** Decides which people of the call the people of a body are, and which results of the call the body delivers. */
-async function compareBody(
-  transaction: Transaction<Tables>,
-  attempt: LockedAttempt,
-  content: LateResult,
-): Promise<ComparedBody> {
-  const { people, targetFields, requestId } = content;
-  const kind = deliveryKindOf(content.kind, attempt.options);
-  const assigned = await assignPeople(transaction, attempt, content, kind);
-  const suppressed = await suppressedOfDelivery(
-    transaction,
-    attempt,
-    people,
-    assigned.recipients,
-    assigned.assigned,
-  );
-  const others = attempt.hasAnswer ? [] : await idsOfOthers(transaction, attempt, assigned.knownIds);
-  const shares = sharesOf(attempt, content, assigned, others);
-  const bearsRequestId = requestId !== undefined && requestId === attempt.requestId;
-  // The call's request id or a person of its answer shows whose results these are. Without both, other calls can.
-  const isOfAnother =
-    requestId !== undefined &&
-    !bearsRequestId &&
-    shares.every(({ knownId }) => knownId === undefined) &&
-    (await isRequestOfAnother(transaction, attempt, requestId));
-  const body = {
-    kind,
-    people: shares,
-    targetFields,
-    bearsRequestId,
-  };
-  const call = peopleOfCall(attempt);
-  return {
-    ...assigned,
-    body,
-    suppressed,
-    part: isOfAnother ? undefined : deliveredPart(body, call),
-    isOfEmpty: isOfEmptyCall(body, call),
-  };
-}
-
-/** The people of a body in their order, with the facts that settlement needs. */
-function sharesOf(
-  attempt: LockedAttempt,
-  { people }: LateResult,
-  { recipients, assigned }: AssignedPeople,
-  others: readonly string[],
-): DeliveredShare[] {
-  const known = new Set(attempt.foundIds);
-  return people.map((person, index) => {
-    const { id, phones, emails, fields, isPending } = person;
-    const own = assigned[index]!.map((recipient) => recipients[recipient]!.personId);
-    // Bodies can state the same values with other statuses.
-    const values = [
-      phones.map(({ sanitizedNumber, rawNumber }) => sanitizedNumber ?? rawNumber),
-      emails.map(({ email }) => email),
-    ];
-    // The answer may list the person under a hidden id.
-    const ownIds = [...(id === undefined ? [] : [id, hiddenId(attempt.attemptId, id)]), ...own];
-    return {
-      knownId: ownIds.find((personId) => known.has(personId)),
-      // A hash, not the id: the alias stays after an erasure.
-      alias: hashOfAttempt(attempt.attemptId, id ?? JSON.stringify(values)),
-      hasPhones: phones.length > 0,
-      hasEmails: emails.length > 0,
-      isOther: id !== undefined && others.includes(id),
-      fields,
-      isPending,
-    };
-  });
-}
-
-interface AssignedPeople {
-  readonly personIds: readonly string[];
-  /** Ids in the body that the answer of the call does not have, and an answer of another call has. */
-  readonly knownIds: readonly string[];
-  readonly recipients: readonly NamedRecipient[];
-  /** For each person of the body the indexes of their recipients. */
-  readonly assigned: readonly (readonly number[])[];
-}
-
-async function assignPeople(
-  transaction: Transaction<Tables>,
-  attempt: LockedAttempt,
-  { people }: LateResult,
-  kind: DeliveryKind,
-): Promise<AssignedPeople> {
-  const personIds = people.flatMap(({ id }) => (id === undefined ? [] : [id])).sort();
-  const otherIds = personIds.filter((id) => !attempt.foundIds.includes(id));
-  const recipients = await readRecipients(transaction, attempt, personIds);
-  const knownIds = await idsInLog(transaction, attempt.options.service, otherIds);
-  const assigned = assignDelivered(recipients, people, kind, [...attempt.foundIds, ...knownIds]);
-  return { personIds, knownIds, recipients, assigned };
 }

@@ -1,18 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { anyOf, databaseTime, isNamedId } from '../db/expressions.ts';
-import {
-  keptByServiceSeconds,
-  creditedStatuses,
-  effectiveStatuses,
-  ineffectiveStatuses,
-  ofAnotherCall,
-  type DeliveryStatus,
-} from '../domain/late-results/delivery-kinds.ts';
+import { databaseTime, isNamedId } from '../db/expressions.ts';
+import { keptByServiceSeconds, type DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { isInScope, type LateScope } from './late-results-status.ts';
+import { isInScope, type LateScope } from './expected-results.ts';
 import { readLateResult, type LateResult } from '../service/answers/late-result.ts';
 import { decompress } from '../service/transport.ts';
 
@@ -185,66 +178,40 @@ export async function quarantineDelivery(
     .execute();
 }
 
-/**
- * Reopens deliveries about which an answer says more: those of its own call, whose people are known now, and those of
- * calls without an answer that name its people. In order, and after the people are locked, as transactions that apply
- * deliveries lock people.
- */
-export async function reopenDeliveries(
-  transaction: Transaction<Tables>,
-  { attemptId, service }: { readonly attemptId: string; readonly service: string },
-  personIds: readonly string[],
-): Promise<void> {
+/** Returns the deliveries of a call to the inbox: its answer, which seemed lost, says whose results they have. */
+export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
-    update webhook_deliveries set ${sql.raw(resetToReceived)}
-    where delivery_id = any(array(
-      select delivery_id
-      from webhook_deliveries
-      where delivery_id = any(array(
-          select d.delivery_id
-          from webhook_deliveries d
-          where d.attempt_id = ${attemptId}
-            and (d.status in (${anyOf(effectiveStatuses)}) or ${sql.raw(hadOnlyStrangers)})
-          union
-          select d.delivery_id
-          from webhook_deliveries d
-          join attempts a using (attempt_id)
-          join runs r on r.run_id = a.run_id
-          where d.person_ids && ${personIds}::text[]
-            and d.person_ids <> '{}'
-            and d.status in (${anyOf(creditedStatuses)})
-            and a.answered_at is null
-            and r.options ->> 'service' = ${service}
-        ))
-        and body is not null
-      order by delivery_id
-      for update
-    ))
+    update webhook_deliveries set ${resetToReceived}
+    where attempt_id = ${attemptId} and status <> 'received' and body is not null
   `.execute(transaction);
 }
 
 /**
- * Returns an orphaned or quarantined delivery to the inbox, such as for a release that can read it.
+ * Returns a quarantined delivery to the inbox, such as for a release that can read it.
  *
  * @throws Problem `delivery.not-replayable` for any other delivery; `delivery.pruned`
  */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<void> {
   const reopened = await sql`
-    update webhook_deliveries set ${sql.raw(resetToReceived)}
-    where delivery_id = ${deliveryId} and status in (${anyOf(ineffectiveStatuses)}) and body is not null
+    update webhook_deliveries set ${resetToReceived}
+    where delivery_id = ${deliveryId} and status = 'quarantined' and body is not null
   `.execute(warehouse.database);
   if (Number(reopened.numAffectedRows) > 0) return;
   const { status } = await getDelivery(warehouse, deliveryId);
-  if (ineffectiveStatuses.includes(status))
+  if (status === 'quarantined')
     throw new Problem('delivery.pruned', `the body of delivery ${deliveryId} is no longer kept`, {
       where: 'enrichment.webhook_deliveries',
       next: 'no action is needed: the delivery changed no contact; RETENTION says how long bodies are kept',
     });
   throw new UsageProblem('delivery.not-replayable', `delivery ${deliveryId} is ${status}`, {
     where: 'enrichment.webhook_deliveries',
-    next: 'replay only quarantined and orphaned deliveries; enrich inbox list --status quarantined lists them',
+    next: 'replay only quarantined deliveries; enrich inbox list --status quarantined lists them',
   });
 }
+
+/** SQL assignments that return a delivery to the inbox. */
+const resetToReceived = sql`status = 'received', reason = null, applied_at = null, subject = null,
+  covers = '{}', brings = '{}', credits = null`;
 
 function sha256(body: Buffer): Buffer {
   return createHash('sha256').update(body).digest();
@@ -265,11 +232,3 @@ export async function contentOf(delivery: {
   const body = await decompress(delivery.body, longestBody).catch(() => undefined);
   return body && readLateResult(body);
 }
-
-/** SQL assignments that reset a row of `webhook_deliveries` to `received`. */
-const resetToReceived = `status = 'received', reason = null, applied_at = null, subject = null,
-    covers = '{}', brings = '{}', credits = null`;
-
-/** SQL condition: all people in a readable delivery `d` were strangers to its call. */
-const hadOnlyStrangers = `(
-  d.status = 'orphaned' or (d.status = 'quarantined' and d.reason = '${ofAnotherCall}'))`;

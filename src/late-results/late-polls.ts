@@ -1,16 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { keptByServiceSeconds } from '../domain/late-results/delivery-kinds.ts';
-import { uncertainCost } from '../ledger/late-credits.ts';
-import { lockAttempt } from './awaiting-call.ts';
-import {
-  isInScope,
-  hasDelivery,
-  readAppliedParts,
-  settleByParts,
-  type LateScope,
-} from './late-results-status.ts';
+import { hasGaps } from '../ledger/late-credits.ts';
+import { isInScope, type LateScope } from './expected-results.ts';
 
 export interface DuePoll {
   readonly attemptId: string;
@@ -47,7 +39,7 @@ export async function takeDuePolls(
   limit: number,
 ): Promise<DuePoll[]> {
   const due = await sql<DuePoll>`
-    update attempts set polls = polls + 1, next_poll_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+    update attempts a set polls = polls + 1, next_poll_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
     where attempt_id in (
       select a.attempt_id from attempts a
       where a.status = 'awaiting' and a.request_id is not null and a.next_poll_at <= clock_timestamp()
@@ -55,7 +47,7 @@ export async function takeDuePolls(
       order by a.next_poll_at limit ${limit} for update skip locked)
     returning attempt_id as "attemptId", request_id as "requestId", polls,
       awaited_until <= clock_timestamp() as "waitIsOver",
-      awaited_until > clock_timestamp() and awaits <> '{}' as "isAwaited"
+      awaited_until > clock_timestamp() and ${hasGaps} as "isAwaited"
   `.execute(warehouse.database);
   return due.rows;
 }
@@ -91,46 +83,4 @@ export async function stopPolling(
       reason = coalesce(reason, ${reason})
     where attempt_id = ${attemptId} and status = 'awaiting'
   `.execute(database);
-}
-
-/**
- * Handles the service's report that a request has no results. If a part has arrived or is in the inbox, the service
- * contradicts itself, and the run waits for the rest.
- */
-export async function endAwaitedByPoll(
-  warehouse: Warehouse,
-  attemptId: string,
-  reason: string,
-): Promise<void> {
-  await warehouse.database.transaction().execute(async (transaction) => {
-    const attempt = await lockAttempt(transaction, attemptId);
-    if (attempt.status !== 'awaiting') return;
-    await stopPolling(transaction, attemptId, reason);
-    const hasParts =
-      (await readAppliedParts(transaction, attemptId)).length > 0 ||
-      (await hasDelivery(transaction, attemptId, 'received'));
-    if (!hasParts) await settleByParts(transaction, attempt, attempt.awaits);
-  });
-}
-
-/**
- * Marks attempts unknown whose results can no longer be fetched: past the deadline without polls, or older than the
- * service keeps results. The same holds for attempts that lack only a price, if the poll for it brought none. The
- * operator decides about them. A delivery that still arrives is applied and settles its attempt.
- */
-export async function markExpiredUnknown(warehouse: Warehouse, scope: LateScope): Promise<void> {
-  await sql`
-    update attempts a set status = 'unknown', next_poll_at = null,
-      reason = coalesce(reason || '; ', '')
-        || case when awaits = '{}' then ${uncertainCost} else 'the late results did not come' end
-    where a.status = 'awaiting'
-      and ${isInScope(scope, sql`a.run_id`, sql`a.awaited_until`)}
-      and case
-        when awaits = '{}' then next_poll_at is null
-          or exists (select 1 from webhook_deliveries d
-            where d.attempt_id = a.attempt_id and d.origin = 'poll' and d.status <> 'received')
-        else awaited_until < clock_timestamp() and (next_poll_at is null
-          or answered_at < clock_timestamp() - make_interval(secs => ${keptByServiceSeconds}))
-      end
-  `.execute(warehouse.database);
 }

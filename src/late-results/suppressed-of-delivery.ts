@@ -1,78 +1,93 @@
 import { sql, type Transaction } from 'kysely';
-import { keysOfPeople, keysOfRows } from '../suppression/compared-keys.ts';
+import { keysInLog, keysOfPeople, keysOfRows, presentDomains } from '../suppression/compared-keys.ts';
 import { isHiddenId, listedRows, readListedRows } from '../suppression/suppression-list.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
-import type { LateResult } from '../service/answers/late-result.ts';
+import type { DeliveredPerson } from '../service/answers/late-result.ts';
+import { keyOfId } from '../people/observation.ts';
 import type { Tables } from '../db/schema.ts';
-import type { LockedAttempt, NamedRecipient } from './awaiting-call.ts';
-
-export interface SuppressedPeople {
-  readonly people: ReadonlySet<number>;
-  readonly ids: ReadonlySet<string>;
-}
+import type { LockedCall } from './expected-results.ts';
 
 /**
- * Finds the suppressed people of a body: by their id, by each address delivered with them, and by all keys of the
- * recipients to whom they are assigned. Entries for the same recipient or with the same id are the same person.
+ * Finds the suppressed people of a delivery: by their id, by each e-mail delivered with them, and by all keys that
+ * answers and rows have for the people whom they are. Entries of one person are suppressed together.
  *
- * If a person of the call is suppressed or erased, an unassigned person in the body may be that person under another
- * id, and counts as suppressed.
+ * If the call asked for somebody who is suppressed or erased, a person who is not assigned may be that person under
+ * another id, and counts as suppressed.
  *
- * @param assigned for each person of the body the indexes of their recipients
+ * @param personIds for each person of the delivery the id of the person who gets the results; undefined: nobody
+ * @returns indexes in `people`
  */
 export async function suppressedOfDelivery(
   transaction: Transaction<Tables>,
-  attempt: LockedAttempt,
-  people: LateResult['people'],
-  recipients: readonly NamedRecipient[],
-  assigned: readonly (readonly number[])[],
-): Promise<SuppressedPeople> {
-  const compared = [
-    ...recipients.map(({ keys }) => keys),
-    ...people.map(({ id, addresses }) => [
+  call: LockedCall,
+  people: readonly DeliveredPerson[],
+  personIds: readonly (string | undefined)[],
+): Promise<ReadonlySet<number>> {
+  const isUnnamed = (number: number): boolean => !call.hasAnswer || personIds[number] === undefined;
+  const isUnnamedSuppressed =
+    people.some((_, number) => isUnnamed(number)) && (await asksForSuppressed(transaction, call));
+  const keys = await keysOfAssigned(transaction, call, personIds);
+  const compared = people.map(({ id, addresses }, number) => ({
+    number,
+    keys: [
       ...(id === undefined ? [] : [`person:${id}`]),
       ...addresses.map((email) => `email:${email}`),
-    ]),
-  ].map((keys, number) => ({ number, keys }));
+      ...(keys.get(number) ?? []),
+    ],
+  }));
   const listed = await readListedRows(transaction, keysOfPeople(compared));
-  const listedPeople = new Set([...people.keys()].filter((person) => listed.has(recipients.length + person)));
-  const listedIds = new Set([
-    ...recipients.flatMap(({ personId }, index) => (listed.has(index) ? [personId] : [])),
-    ...[...listedPeople].flatMap((person) => assigned[person]!.map((own) => recipients[own]!.personId)),
-    ...[...listedPeople].flatMap((person) => people[person]!.id ?? []),
-  ]);
-  const known = new Set(attempt.foundIds);
-  const strangers = new Set(
-    [...people.keys()].filter(
-      (person) => assigned[person]!.length === 0 && !known.has(people[person]!.id ?? ''),
+  const isListed = (number: number): boolean =>
+    listed.has(number) || isHiddenId(personIds[number] ?? '') || (isUnnamed(number) && isUnnamedSuppressed);
+  const listedIds = new Set(
+    people.flatMap(({ id }, number) => (isListed(number) ? [id, personIds[number]] : [])),
+  );
+  listedIds.delete(undefined);
+  return new Set(
+    people.flatMap(({ id }, number) =>
+      isListed(number) || listedIds.has(id) || listedIds.has(personIds[number]) ? [number] : [],
     ),
   );
-  const strangersAreTheirs =
-    attempt.foundIds.some((id) => isHiddenId(id) || listedIds.has(id)) ||
-    (strangers.size > 0 && (await asksForSuppressed(transaction, attempt)));
-  const isTheirs = (person: number): boolean => {
-    const { id } = people[person]!;
-    const own = assigned[person]!.map((recipient) => recipients[recipient]!.personId);
-    return (
-      listedPeople.has(person) ||
-      (id !== undefined && listedIds.has(id)) ||
-      own.some((personId) => listedIds.has(personId)) ||
-      (strangers.has(person) && strangersAreTheirs)
-    );
-  };
-  const theirs = new Set([...people.keys()].filter(isTheirs));
-  return { people: theirs, ids: new Set([...theirs].flatMap((person) => people[person]!.id ?? [])) };
 }
 
-/**
- * Whether the call asked for a person who is now suppressed or erased. Leaves out people whom the service did not find.
- *
- * @param transaction holds the list's lock
- */
+/** Every key that answers, rows and current values have for the people of a delivery, by index. */
+async function keysOfAssigned(
+  transaction: Transaction<Tables>,
+  { attemptId, options: { service } }: LockedCall,
+  personIds: readonly (string | undefined)[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const assigned = personIds.flatMap((personId, number) =>
+    personId === undefined ? [] : [{ number, personId, personKey: keyOfId(personId) }],
+  );
+  const { rows } = await sql<{ number: number; keys: readonly string[] }>`
+    with assigned as materialized (
+      select number as row_number, "personId" as person_id, "personKey" as person_key, ${service}::text as service
+      from jsonb_to_recordset(${JSON.stringify(assigned)}::jsonb)
+        as a (number integer, "personId" text, "personKey" text)
+    )
+    select row_number as number, array_agg(identity_key) as keys
+    from (
+      ${keysInLog(service, sql`select * from assigned`)}
+      union all
+      ${presentDomains(sql`select * from assigned`)}
+      union all
+      select a.row_number, identity_key
+      from assigned a
+      join attempt_people p on p.attempt_id = ${attemptId} and p.person_id = a.person_id
+      join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+      cross join unnest(r.keys || ('domain:' || r.domain)) as identity_key
+      where identity_key is not null
+    ) known
+    group by row_number
+  `.execute(transaction);
+  return new Map(rows.map(({ number, keys }) => [number, keys]));
+}
+
+/** Whether the call asked for a person who is now suppressed or erased. Leaves out people whom nobody found. */
 async function asksForSuppressed(
   transaction: Transaction<Tables>,
-  { attemptId, runId }: Pick<LockedAttempt, 'attemptId' | 'runId'>,
+  { attemptId, runId, expected }: LockedCall,
 ): Promise<boolean> {
+  if (expected.some(({ personId }) => isHiddenId(personId))) return true;
   const rows = sql`
     select row_number from attempt_people
     where attempt_id = ${attemptId} and outcome is distinct from ${'not_found' satisfies Outcome}`;

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { LateResultsStatus } from '../contract/late-results-status.ts';
 import {
   freeSlots,
@@ -9,18 +9,17 @@ import {
   endFailedCall,
   type Wait,
 } from '../ledger/rate-windows.ts';
-import { settleExpired, settleByDelivered, settleByLastBody } from './delivered-bodies.ts';
+import { endByLastBody, endWithoutResults, markExpiredUnknown, settleExpired } from './end-of-wait.ts';
+import type { LateScope } from './expected-results.ts';
 import {
   belongsTo,
-  markExpiredUnknown,
   takeDuePolls,
-  endAwaitedByPoll,
   postponePoll,
   returnPoll,
   stopPolling,
   type DuePoll,
 } from './late-polls.ts';
-import { readLateResultsStatus, type LateScope } from './late-results-status.ts';
+import { readLateResultsStatus } from './late-results-status.ts';
 import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
 import type { Warehouse } from '../db/database.ts';
 import { killPoint } from '../telemetry/kill-point.ts';
@@ -32,7 +31,6 @@ import {
   storePolled,
   type WaitingDelivery,
 } from './deliveries.ts';
-import { readLateResult } from '../service/answers/late-result.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import type { PollAnswer, ServiceClient } from '../service/client.ts';
@@ -171,13 +169,17 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
       case 'result':
         await storePolled(warehouse, poll.attemptId, answer.body);
         await postponePoll(warehouse, poll.attemptId, later);
-        if (poll.waitIsOver) applied = await settleByPolled(warehouse, poll.attemptId, answer, signal);
+        if (poll.waitIsOver) {
+          applied = await drainInbox(warehouse, { attemptId: poll.attemptId }, signal);
+          const hasEnded = answer.deliveryStatus === 'success' || answer.deliveryStatus === 'failed';
+          await endByLastBody(warehouse, poll.attemptId, { body: answer.body, hasEnded });
+        }
         break;
       case 'no-result': {
         const reason = `the poll has the status ${answer.deliveryStatus} and no result`;
         // "Failed" without a result means that there is none. "Success" without a result contradicts itself: results
         // may have been billed and may still come, so the call stays open.
-        if (answer.deliveryStatus === 'failed') await endAwaitedByPoll(warehouse, poll.attemptId, reason);
+        if (answer.deliveryStatus === 'failed') await endWithoutResults(warehouse, poll.attemptId, reason);
         else if (poll.isAwaited) await postponePoll(warehouse, poll.attemptId, later);
         else await stopPolling(warehouse.database, poll.attemptId, reason);
         break;
@@ -191,27 +193,11 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
     if (!(error instanceof ServiceFailure)) throw error;
     if (signal.aborted) await returnPoll(warehouse, poll.attemptId);
     else await postponePoll(warehouse, poll.attemptId, pauseAsked(error.retryAfterSeconds, later));
-    if (poll.waitIsOver && cannotBePolled(error)) await settleByDelivered(warehouse, poll.attemptId);
+    if (poll.waitIsOver && cannotBePolled(error)) await endByLastBody(warehouse, poll.attemptId);
     // A refused key or an absent service concerns all polls. An unreadable answer concerns only this poll.
     const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
     return { next, applied };
   }
-}
-
-/** After the deadline a poll's body can be final. @returns how many deliveries took effect */
-async function settleByPolled(
-  warehouse: Warehouse,
-  attemptId: string,
-  { body, deliveryStatus }: { readonly body: Buffer; readonly deliveryStatus: string | undefined },
-  signal: AbortSignal,
-): Promise<number> {
-  const applied = await drainInbox(warehouse, { attemptId }, signal);
-  const content = readLateResult(body);
-  const hash = createHash('sha256').update(body).digest('hex');
-  const hasEnded = deliveryStatus === 'success' || deliveryStatus === 'failed';
-  const from = hasEnded ? 'poll' : 'unfinished poll';
-  if (content) await settleByLastBody(warehouse, attemptId, { hash, content, from });
-  return applied;
 }
 
 /** Whether the service offers no poll for a request. A refused credential or rate says nothing about this. */

@@ -87,7 +87,6 @@ export async function closeAttempt(
       credits_settled = ${settled}::numeric,
       reason = ${answer.reason},
       ${statedBy(answer)},
-      awaits = ${awaited?.kinds ?? []}::text[],
       awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
       next_poll_at = case when ${answer.requestId !== undefined} then clock_timestamp() + make_interval(
         -- One poll is made at the deadline.

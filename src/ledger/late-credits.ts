@@ -1,6 +1,5 @@
 import { sql, type Transaction } from 'kysely';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
-import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import type { LateBill } from '../domain/late-results/late-bill.ts';
 import { settle } from './close-attempt.ts';
 import { pauseCalls } from './pause-calls.ts';
@@ -15,16 +14,19 @@ interface AttemptMoney {
   readonly answered: string | null;
   readonly hasAnswer: boolean;
   readonly isDecided: boolean;
-  readonly complete: boolean;
+  readonly isComplete: boolean;
 }
 
 /** Why a call whose results have all arrived is `unknown`. */
 export const uncertainCost = 'the total cost is uncertain';
 
+/** SQL condition: an attempt `a` still expects results. */
+export const hasGaps = sql<boolean>`exists (
+  select from expected_results e where e.attempt_id = a.attempt_id and e.status = 'expected')`;
+
 interface LateProgress {
-  /** Kinds of results that have arrived for every awaited person. */
-  readonly arrived: readonly LateKind[];
   readonly bill: LateBill;
+  /** The highest price of a delivery. */
   readonly highest: Credits;
   /** The deliveries state the price of the whole request, because the answer of a waterfall left it out. */
   readonly hasWholePrice: boolean;
@@ -33,7 +35,7 @@ interface LateProgress {
 /**
  * Updates the credits of an attempt from its deliveries.
  *
- * - Nothing is awaited any more: the attempt is settled. If a part of the price is uncertain, it becomes `unknown`. If
+ * - Nothing is expected any more: the attempt is settled. If a part of the price is uncertain, it becomes `unknown`. If
  *   the deliveries only left out a price, a poll that may bring it is due at once.
  * - The attempt was settled before, and more is billed: the difference is settled as well. Its reservation has ended,
  *   so other calls may have used these credits: if the difference exceeds a budget, the run pauses. The
@@ -45,49 +47,42 @@ interface LateProgress {
 export async function settleLateCredits(
   transaction: Transaction<Tables>,
   attemptId: string,
-  progress: LateProgress,
+  { bill, highest, hasWholePrice }: LateProgress,
 ): Promise<void> {
   const { rows } = await sql<AttemptMoney>`
-    update attempts set awaits = array(select unnest(awaits) except select unnest(${progress.arrived}::text[]))
+    select attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved,
+      credits_settled::text as settled, credits_answered::text as answered, answered_at is not null as "hasAnswer",
+      decided_at is not null as "isDecided", not ${hasGaps} as "isComplete"
+    from attempts a
     where attempt_id = ${attemptId}
-    returning attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds",
-      credits_reserved::text as reserved, credits_settled::text as settled, credits_answered::text as answered,
-      answered_at is not null as "hasAnswer", decided_at is not null as "isDecided", cardinality(awaits) = 0 as complete
   `.execute(transaction);
   const money = rows[0]!;
-  const { atLeast, likely, isRepeated } = statedCredits(money, progress);
+  const [answered, reserved] = [storedCredits(money.answered ?? '0'), storedCredits(money.reserved)];
+  const total = answered + bill.credits;
+  // Prices that exceed the reservation only together most likely state the price of the whole more than once: in
+  // several deliveries, or in the answer and a delivery.
+  const isRepeated = total > reserved && (bill.deliveries > 1 || bill.credits <= reserved);
+  const single = highest > answered ? highest : answered;
+  const stated = isRepeated ? single : total;
   await transaction
     .updateTable('attempts')
-    .set({ credits_stated: formatCredits(likely) })
+    .set({ credits_stated: formatCredits(stated) })
     .where('attempt_id', '=', attemptId)
     .execute();
 
   if (money.settled !== null) {
-    const total = money.isDecided ? likely : atLeast;
-    if (total > storedCredits(money.settled)) {
-      await settleTotal(transaction, money, total);
+    const raised = money.isDecided ? stated : total;
+    if (raised > storedCredits(money.settled)) {
+      await settleTotal(transaction, money, raised);
       await pauseIfExceeded(transaction, money);
     }
-  } else if (money.hasAnswer && money.complete) {
-    const { bill, hasWholePrice } = progress;
+  } else if (money.hasAnswer && money.isComplete) {
     if (bill.certain && !isRepeated && (money.answered !== null || hasWholePrice))
-      await settleTotal(transaction, money, atLeast);
+      await settleTotal(transaction, money, total);
     else if (bill.hasPrices || !(await pollForPrice(transaction, attemptId)))
       await leaveUnknown(transaction, attemptId, uncertainCost);
   }
-  if (atLeast > storedCredits(money.reserved))
-    await pauseOverbilled(transaction, money, 'billed more than reserved');
-}
-
-function statedCredits(money: AttemptMoney, { bill, highest }: LateProgress) {
-  const answered = storedCredits(money.answered ?? '0');
-  const reserved = storedCredits(money.reserved);
-  const atLeast = answered + bill.credits;
-  // What costs more than a call can cost only together has most likely stated the price of the whole more than once: in
-  // several bodies, or in the answer and a body.
-  const isRepeated = atLeast > reserved && (bill.bodies > 1 || bill.credits <= reserved);
-  const single = highest > answered ? highest : answered;
-  return { atLeast, isRepeated, likely: isRepeated ? single : atLeast };
+  if (total > reserved) await pauseOverbilled(transaction, money, 'billed more than reserved');
 }
 
 /** Settles what a call has cost. A call that was settled before keeps its status. */

@@ -7,11 +7,11 @@ import type { Warehouse } from '../db/database.ts';
 import { anyOf } from '../db/expressions.ts';
 import { allStatuses, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
-import { ineffectiveStatuses } from '../domain/late-results/delivery-kinds.ts';
 import { askedStatuses, holdingStatuses } from '../domain/money/attempt-status.ts';
 import { formatDuration } from '../domain/text/duration.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
 import { readPeriodBudgets } from '../ledger/credit-ledger.ts';
+import { hasGaps } from '../ledger/late-credits.ts';
 import { readReports } from '../ledger/rate-reports.ts';
 import families from './warehouse-metrics.json' with { type: 'json' };
 import { bulkMatchScope, matchScope, ownFreeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
@@ -52,8 +52,8 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
         as seconds,
       (count(*) filter (where status = 'awaiting' and awaited_until > clock_timestamp()))::int as awaited,
       (count(*) filter (
-        where awaits <> '{}' and (status = 'unknown' or awaited_until <= clock_timestamp())))::int as expired
-    from attempts
+        where (status = 'unknown' or awaited_until <= clock_timestamp()) and ${hasGaps}))::int as expired
+    from attempts a
     where status in (${anyOf(holdingStatuses)})`,
   openCalls: sql<Row>`
     select status, coalesce(attempts, 0) as attempts
@@ -74,14 +74,7 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
     from webhook_deliveries
     where status = 'received'`,
   quarantine: sql<Row>`
-    select status, coalesce(deliveries, 0) as deliveries
-    from unnest(array[${anyOf(ineffectiveStatuses)}]) as ineffective (status)
-    left join (
-      select status, count(*)::int as deliveries
-      from webhook_deliveries
-      where status in (${anyOf(ineffectiveStatuses)})
-      group by 1
-    ) counted using (status)`,
+    select count(*)::int as deliveries from webhook_deliveries where status = 'quarantined'`,
   runs: sql<Row>`
     select status, coalesce(runs, 0) as runs
     from unnest(array[${anyOf(statusesOfRuns)}]) as shown (status)

@@ -98,10 +98,8 @@ const credits = z.strictObject({
 });
 
 const waste = z.strictObject({
-  kind: z
-    .enum(['no_contact', 'answered_again', 'no_answer', 'orphaned_delivery'])
-    .describe('Why the credits had no result.'),
-  count: count.describe('People; for "orphaned_delivery", deliveries.'),
+  kind: z.enum(['no_contact', 'answered_again', 'no_answer']).describe('Why the credits had no result.'),
+  count: count.describe('People.'),
   credits: decimal.describe('Credits without a result.'),
 });
 

@@ -216,20 +216,10 @@ export async function digestQueued(
   }
 }
 
-/**
- * Whether no stored answer waits that could name the people of a call.
- *
- * @param hasAnswer false: answers of other calls name its people. None is stored until the transaction ends
- */
-export async function isDigested(
-  transaction: Transaction<Tables>,
-  { attemptId, hasAnswer }: { readonly attemptId: string; readonly hasAnswer: boolean },
-): Promise<boolean> {
-  if (!hasAnswer) await sql`lock table digest_queue in share row exclusive mode`.execute(transaction);
+/** Whether the answer of a call does not wait to be digested. */
+export async function isDigested(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
   const { rows } = await sql`
-    select from digest_queue
-    where kind = 'answer' and problem is null and (owner = ${attemptId} or not ${hasAnswer})
-    limit 1
+    select from digest_queue where kind = 'answer' and problem is null and owner = ${attemptId} limit 1
   `.execute(transaction);
   return rows.length === 0;
 }

@@ -1,4 +1,4 @@
-import { worstEmailRank } from '../domain/late-results/late-assignment.ts';
+import { worstEmailRank } from '../domain/late-results/expected-results.ts';
 import type { Person } from '../domain/identity/person.ts';
 import {
   personColumns,

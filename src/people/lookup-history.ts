@@ -20,41 +20,38 @@ export function keysLearned(fields: ContactFields | undefined): readonly string[
   return fields ? identityKeys(identityOf(fields)) : [];
 }
 
-/** A person to whom a body brought a kind of results. */
-export interface GivenKind {
-  readonly runId: string;
-  readonly attemptId: string;
-  readonly rowNumber: number | null;
-  readonly personKey: string;
-  readonly lateKind: LateKind;
-}
-
+/** What a delivery shows that the service was asked for. */
 export interface LateLookups {
-  readonly people: readonly GivenKind[];
-  /** Keys of the addresses that were brought, with the people. */
+  /** People with a kind of results, found or not. */
+  readonly results: readonly { readonly personKey: string; readonly lateKind: LateKind }[];
+  /** Keys of the e-mails that were brought, with the people. */
   readonly learned: readonly { readonly personKey: string; readonly identityKey: string }[];
+  /** Kinds of results that the service was asked for, for all people of the call. */
+  readonly ofAll: readonly { readonly lateKind: LateKind; readonly found: boolean }[];
 }
 
-/** Kinds of results that have arrived for all people of a call. */
-export interface ArrivedKinds {
+interface AskedCall {
   readonly attemptId: string;
-  readonly kinds: readonly { readonly lateKind: LateKind; readonly found: boolean }[];
+  readonly runId: string;
+  readonly options: { readonly service: string };
 }
 
-/** SQL of `people`, with whether the deliveries of a run `found` values: one body can lack what another body has. */
-function givenGroups(service: string, people: readonly GivenKind[]): RawBuilder<unknown> {
-  const deliveredBy = people.map(({ lateKind }) => lateKinds[lateKind].deliveredBy);
-  const factsOf = people.map(({ lateKind }) => factsOfValues[lateKinds[lateKind].values]);
+/** SQL of results, with whether the deliveries of a run `found` values: one body can lack what another body has. */
+function givenGroups(
+  { attemptId, runId, options: { service } }: AskedCall,
+  results: LateLookups['results'],
+): RawBuilder<unknown> {
+  const deliveredBy = results.map(({ lateKind }) => lateKinds[lateKind].deliveredBy);
+  const factsOf = results.map(({ lateKind }) => factsOfValues[lateKinds[lateKind].values]);
   return sql`
-    select g.run_id, g.attempt_id, g.row_number, g.person_key, g.field_group, exists (
+    select ${runId}::text as run_id, ${attemptId}::text as attempt_id, g.person_key, g.field_group, exists (
       select from observation_log o
-      where o.person_key = g.person_key and o.service = ${service} and o.run_id = g.run_id
+      where o.person_key = g.person_key and o.service = ${service} and o.run_id = ${runId}
         and o.kind = g.delivered_by and o.facts -> g.values <> '[]'
     ) as found
-    from unnest(${people.map(({ runId }) => runId)}::text[], ${people.map(({ attemptId }) => attemptId)}::text[],
-      ${people.map(({ rowNumber }) => rowNumber)}::int[], ${people.map(({ personKey }) => personKey)}::text[],
-      ${people.map(({ lateKind }) => lateKind)}::text[], ${deliveredBy}::text[], ${factsOf}::text[])
-      as g (run_id, attempt_id, row_number, person_key, field_group, delivered_by, values)`;
+    from unnest(${results.map(({ personKey }) => personKey)}::text[],
+      ${results.map(({ lateKind }) => lateKind)}::text[], ${deliveredBy}::text[], ${factsOf}::text[])
+      as g (person_key, field_group, delivered_by, values)`;
 }
 
 /**
@@ -64,29 +61,34 @@ function givenGroups(service: string, people: readonly GivenKind[]): RawBuilder<
  * - lookups under the addresses that the results brought, so that a row with such an address is fresh as well;
  * - for a call whose answer was lost, lookups under the keys that other answers have for its people: without these
  *   lookups, the next run pays for the same phones again;
- * - for such a call with `arrived`, lookups of all its people: the next answer shows whose results these are, and until
- *   then no run pays for the results again.
+ * - for such a call, lookups of all its people: the next answer shows whose results these are, and no run pays for the
+ *   results again.
  *
  * One statement writes all lookups, in the order in which every transaction writes lookups. With several statements,
  * two transactions deadlocked that brought the addresses of each other's people.
  */
 export async function recordLateLookups(
   transaction: Transaction<Tables>,
-  service: string,
-  { people, learned }: LateLookups,
-  { attemptId, kinds }: ArrivedKinds = { attemptId: '', kinds: [] },
+  call: AskedCall,
+  { results, learned, ofAll }: LateLookups,
 ): Promise<void> {
-  if (people.length + learned.length + kinds.length === 0) return;
+  if (results.length + learned.length + ofAll.length === 0) return;
+  const {
+    attemptId,
+    options: { service },
+  } = call;
   const lookupOf = (hash: RawBuilder<unknown>) => sql`
     cross join lateral (select * from lookup_history where key_hash = ${hash} offset 0) h`;
   await sql`
     with given as materialized (
-      ${givenGroups(service, people)}
+      ${givenGroups(call, results)}
     ), said as materialized (
       select key_hash(s.identity_key, ${service}) as key_hash, s.field_group, l.lookup_run, bool_or(s.found) as found
       from (
-        select unnest(r.keys) as identity_key, run_id, field_group, found
-        from run_rows r join given using (run_id, row_number)
+        select unnest(r.keys) as identity_key, p.run_id, field_group, found
+        from given
+        join attempt_people p on p.attempt_id = ${attemptId} and 'person:' || p.person_id = given.person_key
+        join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
         union all
         select unnest(o.identity_keys), run_id, field_group, found
         from given
@@ -118,7 +120,7 @@ export async function recordLateLookups(
       join attempt_people p using (attempt_id)
       join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
       cross join unnest(r.keys) as key
-      cross join unnest(${kinds.map(({ lateKind }) => lateKind)}::text[], ${kinds.map(({ found }) => found)}::bool[])
+      cross join unnest(${ofAll.map(({ lateKind }) => lateKind)}::text[], ${ofAll.map(({ found }) => found)}::bool[])
         as g (field_group, found)
       where a.attempt_id = ${attemptId}
         -- A lookup of the call stays: a body has said more about its person.

@@ -11,7 +11,7 @@ import { personFieldGroups, type FieldGroup } from '../domain/warehouse/person-c
 import type { Person } from '../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/values/phone.ts';
 import { deliveryKinds, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
-import { emailRank } from '../domain/late-results/late-assignment.ts';
+import { emailRank } from '../domain/late-results/expected-results.ts';
 
 /** What an answer, delivery or poll said about a person, in the form of the log. */
 export interface ObservedFacts {

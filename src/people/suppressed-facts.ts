@@ -5,9 +5,9 @@ import { keysInLog, keysOfPeople, keysOfRows, recordKeysOf } from '../suppressio
 import {
   extendEntries,
   hasSuppressions,
+  hideFoundPeople,
   listedRows,
   readListedRows,
-  withoutIds,
 } from '../suppression/suppression-list.ts';
 import { clearSuppressedRows } from '../suppression/drop-suppressed.ts';
 import type { AnsweredCall, ListedOfCall } from './answered-call.ts';
@@ -121,9 +121,7 @@ export async function removeSuppressed(
     matchIndex === undefined || isWeak ? [] : [{ rowNumber, person: numberOfMatch(matchIndex) }],
   );
   await extendEntries(transaction, runId, theirs, keysOfCall(call));
-  await sql`
-    update attempts set found_ids = ${withoutIds('found_ids', ids)} where attempt_id = ${attemptId}
-  `.execute(transaction);
+  await hideFoundPeople(transaction, [attemptId], ids);
   await transaction.deleteFrom('raw_answers').where('attempt_id', '=', attemptId).execute();
   await clearSuppressedRows(
     transaction,

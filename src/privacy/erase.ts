@@ -10,11 +10,12 @@ import { rewriteContactKeys } from '../people/record-contacts.ts';
 import { digestQueued, lockDigest, queueContacts, queuePeople } from '../people/digest.ts';
 import { keyOfId } from '../people/observation.ts';
 import { unnestRows, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
-import { isOfPeople } from '../people/people-tables.ts';
+import { isOfPeople, type PersonName } from '../people/people-tables.ts';
 import { asWord, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
 import { recordsToSuppress } from './records-to-suppress.ts';
 import { clearPersonalData } from '../suppression/drop-suppressed.ts';
 import {
+  hideFoundPeople,
   isHiddenId,
   withoutIds,
   lockSuppressionsExclusive,
@@ -116,7 +117,8 @@ export async function erase(
     await queueNearby(transaction, traces);
     const contacts = await readContactsOf(transaction, traces);
     const removed = await measure(transaction, traces);
-    const companies = await eraseFacts(transaction, traces);
+    const unnamed = await peopleOfLostCalls(transaction, traces.attemptIds);
+    const companies = await eraseFacts(transaction, { ...traces, people: [...traces.people, ...unnamed] });
     await transaction
       .deleteFrom('raw_answers')
       .where('attempt_id', '=', anyValue(traces.attemptIds))
@@ -157,8 +159,8 @@ async function replaceSamples({ database }: Warehouse): Promise<void> {
   const analysis = sql`
     analyze run_rows, contact_records, contact_keys, contact_matches, contact_decisions, observation_log, people,
       person_history, person_keys, changes, digest_queue, organization_facts, organization_values, runs,
-      fetched_exports, attempts, attempt_people, raw_answers, quarantined_people, webhook_deliveries, claims,
-      lookup_history
+      fetched_exports, attempts, attempt_people, expected_results, raw_answers, quarantined_people,
+      webhook_deliveries, claims, lookup_history
   `.execute(database);
   await analysis.catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -193,10 +195,7 @@ async function forgetIds(transaction: Transaction<Tables>, traces: PersonTraces)
     .set({ person_id: null })
     .where('person_id', '=', anyValue(personIds))
     .execute();
-  await sql`
-    update attempts set found_ids = ${withoutIds('found_ids', personIds)}
-    where attempt_id = any(${attemptIds}::text[]) and found_ids && ${personIds}::text[]
-  `.execute(transaction);
+  await hideFoundPeople(transaction, attemptIds, personIds);
   const delivered = [...personIds, ...(await idsOnlyInDeliveries(transaction, attemptIds))];
   await sql`
     update webhook_deliveries set person_ids = ${withoutIds('person_ids', delivered)}
@@ -224,6 +223,26 @@ async function idsOnlyInDeliveries(
   `.execute(transaction);
   const known = new Set(others.rows.map(({ key }) => key));
   return ids.filter((id) => !known.has(keyOfId(id)));
+}
+
+/**
+ * Reads the people whom only deliveries of calls without an answer have named: one of them can be the erased person,
+ * and nothing tells who.
+ */
+async function peopleOfLostCalls(
+  transaction: Transaction<Tables>,
+  attemptIds: readonly string[],
+): Promise<readonly PersonName[]> {
+  const { rows } = await sql<PersonName>`
+    select distinct o.service, o.person_key as "personKey"
+    from attempts a
+    join observation_log o on o.run_id = a.run_id and o.attempt_id = a.attempt_id
+    where a.attempt_id = any(${attemptIds}::text[]) and a.answered_at is null
+      and not exists (
+        select from observation_log other
+        where other.service = o.service and other.person_key = o.person_key and other.kind = 'answer')
+  `.execute(transaction);
+  return rows;
 }
 
 /** How far the call for an open row `r` is. The answer to a call in flight adds what became of the call. */

@@ -1,6 +1,4 @@
 import { sql, type RawBuilder } from 'kysely';
-import { anyOf } from '../db/expressions.ts';
-import { effectiveStatuses, ineffectiveStatuses } from '../domain/late-results/delivery-kinds.ts';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
@@ -51,10 +49,10 @@ const closedCall = sql`r.finished_at is not null and a.credits_settled is not nu
     select 1 from webhook_deliveries w where w.attempt_id = a.attempt_id and w.status = 'received')
   and not exists (select 1 from digest_queue q where q.owner = a.attempt_id and q.kind = 'answer')`;
 
-const effective = sql`d.status in (${anyOf(effectiveStatuses)})`;
+const effective = sql`d.status in ('applied', 'duplicate')`;
 
 /** These deliveries have a retention of their own, because `enrich inbox replay` can apply them. */
-const quarantined = sql`d.status in (${anyOf(ineffectiveStatuses)})`;
+const quarantined = sql`d.status = 'quarantined'`;
 
 /** Query of the bodies of deliveries `d` that are older than a retention. Each condition has an index. */
 const oldBodies = (

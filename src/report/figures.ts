@@ -52,7 +52,7 @@ export async function readWaste(database: Kysely<Tables>, runId: string): Promis
     select kind, count, trim_scale(credits)::text as credits
     from run_waste
     where run_id = ${runId}
-    order by array_position(array['no_contact', 'answered_again', 'no_answer', 'orphaned_delivery'], kind)
+    order by array_position(array['no_contact', 'answered_again', 'no_answer'], kind)
   `.execute(database);
   return rows;
 }
@@ -104,7 +104,7 @@ export async function readLateResults(
   runId: string,
 ): Promise<RunReport['late_results']> {
   const { rows } = await sql<RunReport['late_results']>`
-    select awaited, expired, arrived, late, polled, duplicate, orphaned, quarantined, waiting, median_seconds,
+    select awaited, expired, arrived, late, polled, duplicate, quarantined, waiting, median_seconds,
       longest_seconds
     from run_late_results
     where run_id = ${runId}

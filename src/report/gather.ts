@@ -106,7 +106,6 @@ export function needsPerson(
   decisions: readonly Pick<StatusReason, 'reason' | 'next'>[],
 ): RunReport['needs_person'] {
   const { run_id: runId, status, reason, next } = run;
-  const inbox = (kind: string): string => `enrich inbox list ${runId} --status ${kind}`;
   const actions: Pick<StatusReason, 'reason' | 'next'>[] = [...decisions];
   if (reason !== null)
     actions.unshift({
@@ -122,14 +121,7 @@ export function needsPerson(
   if (late.quarantined > 0)
     actions.push({
       reason: `${counted(late.quarantined, 'delivery', 'deliveries')} could not be read`,
-      next: inbox('quarantined'),
-    });
-  if (late.orphaned > 0)
-    actions.push({
-      reason:
-        `the results of ${counted(late.orphaned, 'delivery', 'deliveries')} go to no person of a recorded answer; ` +
-        'their price counts',
-      next: inbox('orphaned'),
+      next: `enrich inbox list ${runId} --status quarantined`,
     });
   return actions.map((action) => ({
     what: `${action.reason.charAt(0).toUpperCase()}${action.reason.slice(1)}.`,

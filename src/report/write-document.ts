@@ -198,7 +198,6 @@ const wasteOf: Readonly<Record<Waste['kind'], string>> = {
   no_contact: 'returned people who matched no contact',
   answered_again: 'people returned more than once: rows of one person',
   no_answer: 'people of calls without an answer that an operator accepted as billed',
-  orphaned_delivery: 'late results for no person of a recorded answer',
 };
 
 function creditsSection({ run, credits: money, outcomes, waste, costs }: RunReport): Section {
@@ -309,7 +308,6 @@ function lateResultsSection({ calls, late_results: late }: RunReport): Section {
     ['– fetched by a poll', late.polled],
     ['– after the end of the run', late.late],
     ['repeated deliveries', late.duplicate],
-    ['deliveries for no person of a recorded answer', late.orphaned],
     ['unreadable deliveries', late.quarantined],
     ['deliveries not applied yet', late.waiting],
   ];

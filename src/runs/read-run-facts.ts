@@ -29,7 +29,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   const run = await getRun(warehouse, runId);
   const money = await readRunMoney(warehouse, run.runId);
   const status = await readLateResultsStatus(warehouse, run.runId);
-  const { awaited, arrived, polled, late, expired, orphaned, duplicate, quarantined } = status;
+  const { awaited, arrived, polled, late, expired, duplicate, quarantined } = status;
   const outcomes = inOrderOfOutcomes(await readOutcomes(warehouse.database, run));
   const [needed] =
     run.finishedAt === null ? [] : await readDecisions(warehouse, run, outcomes, money.unknown);
@@ -62,7 +62,6 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
       polled,
       late,
       expired,
-      orphaned,
       duplicate,
       quarantined,
       next_poll_at: status.nextPollAt,
@@ -199,13 +198,13 @@ export function neededDecisions(run: {
     decisions.push({
       type: 'calls.unknown',
       reason: `the cost of some calls is unknown; ${counted(run.unknownCredits, 'credit')} stay held for them`,
-      next: `enrich attempts list ${run.runId}, then retry or release each`,
+      next: `enrich attempts list ${run.runId}, then settle or release each`,
     });
   else if (unknown > 0)
     decisions.push({
       type: 'answers.lost',
       reason: `the answers for ${counted(unknown, 'row')} were lost; the cost of their calls is decided`,
-      next: 'run the same command again: it asks for these people again',
+      next: 'run the same command again: it pays for their records again, and not for late results that were delivered',
     });
   if (overBudget > 0)
     decisions.push({

@@ -122,7 +122,7 @@ export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown>
  * Expression: a key of an observation, to compare with the list. An address becomes its hash, because the address of a
  * former employer says nothing about a listed domain.
  */
-export const keyOfObservation = sql<string>`
+const keyOfObservation = sql<string>`
   case when starts_with(identity_key, 'email:')
     then 'hash:' || encode(sha256(convert_to(substr(identity_key, 7), 'UTF8')), 'hex') else identity_key end
 `;

@@ -237,10 +237,30 @@ const hashLength = 24;
  */
 export function withoutIds(column: string, personIds: readonly string[]): RawBuilder<unknown> {
   return sql`array(
-    select case when id = any(${personIds}::text[])
-      then ${hidden} || left(encode(sha256(convert_to(attempt_id || E'\n' || id, 'UTF8')), 'hex'), ${hashLength})
-      else id end
+    select case when id = any(${personIds}::text[]) then ${hiddenForm(sql`id`)} else id end
     from unnest(${sql.ref(column)}) with ordinality as known (id, place) order by place)`;
+}
+
+/** Expression: `hiddenId` of an id, in a table with the column `attempt_id`. */
+function hiddenForm(id: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    ${hidden} || left(encode(sha256(convert_to(attempt_id || E'\n' || ${id}, 'UTF8')), 'hex'), ${hashLength})`;
+}
+
+/** Replaces the ids of people among those whom calls have found, and of whom they expect results. */
+export async function hideFoundPeople(
+  transaction: Transaction<Tables>,
+  attemptIds: readonly string[],
+  personIds: readonly string[],
+): Promise<void> {
+  await sql`
+    update attempts set found_ids = ${withoutIds('found_ids', personIds)}
+    where attempt_id = any(${attemptIds}::text[]) and found_ids && ${personIds}::text[]
+  `.execute(transaction);
+  await sql`
+    update expected_results set person_id = ${hiddenForm(sql`person_id`)}, email_hashes = '{}'
+    where attempt_id = any(${attemptIds}::text[]) and person_id = any(${personIds}::text[])
+  `.execute(transaction);
 }
 
 export function isHiddenId(id: string): boolean {
@@ -253,6 +273,11 @@ export function isHiddenId(id: string): boolean {
  */
 export function hiddenId(attemptId: string, personId: string): string {
   return hidden + hashOfAttempt(attemptId, personId);
+}
+
+/** The hash by which the results of deliveries name a person of a call, also after the person's erasure. */
+export function hashOfPerson(attemptId: string, personId: string): string {
+  return isHiddenId(personId) ? personId.slice(hidden.length) : hashOfAttempt(attemptId, personId);
 }
 
 /** A hash of something about a person of a call. It differs from call to call. */

@@ -77,7 +77,7 @@ it('phones and a waterfall that arrive by webhook, in one or many bodies, are se
   expect(facts).toMatchObject({
     status: 'finished',
     credits: { reserved: '0', unknown: '0' },
-    late_results: { awaited: 0, expired: 0, orphaned: 0 },
+    late_results: { awaited: 0, expired: 0 },
   });
   expect(facts.late_results.arrived).toBe(system.sandbox.log.lateResults().length);
   expect(await phonesOf(facts.run_id)).toBeGreaterThan(10);

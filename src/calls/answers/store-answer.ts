@@ -18,6 +18,7 @@ import { pauseIfExceeded, pauseOverbilled } from '../../ledger/late-credits.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { reopenDeliveries } from '../../late-results/deliveries.ts';
+import { expectResults } from '../../late-results/expected-results.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { isStub } from '../../domain/identity/identity-evidence.ts';
 import type { Person } from '../../domain/identity/person.ts';
@@ -93,7 +94,15 @@ async function writeAnswer(
       where attempt_id = ${attemptId} and status = 'awaiting'
     `.execute(transaction);
   }
-  await reopenDeliveries(transaction, { attemptId, service: asked.service }, closing.foundIds);
+  const listed = answer.matches.flatMap((match) =>
+    match?.id ? [{ personId: displayForm(match.id), emails: [match.email] }] : [],
+  );
+  await expectResults(transaction, attemptId, listed, {
+    found: price.found,
+    kinds: lateKindsOf(asked),
+    awaited: closing.awaited?.kinds ?? [],
+  });
+  await reopenDeliveries(transaction, attemptId);
   // Last, because a pause locks the budgets and the run.
   await pauseIfOverbilled(transaction, attempt, price);
 }

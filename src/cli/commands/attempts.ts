@@ -108,7 +108,7 @@ interface DecisionFlags extends AskingFlags, NoteFlags {
 function releaseCommand(): Command {
   return decisionCommand('release')
     .description('Release the credits of calls that the service did not bill.')
-    .action((named: readonly string[], options: DecisionFlags) => decide(named, options, '0'));
+    .action((named: readonly string[], options: DecisionFlags) => decide(named, options, '0', true));
 }
 
 function settleCommand(): Command {
@@ -137,7 +137,8 @@ function decisionCommand(name: string): Command {
     .option('--yes', 'decide without asking')
     .keepNote('kept with the call; no names')
     .option(...jsonOption).explain(`
-The next run of the file asks for the people of a decided call again, and pays again.
+The next run of the file asks for the people of a decided call again. It pays for their records again, and not for
+phones or waterfall results that the call has delivered: their people get these by their ids.
 
 Examples:
   enrich attempts ${name} 0b54… --reason "invoice of November"
@@ -149,12 +150,13 @@ async function decide(
   named: readonly string[],
   options: DecisionFlags,
   credits: string | undefined,
+  isRelease = false,
 ): Promise<void> {
   const config = settingsOfExisting();
   await withWarehouse(config, async ({ warehouse }) => {
     const attempts = await attemptsOf(warehouse, named);
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
-    for (const attempt of attempts) refuseLessThanStated(attempt, creditsFor(attempt));
+    for (const attempt of attempts) refuseLessThanStated(attempt, creditsFor(attempt), isRelease);
     if (credits === '0') await warnOfBill(warehouse, serviceName(config), attempts);
     if (options.json !== true)
       for (const attempt of attempts)
@@ -188,14 +190,17 @@ async function attemptsOf(warehouse: Warehouse, names: readonly string[]): Promi
 function refuseLessThanStated(
   { attempt_id: id, status, credits_stated: stated, credits_reserved: held }: AttemptFacts,
   credits: string,
+  isRelease: boolean,
 ): void {
-  if (status !== 'unknown' || stated === null || storedCredits(credits) >= storedCredits(stated)) return;
+  if (status !== 'unknown' || stated === null) return;
+  const least = Number(stated) > Number(held) ? held : stated;
+  if (!isRelease && storedCredits(credits) >= storedCredits(least)) return;
   throw new UsageProblem(
     'attempt.billed',
-    `the answer or the deliveries of the call state ${stated} credits`,
+    `the service has processed the call: its answer or its deliveries state ${stated} credits`,
     {
       where: `attempt ${id}`,
-      next: `settle what was billed, ${stated} to ${held} credits: enrich attempts settle ${id} --credits N`,
+      next: `settle what was billed, ${least} to ${held} credits: enrich attempts settle ${id} --credits N`,
     },
   );
 }
@@ -264,7 +269,7 @@ function listDeliveriesCommand(): Command {
 
 function replayCommand(): Command {
   return new Command('replay')
-    .description('Apply a quarantined or orphaned delivery again.')
+    .description('Apply a quarantined delivery again.')
     .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
     .option(...jsonOption)
     .explain('\nExample:\n  enrich inbox replay 0b54…')

@@ -9,7 +9,7 @@ create table enrichment.webhook_deliveries (
   received_at timestamptz not null default clock_timestamp(),
   status text not null default 'received'
     constraint webhook_deliveries_status
-      check (status in ('received', 'applied', 'duplicate', 'orphaned', 'quarantined')),
+      check (status in ('received', 'applied', 'duplicate', 'quarantined')),
   reason text,
   applied_at timestamptz,
   late boolean not null default false,
@@ -24,7 +24,7 @@ comment on column enrichment.webhook_deliveries.delivery_id is 'Key of the deliv
 comment on column enrichment.webhook_deliveries.origin is 'webhook or poll';
 comment on column enrichment.webhook_deliveries.body is
   'The original bytes, not decompressed; null: retention has removed them';
-comment on column enrichment.webhook_deliveries.status is 'received, applied, duplicate, orphaned or quarantined';
+comment on column enrichment.webhook_deliveries.status is 'received, applied, duplicate or quarantined';
 comment on column enrichment.webhook_deliveries.late is 'The delivery came after the end of its run';
 comment on column enrichment.webhook_deliveries.subject is 'Hash of the people and the kind of results in the body';
 comment on column enrichment.webhook_deliveries.covers is 'Hashes of the results that the body mentions';
@@ -42,9 +42,29 @@ create index webhook_deliveries_by_run on enrichment.webhook_deliveries (run_id,
 -- Empty when a delivery is stored, so storing does not write to this index.
 create index webhook_deliveries_by_person on enrichment.webhook_deliveries using gin (person_ids)
   where person_ids <> '{}';
--- Metrics count orphaned and quarantined deliveries, which are few in a large table.
+-- Metrics count quarantined deliveries, which are few in a large table.
 create index webhook_deliveries_without_effect on enrichment.webhook_deliveries (status)
-  where status in ('orphaned', 'quarantined');
+  where status = 'quarantined';
 -- Deliveries enter this index when they have taken effect, so storing a delivery does not write to it.
 create index webhook_deliveries_to_prune on enrichment.webhook_deliveries (received_at)
   where status in ('applied', 'duplicate') and body is not null;
+
+create table enrichment.expected_results (
+  attempt_id text not null references enrichment.attempts on delete cascade,
+  person_id text not null,
+  kind text not null check (kind in ('phone', 'waterfall_email', 'waterfall_phone')),
+  status text not null check (status in ('expected', 'filled', 'missing')),
+  delivery_id text,
+  -- A waterfall can deliver a person under another id.
+  email_hashes text[] not null default '{}',
+  primary key (attempt_id, person_id, kind)
+);
+comment on table enrichment.expected_results is 'A late result that a call expects: one kind for one person';
+comment on column enrichment.expected_results.person_id is
+  'Person of the answer; unlisted-1, … for people whom the answer does not list';
+comment on column enrichment.expected_results.kind is 'phone, waterfall_email or waterfall_phone';
+comment on column enrichment.expected_results.status is 'expected, filled or missing';
+comment on column enrichment.expected_results.delivery_id is
+  'Delivery that filled it, or that said that nothing was found';
+comment on column enrichment.expected_results.email_hashes is 'Hashes of the e-mails of the person in the answer';
+create index expected_results_open on enrichment.expected_results (attempt_id) where status = 'expected';

@@ -13,7 +13,6 @@ create table enrichment.attempts (
   budget_ids text[] not null,
   token_hash bytea,
   http_status integer,
-  awaits text[] not null default '{}',
   found_ids text[] not null default '{}',
   found_people integer not null default 0,
   awaited_until timestamptz,
@@ -37,7 +36,6 @@ comment on column enrichment.attempts.credits_stated is
   'What answer and deliveries state together, at least; null before the first delivery';
 comment on column enrichment.attempts.budget_ids is 'Budgets that the call counts in';
 comment on column enrichment.attempts.http_status is 'HTTP status of the answer or the error';
-comment on column enrichment.attempts.awaits is 'Awaited late results';
 comment on column enrichment.attempts.found_ids is 'Ids of the people in the answer';
 comment on column enrichment.attempts.found_people is 'Number of people in the answer';
 comment on column enrichment.attempts.awaited_until is 'When the wait for late results ends';

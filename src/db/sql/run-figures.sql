@@ -31,7 +31,7 @@ create view enrichment.run_credits as
     ), subjects as (
       select attempt_id, split_part(subject, ':', 1) as kind, coalesce(max(credits), 0) as credits
       from enrichment.webhook_deliveries
-      where run_id = r.run_id and subject is not null and status in ('applied', 'orphaned')
+      where run_id = r.run_id and subject is not null and status = 'applied'
       group by attempt_id, subject
     ), billed as (
       select attempt_id, kind, sum(credits) as credits, sum(sum(credits)) over in_order as until_kind
@@ -140,14 +140,6 @@ create view enrichment.run_waste as
       from answers a
       cross join unnest(found_ids) as person_id
       join written using (attempt_id, person_id)
-    ), orphaned_subjects as (
-      select max(d.credits) as credits
-      from enrichment.webhook_deliveries d
-      join enrichment.attempts a using (attempt_id)
-      where d.run_id = r.run_id and d.subject is not null and d.status in ('applied',
-        'orphaned') and a.credits_settled > 0
-      group by d.attempt_id, d.subject
-      having bool_and(d.status = 'orphaned')
     )
     select 'no_contact' as kind, sum(unwritten) as count, sum(unwritten * share) as credits
     from answers
@@ -159,16 +151,11 @@ create view enrichment.run_waste as
     select 'no_answer', sum(people), sum(credits_settled)
     from enrichment.attempts
     where run_id = r.run_id and answered_at is null and credits_settled > 0
-    union all
-    select 'orphaned_delivery', count(*), sum(credits)
-    from orphaned_subjects
-    where credits > 0
   ) w
   where w.count > 0;
 comment on view enrichment.run_waste is 'Credits of each run without a result, by reason';
-comment on column enrichment.run_waste.kind is
-  'no_contact, answered_again, no_answer or orphaned_delivery; docs/report.md';
-comment on column enrichment.run_waste.count is 'People; of orphaned_delivery, deliveries';
+comment on column enrichment.run_waste.kind is 'no_contact, answered_again or no_answer; docs/report.md';
+comment on column enrichment.run_waste.count is 'People';
 comment on column enrichment.run_waste.credits is 'Credits without a result';
 
 create view enrichment.run_calls as
@@ -210,9 +197,10 @@ create view enrichment.run_late_results as
   from enrichment.runs r
   cross join lateral (
     select (count(*) filter (where status = 'awaiting' and awaited_until > now()))::integer as awaited,
-      (count(*) filter (where awaits <> '{}' and status = 'unknown'
-        or status = 'awaiting' and awaited_until <= now()))::integer as expired
-    from enrichment.attempts
+      (count(*) filter (where status = 'awaiting' and awaited_until <= now() or status = 'unknown' and exists (
+        select from enrichment.expected_results e
+        where e.attempt_id = a.attempt_id and e.status = 'expected')))::integer as expired
+    from enrichment.attempts a
     where run_id = r.run_id
   ) c
   cross join lateral (
@@ -220,7 +208,6 @@ create view enrichment.run_late_results as
       (count(*) filter (where d.status = 'applied' and origin = 'poll'))::integer as polled,
       (count(*) filter (where d.status = 'applied' and late))::integer as late,
       (count(*) filter (where d.status = 'duplicate'))::integer as duplicate,
-      (count(*) filter (where d.status = 'orphaned'))::integer as orphaned,
       (count(*) filter (where d.status = 'quarantined'))::integer as quarantined,
       (count(*) filter (where d.status = 'received'))::integer as waiting,
       round(percentile_cont(0.5) within group (order by seconds) filter (where d.status = 'applied'))::integer
@@ -240,7 +227,6 @@ comment on column enrichment.run_late_results.arrived is 'Deliveries that took e
 comment on column enrichment.run_late_results.polled is 'Of these, fetched by a poll';
 comment on column enrichment.run_late_results.late is 'Of these, after the end of the run';
 comment on column enrichment.run_late_results.duplicate is 'Deliveries that had arrived before';
-comment on column enrichment.run_late_results.orphaned is 'Deliveries for no person of a recorded answer';
 comment on column enrichment.run_late_results.quarantined is 'Deliveries that cannot be read';
 comment on column enrichment.run_late_results.waiting is 'Deliveries that are not applied yet';
 comment on column enrichment.run_late_results.median_seconds is 'Seconds from the answer to the delivery, median';

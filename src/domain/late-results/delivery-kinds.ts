@@ -81,15 +81,13 @@ export const lateKinds = {
 
 export type LateKind = keyof typeof lateKinds;
 
-const allLateKinds = Object.keys(lateKinds) as readonly LateKind[];
+/** Their names, which are also those of the groups of fields that arrive later and have their own price. */
+export const lateKindNames = Object.keys(lateKinds) as readonly LateKind[];
 
 /** The kinds of results of a kind of deliveries. */
 export function lateKindsBy(delivery: DeliveryKind): LateKind[] {
-  return allLateKinds.filter((kind) => lateKinds[kind].deliveredBy === delivery);
+  return lateKindNames.filter((kind) => lateKinds[kind].deliveredBy === delivery);
 }
-
-/** Groups of fields that arrive later and have their own price. */
-export const lateFieldGroups: readonly string[] = allLateKinds;
 
 /** The names that `--reveal` and `--waterfall` take, in the order in which a run stores them. */
 export const extraNames = { reveal: ['email', 'phone'], waterfall: ['email', 'phone'] } as const;
@@ -105,7 +103,7 @@ export interface AskedExtras {
 
 /** The kinds of late results that these extras ask for; none if everything comes with the answer. */
 export function lateKindsOf(extras: AskedExtras): LateKind[] {
-  return allLateKinds.filter((kind) => extras[lateKinds[kind].option].includes(lateKinds[kind].entry));
+  return lateKindNames.filter((kind) => extras[lateKinds[kind].option].includes(lateKinds[kind].entry));
 }
 
 /**
@@ -128,7 +126,7 @@ export function askedFieldGroups(extras: AskedExtras): string[] {
 }
 
 /** The groups that hold phones: people who opted out of calls are not asked for them. */
-export const phoneGroups: readonly string[] = allLateKinds.filter(
+export const phoneGroups: readonly string[] = lateKindNames.filter(
   (kind) => lateKinds[kind].values === 'phones',
 );
 
@@ -137,7 +135,7 @@ export function withoutFieldGroups<Extras extends AskedExtras>(
   extras: Extras,
   groups: readonly string[],
 ): Extras {
-  const leftOut = allLateKinds.filter((kind) => groups.includes(kind)).map((kind) => lateKinds[kind]);
+  const leftOut = lateKindNames.filter((kind) => groups.includes(kind)).map((kind) => lateKinds[kind]);
   const withoutLeftOut = (option: keyof AskedExtras): string[] =>
     extras[option].filter((entry) => !leftOut.some((kind) => kind.option === option && kind.entry === entry));
   return { ...extras, reveal: withoutLeftOut('reveal'), waterfall: withoutLeftOut('waterfall') };
@@ -175,44 +173,7 @@ export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncemen
  */
 export const keptByServiceSeconds = 30 * 86_400;
 
-interface DeliveryStatusFacts {
-  /** `pending`: not applied yet. `none`: changed no contact; kept for a person, who can replay the delivery. */
-  readonly effect: 'pending' | 'done' | 'none';
-  /** Whether its stated credits count, as the first delivery of its results. */
-  readonly countsCredits: boolean;
-}
-
 /** Statuses of a delivery in the inbox. Part of the public surface. */
-const deliveryStatusFacts = {
-  /** Stored and not applied. */
-  received: { effect: 'pending', countsCredits: false },
-  applied: { effect: 'done', countsCredits: true },
-  /** The same bytes took effect before. */
-  duplicate: { effect: 'done', countsCredits: false },
-  /** Its results go to no person of a recorded answer; its price counts. */
-  orphaned: { effect: 'none', countsCredits: true },
-  /** Not readable, of another call, or with an impossible price. */
-  quarantined: { effect: 'none', countsCredits: false },
-} as const satisfies Readonly<Record<string, DeliveryStatusFacts>>;
+export const deliveryStatuses = ['received', 'applied', 'duplicate', 'quarantined'] as const;
 
-export type DeliveryStatus = keyof typeof deliveryStatusFacts;
-
-export const deliveryStatuses = Object.keys(deliveryStatusFacts) as readonly DeliveryStatus[];
-
-/** Deliveries that took effect, or that are duplicates of one. */
-export const effectiveStatuses = deliveryStatuses.filter(
-  (status) => deliveryStatusFacts[status].effect === 'done',
-);
-
-/** Deliveries that changed no contact: kept, and can be replayed. */
-export const ineffectiveStatuses = deliveryStatuses.filter(
-  (status) => deliveryStatusFacts[status].effect === 'none',
-);
-
-/** Deliveries whose credits count. */
-export const creditedStatuses = deliveryStatuses.filter(
-  (status) => deliveryStatusFacts[status].countsCredits,
-);
-
-/** Why a readable delivery is quarantined. */
-export const ofAnotherCall = 'no person in it belongs to this call';
+export type DeliveryStatus = (typeof deliveryStatuses)[number];

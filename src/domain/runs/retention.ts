@@ -2,8 +2,8 @@ import { parseDuration } from '../text/duration.ts';
 import { UsageProblem, type Problem } from '../problem.ts';
 
 /**
- * Kinds of data with a retention period: bodies of answers, bodies of applied deliveries, bodies of orphaned and
- * quarantined deliveries (`quarantine`), personal data in rows of exports (`staging`), these rows, replaced
+ * Kinds of data with a retention period: bodies of answers, bodies of applied deliveries, bodies of quarantined
+ * deliveries (`quarantine`), personal data in rows of exports (`staging`), these rows, replaced
  * observations, and changes of the feed.
  */
 export const retained = [
@@ -18,7 +18,7 @@ export const retained = [
 export type Retained = (typeof retained)[number];
 
 /**
- * The service keeps its results for 30 days. Until then an orphaned or quarantined delivery may be the only copy of a
+ * The service keeps its results for 30 days. Until then a quarantined delivery may be the only copy of a
  * result, and a late result may need the rows of its call.
  */
 const shortestSeconds = 30 * 86_400;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { peoplePerCall } from '../../contract/batch-sizes.ts';
-import { lateFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
+import { lateKindNames } from '../../domain/late-results/delivery-kinds.ts';
 import { formatRowFilters, fitsFilters, sortKey, type RowOrder } from '../../domain/runs/row-choice.ts';
 import { type Warehouse, rowsWorthAnalyzing } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/key-lookups.ts';
@@ -106,7 +106,7 @@ async function decide(
   await sql`
     create temporary table plan_asked on commit drop as
     select row_number, case when k.row_number is null then '{}' else array(
-        select unnest(k.field_groups) intersect select unnest(${lateFieldGroups}::text[]) order by 1) end as left_out,
+        select unnest(k.field_groups) intersect select unnest(${lateKindNames}::text[]) order by 1) end as left_out,
       k.found_before,
       ${options.orderBy === null ? sql`row_number` : placeBy(options.orderBy)} as place
     from plan_rows

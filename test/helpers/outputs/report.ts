@@ -60,7 +60,6 @@ export function reportWith(differing: Partial<RunReport> = {}): RunReport {
       late: 3,
       polled: 2,
       duplicate: 4,
-      orphaned: 0,
       quarantined: 0,
       waiting: 0,
       median_seconds: 75,

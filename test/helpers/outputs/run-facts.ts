@@ -50,7 +50,6 @@ export const facts: RunFacts = {
     polled: 0,
     late: 0,
     expired: 0,
-    orphaned: 0,
     duplicate: 0,
     quarantined: 0,
     next_poll_at: null,

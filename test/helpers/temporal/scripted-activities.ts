@@ -23,7 +23,6 @@ export const nothingAwaited: LateResultsStatus = {
   arrived: 0,
   polled: 0,
   late: 0,
-  orphaned: 0,
   duplicate: 0,
   quarantined: 0,
   waiting: 0,

@@ -8,7 +8,6 @@ import {
   listDeliveries,
   reopenDelivery,
   storeDeliveries,
-  storePolled,
 } from '../../../src/late-results/deliveries.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
 import { finishRun } from '../../../src/runs/finish-run.ts';
@@ -47,81 +46,12 @@ async function books(call: Call): Promise<Books> {
 
 const deliveries = (call: Call): Promise<string[]> => deliveryStatuses(warehouse, call);
 
-describe('the results of a request in several bodies', () => {
-  it('results in several bodies are awaited until every found person is named', async () => {
-    const call = await callInFlight();
-    await answer(call);
-    const [first, ...others] = call.ids;
-    await deliver(call, body([first!], 8, { total_requested_enrichments: 3 }));
-    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-    await deliver(call, body(others, 16));
-    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-  });
-
-  it('results in several bodies are not complete by what a poll returns of them', async () => {
-    const call = await callInFlight();
-    await answer(call);
-    await storePolled(warehouse, call.attemptId, body([call.ids[0]!], 8));
-    await drain(call);
-    expect(await books(call)).toMatchObject({ status: 'awaiting' });
-  });
-
-  it('results in several bodies are billed once if one body repeats another', async () => {
-    const call = await callInFlight();
-    await answer(call);
-    await deliver(call, body([call.ids[0]!], 8));
-    await deliver(call, body(call.ids.slice(0, 2), 16));
-    await storePolled(warehouse, call.attemptId, body(call.ids, 24));
-    await drain(call);
-    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-  });
-
-  it('results in several bodies are billed once if they come again with other fields', async () => {
-    const call = await callInFlight();
-    await answer(call);
-    await deliver(call, body(call.ids, 24));
-    await deliver(call, Buffer.from(` ${body(call.ids, 24).toString()}`));
-    expect(await books(call)).toMatchObject({ settled: 27 });
-    expect(await deliveries(call)).toEqual(['applied', 'applied']);
-  });
-
-  it('results in several bodies are not complete if a body counts the others as missing', async () => {
-    const call = await callInFlight();
-    await answer(call);
-    await deliver(call, body([call.ids[0]!], 8, { missing_records: 2 }));
-    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-  });
-});
-
-it('a body that counts a person without a phone as missing does not stand for another person', async () => {
-  const call = await callInFlight();
-  await answer(call);
-  const [first, second, third] = call.ids;
-  await deliver(call, body([first!], 8));
-  const none = { unique_enriched_records: 0, missing_records: 1, credits_consumed: 0 };
-  await deliver(
-    call,
-    Buffer.from(
-      JSON.stringify({ ...none, people: [{ id: second, status: 'not_found', phone_numbers: [] }] }),
-    ),
-  );
-  expect(await books(call)).toMatchObject({ status: 'awaiting', reserved: 27 });
-  await deliver(call, body([third!], 8));
-  expect(await books(call)).toMatchObject({ status: 'settled', settled: 19 });
-});
-
-it('an answer that lists fewer people than it billed awaits and holds the phones of all', async () => {
-  const call = await callInFlight();
-  await answer(call, [0, 0, 0], 3);
-  expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-});
-
 describe('a delivery', () => {
   it('a delivery to a seemingly lost answer is applied again when the answer is recorded', async () => {
     const call = await callInFlight();
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
     await deliver(call, body(call.ids, 24));
-    expect(await deliveries(call)).toEqual(['orphaned']);
+    expect(await books(call)).toMatchObject({ status: 'unknown', reserved: 27 });
     await answer(call);
     await drain(call);
     expect(await deliveries(call)).toEqual(['applied']);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { discardAnswers, undoRun } from '../../../src/runs/undo-run.ts';
+import { rebuild } from '../../../src/people/rebuild.ts';
+import { erase } from '../../../src/privacy/erase.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
-  answeredCall,
+  booksOf,
   callAgain,
   callWithPhones,
   deliverTo,
@@ -13,7 +15,6 @@ import {
   phonesBody,
   recordPhonesAnswer,
   rowsOf,
-  storeFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
@@ -67,11 +68,9 @@ describe('phones of a call whose answer was lost', () => {
     async (status) => {
       const lost = await lostCall();
       await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
-      expect(await deliveryStatuses(warehouse, lost)).toEqual(['orphaned']);
+      expect(await deliveryStatuses(warehouse, lost)).toEqual(['applied']);
       const later = await callAgain(warehouse, lost, { ids: lost.ids });
       await recordPhonesAnswer(warehouse, later, [1, 1, 1], 3, status);
-      await drainCall(warehouse, lost);
-      expect(await deliveryStatuses(warehouse, lost)).toEqual(['applied']);
       expect(await phonesOf(warehouse, later)).toEqual(phones);
       await expectRebuilt(warehouse);
     },
@@ -84,47 +83,28 @@ describe('phones of a call whose answer was lost', () => {
     expect(await observationsOf(lost)).toEqual(lost.ids);
   });
 
-  it('the phones of a call whose answer was lost count as asked for, and no later call asks for them', async () => {
+  it('the next run asks for the records alone, also of people whom the deliveries leave out', async () => {
+    const lost = await lostCall();
+    const plan = async () => {
+      const { runId } = await stagedRun(warehouse, rowsOf(lost));
+      const { byLeftOut } = await planRows(warehouse, runId, { ...asked, fieldGroups: ['profile', 'phone'] });
+      return byLeftOut.map(({ groups, people }) => [groups, people]);
+    };
+    expect(await plan()).toEqual([[[], 3]]);
+    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
+    expect(await plan()).toEqual([[['phone'], 3]]);
+    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(2), 8));
+    const later = await laterCall(lost);
+    await recordPhonesAnswer(warehouse, later);
+    expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
+  });
+
+  it('people whom an earlier answer has are fresh after the phones of a lost call', async () => {
     const { lost } = await lostAfterAnswer();
     await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
     const { runId } = await stagedRun(warehouse, rowsOf(lost));
     const { dropped } = await planRows(warehouse, runId, { ...asked, fieldGroups: ['profile', 'phone'] });
-    expect(dropped).toMatchObject({ fresh: 2 });
-  });
-
-  /** The people of a call by what a later run with phones leaves out for them. */
-  async function leftOutFor(call: PhonesCall): Promise<unknown> {
-    const { runId } = await stagedRun(warehouse, rowsOf(call));
-    const { byLeftOut } = await planRows(warehouse, runId, { ...asked, fieldGroups: ['profile', 'phone'] });
-    return byLeftOut.map(({ groups, people }) => [groups, people]);
-  }
-
-  it('a later run asks for no phones if deliveries of a lost call have those of all its people', async () => {
-    const lost = await lostCall();
-    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
-    expect(await leftOutFor(lost)).toEqual([[[], 3]]);
-    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(2), 8));
-    expect(await deliveryStatuses(warehouse, lost)).toEqual(['orphaned', 'orphaned']);
-    expect(await leftOutFor(lost)).toEqual([[['phone'], 3]]);
-    const later = await laterCall(lost);
-    await recordPhonesAnswer(warehouse, later);
-    await drainCall(warehouse, lost);
-    expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
-  });
-
-  it('a person for whom a delivery of a lost call has no phone counts as asked for without a result', async () => {
-    const lost = await lostCall();
-    const [id] = lost.ids;
-    const person = { id, phone_numbers: [] };
-    await deliverTo(warehouse, lost, Buffer.from(JSON.stringify({ credits_consumed: 0, people: [person] })));
-    await recordPhonesAnswer(warehouse, await laterCall(lost));
-    await drainCall(warehouse, lost);
-    const { rows } = await warehouse.pool.query<{ found: boolean; ofCall: boolean }>(
-      `select found, asked_at = (select admitted_at from attempts where attempt_id = $2) as "ofCall"
-       from lookup_history where field_group = 'phone' and key_hash = key_hash($1, 'test')`,
-      [`person:${id}`, lost.attemptId],
-    );
-    expect(rows).toEqual([{ found: false, ofCall: true }]);
+    expect(dropped).toMatchObject({ fresh: 3 });
   });
 
   it('an undo of the run whose answer was lost keeps the phones until the answers are discarded', async () => {
@@ -132,7 +112,6 @@ describe('phones of a call whose answer was lost', () => {
     await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
     const later = await laterCall(lost);
     await recordPhonesAnswer(warehouse, later);
-    await drainCall(warehouse, lost);
     await endCall(warehouse, lost);
     const { signal } = new AbortController();
     await undoRun(warehouse, lost.runId, { by: 'test', reason: undefined }, signal);
@@ -142,55 +121,34 @@ describe('phones of a call whose answer was lost', () => {
     await expectRebuilt(warehouse);
   });
 
-  it('a body of a lost call is applied once for each person if its people become known one after another', async () => {
+  it('the deliveries of a lost call fill its expected results when its answer arrives, each once', async () => {
     const lost = await lostCall();
     await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
-    const later = await laterCall(lost);
-    await recordPhonesAnswer(warehouse, later, [1, 0, 0], 1);
-    await drainCall(warehouse, lost);
-    expect(await observationsOf(lost)).toEqual(lost.ids.slice(0, 1));
     await recordPhonesAnswer(warehouse, lost);
     await drainCall(warehouse, lost);
     expect(await observationsOf(lost)).toEqual(lost.ids);
     expect(await phonesOf(warehouse, lost)).toEqual(phones);
+    expect(await booksOf(warehouse, lost)).toMatchObject({ status: 'settled', settled: 27 });
     await expectRebuilt(warehouse);
   });
 
-  it('people of other calls for whom the lost call did not ask get no phones of it', async () => {
-    const lost = await lostCall();
-    const other = await answeredCall(warehouse, noExtras);
-    await deliverTo(warehouse, lost, phonesBody([lost.ids[0]!, ...other.ids], 8));
-    expect(await phonesOf(warehouse, other)).toEqual(none);
-    const later = await laterCall(lost);
-    await recordPhonesAnswer(warehouse, later);
-    await drainCall(warehouse, lost);
-    expect(await phonesOf(warehouse, other)).toEqual(none);
-    expect(await observationsOf(lost)).toEqual(lost.ids.slice(0, 1));
+  it('a delivery of an answer that the digest has set aside gives its people their phones', async () => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call);
+    await warehouse.query`delete from observation_log where attempt_id = ${call.attemptId}`;
+    await warehouse.query`
+      insert into digest_queue (kind, owner, problem) values ('answer', ${call.attemptId}, 'a test')`;
+    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+    expect(await observationsOf(call)).toEqual(call.ids);
+    await rebuild(warehouse, { check: false, signal: new AbortController().signal });
+    expect(await phonesOf(warehouse, call)).toEqual(phones);
   });
 
-  it('a delivery of a lost call waits for an answer that is being stored, which can name its people', async () => {
+  it('an erasure of a person of a lost call removes the people whom only its deliveries name', async () => {
     const lost = await lostCall();
-    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
-    await storeFor(warehouse, lost, phonesBody(lost.ids.slice(2), 8));
-    const later = await laterCall(lost);
-    const { pool } = warehouse;
-    const other = await pool.connect();
-    await other.query('begin');
-    // The answer is queued when it returns this delivery to the inbox.
-    await other.query(
-      `select from webhook_deliveries where attempt_id = $1 and status = 'orphaned' for update`,
-      [lost.attemptId],
-    );
-    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    const works: Promise<void>[] = [];
-    for (const work of [() => recordPhonesAnswer(warehouse, later), () => drainCall(warehouse, lost)]) {
-      works.push(work());
-      await expect.poll(async () => (await pool.query(waiting)).rowCount).toBe(works.length);
-    }
-    await other.query('rollback');
-    other.release();
-    await Promise.all(works);
-    await drainCall(warehouse, lost);
-    expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
+    await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+    const { email } = lost.people[0]!.identity;
+    await erase(warehouse, [`email:${email}`], { by: 'test', reason: undefined });
+    expect(await observationsOf(lost)).toEqual([]);
   });
 });

@@ -224,8 +224,8 @@ describe('an erased person', () => {
     const rows = await warehouse.query`
       select status, body, credits::int from webhook_deliveries where attempt_id = ${call.attemptId}`;
     expect(rows).toEqual([
-      { status: 'orphaned', body: null, credits: 24 },
-      { status: 'orphaned', body: null, credits: 8 },
+      { status: 'applied', body: null, credits: 24 },
+      { status: 'applied', body: null, credits: 8 },
     ]);
     expect((await everything(warehouse)).includes(call.ids[0]!)).toBe(false);
   });

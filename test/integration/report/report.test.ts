@@ -123,9 +123,8 @@ await warehouse.query`
   values ('a-2', 1, 'it fits no person who was asked for')`;
 // Accepted as billed by the operator: no answer ever came.
 await insertCall(runId, { id: 'a-3', second: 2, settled: '2', answered: null, answeredAfter: null });
-// A delivery for no person is billed all the same.
 await insertCall(runId, { id: 'a-4', second: 30, settled: '9', answered: '1', found: ['p-4'] });
-await insertDelivery(runId, 'a-4', { subject: 'phones:x', credits: '8', status: 'orphaned', second: 40 });
+await insertDelivery(runId, 'a-4', { subject: 'phones:x', credits: '8', status: 'applied', second: 40 });
 await insertCall(runId, {
   id: 'a-5',
   second: 40,
@@ -136,7 +135,7 @@ await insertCall(runId, {
   answeredAfter: null,
 });
 // What is billed for a call whose cost is unknown is held, and not yet wasted.
-await insertDelivery(runId, 'a-5', { subject: 'phones:y', credits: '8', status: 'orphaned', second: 45 });
+await insertDelivery(runId, 'a-5', { subject: 'phones:y', credits: '8', status: 'applied', second: 45 });
 await insertCall(runId, {
   id: 'a-6',
   second: 41,
@@ -210,7 +209,6 @@ describe('the report of a run', () => {
       { kind: 'no_contact', count: 1, credits: '1' },
       { kind: 'answered_again', count: 1, credits: '1' },
       { kind: 'no_answer', count: 2, credits: '2' },
-      { kind: 'orphaned_delivery', count: 1, credits: '8' },
     ]);
   });
 
@@ -233,7 +231,6 @@ describe('the report of a run', () => {
   it('the report of a run names what needs a person', () => {
     expect(report.needs_person.map(({ next }) => next.split(' ').slice(0, 3).join(' '))).toEqual([
       'enrich attempts list',
-      'enrich inbox list',
     ]);
   });
 

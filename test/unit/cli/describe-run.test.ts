@@ -126,7 +126,7 @@ const facts: RunFacts = {
 };
 
 it('a run with calls of unknown cost names the command that decides on them', () => {
-  expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then retry or release each');
+  expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then settle or release each');
 });
 
 it('the summary of a run with mismatched, malformed or rejected rows has the command that lists their reasons', () => {

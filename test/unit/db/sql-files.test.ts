@@ -9,12 +9,10 @@ import { identityColumns } from '../../../src/domain/identity/identity.ts';
 import { switchboard } from '../../../src/domain/identity/values/phone.ts';
 import { recordedVerdicts } from '../../../src/domain/identity/verdicts.ts';
 import {
-  creditedStatuses,
   deliveryKindNames,
   deliveryKinds,
   deliveryStatuses,
-  effectiveStatuses,
-  ineffectiveStatuses,
+  lateKindNames,
 } from '../../../src/domain/late-results/delivery-kinds.ts';
 import { attemptStatuses, holdingStatuses } from '../../../src/domain/money/attempt-status.ts';
 import { budgetPeriods, periodNames } from '../../../src/domain/money/budget-periods.ts';
@@ -59,12 +57,10 @@ it.each<[file: string, what: string, text: string]>([
   ],
   ['ledger.sql', 'index of open calls', `where status in (${oneOf(holdingStatuses)});`],
   ['late-results.sql', 'statuses of deliveries', `check (status in (${oneOf(deliveryStatuses)}))`],
-  ['late-results.sql', 'deliveries without effect', `where status in (${oneOf(ineffectiveStatuses)});`],
-  ['late-results.sql', 'deliveries with effect', `where status in (${oneOf(effectiveStatuses)}) and body`],
+  ['late-results.sql', 'kinds of late results', `check (kind in (${oneOf(lateKindNames)}))`],
   ['people.sql', 'columns of a person', personColumns.map(({ name, type }) => `${name} ${type},`).join(' ')],
   ['people.sql', 'columns of a contact', contactColumns.map(({ name }) => `p.${name},`).join(' ')],
   ['history.sql', 'groups of fields', `case s.field_group ${valuesOfGroups.join(' ')} end`],
-  ['run-figures.sql', 'deliveries with a price', `status in (${oneOf(creditedStatuses)})`],
   ['run-figures.sql', 'kinds of deliveries', `array_position(array[${oneOf(deliveryKindNames)}], kind)`],
   ['run-figures.sql', 'switchboards', `like_regex "^${switchboard}$"`],
   ['run-figures.sql', 'calls that hold credits', `filter (where status in (${oneOf(holdingStatuses)}))`],

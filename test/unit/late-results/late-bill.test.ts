@@ -1,72 +1,44 @@
 import { expect, it } from 'vitest';
-import { lateBill, type PricedPart } from '../../../src/domain/late-results/late-bill.ts';
+import { lateBill, type PricedResults } from '../../../src/domain/late-results/late-bill.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 
-function part(brings: readonly string[], credits?: number, without: readonly string[] = []): PricedPart {
-  const covers = [...brings, ...without];
-  return { covers, brings, credits: credits === undefined ? undefined : wholeCredits(credits) };
+/** @param brings people with values @param without people for whom nothing was found */
+function results(brings: string, credits?: number, without = ''): PricedResults {
+  return {
+    covers: `${brings}${without}`.split(''),
+    brings: brings.split(''),
+    credits: credits === undefined ? undefined : wholeCredits(credits),
+  };
 }
 
 it.each([
-  ['different parts cost their sum', [part(['a'], 8), part(['b'], 16)], 24, true, 2],
-  ['the same part told again costs the dearer price', [part(['a'], 8), part(['a'], 9)], 9, true, 1],
-  ['a whole counts instead of cheaper parts', [part(['a'], 8), part(['a', 'b'], 16)], 16, true, 1],
+  ['adds the prices of different results', [results('a', 8), results('b', 16)], 24, true],
+  ['counts the same results once, with the higher price', [results('a', 8), results('a', 9)], 9, true],
   [
-    'parts count instead of a cheaper whole',
-    [part(['a'], 8), part(['b'], 8), part(['a', 'b'], 9)],
+    'counts a whole instead of cheaper parts',
+    [results('a', 8), results('b', 8), results('ab', 16)],
     16,
     true,
-    2,
   ],
-  ['a whole that brings more for less is in doubt', [part(['a'], 8), part(['a', 'b'], 5)], 8, false, 1],
-  ['parts that overlap are in doubt', [part(['a', 'b'], 8), part(['b', 'c'], 9)], 9, false, 1],
-  ['a search costs its price in addition', [part(['a'], 8), part([], 1, ['b'])], 9, true, 2],
+  ['counts a whole of wholes once', [results('a', 8), results('ab', 16), results('abc', 24)], 24, true],
+  ['doubts a whole that costs less than its parts', [results('a', 8), results('ab', 5)], 8, false],
+  ['doubts deliveries that overlap in another way', [results('ab', 8), results('bc', 9)], 9, false],
+  ['adds the price of a search that found nothing', [results('a', 8), results('', 1, 'b')], 9, true],
+  ['doubts a search that another price can include', [results('', 1, 'b'), results('a', 9, 'b')], 9, false],
   [
-    'a whole counts instead of a part and a search',
-    [part(['a'], 8), part([], 1, ['b']), part(['a'], 9, ['b'])],
-    9,
+    'needs no price of people for whom nothing was found',
+    [results('a', 8), results('', undefined, 'b')],
+    8,
     true,
-    1,
   ],
-  [
-    'a part and a search count instead of a cheaper whole',
-    [part(['a'], 8), part([], 1, ['b']), part(['a'], 8, ['b'])],
-    9,
-    true,
-    2,
-  ],
-  [
-    'the same part beside other searches costs the dearer price',
-    [part(['a'], 9, ['b']), part(['a'], 8, ['c'])],
-    9,
-    true,
-    1,
-  ],
-  [
-    'a search that only a replaced part covers costs its price in addition',
-    [part([], 1, ['b']), part(['a'], 9, ['b']), part(['a', 'c'], 16)],
-    17,
-    true,
-    2,
-  ],
-  [
-    'a search that a part covers counts once if the part counts instead of a cheaper whole',
-    [part([], 1, ['b']), part(['a'], 9, ['b']), part(['a'], 8, ['c'])],
-    9,
-    true,
-    1,
-  ],
-  ['a part without a price is in doubt', [part(['a'], 8), part(['b'])], 8, false, 1],
-])('lateBill() computes %s', (_, parts, credits, certain, bodies) => {
-  expect(lateBill(parts)).toMatchObject({ credits: wholeCredits(credits), certain, bodies });
+  ['doubts results without a price', [results('a', 8), results('b')], 8, false],
+])('lateBill() %s', (_, deliveries, credits, certain) => {
+  expect(lateBill(deliveries)).toMatchObject({ credits: wholeCredits(credits), certain });
+  expect(lateBill(deliveries.toReversed())).toEqual(lateBill(deliveries));
 });
 
-it('lateBill() computes a bill of parts inside parts, each of which is inside two others', () => {
-  const levels = Array.from({ length: 60 }, (_, level) => level);
-  const below = (level: number): string[] =>
-    levels.slice(0, level).flatMap((each) => [`a${each}`, `b${each}`]);
-  const parts = levels.flatMap((level) =>
-    ['a', 'b'].map((side) => part([...below(level), `${side}${level}`], 200 - level)),
-  );
-  expect(lateBill(parts)).toMatchObject({ certain: false });
+it('lateBill() ends for many deliveries inside deliveries', () => {
+  const people = Array.from({ length: 120 }, (_, index) => String.fromCodePoint(97 + index));
+  const nested = people.map((_, index) => results(people.slice(0, index).join(''), index));
+  expect(lateBill(nested)).toMatchObject({ certain: true });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   assignDelivered,
+  deliveredResults,
   emailRank,
   kindsOfFields,
-} from '../../../src/domain/late-results/late-assignment.ts';
+} from '../../../src/domain/late-results/expected-results.ts';
 import {
   askedFieldGroups,
   awaitedKinds,
@@ -54,73 +55,91 @@ describe('what comes later', () => {
   });
 });
 
-it('the body of a waterfall completes the fields that it names, or all fields', () => {
-  expect(kindsOfFields('waterfall', ['emails'])).toEqual(['waterfall_email']);
-  expect(kindsOfFields('waterfall', ['phone_numbers'])).toEqual(['waterfall_phone']);
-  expect(kindsOfFields('waterfall', [])).toEqual(['waterfall_email', 'waterfall_phone']);
-  expect(kindsOfFields('waterfall', ['something new'])).toEqual(['waterfall_email', 'waterfall_phone']);
+it('kindsOfFields() returns the kinds that a waterfall names, or all kinds', () => {
+  const kindsOf = (...targetFields: string[]) => kindsOfFields({ kind: 'waterfall', targetFields });
+  expect(kindsOf('emails')).toEqual(['waterfall_email']);
+  expect(kindsOf('phone_numbers')).toEqual(['waterfall_phone']);
+  expect(kindsOf()).toEqual(['waterfall_email', 'waterfall_phone']);
+  expect(kindsOf('something new')).toEqual(['waterfall_email', 'waterfall_phone']);
 });
 
-describe('a delivered person', () => {
-  const contacts = [
-    { personId: 'p1', emails: ['ada@orbit.example'] },
-    { personId: 'p2', emails: ['info@orbit.example', 'bob@orbit.example'] },
-    { personId: 'p3', emails: ['info@orbit.example'] },
+describe('assignDelivered()', () => {
+  const expected = [
+    { key: 'p1', emails: ['ada@orbit.example', 'both@orbit.example'] },
+    { key: 'p2', emails: ['bob@orbit.example', 'both@orbit.example'] },
   ];
-  const give = (person: { id?: string; email?: string }, origin: 'phones' | 'waterfall') =>
-    assignDelivered(
-      contacts,
-      [{ id: person.id, addresses: person.email === undefined ? [] : [person.email] }],
-      origin,
-      ['p1', 'p2', 'p3', 'stranger'],
-    )[0];
-
-  it('a delivered person belongs to the contact with the same id', () =>
-    expect(give({ id: 'p2' }, 'phones')).toEqual([1]));
-
-  it('a delivered person belongs to both contacts that are this person', () =>
-    expect(
-      assignDelivered([contacts[0]!, contacts[0]!], [{ id: 'p1', addresses: [] }], 'phones', [])[0],
-    ).toEqual([0, 1]));
-
-  it('a delivered person of a waterfall under another id belongs to the one contact with the address', () =>
-    expect(give({ id: 'w9', email: 'Bob@orbit.example' }, 'waterfall')).toEqual([1]));
-
-  it('a delivered person under another id belongs to no person where two contacts share the address', () =>
-    expect(give({ id: 'w9', email: 'info@orbit.example' }, 'waterfall')).toEqual([]));
-
-  it('a delivered person whom the answer named as another person belongs to no person by an address', () =>
-    expect(give({ id: 'stranger', email: 'bob@orbit.example' }, 'waterfall')).toEqual([]));
-
-  it('a delivered person gets no contact by the address of a contact in the body by id, or of two people', () => {
-    const bob = ['bob@orbit.example'];
-    const assign = (people: { id: string; addresses: string[] }[]) =>
-      assignDelivered(contacts, people, 'waterfall', []);
-    expect(
-      assign([
-        { id: 'p2', addresses: [] },
-        { id: 'w1', addresses: bob },
-      ]),
-    ).toEqual([[1], []]);
-    expect(
-      assign([
-        { id: 'w1', addresses: bob },
-        { id: 'w2', addresses: bob },
-      ]),
-    ).toEqual([[], []]);
+  const person = (key: string | undefined, email?: string, isKnown = false) => ({
+    key,
+    emails: email === undefined ? [] : [email],
+    isKnown,
   });
 
-  it('a delivered person with the id of one contact and the address of another belongs to neither', () => {
-    const [ada, bob] = contacts;
-    const both = { id: ada!.personId, addresses: [bob!.emails[1]!, 'new@orbit.example'] };
-    expect(assignDelivered(contacts, [both], 'waterfall', [])).toEqual([[]]);
-    const family = [ada!, { ...bob!, emails: ada!.emails }];
-    const own = { id: ada!.personId, addresses: [ada!.emails[0]!] };
-    expect(assignDelivered(family, [own], 'waterfall', [])).toEqual([[0]]);
+  it.each([
+    ['the person with the id', [person('p2')], ['p2']],
+    ['one person to two entries with the id', [person('p1'), person('p1')], ['p1', 'p1']],
+    ['the one person with the e-mail, under another id', [person('w9', 'bob@orbit.example')], ['p2']],
+    ['nobody by an e-mail of two people', [person('w9', 'both@orbit.example')], [undefined]],
+    [
+      'nobody by an e-mail and the id of somebody else',
+      [person('x', 'bob@orbit.example', true)],
+      [undefined],
+    ],
+    [
+      'nobody by the e-mail of a person with an entry',
+      [person('p2'), person('w', 'bob@orbit.example')],
+      ['p2', undefined],
+    ],
+    [
+      'nobody by an e-mail of two entries',
+      [person('w1', 'bob@orbit.example'), person('w2', 'bob@orbit.example')],
+      [undefined, undefined],
+    ],
+    [
+      'nobody by the id of one person and the e-mail of another',
+      [person('p1', 'bob@orbit.example')],
+      [undefined],
+    ],
+    ['the person with the id and a shared e-mail', [person('p1', 'both@orbit.example')], ['p1']],
+  ])('assignDelivered() gives %s in a waterfall', (_, people, keys) => {
+    expect(assignDelivered(expected, people, 'waterfall')).toEqual(keys);
   });
 
-  it('a person of a phone reveal under another id belongs to no contact', () =>
-    expect(give({ id: 'w9', email: 'bob@orbit.example' }, 'phones')).toEqual([]));
+  it('assignDelivered() gives nobody a phone reveal under another id', () => {
+    expect(assignDelivered(expected, [person('w9', 'bob@orbit.example')], 'phones')).toEqual([undefined]);
+  });
+});
+
+describe('deliveredResults()', () => {
+  const both = {
+    key: 'a',
+    phones: ['1'],
+    emails: ['e'],
+    fields: ['emails', 'phone_numbers'],
+    isPending: false,
+  };
+  const of = (targetFields: readonly string[], person: Partial<typeof both>) =>
+    deliveredResults([{ ...both, ...person }], { kind: 'waterfall', targetFields });
+
+  it.each([
+    [
+      'leaves out results beside the target fields',
+      ['phone_numbers'],
+      {},
+      ['waterfall_phone/a'],
+      ['waterfall_phone/a'],
+    ],
+    ['covers target fields without values', ['phone_numbers'], { phones: [] }, ['waterfall_phone/a'], []],
+    [
+      'takes other results if there are none for the target fields',
+      ['phone_numbers'],
+      { phones: [], fields: ['emails'] },
+      ['waterfall_email/a'],
+      ['waterfall_email/a'],
+    ],
+    ['covers nothing that is pending', [], { phones: [], emails: [], isPending: true }, [], []],
+  ])('deliveredResults() %s', (_, targetFields, person, covers, brings) => {
+    expect(of(targetFields, person)).toEqual({ covers, brings });
+  });
 });
 
 it('emailRank() ranks addresses from verified to unusable', () => {

@@ -24,6 +24,7 @@ const owners: Readonly<Record<string, string>> = {
   default_budgets: 'ledger',
   digest_queue: 'people',
   erasures: 'privacy',
+  expected_results: 'late-results',
   fetched_exports: 'runs',
   lookup_history: 'people',
   lookup_runs: 'people',
@@ -66,7 +67,6 @@ const exceptions: Readonly<Record<string, string>> = {
   'ledger writes run_rows': 'the rows of a call become unknown, or open again, with their attempt',
   'ledger writes runs': 'a call that was billed too much pauses its run in the same transaction',
   'people writes attempt_people': 'the digest writes whom each row of a call has got',
-  'people writes attempts': 'the digest removes the ids of suppressed people from the attempt',
   'people writes claims': 'a claim ends with the outcome of its row',
   'people writes raw_answers':
     'the digest removes bodies with suppressed people, and notes keys of unknown people',

@@ -40,7 +40,6 @@ describe('what needs a person', () => {
       { late_results: { ...quiet.late_results, quarantined: 1 } },
       '--status quarantined',
     ],
-    ['orphaned deliveries', { late_results: { ...quiet.late_results, orphaned: 1 } }, '--status orphaned'],
   ])('needsPerson() names the command for %s', (_, differing, command) => {
     const [action] = needsPerson({ ...quiet, ...differing }, []);
     expect(action?.next).toContain(command);

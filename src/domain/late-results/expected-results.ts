@@ -1,0 +1,132 @@
+import { deliveryKinds, lateKinds, lateKindsBy, type DeliveryKind, type LateKind } from './delivery-kinds.ts';
+
+/** A person of whom a call expects results. Ids and e-mails are hashes, which stay after an erasure. */
+export interface ExpectedPerson {
+  readonly key: string;
+  /** E-mails that the answer states for the person, without shared mailboxes. */
+  readonly emails: readonly string[];
+}
+
+/** A person in a delivery, in the same hashes. */
+export interface NamedPerson {
+  readonly key: string | undefined;
+  readonly emails: readonly string[];
+  /** An answer has named another person by this id. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Decides whom each person of a delivery is among the expected people: by the service's id. In a waterfall, where ids
+ * can differ, an e-mail identifies a person too, if it is of one expected person only, nobody else in the delivery is
+ * that person, and no answer names somebody by the delivered id. An id and an e-mail of two people identify nobody.
+ *
+ * @returns for each person of the delivery the key of the expected person; undefined: nobody
+ */
+export function assignDelivered(
+  expected: readonly ExpectedPerson[],
+  people: readonly NamedPerson[],
+  kind: DeliveryKind,
+): (string | undefined)[] {
+  const byId = people.map(({ key }) => expected.find((person) => person.key === key)?.key);
+  if (deliveryKinds[kind].keepsIds) return byId;
+  const ownersOf = (email: string): string[] =>
+    expected.flatMap((person) => (person.emails.includes(email) ? [person.key] : []));
+  const byEmail = people.map(({ key, emails, isKnown }, index) => {
+    const owners = new Set(emails.flatMap(ownersOf));
+    return byId[index] !== undefined || (key !== undefined && isKnown) || owners.size !== 1
+      ? undefined
+      : [...owners][0];
+  });
+  return people.map(({ emails }, index) => {
+    const own = byId[index];
+    if (own !== undefined) {
+      const owners = emails.map(ownersOf).filter((each) => each.length > 0);
+      return owners.every((each) => each.includes(own)) ? own : undefined;
+    }
+    const owner = byEmail[index];
+    return byId.includes(owner) || byEmail.indexOf(owner) !== byEmail.lastIndexOf(owner) ? undefined : owner;
+  });
+}
+
+/** The results that a delivery is about. An entry is a kind of result and a person's key, such as `phone/3f2a…`. */
+export interface DeliveredResults {
+  /** Results that it mentions, including those of people for whom nothing was found. */
+  readonly covers: readonly string[];
+  /** Results that it has values for. */
+  readonly brings: readonly string[];
+}
+
+/** A person of a delivery who was assigned to an expected person. */
+interface AssignedPerson {
+  readonly key: string;
+  readonly phones: readonly unknown[];
+  readonly emails: readonly unknown[];
+  /** Fields that the delivery has for the person, empty lists included. */
+  readonly fields: readonly string[];
+  /** Results are still to come, or cannot be read: only values are a result. */
+  readonly isPending: boolean;
+}
+
+interface DeliveredFields {
+  readonly kind: DeliveryKind;
+  readonly targetFields: readonly string[];
+}
+
+/**
+ * The results that a delivery has for its people. Results beside its target fields do not count if it says something
+ * about these fields: it can repeat e-mails that another delivery brings and bills.
+ */
+export function deliveredResults(people: readonly AssignedPerson[], body: DeliveredFields): DeliveredResults {
+  const targets = kindsOfFields(body);
+  const named = people.map((person) => ({ person, kinds: coveredKinds(person, body) }));
+  const isForTargets = named.some(({ kinds }) => kinds.some((kind) => targets.includes(kind)));
+  const counted = named.flatMap(({ person, kinds }) =>
+    kinds.flatMap((kind) => (isForTargets && !targets.includes(kind) ? [] : [{ person, kind }])),
+  );
+  const entries = (of: typeof counted): string[] => [
+    ...new Set(of.map(({ person, kind }) => `${kind}/${person.key}`)),
+  ];
+  return {
+    covers: entries(counted),
+    brings: entries(counted.filter(({ person, kind }) => hasValues(person, kind))),
+  };
+}
+
+/** The kinds of results for which a delivery covers a person: fields with values, and empty target fields. */
+function coveredKinds(person: Omit<AssignedPerson, 'key'>, body: DeliveredFields): LateKind[] {
+  const targets = kindsOfFields(body);
+  const stated =
+    person.fields.length === 0 ? targets : kindsOfFields({ ...body, targetFields: person.fields });
+  return stated.filter((kind) => hasValues(person, kind) || (targets.includes(kind) && !person.isPending));
+}
+
+function hasValues(person: Omit<AssignedPerson, 'key'>, kind: LateKind): boolean {
+  return person[lateKinds[kind].values].length > 0;
+}
+
+const fieldPatterns = { emails: /email/i, phones: /phone/i } as const;
+
+/** The kinds of results that a delivery has by the names of its fields; all kinds if it names no known field. */
+export function kindsOfFields({ kind: delivery, targetFields }: DeliveredFields): LateKind[] {
+  const all = lateKindsBy(delivery);
+  const named = all.filter((kind) =>
+    targetFields.some((field) => fieldPatterns[lateKinds[kind].values].test(field)),
+  );
+  return named.length === 0 ? all : named;
+}
+
+const emailRanks = ['verified', 'likely to engage', 'unverified', 'guessed', 'extrapolated'];
+
+/** Rank of an address that bounced or is unavailable, or whose status is unknown. */
+export const worstEmailRank = 9;
+
+/**
+ * Ranks an address by its status, best first. An address from a waterfall replaces that of the answer if its rank is
+ * better. An address of the worst rank never replaces another.
+ *
+ * @param status as the service states it; without one the address counts as unverified
+ */
+export function emailRank(status: string | null | undefined): number {
+  const rank = emailRanks.indexOf((status ?? 'unverified').toLowerCase().replaceAll('_', ' '));
+  return rank < 0 ? worstEmailRank : rank;
+}

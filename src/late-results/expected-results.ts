@@ -1,0 +1,234 @@
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import type { DeliveredResults } from '../domain/late-results/expected-results.ts';
+import {
+  deliveryKinds,
+  lateKinds,
+  lateKindsBy,
+  type DeliveryKind,
+  type LateKind,
+} from '../domain/late-results/delivery-kinds.ts';
+import { isRoleAddress, parseEmail } from '../domain/identity/values/email-address.ts';
+import { lateBill } from '../domain/late-results/late-bill.ts';
+import { storedCredits } from '../domain/money/decimal.ts';
+import type { RunOptions } from '../domain/runs/run-options.ts';
+import type { Tables } from '../db/schema.ts';
+import { settleLateCredits } from '../ledger/late-credits.ts';
+import { hashOfPerson, hashOfAttempt } from '../suppression/suppression-list.ts';
+
+/** One kind of result of one person of an answer. */
+interface ExpectedResult {
+  /** Id at the service, or its replacement after an erasure. */
+  readonly personId: string;
+  readonly kind: LateKind;
+  readonly status: 'expected' | 'filled' | 'missing';
+  /** A delivery has said something about it. */
+  readonly isDelivered: boolean;
+  /** Hashes of the e-mails that the answer states for the person. */
+  readonly emails: readonly string[];
+}
+
+/** A call whose deliveries are applied one after another. */
+export interface LockedCall {
+  readonly attemptId: string;
+  readonly runId: string;
+  readonly status: string;
+  readonly requestId: string | null;
+  readonly people: number;
+  readonly hasAnswer: boolean;
+  readonly foundPeople: number;
+  readonly admittedAt: string;
+  readonly options: RunOptions;
+  readonly runEnded: boolean;
+  /** Of a call without an answer: none. */
+  readonly expected: readonly ExpectedResult[];
+}
+
+export async function lockCall(transaction: Transaction<Tables>, attemptId: string): Promise<LockedCall> {
+  await sql`select from attempts where attempt_id = ${attemptId} for update`.execute(transaction);
+  const { rows } = await sql<LockedCall>`
+    select a.attempt_id as "attemptId", a.run_id as "runId", a.status, a.request_id as "requestId", a.people,
+      a.answered_at is not null as "hasAnswer", a.found_people as "foundPeople", a.admitted_at::text as "admittedAt",
+      r.options, r.finished_at is not null as "runEnded",
+      (
+        select coalesce(jsonb_agg(jsonb_build_object('personId', person_id, 'kind', kind, 'status', status,
+          'isDelivered', delivery_id is not null, 'emails', email_hashes)), '[]')
+        from expected_results
+        where attempt_id = a.attempt_id
+      ) as expected
+    from attempts a
+    join runs r using (run_id)
+    where a.attempt_id = ${attemptId}
+  `.execute(transaction);
+  const [call] = rows;
+  if (!call) throw new Error(`attempt ${attemptId} does not exist`);
+  return call;
+}
+
+/** A person of an answer of whom results are expected. */
+export interface PersonToExpect {
+  readonly personId: string;
+  readonly emails: readonly (string | null | undefined)[];
+}
+
+/**
+ * Creates the expected results of a call, in the transaction that stores its answer: one for each found person and each
+ * kind that the call asked for.
+ *
+ * @param people listed in the answer
+ * @param call.found number of people whom the service found: it may list fewer
+ * @param call.awaited kinds that the answer announces; the other kinds are missing from the start
+ */
+export async function expectResults(
+  transaction: Transaction<Tables>,
+  attemptId: string,
+  people: readonly PersonToExpect[],
+  call: {
+    readonly found: number;
+    readonly kinds: readonly LateKind[];
+    readonly awaited: readonly LateKind[];
+  },
+): Promise<void> {
+  if (call.kinds.length === 0) return;
+  const listed = new Map(people.map(({ personId, emails }) => [personId, hashesOfEmails(attemptId, emails)]));
+  for (let person = listed.size + 1; person <= call.found; person += 1) listed.set(`unlisted-${person}`, []);
+  const rows = [...listed].map(([person_id, email_hashes]) => ({ person_id, email_hashes }));
+  await sql`
+    insert into expected_results (attempt_id, person_id, kind, status, email_hashes)
+    select ${attemptId}, person_id, kind,
+      case when kind = any(${call.awaited}::text[]) then 'expected' else 'missing' end, email_hashes
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (person_id text, email_hashes text[])
+    cross join unnest(${call.kinds}::text[]) as kind
+    on conflict do nothing
+  `.execute(transaction);
+}
+
+/** Hashes of the e-mails that identify a person: no shared mailboxes. */
+export function hashesOfEmails(attemptId: string, emails: readonly (string | null | undefined)[]): string[] {
+  return emails.flatMap((each) => {
+    const email = parseEmail(each ?? '');
+    return email === undefined || isRoleAddress(email) ? [] : [hashOfAttempt(attemptId, email)];
+  });
+}
+
+/** The entry of an expected result in `DeliveredResults`. */
+function entryOf({ attemptId }: LockedCall, { personId, kind }: ExpectedResult): string {
+  return `${kind}/${hashOfPerson(attemptId, personId)}`;
+}
+
+/** Fills the expected results that a delivery has. Each is filled once. */
+export async function fillResults(
+  transaction: Transaction<Tables>,
+  call: LockedCall,
+  deliveryId: string,
+  { covers, brings }: DeliveredResults,
+): Promise<void> {
+  const filled = call.expected.flatMap((result) => {
+    const entry = entryOf(call, result);
+    const status = brings.includes(entry) ? 'filled' : 'missing';
+    const isChanged = status === 'filled' ? result.status !== 'filled' : result.status === 'expected';
+    return isChanged && covers.includes(entry)
+      ? [{ person_id: result.personId, kind: result.kind, status }]
+      : [];
+  });
+  await sql`
+    update expected_results e set status = f.status, delivery_id = ${deliveryId}
+    from jsonb_to_recordset(${JSON.stringify(filled)}::jsonb) as f (person_id text, kind text, status text)
+    where e.attempt_id = ${call.attemptId} and e.person_id = f.person_id and e.kind = f.kind
+  `.execute(transaction);
+}
+
+/** Settles a call by its deliveries, if nothing is expected any more. */
+export async function settleCall(transaction: Transaction<Tables>, { attemptId }: LockedCall): Promise<void> {
+  const { rows } = await sql<DeliveredResults & { readonly credits: string | null }>`
+    select covers, brings, credits::text as credits
+    from webhook_deliveries
+    where attempt_id = ${attemptId} and status = 'applied'
+  `.execute(transaction);
+  const deliveries = rows.map(({ credits, ...results }) => ({
+    ...results,
+    credits: credits === null ? undefined : storedCredits(credits),
+  }));
+  await settleLateCredits(transaction, attemptId, {
+    bill: lateBill(deliveries),
+    highest: deliveries.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n),
+    hasWholePrice: deliveries.some(({ covers }) =>
+      covers.some((entry) => deliveryKinds[deliveredBy(entry)].hasWholePrice),
+    ),
+  });
+}
+
+function deliveredBy(entry: string): DeliveryKind {
+  return lateKinds[entry.slice(0, entry.indexOf('/')) as LateKind].deliveredBy;
+}
+
+/** What the service says last about a call. */
+export interface FinalStatement {
+  readonly kind: DeliveryKind;
+  readonly covers: readonly string[];
+  readonly brings: readonly string[];
+  /** `missing_records`; undefined: not stated. */
+  readonly missing: number | undefined;
+  /** The service says that the request has ended. */
+  readonly hasEnded: boolean;
+}
+
+/**
+ * Ends the wait for results that are missing in the last statement of the service. The statement has every result of
+ * the kind that has arrived, and counts all missing people, or has no count and says that the request has ended. A
+ * waterfall can deliver e-mails and phones apart, so a statement about one of them does not end the other.
+ */
+export async function endByStatement(
+  transaction: Transaction<Tables>,
+  call: LockedCall,
+  { kind: delivery, covers, brings, missing, hasEnded }: FinalStatement,
+): Promise<void> {
+  const ended = lateKindsBy(delivery).filter((kind) => {
+    const results = call.expected.filter((result) => result.kind === kind);
+    const isCovered = (result: ExpectedResult): boolean => covers.includes(entryOf(call, result));
+    const gaps = results.filter((result) => result.status === 'expected' && !isCovered(result)).length;
+    const without = results.filter(
+      (result) => isCovered(result) && !brings.includes(entryOf(call, result)),
+    ).length;
+    const isWhole = results.every((result) => isCovered(result) || !result.isDelivered);
+    const isNamed = deliveryKinds[delivery].countsMissing || results.some(isCovered);
+    return isWhole && isNamed && (missing === undefined ? hasEnded : missing >= gaps + without);
+  });
+  await endResults(transaction, call, ended);
+}
+
+/** Settles a call without the results of these kinds that have not arrived. */
+export async function endResults(
+  transaction: Transaction<Tables>,
+  call: LockedCall,
+  kinds: readonly LateKind[],
+): Promise<void> {
+  if (kinds.length === 0) return;
+  await sql`
+    update expected_results set status = 'missing'
+    where attempt_id = ${call.attemptId} and kind = any(${kinds}::text[]) and status = 'expected'
+  `.execute(transaction);
+  await settleCall(transaction, call);
+}
+
+/** Whose late results are synced: those of one run, or those of runs that have ended or lost their workflow. */
+export type LateScope = { readonly runId: string } | 'unattended';
+
+/** A run with a workflow makes a due poll within this time, unless a rate window is full. */
+const attendedSeconds = 15 * 60;
+
+/**
+ * SQL condition: whether work of a run, due at a time, is in a scope. A terminated workflow leaves no mark, so a run
+ * counts as unattended if its work is long overdue. Taking work from a run that is only slow does no harm, because each
+ * effect happens once.
+ *
+ * @param runId, due expressions of SQL
+ */
+export function isInScope(
+  scope: LateScope,
+  runId: RawBuilder<unknown>,
+  due: RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  if (scope !== 'unattended') return sql`${runId} = ${scope.runId}`;
+  return sql`(${due} < clock_timestamp() - make_interval(secs => ${attendedSeconds})
+    or exists (select 1 from runs r where r.run_id = ${runId} and r.finished_at is not null))`;
+}

@@ -1,0 +1,263 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { closeWithoutCost, markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { getRun } from '../../../src/runs/runs.ts';
+import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
+import {
+  callWithPhones,
+  deliverTo,
+  onlyPhones,
+  phonesBody,
+  recordPhonesAnswer,
+  type Books,
+  type LateExtras,
+  type PhonesCall,
+} from '../../helpers/warehouse/late-calls.ts';
+import { emailsAndPhones, lateMoneyOf, waterfallBody } from '../../helpers/warehouse/late-money.ts';
+
+const warehouse = await warehouseOfFile({ keepsPlans: true });
+const { answeredCall, books, deliver, statuses } = lateMoneyOf(warehouse);
+
+/** The people a, b and c of a call. */
+function people(call: PhonesCall, who: string): string[] {
+  return who.split('').map((letter) => call.ids['abc'.indexOf(letter)]!);
+}
+
+type Sent = (call: PhonesCall) => object | Buffer;
+const phones =
+  (who: string, credits: number | string, more: object = {}): Sent =>
+  (call) =>
+    phonesBody(people(call, who), credits, more);
+const found =
+  (field: 'emails' | 'phone_numbers', who: string, credits: number, more: object = {}): Sent =>
+  (call) =>
+    waterfallBody(call, field, credits, more, people(call, who));
+const pending: Sent = ({ ids }) => ({
+  status: 'in_progress',
+  people: ids.map((id) => ({ id, phone_numbers: [] })),
+});
+const none =
+  (who: string): Sent =>
+  (call) => ({
+    credits_consumed: 0,
+    missing_records: 1,
+    people: people(call, who).map((id) => ({ id, phone_numbers: [] })),
+  });
+const fields = { target_fields: ['emails', 'phone_numbers'] };
+
+const settled = (credits: number): Partial<Books> => ({ status: 'settled', settled: credits });
+const held = { status: 'awaiting', settled: null };
+const unknown = { status: 'unknown', settled: null };
+
+it.each<[string, readonly Sent[], Partial<Books>, LateExtras?]>([
+  ['one delivery for everybody', [phones('abc', 24)], settled(27)],
+  ['deliveries for different people', [phones('a', 8), phones('bc', 16)], settled(27)],
+  ['deliveries that leave somebody out', [phones('a', 8, { missing_records: 2 })], held],
+  ['a whole after its parts', [phones('a', 8), phones('ab', 16), phones('abc', 24)], settled(27)],
+  ['a whole that costs less than its parts', [phones('a', 8), phones('b', 8), phones('abc', 8)], unknown],
+  ['deliveries that overlap', [phones('ab', 16), phones('bc', 16)], unknown],
+  ['the same results in other bytes', [phones('abc', 24), phones('abc', 24, { again: 1 })], settled(27)],
+  ['the price of the whole in each part', [phones('a', 24), phones('b', 24), phones('c', 24)], unknown],
+  ['results that are pending', [pending], held],
+  ['results that were pending', [pending, phones('abc', 24)], settled(27)],
+  ['a person without a phone', [phones('a', 8), none('b'), phones('c', 8)], settled(19)],
+  ['a person without a phone and a missing one', [phones('a', 8), none('b')], held],
+  ['a price that is too high only with the answer', [phones('abc', 27)], unknown],
+  [
+    'a gzip body whose coding a proxy has removed',
+    [(call) => gzipSync(phonesBody(call.ids, 24))],
+    settled(27),
+  ],
+  [
+    'e-mails and phones apart',
+    [found('emails', 'abc', 4, fields), found('phone_numbers', 'abc', 10, fields)],
+    settled(17),
+    emailsAndPhones,
+  ],
+  [
+    'e-mails and phones of different people',
+    [
+      found('phone_numbers', 'c', 7),
+      found('emails', 'ab', 1),
+      found('phone_numbers', 'ab', 5),
+      found('emails', 'c', 2),
+    ],
+    settled(18),
+    emailsAndPhones,
+  ],
+  ['only e-mails', [found('emails', 'abc', 4, fields)], held, emailsAndPhones],
+])(
+  'a call with %s is settled, held or unknown as its deliveries add up',
+  async (_, sent, expected, extras = onlyPhones) => {
+    const call = await answeredCall(extras);
+    for (const each of sent) await deliver(call, each(call));
+    expect(await books(call)).toMatchObject(expected);
+  },
+);
+
+it('a waterfall whose answer has no price is settled by its deliveries', async () => {
+  const call = await answeredCall(emailsAndPhones, null);
+  await deliver(call, waterfallBody(call, 'phone_numbers', 10));
+  await deliver(call, waterfallBody(call, 'emails', 4));
+  expect(await books(call)).toMatchObject({ status: 'settled', settled: 14 });
+});
+
+it.each([0, null])(
+  'a waterfall that found nobody is settled by its answer with the price %s',
+  async (price) => {
+    const call = await callWithPhones(warehouse, emailsAndPhones);
+    await recordPhonesAnswer(warehouse, call, [0, 0, 0], price);
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 0 });
+  },
+);
+
+it.each([[['vendor-1', 'vendor-2']], [[]]])(
+  'a delivery with the request id of a waterfall that found nobody settles its price: people %j',
+  async (ids) => {
+    const call = await callWithPhones(warehouse, emailsAndPhones);
+    await recordPhonesAnswer(warehouse, call, [0, 0, 0], null);
+    await deliver(call, waterfallBody(call, 'emails', 9, { request_id: '5' }, ids));
+    await deliver(call, waterfallBody(call, 'emails', 9, {}, ids));
+    await deliver(call, waterfallBody(call, 'emails', 9, { status: 'repeated' }, ids));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 9 });
+    expect(await statuses(call)).toEqual(['quarantined', 'applied', 'applied']);
+  },
+);
+
+it.each<[string, string, Sent]>([
+  ['no JSON', 'quarantined', () => Buffer.from('<html>502</html>')],
+  ['nothing', 'quarantined', () => Buffer.alloc(0)],
+  ['half a body', 'quarantined', (call) => phonesBody(call.ids, 24).subarray(0, 60)],
+  ['no list of people', 'quarantined', () => ({ people: 'none', credits_consumed: 5 })],
+  ['strangers', 'quarantined', () => phonesBody(['stranger-1', 'stranger-2'], 24)],
+  ['no people', 'applied', () => ({ people: [] })],
+  ['no people and a price', 'quarantined', () => ({ people: [], credits_consumed: 9 })],
+  [
+    'people without ids',
+    'quarantined',
+    () => ({ people: [{ phone_numbers: [] }, {}], credits_consumed: 16 }),
+  ],
+  ['an impossible price', 'quarantined', (call) => phonesBody(call.ids, 1_000_000)],
+])('a body with %s is %s, and the honest delivery settles the call', async (_, status, other) => {
+  for (const isFirst of [true, false]) {
+    const call = await answeredCall();
+    if (!isFirst) await deliver(call, phonesBody(call.ids, 24));
+    await deliver(call, other(call));
+    expect((await statuses(call)).at(-1)).toBe(status);
+    if (isFirst) await deliver(call, phonesBody(call.ids, 24));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  }
+});
+
+it('a body with an impossible price makes its call unknown, and the run continues', async () => {
+  const call = await answeredCall();
+  await deliver(call, phonesBody(call.ids, 1_000_000));
+  expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+  expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running', pauseReason: null });
+});
+
+it('a price in each part that exceeds the reservation only together pauses the run', async () => {
+  const call = await answeredCall();
+  for (const id of call.ids) await deliver(call, phonesBody([id], 24));
+  expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'paused' });
+});
+
+it('the token decides the call, whatever request id a body has', async () => {
+  const [own, other] = [await answeredCall(), await answeredCall()];
+  await deliver(own, phonesBody(other.ids, 24, { request_id: other.requestId }));
+  for (const call of [own, other]) expect(await books(call)).toMatchObject({ status: 'awaiting' });
+  await deliver(own, phonesBody(own.ids, 24, { request_id: other.requestId }));
+  expect(await books(own)).toMatchObject({ status: 'settled', settled: 27 });
+  expect(await books(other)).toMatchObject({ status: 'awaiting' });
+});
+
+it('a token expires when its call is older than results are kept', async () => {
+  const call = await answeredCall();
+  await warehouse.query`
+    update attempts set admitted_at = now() - interval '31 days' where run_id = ${call.runId}`;
+  await deliver(call, phonesBody(call.ids, 24));
+  expect(await statuses(call)).toEqual([]);
+});
+
+describe('people of an answer', () => {
+  it.each<[string, readonly (0 | 1)[], object]>([
+    ['billed and not listed', [1, 1, 0], { uniqueEnrichedRecords: 3 }],
+    ['beyond its count', [1, 1, 1], { uniqueEnrichedRecords: 1, missingRecords: 2 }],
+  ])('a call waits for the results of people %s', async (_, matches, counts) => {
+    const call = await callWithPhones(warehouse);
+    await recordPhonesAnswer(warehouse, call, matches, 3, 'pending', counts);
+    await deliver(call, phonesBody(call.ids.slice(0, 2), 16));
+    expect(await books(call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+  });
+
+  it('a call waits for the results of a person who was not asked for, and settles them', async () => {
+    const surplus = [{ id: 'surplus', first_name: 'Zed', last_name: 'Foreign' }];
+    const call = { ...(await callWithPhones(warehouse)), surplus };
+    await recordPhonesAnswer(warehouse, call);
+    await deliver(call, phonesBody(call.ids.slice(0, 2), 16));
+    expect(await books(call)).toMatchObject({ status: 'awaiting' });
+    await deliver(call, {
+      people: [...call.ids.slice(2), 'surplus'].map((id) => ({ id, phone_numbers: [] })),
+    });
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 19 });
+  });
+
+  it('the results that a call expects are filled, missing or expected, with the delivery', async () => {
+    const call = await answeredCall();
+    await deliver(call, phonesBody(call.ids.slice(0, 1), 8));
+    await deliver(call, none('b')(call));
+    const rows = await warehouse.query`
+      select e.status, d.credits::int as credits
+      from expected_results e left join webhook_deliveries d using (delivery_id)
+      where e.attempt_id = ${call.attemptId} order by person_id`;
+    expect(rows).toEqual([
+      { status: 'filled', credits: 8 },
+      { status: 'missing', credits: 0 },
+      { status: 'expected', credits: null },
+    ]);
+  });
+});
+
+it('a price of an unknown call stays held if its worker finds the call refused', async () => {
+  const call = await callWithPhones(warehouse);
+  await markUnknown(warehouse, call.attemptId, 'the worker was lost');
+  await deliver(call, phonesBody(call.ids, 24));
+  await closeWithoutCost(warehouse, call.attemptId, { status: 'refused', reason: 'HTTP 429' });
+  expect(await books(call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
+});
+
+it('e-mails of a waterfall do not show that people have no phone', async () => {
+  const call = await answeredCall(emailsAndPhones);
+  await deliver(call, waterfallBody(call, 'emails', 4));
+  const rows = await warehouse.query`
+    select from lookup_history join lookup_runs using (lookup_run)
+    where run_id = ${call.runId} and field_group = 'waterfall_phone' and not found`;
+  expect(rows).toEqual([]);
+});
+
+it('a call that passes midnight is settled in the day of its admission, and the next day is free', async () => {
+  const calendar = await openTestWarehouse();
+  // Found before the function of PostgreSQL, by the search path of every connection.
+  await calendar.query`
+    create table shift (ahead interval);
+    insert into shift values ('0');
+    create function clock_timestamp() returns timestamptz language sql volatile
+      as 'select pg_catalog.clock_timestamp() + (select ahead from shift)';
+    insert into default_budgets (period, credits_limit) values ('day', 27)`;
+  const days = async () => {
+    return calendar.query`
+      select reserved::float8, settled::float8
+      from budgets where budget_id like 'day:%' order by budget_id`;
+  };
+  const call = await callWithPhones(calendar);
+  await expect(callWithPhones(calendar)).rejects.toThrow('over_budget');
+  await calendar.query`update shift set ahead = '1 day'`;
+  await callWithPhones(calendar);
+  await recordPhonesAnswer(calendar, call);
+  await deliverTo(calendar, call, phonesBody(call.ids, 24));
+  expect(await days()).toEqual([
+    { reserved: 0, settled: 27 },
+    { reserved: 27, settled: 0 },
+  ]);
+  await calendar.close();
+});
