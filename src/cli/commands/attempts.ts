@@ -70,8 +70,6 @@ Examples:
           if (options.json === true) return printJson<'attempt-list'>(attempts);
           if (attempts.length === 0) return print(`no calls of the status ${status}`);
           print(isCall ? describeFields(attempts[0]!) : describeAttempts(attempts));
-          if (attempts.length === options.limit)
-            tell('there may be more, older calls: a higher --limit shows them');
           if (status === 'overdue' || attempts.some((attempt) => attempt.status === 'unknown'))
             tell(
               'next: enrich attempts settle ATTEMPT --credits N if the service billed the call, enrich attempts ' +
@@ -250,17 +248,7 @@ function listDeliveriesCommand(): Command {
             limit: options.limit,
           }),
         );
-        const columns = [
-          'delivery_id',
-          'run_id',
-          'origin',
-          'status',
-          'late',
-          'people',
-          'credits',
-          'received_at',
-          'reason',
-        ] as const;
+        const columns = ['delivery_id', 'run_id', 'origin', 'status', 'people', 'credits', 'reason'] as const;
         const text = deliveries.length === 0 ? 'no such deliveries' : listTable(deliveries, columns);
         printFacts(options.json, deliveries, text);
       },

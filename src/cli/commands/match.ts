@@ -101,11 +101,13 @@ function asWritten(person: Identity, written: string | undefined): Identity {
 
 /** Within JSON strings, line ends are escaped, so those that are left are formatting: the output is one line. */
 function printRaw({ raw }: MatchAnswer): void {
-  const lines = raw
-    .toString()
-    .trim()
-    .split(/[\r\n]+/);
-  write(process.stdout, `${lines.map((line) => line.trim()).join(' ')}\n`);
+  write(
+    process.stdout,
+    `${raw
+      .toString()
+      .trim()
+      .replaceAll(/\s*[\r\n]+\s*/g, ' ')}\n`,
+  );
 }
 
 function printAnswer({ person, requestId }: MatchAnswer): void {

@@ -9,17 +9,7 @@ import { defaultApiKey, startSandbox, type SandboxOptions } from '../../sandbox/
 import { print } from '../terminal/output.ts';
 import { untilStopped } from '../session/session.ts';
 
-interface SandboxFlags extends Pick<
-  SandboxOptions,
-  | 'rateLimits'
-  | 'matchRate'
-  | 'personBytes'
-  | 'latency'
-  | 'lateDelay'
-  | 'seed'
-  | 'tokenCalls'
-  | 'stateDirectory'
-> {
+interface SandboxFlags extends Omit<SandboxOptions, 'apiKeys' | 'apiKey' | 'now' | 'scenario'> {
   readonly port: number;
   readonly apiKey?: string;
   readonly apiKeyFile?: string;

@@ -34,11 +34,9 @@ export function undoCommand(): Command {
     .option('--yes', 'do it without asking')
     .option(...jsonOption)
     .explain(`
-Contacts that only the export of this run has lose their data. Other exports decide about all other contacts. The run
-must have ended. Settled credits are not refunded.
-
-The people stay known: the same file, such as under its right source, gets their data without calls. With
---discard-answers the warehouse forgets what the answers of the run said, and the next run asks and pays again.
+Contacts that only the export of this run has lose their data; other exports decide about the others. The people stay
+known: the same file under its right source gets their data without calls. With --discard-answers, the next run asks and
+pays again. The run must have ended, and settled credits are not refunded (docs/undo.md).
 
 Examples:
   enrich undo latest

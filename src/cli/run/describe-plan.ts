@@ -95,15 +95,14 @@ function describeShortBudget(
   const isOfRun = isBudgetOfRun(budget);
   const name = isOfRun ? 'the limit of the run (--max-credits)' : `budget ${budget}`;
   const [left, expected] = [Number(available), Number(credits.expected)];
-  const enough = formatNumber(Math.floor((people * left) / expected));
+  const enough = formatNumber(Math.floor((people * Math.max(0, left)) / expected));
   const reach =
-    expected > left ? `, for about ${enough} of ${countedPeople(people)}` : ', less than the worst case';
-  const next = isOfRun ? '' : ' or its next period begins (--on-budget finish: it ends)';
+    expected > left ? `for about ${enough} of ${countedPeople(people)}` : 'less than the worst case';
   const then =
     onEmpty === 'finish'
       ? 'people beyond it become over_budget, and a later run asks for them'
-      : `when it is empty, the run pauses until it is raised${next}`;
-  return `  ${name} has ${left <= 0 ? 'no credits left' : `${formatNumber(available)} left${reach}`}: ${then}`;
+      : 'when it is empty, the run pauses until it is raised (--on-budget finish: it ends)';
+  return `  ${name} has ${formatNumber(available)} left, ${reach}: ${then}`;
 }
 
 /** Prints a plan, and to standard error the mapping of its columns. */

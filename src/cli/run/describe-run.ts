@@ -41,7 +41,8 @@ function notesOf(facts: RunFacts): string[] {
   const explained = outcomesWithReason.filter((outcome) => facts.outcomes[outcome] !== undefined);
   if (explained.length > 0)
     notes.push(
-      `  reasons of rows that are ${explained.join(' or ')}: ${statementOfReasons(facts.run_id, explained)}`,
+      `  reasons of rows that are ${explained.join(' or ')}: enrich sql -c "select row_number, outcome, reason from ` +
+        `run_rows where run_id = '${facts.run_id}' and outcome in ('${explained.join("', '")}')"`,
     );
   const { cancelled, status } = facts;
   if (cancelled && status === 'cancelled')
@@ -87,11 +88,6 @@ function notesOnLateResults({ late_results: late, credits }: RunFacts): string[]
 
 /** A row with such an outcome gets no person, and its reason can show that the columns are wrong. */
 const outcomesWithReason = ['identity_mismatch', 'malformed', 'rejected'] as const;
-
-function statementOfReasons(runId: string, outcomes: readonly string[]): string {
-  const chosen = `outcome in (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})`;
-  return `enrich sql -c "select row_number, outcome, reason from run_rows where run_id = '${runId}' and ${chosen}"`;
-}
 
 /** `undone on 2026-11-21 09:30 UTC by anna (the wrong file)` */
 export function describeUndone({ at, by, reason }: Undone): string {

@@ -215,7 +215,8 @@ export function withCommandFlags(command: Command): Command {
       'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
     )
     .option('--json', 'one JSON object on the last line of standard output; progress on standard error');
-  return withOptionFlags(command)
+  for (const name of inHelpOrder) command.addOption(commanderOption(name));
+  return command
     .optionsGroup(flagHeadings.export)
     .option(
       '--query <sql>',
@@ -225,11 +226,7 @@ export function withCommandFlags(command: Command): Command {
       '--encoding <name>',
       'encoding of the file, such as windows-1252 (default: UTF-8, or UTF-16 with a mark)',
     )
-    .addOption(
-      new Option('--short-rows <how>', 'rows that lack their last cells: fill them with empty ones')
-        .choices(['fill'])
-        .helpGroup(flagHeadings.export),
-    )
+    .addOption(new Option('--short-rows <how>', 'rows that lack their last cells: fill').choices(['fill']))
     .optionsGroup(flagHeadings.credits)
     .option(
       '--plan <hash>',
@@ -240,12 +237,6 @@ export function withCommandFlags(command: Command): Command {
 /** The settings of a command with the flags of `withCommandFlags`, which override the environment. */
 export function settingsOfRun(flags: CommandFlags): Config {
   return settingsOf(settingsOfOptions(flags));
-}
-
-/** Adds the flags of a run's options to a command. */
-function withOptionFlags(command: Command): Command {
-  for (const name of inHelpOrder) command.addOption(commanderOption(name));
-  return command;
 }
 
 /** Adds the flags of the options that a schedule passes to its runs. */

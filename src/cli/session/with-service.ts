@@ -64,6 +64,5 @@ export function describeService({
   if (service.baseUrl !== undefined) return `service: ${new URL(service.baseUrl).host}`;
   return temporalAddress === undefined
     ? 'service: the sandbox on this machine (invented people, no cost); set ENRICHMENT_BASE_URL for a real one'
-    : `service: the one in the settings of the workers of ${temporalAddress}; ENRICHMENT_BASE_URL is not set here, ` +
-        'so the plan does not know whom that service has answered for';
+    : 'service: that of the workers; without ENRICHMENT_BASE_URL here, the plan does not know whom it has answered for';
 }

@@ -40,15 +40,15 @@ it.each([
     'finish',
     /run \(--max-credits\) has 120 left, for about 150 of 300 people: .*over_budget/,
   ],
-  ['run:r1', '120', '100', 'pause', /has 120 left, less than the worst case: .*pauses until it is raised$/],
+  ['run:r1', '120', '100', 'pause', /has 120 left, less than the worst case: .*pauses until it is raised/],
   [
     'day:2026-11-21',
     '1200',
     '2400',
     'pause',
-    /budget day:2026-11-21 has 1,200 left, .* or its next period begins/,
+    /budget day:2026-11-21 has 1,200 left, for about 150 of 300 people: .*--on-budget finish/,
   ],
-  ['day:2026-11-21', '0', '240', 'pause', /has no credits left: when it is empty, the run pauses/],
+  ['day:2026-11-21', '0', '240', 'pause', /has 0 left, for about 0 of 300 people: when it is empty/],
 ] as const)(
   'a plan says how far %s with %s of %s expected credits goes, and what happens then (%s)',
   (budget, available, expected, onEmpty, line) => {
