@@ -98,12 +98,6 @@ describe('wrong usage', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('enrich demo is refused if workers of a Temporal server would call and pay their own service', async () => {
-    const ended = await system.here(['demo'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
-    expect(ended.stderr).toContain('  where: TEMPORAL_ADDRESS\n');
-    expect(ended.code).toBe(2);
-  });
-
   it('enrich doctor names every wrong setting', async () => {
     const ended = await system.here(['doctor'], { ENRICHMENT_BASE_URL: 'hello', RATE_LIMITS: 'many' });
     expect(ended.stdout).toMatch(/BROKEN {2}settings +ENRICHMENT_BASE_URL must be an address/);

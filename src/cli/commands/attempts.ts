@@ -69,7 +69,7 @@ Examples:
               });
           if (options.json === true) return printJson<'attempt-list'>(attempts);
           if (attempts.length === 0) return print(`no calls of the status ${status}`);
-          print(isCall ? describeFields(attempts[0]!) : describeAttempts(attempts));
+          print(isCall ? describeFields(attempts[0]!) : listTable(attempts, attemptColumns));
           if (status === 'overdue' || attempts.some((attempt) => attempt.status === 'unknown'))
             tell(
               'next: enrich attempts settle ATTEMPT --credits N if the service billed the call, enrich attempts ' +
@@ -80,24 +80,14 @@ Examples:
     );
 }
 
-/** Prints each reason once, below the table: the ids leave no room for a column of reasons. */
-function describeAttempts(attempts: readonly AttemptFacts[]): string {
-  const calls = new Map<string, number>();
-  for (const { reason } of attempts) if (reason !== null) calls.set(reason, (calls.get(reason) ?? 0) + 1);
-  return [
-    listTable(attempts, [
-      'attempt_id',
-      'status',
-      'credits_reserved',
-      'credits_stated',
-      'credits_settled',
-      'people',
-      'admitted_at',
-      'run_id',
-    ]),
-    ...[...calls].map(([reason, count]) => `  ${counted(count, 'call')}: ${reason}`),
-  ].join('\n');
-}
+const attemptColumns = [
+  'attempt_id',
+  'run_id',
+  'status',
+  'credits_reserved',
+  'credits_stated',
+  'reason',
+] as const;
 
 interface DecisionFlags extends AskingFlags, NoteFlags {
   readonly credits?: string;

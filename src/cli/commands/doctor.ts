@@ -15,6 +15,7 @@ import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { formatFreshness } from '../../domain/runs/freshness.ts';
 import { loginInHeader, isLoopback } from '../../domain/text/url-parts.ts';
 import { counted } from '../../domain/text/format.ts';
+import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import {
   afterPlainText,
@@ -120,7 +121,8 @@ export async function examine(config: Config): Promise<Finding[]> {
 /** A problem of a part is what is found about the part. */
 async function withFailures(check: () => Promise<State>): Promise<State> {
   return check().catch((error: unknown) => {
-    if (!(error instanceof Problem)) throw error;
+    if (!(error instanceof Problem))
+      return broken(withoutPersonalData((error as Error).message), 'correct what the message names');
     // The doctor never spends credits, so its findings do not mention spending.
     return broken(error.sentence.replace('; nothing was spent', ''), error.next);
   });
@@ -149,21 +151,19 @@ const writeSomeMegabytes = `create temporary table written on commit drop as
 
 async function checkDatabase(databaseUrl: string): Promise<State> {
   const where = addressWithoutPassword(databaseUrl);
-  const statement = `select current_setting('server_version_num')::int / 10000 as version`;
-  const [{ version }] = await query<{ version: number }>(databaseUrl, statement);
   await query(databaseUrl, writeSomeMegabytes);
   const { pending, newer } = await compareMigrations(databaseUrl);
   const upToDate = newer.length > 0 ? `of a newer release: ${newer.join(', ')}` : 'up to date';
   const missing = `${counted(pending.length, 'migration')} missing: the next command adds them`;
-  return ok(`${where}, PostgreSQL ${version}, ${pending.length > 0 ? missing : upToDate}`);
+  return ok(`${where}, ${pending.length > 0 ? missing : upToDate}`);
 }
 
 /** @throws Problem if the database does not answer, or refuses the statement */
-async function query<Row extends object>(databaseUrl: string, statement: string): Promise<[Row]> {
+async function query(databaseUrl: string, statement: string): Promise<void> {
   const client = clientWithTimeout(databaseUrl, answerMilliseconds);
   try {
     await client.connect();
-    return (await client.query<Row>(statement)).rows as [Row];
+    await client.query(statement);
   } catch (error) {
     throw describeDatabaseFailure(error, databaseUrl);
   } finally {
@@ -194,13 +194,7 @@ async function readPoll({ temporalCodec, temporalUiUrl }: Config, server: string
     await requireNamespace(client, temporal);
     return { ...temporal, poll: await readWorkerPoll(client, new Date()) };
   } catch (error) {
-    const failure = describeTemporalFailure(error, temporal);
-    if (failure instanceof Problem) throw failure;
-    throw new Problem('temporal.refused', `Temporal refuses this command: ${(error as Error).message}`, {
-      where: temporal.address,
-      next: 'correct the credentials for Temporal',
-      cause: error,
-    });
+    throw describeTemporalFailure(error, temporal);
   } finally {
     await client.connection.close();
   }
@@ -211,13 +205,10 @@ function examineWorkers(config: Config, { keyNames, isPlain, settings }: WorkerP
   const { keyName } = payloadCodec(config.temporalCodec);
   const findings: Finding[] = [];
   const add = (part: string, state: State): void => void findings.push({ part, ...state });
-  if (keyName === undefined && keyNames.length > 0)
-    add('encryption', attention(describePlainText(keyNames), afterPlainText));
-  if (keyName !== undefined && isPlain)
-    add(
-      'encryption',
-      attention(`a worker has no key, and this command encrypts with ${keyName}`, afterPlainText),
-    );
+  const isMixed = keyName === undefined ? keyNames.length > 0 : isPlain;
+  const mixed =
+    keyName === undefined ? describePlainText(keyNames) : 'a worker has no key, and this command encrypts';
+  if (isMixed) add('encryption', attention(mixed, afterPlainText));
   // A command may lack settings that the workers have.
   const beside = differingSettings([...settings, markSettings(config)], false);
   const differing = [...new Set([...differingSettings(settings), ...beside])];

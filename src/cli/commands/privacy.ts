@@ -81,7 +81,7 @@ function importCommand(): Command {
     .keepNote('kept with the entries; no names')
     .option(...jsonOption)
     .explain(`
-Exit code 3: a row has no identifier, so its person is not on the list.
+Exit code 3: "nameless rows" have no identifier, so the list lacks their people: correct the file, and import it again.
 
 Example:
   enrich suppress import opt-outs.csv --reason "newsletter"`)
@@ -91,14 +91,8 @@ Example:
       const { added, namelessRows, firstNameless } = await withWarehouse(config, (session) =>
         withStagedExport(session, spec, (runId) => suppressStaged(session.warehouse, runId, noteOf(options))),
       );
-      printFacts(options.json, { added, nameless_rows: namelessRows });
-      if (namelessRows === 0) return;
-      const more = namelessRows > firstNameless.length ? ' …' : '';
-      tell(
-        `${counted(namelessRows, 'row')} without an identifier, so the list lacks their people: ` +
-          `${firstNameless.join(', ')}${more}; correct the file, and import it again`,
-      );
-      process.exitCode = exitCodes.needsPerson;
+      printFacts(options.json, { added, nameless_rows: namelessRows, first_nameless_rows: firstNameless });
+      if (namelessRows > 0) process.exitCode = exitCodes.needsPerson;
     });
 }
 

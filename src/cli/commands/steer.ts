@@ -4,12 +4,11 @@ import { readRunFacts } from '../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { approvePlan, checkService } from '../run/enrich-export.ts';
 import { interruptionOf, waitForRun } from '../run/follow-run.ts';
-import { anyRun, namedRun, readRunView, reportRun } from '../run/run-status.ts';
-import { cancelRun, pauseRun, requireUnfinished, resumeRun, staysPaused } from '../run/steer-run.ts';
+import { anyRun, namedRun, printRun, readRunView, reportRun } from '../run/run-status.ts';
+import { cancelRun, pauseRun, requireUnfinished, resumeRun } from '../run/steer-run.ts';
 import { warnOfWorkers } from '../session/live-workers.ts';
 import { withSession, type Session, settingsOfExisting } from '../session/session.ts';
 import { Command, Option, jsonOption, noteOf, type JsonFlag, type NoteFlags } from '../terminal/command.ts';
-import { printFacts } from '../terminal/output.ts';
 
 export function approveCommand(): Command {
   return new Command('approve')
@@ -68,27 +67,19 @@ async function continueRun(
 }
 
 export function pauseCommand(): Command {
-  return steerCommand('pause', 'Pause a run. Calls in flight are recorded first.', pauseRun, (before) => {
-    if (!staysPaused(before)) return `paused; continue with: enrich resume ${before.runId}`;
-    const { reason = '', next = '' } = before.pauseReason ?? {};
-    return `already paused, and the reason stays: ${reason}\nnext: ${next}`;
-  });
+  const what =
+    'Pause a run. Calls in flight are recorded first. A run that is paused already keeps its reason.';
+  return steerCommand('pause', what, pauseRun);
 }
 
 export function cancelCommand(): Command {
   const what = 'End a run without further calls. Results are kept; the other rows become "cancelled".';
-  const done = ({ runId }: RunRecord): string => `cancelled; enrich status ${runId} shows its outcomes`;
   // A cancellation spends and deletes nothing, so the command never asks.
-  return steerCommand('cancel', what, cancelRun, done).addOption(new Option('--yes').hideHelp());
+  return steerCommand('cancel', what, cancelRun).addOption(new Option('--yes').hideHelp());
 }
 
 /** Makes a command that sends an update to a run, with who sent it and why. */
-function steerCommand(
-  name: string,
-  description: string,
-  steer: typeof pauseRun,
-  done: (before: RunRecord) => string,
-): Command {
+function steerCommand(name: string, description: string, steer: typeof pauseRun): Command {
   return new Command(name)
     .description(description)
     .argument('<run>', anyRun)
@@ -108,7 +99,8 @@ Example:\n  enrich ${name} latest --reason "budget review"`)
         await warnOfWorkers(session);
         const { by, reason = '' } = noteOf(flags);
         await steer(session, run, { by, reason });
-        printFacts<'run'>(flags.json, await readRunFacts(session.warehouse, run.runId), done(run));
+        const facts = await readRunFacts(session.warehouse, run.runId);
+        printRun(await readRunView(session, facts), flags.json === true);
       });
     });
 }

@@ -8,7 +8,7 @@ import { shownHeaders } from '../../domain/text/header-name.ts';
 import { fieldsOfHeader, recordedNames } from '../../ingest/columns/fields.ts';
 import { describedField } from '../../ingest/columns/opt-outs.ts';
 import type { RunRecord } from '../../runs/runs.ts';
-import { flagsOfRun, typedFlags } from './run-option-flags.ts';
+import { flagsOfRun } from './run-option-flags.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
 import type { PlannedExport } from './plan-export.ts';
 
@@ -44,7 +44,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
     ...(plan.people > 0 ? [describeExpectation(plan)] : []),
     table([
       ['time', `about ${formatElapsed(plan.etaSeconds)}, within ${plan.rateLimits}`],
-      ...typedFlags(options).map((flag, index): [string, string] => [index === 0 ? 'options' : '', flag]),
+      ...Object.entries(flagsOfRun(options)).map(([flag, value]): [string, string] => [`--${flag}`, value]),
     ]),
   ];
   if (plan.rows === 0) lines.push(noRows);

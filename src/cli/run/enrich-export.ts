@@ -22,7 +22,7 @@ import { agrees } from '../terminal/confirm.ts';
 import { tell } from '../terminal/output.ts';
 import { approvalQuestion, describeMapping, describePlan } from './describe-plan.ts';
 import { notApproved } from './describe-run.ts';
-import { interruptionOf, leaveRun, waitForRun, type OnPlan } from './follow-run.ts';
+import { interruptionOf, waitForRun, type OnPlan } from './follow-run.ts';
 import { ingestHere } from './plan-export.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import { describeUiAddress } from './run-status.ts';
@@ -35,7 +35,7 @@ import { cancelRun, resumeRun } from './steer-run.ts';
  * @param asks whether the operator at the terminal must approve the plan; false: the plan is approved
  */
 export async function enrichExport(session: Session, spec: SpecifiedRun, asks: boolean): Promise<RunFacts> {
-  const { warehouse, stack } = session;
+  const { warehouse } = session;
   await requireComponents(session, spec);
   // A signal that arrives while the run begins must not end the command as if there were no run.
   const passInterruption = holdInterruption();
@@ -53,10 +53,6 @@ export async function enrichExport(session: Session, spec: SpecifiedRun, asks: b
   passInterruption();
   // The same command again overrules neither a quality gate nor the operator: a program may repeat it.
   if (waitsForPerson(run, asks)) return readRunFacts(warehouse, runId);
-  if (interrupted.aborted && stack.temporal.embedded) {
-    await leaveRun(session, runId);
-    return readRunFacts(warehouse, runId);
-  }
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
   const isDecided = !asks || run.isApproved;
   if (isDecided && (await approveWithoutPerson(warehouse, run))) return readRunFacts(warehouse, runId);

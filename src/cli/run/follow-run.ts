@@ -3,19 +3,20 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
-import { isInProgress, type RunStatus } from '../../contract/run-statuses.ts';
+import { isInProgress, statusText, type RunStatus } from '../../contract/run-statuses.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { Problem } from '../../domain/problem.ts';
 import { onInterruption } from '../../dev/interruption.ts';
 import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
-import { readRunFacts, readRunMoney } from '../../runs/read-run-facts.ts';
+import { readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { findLostWorker, withAnswerDeadline } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
-import { tell } from '../terminal/output.ts';
-import { describeProgress, Progress } from './progress.ts';
-import { findLostWorkflow, isWorking, readRunWait } from './run-status.ts';
+import { endChangingLine, showChangingLine, tell, write } from '../terminal/output.ts';
+import { findLostWorkflow, isWorking, readRunWait, type RunWait } from './run-status.ts';
+import { counted, formatNumber } from '../../domain/text/format.ts';
+import { formatElapsed } from '../../domain/text/duration.ts';
 
 const pollMilliseconds = 250;
 /** Number of polls of the database for each check whether the workflow was terminated. */
@@ -25,6 +26,59 @@ const pollsPerWorkerCheck = 40;
 const longestWaitForCallsMilliseconds = 10_000;
 const longestDatabaseOutageMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
+
+/** Milliseconds between two lines in a log. */
+const plainLineEveryMilliseconds = 5_000;
+
+const phases: Partial<Record<RunStatus, string>> = {
+  ingesting: 'reading the file',
+  planning: 'planning',
+  running: 'enriching',
+};
+
+/** The progress of a run in one line. A narrow terminal cuts the end, so what matters least comes last. */
+export function describeProgress(
+  { status, plan }: Pick<RunRecord, 'status' | 'plan'>,
+  money: Pick<RunMoney, 'people' | 'calls' | 'settled' | 'reserved'>,
+  { reason, etaSeconds }: RunWait,
+): string {
+  const phase = phases[status] ?? statusText(status);
+  if (status !== 'running' || !plan) return [`${phase} …`, reason].filter(Boolean).join('  ');
+  const parts = [
+    phase,
+    `${formatNumber(money.people)}/${formatNumber(plan.people)}`,
+    etaSeconds !== undefined && money.people < plan.people && `ETA ${formatElapsed(etaSeconds)}`,
+    reason,
+    counted(money.calls, 'call'),
+    counted(money.settled, 'credit') +
+      (money.reserved === '0' ? '' : `, ${formatNumber(money.reserved)} reserved`),
+  ];
+  return parts.filter(Boolean).join('  ');
+}
+
+/** Shows the progress of a run on standard error: one changing line on a terminal, plain lines elsewhere. */
+class Progress {
+  readonly #stream = process.stderr;
+  #lastLineAt = Number.NEGATIVE_INFINITY;
+  #lastStatus = '';
+
+  show(status: RunStatus, line: string): void {
+    if (this.#stream.isTTY) {
+      showChangingLine(line.slice(0, (this.#stream.columns || 100) - 1));
+      return;
+    }
+    const now = performance.now();
+    if (status === this.#lastStatus && now - this.#lastLineAt < plainLineEveryMilliseconds) return;
+    this.#lastLineAt = now;
+    this.#lastStatus = status;
+    write(this.#stream, `${line}\n`);
+  }
+
+  /** Keeps the last line on the terminal. */
+  end(): void {
+    if (this.#stream.isTTY) endChangingLine();
+  }
+}
 
 /** Called once, when the run has its plan. */
 export type OnPlan = (run: RunRecord, plan: PlanSummary) => void;
@@ -203,7 +257,7 @@ function continuing(facts: RunFacts): RunFacts {
  * An embedded run has no worker after its command ends, so the run is paused: the worker of another command would send
  * its calls. On a server the workers continue.
  */
-export async function leaveRun(session: Session, runId: string): Promise<void> {
+async function leaveRun(session: Session, runId: string): Promise<void> {
   if (!session.stack.temporal.embedded) return;
   const { status } = await getRun(session.warehouse, runId);
   const next = `enrich resume ${runId}, or the same command again`;

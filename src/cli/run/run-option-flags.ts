@@ -20,7 +20,6 @@ import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { describingColumn } from '../../ingest/columns/chosen-column.ts';
-import { shellWord } from '../../domain/text/format.ts';
 import type { Config } from '../../config/settings.ts';
 import { settingsOf, type GivenSettings } from '../session/session.ts';
 import { Option, readYamlFile, wholeNumber, withoutPerson, type Command } from '../terminal/command.ts';
@@ -263,19 +262,11 @@ function commanderOption(name: keyof FlagOptions): Option {
  * @param flags as commander names them
  * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */
-export function chosenOptions(flags: object): Promise<ChosenOptions> {
-  return readOptions(flags, optionsOfCommands);
-}
+export const chosenOptions = (flags: object): Promise<ChosenOptions> => readOptions(flags, optionsOfCommands);
 
-/**
- * The options of a schedule.
- *
- * @param flags as commander names them
- * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
- */
-export function scheduledOptions(flags: object): Promise<ScheduledOptions> {
-  return readOptions(flags, optionsOfSchedules);
-}
+/** The same of a schedule. */
+export const scheduledOptions = (flags: object): Promise<ScheduledOptions> =>
+  readOptions(flags, optionsOfSchedules);
 
 async function readOptions<Name extends keyof FlagOptions>(
   flags: object,
@@ -312,11 +303,6 @@ export function flagsOfRun(options: Partial<RunOptions> | ScheduledOptions): Rec
       return text === null ? [] : [[commanderOption(name).name(), text]];
     }),
   );
-}
-
-/** The flags that a plan shows. The run keeps the content of the mapping file, not its name. */
-export function typedFlags(options: RunOptions): string[] {
-  return Object.entries(flagsOfRun(options)).map(([flag, value]) => `--${flag} ${shellWord(value)}`);
 }
 
 function shown<Name extends keyof FlagOptions>(

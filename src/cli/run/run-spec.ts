@@ -32,16 +32,15 @@ export interface SpecifiedRun extends RunSpec {
  */
 export function addressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
   const given = [file, flags.query].filter((source) => source !== undefined);
-  if (given.length !== 1) {
+  if (given.length !== 1)
     throw new UsageProblem(
       'export.address',
-      given.length === 0 ? 'no export is named' : 'more than one export is named',
+      `${given.length === 0 ? 'no' : 'more than one'} export is named`,
       {
         where: 'FILE, --query',
         next: 'name one of: a file, https://…, s3://bucket/key, - for standard input, or --query',
       },
     );
-  }
   if (flags.query !== undefined) {
     // Runs keep their query.
     const next = 'put the condition into a view or a table of the database, and select from there';

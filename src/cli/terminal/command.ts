@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { Command as CommanderCommand, InvalidArgumentError, Option } from 'commander';
+import { Command as CommanderCommand, InvalidArgumentError } from 'commander';
 import { parse } from 'yaml';
 import { describeCode, UsageProblem, type Note, type Problem } from '../../domain/problem.ts';
 import { namesPerson } from '../../domain/text/without-personal-data.ts';
@@ -15,7 +15,14 @@ export class Command extends CommanderCommand {
 
   /** Adds `--reason` and `--by`, which `noteOf` reads. @param kept where the reason is kept */
   keepNote(kept: string): this {
-    return this.addOption(reasonOption(`reason, ${kept}`)).option(...byOption);
+    const next = 'write a reason without personal data, such as the number of a ticket';
+    // The warehouse or Temporal keeps the reason, so it must not name a person.
+    const checked = (text: string): string =>
+      withoutPerson(text, { what: 'this reason', where: '--reason', next });
+    return this.option('--reason <text>', `reason, ${kept}`, checked).option(
+      '--by <name>',
+      'name of the person who decided (default: the user of this machine)',
+    );
   }
 }
 
@@ -36,23 +43,6 @@ export interface NoteFlags {
   readonly reason?: string;
   readonly by?: string;
 }
-
-/**
- * The flag `--reason`. The warehouse or Temporal keeps the reason, so it must not name a person.
- *
- * @param byDefault the reason without the flag
- */
-export function reasonOption(description: string, byDefault?: string): Option {
-  const next = 'write a reason without personal data, such as the number of a ticket';
-  return new Option('--reason <text>', description)
-    .default(byDefault)
-    .argParser((text: string) => withoutPerson(text, { what: 'this reason', where: '--reason', next }));
-}
-
-const byOption = [
-  '--by <name>',
-  'name of the person who decided (default: the user of this machine)',
-] as const;
 
 export function noteOf({ reason, by = userInfo().username }: NoteFlags): Note {
   return { by, reason };

@@ -11,7 +11,6 @@ import { openWarehouse } from '../../../src/db/database.ts';
 import { workerIdentity } from '../../../src/temporal/worker-identity.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 import { listenHere } from '../../helpers/servers/ports.ts';
-import { startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
 import { testWarehouse } from '../../helpers/database/test-warehouse.ts';
 
@@ -84,16 +83,6 @@ describe('the doctor', () => {
     expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
   });
 
-  it('enrich doctor names the migrations of a newer release that a database has', async () => {
-    const url = await createTestDatabase();
-    const warehouse = testWarehouse(openWarehouse(url));
-    onTestFinished(() => warehouse.close());
-    await warehouse.query`insert into kysely_migration (name, timestamp) values ('0002-later', 'now')`;
-    expect((await finding('database', { DATABASE_URL: url })).what).toContain(
-      'of a newer release: 0002-later',
-    );
-  });
-
   it('enrich doctor finds a database that accepts only reads, and leaves nothing in one that is written', async () => {
     const url = await createTestDatabase();
     const warehouse = testWarehouse(openWarehouse(url));
@@ -116,23 +105,6 @@ describe('the doctor', () => {
     const findings = await examine(readConfig(settings));
     const broken = findings.filter(({ state }) => state === 'broken').map(({ part }) => part);
     expect(broken).toEqual(['database', 'temporal']);
-  });
-
-  it('enrich doctor ends, and checks Temporal, although the database answers no query', async () => {
-    const [loggedIn, ready] = [Buffer.from('R\0\0\0\x08\0\0\0\0'), Buffer.from('Z\0\0\0\x05I')];
-    const silent = await startScriptedServer(
-      () => {},
-      (socket) => Boolean(socket.once('data', () => socket.write(Buffer.concat([loggedIn, ready])))),
-    );
-    onTestFinished(() => silent.close());
-    const settings = {
-      ENRICH_DATA_DIR: home,
-      TEMPORAL_ADDRESS: temporal.address,
-      DATABASE_URL: `postgres://127.0.0.1:${silent.port}/enrich`,
-    };
-    const findings = await examine(readConfig(settings));
-    expect(findings).toContainEqual(expect.objectContaining({ part: 'temporal', state: 'attention' }));
-    expect(findings).toContainEqual(expect.objectContaining({ part: 'database', state: 'broken' }));
   });
 
   it('enrich doctor warns of a Temporal without workers, and of workers with other settings', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeProgress } from '../../../src/cli/run/progress.ts';
+import { describeProgress } from '../../../src/cli/run/follow-run.ts';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { plan } from '../../helpers/outputs/run-facts.ts';
 

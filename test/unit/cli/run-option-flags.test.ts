@@ -18,11 +18,6 @@ it('a repeated --reveal or --waterfall asks for the fields of each', async () =>
   });
 });
 
-it('chosenOptions() stores the names of --reveal in a fixed order', async () => {
-  const { reveal } = await chosenOptions({ reveal: 'Phone, email' });
-  expect(reveal).toEqual(['email', 'phone']);
-});
-
 it.each(['fax', 'email,fax', ''])(
   'chosenOptions() refuses --reveal "%s" and lists the names',
   async (reveal) => {
@@ -76,10 +71,6 @@ it('flagsOfRun() shows every flag of a schedule as it was given', async () => {
     'max-credits-per-person': '20',
     'late-deadline': '12h',
   });
-});
-
-it('flagsOfRun() shows no default of a schedule', async () => {
-  expect(flagsOfRun(await scheduledOptions({}))).toEqual({});
 });
 
 it('flagsOfRun() shows the options of a run with values, those that only commands have included', async () => {

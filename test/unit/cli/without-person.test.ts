@@ -1,9 +1,8 @@
-import { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { addressOf } from '../../../src/cli/run/run-spec.ts';
 import { chosenOptions } from '../../../src/cli/run/run-option-flags.ts';
 import { defineSchedule } from '../../../src/cli/schedule/schedule-definition.ts';
-import { reasonOption, withoutPerson } from '../../../src/cli/terminal/command.ts';
+import { Command, withoutPerson } from '../../../src/cli/terminal/command.ts';
 import { refusePersonalColumns } from '../../../src/ingest/columns/chosen-column.ts';
 import { exportFiles } from '../../helpers/exports/export-file.ts';
 import cases from '../../data/cli/without-person.json' with { type: 'json' };
@@ -37,9 +36,8 @@ it('enrich run refuses --query with an address before it reads a row', () => {
   );
 });
 
-it('reasonOption() refuses a reason with an address', () => {
-  const command = new Command('undo').addOption(reasonOption('reason', 'enrich undo')).exitOverride();
-  expect(command.opts()).toEqual({ reason: 'enrich undo' });
+it('keepNote() refuses a reason with an address', () => {
+  const command = new Command('undo').keepNote('kept').exitOverride();
   expect(command.parse(['--reason', 'ticket 17'], { from: 'user' }).opts()).toEqual({ reason: 'ticket 17' });
   expect(() => command.parse(['--reason', 'ada@orbit.example asked'], { from: 'user' })).toThrow(
     'this reason seems to name a person',
