@@ -46,7 +46,7 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
     ['START', 'enrich.demo'],
     ['COMPLETE', 'enrich.demo'],
   ]);
-  expect(ended.stderr).toContain('read as demo, as --source says:');
+  expect(ended.stderr).toContain('read as demo:');
   const folder = join(system.directory, 'import');
   await system.here(['export', '--for', 'hubspot', '--source', 'demo', '--output', folder]);
   const { parts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as {

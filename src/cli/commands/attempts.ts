@@ -146,13 +146,8 @@ async function decide(
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
     for (const attempt of attempts) refuseLessThanStated(attempt, creditsFor(attempt), isRelease);
     if (credits === '0') await warnOfBill(warehouse, serviceName(config), attempts);
-    if (options.json !== true)
-      for (const attempt of attempts)
-        tell(
-          `${attempt.attempt_id}: ${counted(attempt.people, 'person', 'people')}, ` +
-            `${attempt.credits_reserved} credits held; would settle ${creditsFor(attempt)}`,
-        );
-    const question = `decide about ${counted(attempts.length, 'call')}?`;
+    tell(listTable(attempts, attemptColumns));
+    const question = `settle ${counted(attempts.length, 'call')} at ${credits ?? 'all reserved'} credits?`;
     const isDecided = await approves(question, options, 'nothing was decided');
     if (isDecided)
       for (const attempt of attempts)
@@ -161,10 +156,8 @@ async function decide(
           ...noteOf(options),
         });
     const after = await Promise.all(attempts.map(({ attempt_id: id }) => getAttempt(warehouse, id)));
-    if (options.json === true) return printJson({ decided: isDecided, attempts: after });
-    if (isDecided)
-      for (const { attempt_id: id, credits_settled: settled } of after)
-        print(`${id}: settled with ${settled ?? '0'} credits`);
+    const text = listTable(after, ['attempt_id', 'status', 'people', 'credits_settled']);
+    printFacts(options.json, { decided: isDecided, attempts: after }, text);
   });
 }
 

@@ -36,14 +36,8 @@ interface ExportFlags extends Partial<CrmImportFlags> {
 export function exportCommand(): Command {
   return new Command('export')
     .description('Write enriched contacts as CSV, JSON Lines or Parquet, or as files that a CRM imports.')
-    .option(
-      '--output <path>',
-      'file or s3://bucket/key, or with --for a folder; an earlier one is replaced (default: standard output)',
-    )
-    .option(
-      '--run <run>',
-      'contacts that have their person from this run, with their values of today; "latest" is the newest run',
-    )
+    .option('--output <path>', 'file or s3://bucket/key, or with --for a folder (default: standard output)')
+    .option('--run <run>', 'contacts that have their person from this run; "latest" is the newest run')
     .option('--source <name>', 'contacts of this CRM')
     .option('--since <cursor>', 'contacts that changed after this cursor, which --json prints')
     .addOption(
@@ -59,16 +53,9 @@ export function exportCommand(): Command {
         .choices(exportedTableNames)
         .default('contacts', 'contacts'),
     )
-    .option(
-      '--select <columns>',
-      'columns in this order, joined by commas (default: all; of contacts, without attempt_id, row_number, service ' +
-        'and person_key)',
-    )
+    .option('--select <columns>', 'columns in this order, joined by commas (default: docs/exporting.md)')
     .addOption(
-      new Option(
-        '--format <format>',
-        'form of the file (default: by the ending of --output, otherwise csv)',
-      ).choices(exportFormatNames),
+      new Option('--format <format>', 'default: by the ending of --output').choices(exportFormatNames),
     )
     .option('--json', 'with --output: what was written as one JSON object; with --for the manifest')
     .explain(`
@@ -123,8 +110,6 @@ async function writeTable(
     counted(rows, table === 'contacts' ? 'contact' : 'row') + (output === undefined ? '' : ` in ${output}`),
   );
   if (suppressed > 0) tell(`${counted(suppressed, 'contact')} left out: on the suppression list`);
-  else if (rows === 0 && runId !== undefined)
-    tell(`no contact has its person from ${runId}; without --run all contacts are exported`);
   if (output !== undefined && options.json === true)
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
 }

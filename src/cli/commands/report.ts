@@ -33,12 +33,7 @@ export function reportCommand(): Command {
   return new Command('report')
     .description('Report on a run: outcomes, coverage, credits and waste, calls, late results.')
     .argument('<run>', anyRun)
-    .addOption(
-      new Option(
-        '--format <format>',
-        'format (default: by the file’s extension, otherwise terminal)',
-      ).choices(reportFormats),
-    )
+    .addOption(new Option('--format <format>', 'default: by the file’s extension').choices(reportFormats))
     .option('--output <file>', 'file, which is replaced (default: standard output)')
     .option(
       '--truth <file>',

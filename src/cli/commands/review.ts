@@ -76,22 +76,19 @@ const decisions = {
   confirm: {
     verdict: 'confirmed',
     description: 'Decide that a contact is a known person, whose data it gets.',
-    help: 'The confirmation of another person for the contact is withdrawn.',
   },
   reject: {
     verdict: 'rejected',
     description: 'Decide that a contact is not a known person. It loses the data of the person.',
-    help: 'The contact can still get another person.',
   },
   withdraw: {
     verdict: 'withdrawn',
     description: 'Withdraw a decision: the evidence decides again.',
-    help: 'The decision stays in the history of the contact.',
   },
 } as const;
 
 function decisionCommand(name: keyof typeof decisions): Command {
-  const { verdict, description, help } = decisions[name];
+  const { verdict, description } = decisions[name];
   return new Command(name)
     .description(description)
     .argument('<source>', 'source of the contact, as list shows it')
@@ -100,7 +97,7 @@ function decisionCommand(name: keyof typeof decisions): Command {
     .option('--yes', 'record the decision without asking')
     .keepNote('kept with the decision; no names')
     .option(...jsonOption)
-    .explain(`\n${help}\n\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
+    .explain(`\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
     .action(async (source: string, contactId: string, personId: string, options: NoteFlags & AskingFlags) => {
       const decision = { source, contactId, personId, verdict };
       const show = ({ personBefore, personNow, isNew }: DecidedContact, recorded: boolean): void => {

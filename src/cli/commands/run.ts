@@ -7,7 +7,7 @@ import { enrichExport } from '../run/enrich-export.ts';
 import { planExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { readRunView, reportRun } from '../run/run-status.ts';
-import { isCredentialMissing, withSession, withWarehouse } from '../session/session.ts';
+import { withSession, withWarehouse } from '../session/session.ts';
 import { describeService } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
 import { tell } from '../terminal/output.ts';
@@ -81,10 +81,6 @@ Examples:
     .action(async (file: string | undefined, options: CommandFlags) => {
       const config = settingsOfRun(options);
       tell(describeService(config));
-      if (isCredentialMissing(config))
-        tell(
-          'note: enrich run refuses this plan: neither ENRICHMENT_API_KEY nor ENRICHMENT_ACCESS_TOKEN is set',
-        );
       const spec = await specifyRun(addressOf(file, options), options, config);
       await withWarehouse(config, async (session) => {
         printPlan(await planExport(session, spec), options.json === true);

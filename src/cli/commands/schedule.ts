@@ -41,10 +41,7 @@ function setCommand(): Command {
     )
     .requiredOption('--cron <line>', 'times: minute, hour, day of the month, month, day of the week')
     .option('--timezone <name>', 'time zone of --cron and {date} (default: UTC)')
-    .option(
-      '--newest <pattern>',
-      'newest file of a pattern, such as "/exports/hubspot-*.csv" or "s3://crm/*.csv"',
-    )
+    .option('--newest <pattern>', 'newest file of a pattern, such as "/exports/*.csv" or "s3://crm/*.csv"')
     .option('--every-new <pattern>', 'files of a pattern whose content was not enriched before, oldest first')
     .option('--query <sql>', 'SELECT on the warehouse; {date} becomes the date')
     .addOption(

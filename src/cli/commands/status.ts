@@ -1,5 +1,4 @@
-import { describeAskedService, sandbox } from '../../domain/runs/run-options.ts';
-import { counted, formatNumber } from '../../domain/text/format.ts';
+import { formatNumber } from '../../domain/text/format.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { listRuns } from '../../runs/runs.ts';
 import { anyRun, correctedFacts, describeUiAddress, printRun, readRunView } from '../run/run-status.ts';
@@ -52,6 +51,4 @@ async function showRuns(session: Session, flags: JsonFlag & { limit: number }): 
   for (const { facts, status } of views)
     if (status !== facts.status && facts.reason !== null)
       hint(`  ${facts.run_id}: ${facts.reason}\n  next: ${facts.next ?? ''}`);
-  const ofSandbox = views.filter(({ facts }) => facts.service === sandbox).length;
-  if (ofSandbox > 0) hint(`  ${counted(ofSandbox, 'run')} asked ${describeAskedService(sandbox)}`);
 }

@@ -1,4 +1,11 @@
-import { Command, jsonOption, noteOf, type AskingFlags, type NoteFlags } from '../terminal/command.ts';
+import {
+  Command,
+  jsonOption,
+  Option,
+  noteOf,
+  type AskingFlags,
+  type NoteFlags,
+} from '../terminal/command.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -28,7 +35,7 @@ export function undoCommand(): Command {
   return new Command('undo')
     .description('Take the contact records of a run back. What was paid for stays known.')
     .argument('<run>', anyRun)
-    .option('--revert', 'revert an earlier undo of the run')
+    .addOption(new Option('--revert', 'revert an earlier undo of the run').conflicts('discardAnswers'))
     .option('--discard-answers', 'also remove what its answers said: a rerun pays again; cannot be reverted')
     .keepNote('kept with the run; no names')
     .option('--yes', 'do it without asking')
@@ -117,17 +124,12 @@ function requireEnded(run: RunRecord): void {
   });
 }
 
-/** @throws Problem if the answers are to be discarded and to come back */
-function requireAnswers(
-  { runId, isDiscarded }: RunRecord,
-  { revert, discardAnswers: discards }: UndoFlags,
-): void {
-  if (revert !== true || (!isDiscarded && discards !== true)) return;
+/** @throws Problem `undo.answers-discarded` */
+function requireAnswers({ runId, isDiscarded }: RunRecord, { revert }: UndoFlags): void {
+  if (revert !== true || !isDiscarded) return;
   throw new UsageProblem('undo.answers-discarded', 'discarded answers cannot come back', {
     where: `--revert of ${runId}`,
-    next: isDiscarded
-      ? 'enrich the file again: the service is asked for its people again, and paid'
-      : 'leave out --discard-answers',
+    next: 'enrich the file again: the service is asked for its people again, and paid',
   });
 }
 

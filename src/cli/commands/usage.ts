@@ -1,7 +1,7 @@
 import { keepCreditStatement } from '../../calls/credit-statement.ts';
 import { serviceName } from '../../config/settings.ts';
 import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
-import { exitCodes, Problem } from '../../domain/problem.ts';
+import { exitCodes } from '../../domain/problem.ts';
 import { callsLeft } from '../../domain/rates/rate-limit.ts';
 import type { PollDependencies } from '../../late-results/sync-late-results.ts';
 import { reconcileCredits } from '../../ledger/credit-statements.ts';
@@ -38,9 +38,9 @@ Examples:
     });
 }
 
-async function showUsage({ client, service }: PollDependencies, json: boolean | undefined): Promise<void> {
+async function showUsage({ client }: PollDependencies, json: boolean | undefined): Promise<void> {
   const [calls, statement] = await Promise.allSettled([client.apiUsage(), client.creditUsage()]);
-  if (calls.status === 'rejected' && statement.status === 'rejected') throw notStated(calls.reason, service);
+  if (calls.status === 'rejected' && statement.status === 'rejected') throw calls.reason;
   const windows = statedBy(calls, 'rate windows')?.flatMap(windowsOf) ?? null;
   const credits = statedBy(statement, 'credits');
   if (json === true) return printJson({ windows, credits: credits && inDecimals(credits) });
@@ -56,16 +56,6 @@ function statedBy<Stated>(result: PromiseSettledResult<Stated>, what: string): S
   tell(`the service does not state the ${what}: ${result.reason.sentence}`);
   process.exitCode = exitCodes.needsPerson;
   return null;
-}
-
-/** The general advice of these failures is for paused runs. */
-function notStated(failure: unknown, service: string): unknown {
-  if (!(failure instanceof ServiceFailure)) return failure;
-  return new Problem('usage.not-offered', `the service states no usage: ${failure.sentence}`, {
-    where: service,
-    next: 'use a master key, or one with the scope for usage statistics; enrich budget show has own figures',
-    cause: failure,
-  });
 }
 
 function windowsOf({ path, action, windows }: OperationUsage) {

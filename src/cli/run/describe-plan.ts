@@ -158,7 +158,7 @@ export function describeMapping({
   const given = options.mapping?.['columns'] as Readonly<Record<string, unknown>> | undefined;
   const unused = names.filter((_, column) => fields[column] === undefined);
   return [
-    describeSource(source, options),
+    `read as ${source ?? 'an unknown source'}:`,
     table(
       names.flatMap((name, column) => {
         const field = fields[column];
@@ -169,10 +169,4 @@ export function describeMapping({
     ...warnings.map((warning) => `  note: ${warning}`),
     ...(unused.length === 0 ? [] : [`  not used to find people: ${visibleInLine(shownHeaders(unused))}`]),
   ].join('\n');
-}
-
-function describeSource(source: string | null, { source: flag, mapping }: RunOptions): string {
-  if (flag !== null) return `read as ${source}, as --source says:`;
-  if (mapping?.['source'] !== undefined) return `read as ${source}, as the mapping file says:`;
-  return `recognised as ${source ?? 'nothing'}:`;
 }

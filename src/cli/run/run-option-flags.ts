@@ -217,20 +217,11 @@ export function withCommandFlags(command: Command): Command {
   for (const name of inHelpOrder) command.addOption(commanderOption(name));
   return command
     .optionsGroup(flagHeadings.export)
-    .option(
-      '--query <sql>',
-      'SELECT on the warehouse instead of a file, such as "select * from crm.contacts"',
-    )
-    .option(
-      '--encoding <name>',
-      'encoding of the file, such as windows-1252 (default: UTF-8, or UTF-16 with a mark)',
-    )
+    .option('--query <sql>', 'SELECT on the warehouse instead of a file')
+    .option('--encoding <name>', 'encoding of the file, such as windows-1252 (default: UTF-8)')
     .addOption(new Option('--short-rows <how>', 'rows that lack their last cells: fill').choices(['fill']))
     .optionsGroup(flagHeadings.credits)
-    .option(
-      '--plan <hash>',
-      'hash of the only plan that may run, with its pilot and gates (enrich plan prints it)',
-    );
+    .option('--plan <hash>', 'hash of the only plan that may run (enrich plan prints it)');
 }
 
 /** The settings of a command with the flags of `withCommandFlags`, which override the environment. */

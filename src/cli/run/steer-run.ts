@@ -111,7 +111,7 @@ async function hasEnded({ warehouse }: Session, runId: string): Promise<boolean>
  * Whether a run is paused until the operator resumes it. Another pause would only replace its reason, and with it a
  * quality gate. A run that waits for a budget continues automatically, so it can be paused.
  */
-export function staysPaused({ status, pauseReason }: RunRecord): boolean {
+function staysPaused({ status, pauseReason }: RunRecord): boolean {
   return status === 'paused' && needsResume(pauseReason);
 }
 

@@ -51,31 +51,18 @@ export async function putSchedule(
 
 /** @throws Problem `schedule.unknown`, `schedule.foreign`, `schedule.refused` */
 export async function getSchedule(client: Client, name: string): Promise<KnownSchedule> {
-  const known = await findSchedule(client, name);
-  if (known) return known;
-  throw new UsageProblem('schedule.unknown', `there is no schedule "${name}"`, {
-    where: name,
-    next: 'enrich schedule show shows all of them',
+  const handle = client.schedule.getHandle(name);
+  const description = await handle.describe().catch((error: unknown) => {
+    if (!(error instanceof ScheduleNotFoundError)) throw refused(name, error);
+    const next = 'enrich schedule show shows all of them';
+    throw new UsageProblem('schedule.unknown', `there is no schedule "${name}"`, { where: name, next });
   });
-}
-
-/** As `getSchedule`. @returns undefined if there is no such schedule */
-async function findSchedule(client: Client, name: string): Promise<KnownSchedule | undefined> {
-  const description = await client.schedule
-    .getHandle(name)
-    .describe()
-    .catch((error: unknown) => {
-      if (error instanceof ScheduleNotFoundError) return undefined;
-      throw refused(name, error);
-    });
-  if (description === undefined) return undefined;
-  if (description.action.workflowType !== workflowTypes.scheduled) {
-    throw new UsageProblem('schedule.foreign', `"${name}" is a schedule of another program`, {
-      where: name,
-      next: 'choose another name; enrich schedule show shows the schedules of enrich',
-    });
-  }
-  return { definition: definitionOf(description), description };
+  if (description.action.workflowType === workflowTypes.scheduled)
+    return { definition: definitionOf(description), description };
+  throw new UsageProblem('schedule.foreign', `"${name}" is a schedule of another program`, {
+    where: name,
+    next: 'choose another name; enrich schedule show shows the schedules of enrich',
+  });
 }
 
 /** Lists all schedules that enrich exports, by name. Temporal's list may miss changes of the last second. */
@@ -84,7 +71,9 @@ export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
   for await (const { scheduleId, action } of client.schedule.list()) {
     if (action?.workflowType !== workflowTypes.scheduled) continue;
     // The list may still have a schedule that was deleted a moment ago.
-    const known = await findSchedule(client, scheduleId);
+    const known = await getSchedule(client, scheduleId).catch((error: Problem) => {
+      if (error.type !== 'schedule.unknown') throw error;
+    });
     if (known) schedules.push(known);
   }
   return schedules.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));

@@ -56,8 +56,16 @@ export async function startOwnWorker(
       })
     : undefined;
   if (receiver) atEnd(() => receiver.close());
-  const notifier = startNotifier(parts);
-  if (notifier) atEnd(() => notifier.close());
+  const { notify } = config;
+  const channels = [
+    ...(notify.url === undefined ? [] : [urlChannel(notify.url, notify.secret)]),
+    ...(notify.command === undefined ? [] : [commandChannel(notify.command)]),
+  ];
+  const notifier = new Notifier({ warehouse, channels, events: notify.on, log });
+  if (channels.length > 0) {
+    notifier.start();
+    atEnd(() => notifier.close());
+  }
   const { url, apiKey, namespace } = config.lineage;
   const source = { namespace, databaseUrl: stack.databaseUrl, version };
   const lineage = url === undefined ? undefined : startLineage(warehouse, { url, apiKey }, source, log);
@@ -92,16 +100,4 @@ export async function startOwnWorker(
   });
   atEnd(() => worker.stop());
   return { worker, receiver };
-}
-
-/** Starts notifications to NOTIFY_URL and NOTIFY_COMMAND; undefined if neither is set. */
-function startNotifier({ config: { notify }, warehouse, log }: WorkerParts): Notifier | undefined {
-  const channels = [
-    ...(notify.url === undefined ? [] : [urlChannel(notify.url, notify.secret)]),
-    ...(notify.command === undefined ? [] : [commandChannel(notify.command)]),
-  ];
-  if (channels.length === 0) return undefined;
-  const notifier = new Notifier({ warehouse, channels, events: notify.on, log });
-  notifier.start();
-  return notifier;
 }

@@ -224,14 +224,9 @@ function announceWorker(config: Config): () => Promise<void> {
   return () => Promise.resolve(withdraw(workers, mark));
 }
 
-/** A real service needs a credential; the sandbox has its own. */
-export function isCredentialMissing({ service }: Config): boolean {
-  return service.baseUrl !== undefined && !service.credential;
-}
-
-/** @throws Problem `setting.missing` */
-function requireCredential(config: Config): void {
-  if (!isCredentialMissing(config)) return;
+/** A real service needs a credential; the sandbox has its own. @throws Problem `setting.missing` */
+function requireCredential({ service }: Config): void {
+  if (service.baseUrl === undefined || service.credential) return;
   throw new UsageProblem('setting.missing', 'a service is set without a credential', {
     where: 'ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN',
     next: 'set one of them; or unset ENRICHMENT_BASE_URL to use the sandbox',

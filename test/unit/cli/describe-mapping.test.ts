@@ -10,25 +10,15 @@ const described = (
   options = recognised,
 ): string => describeMapping({ header: [...header], mapping, source: 'crm', warnings: [], options });
 
-it('describeMapping() says who named the source, if it is not recognised', () => {
-  const source = (options: Partial<RunOptions>): string =>
-    described(['Mail'], {}, { ...recognised, ...options }).split('\n')[0]!;
-  expect(source({ source: 'crm' })).toBe('read as crm, as --source says:');
-  expect(source({ mapping: { source: 'crm' } })).toBe('read as crm, as the mapping file says:');
-  expect(source({ mapping: { encoding: 'utf-8' } })).toBe('recognised as crm:');
-});
-
 it('describeMapping() lists the columns with a field in the order of the file, then the other columns', () => {
   expect(described(['Note', 'Mail', 'Name'], { Name: 'name', Mail: 'email' })).toBe(
-    ['recognised as crm:', '  Mail  →  email', '  Name  →  name', '  not used to find people: Note'].join(
-      '\n',
-    ),
+    ['read as crm:', '  Mail  →  email', '  Name  →  name', '  not used to find people: Note'].join('\n'),
   );
 });
 
 it('describeMapping() tells columns of one name apart by their numbers', () => {
   expect(described(['Mail', 'Mail'], { 'Mail (column 2)': 'email' })).toBe(
-    ['recognised as crm:', '  Mail (column 2)  →  email', '  not used to find people: Mail'].join('\n'),
+    ['read as crm:', '  Mail (column 2)  →  email', '  not used to find people: Mail'].join('\n'),
   );
 });
 
