@@ -91,27 +91,16 @@ export function readConfig(
       flagOf,
     );
   }
-  return deepFreeze(configOf(result.data));
+  return configOf(result.data);
 }
 
 /** A part that is undefined was not set. */
 function configOf(values: SettingValues) {
-  const {
-    TEMPORAL_DEPLOYMENT_NAME: deploymentName,
-    TEMPORAL_WORKER_BUILD_ID: buildId,
-    TEMPORAL_CODEC_KEYS: codecKeys,
-    TEMPORAL_CODEC_KEYS_FILE: codecKeysFile,
-  } = values;
-  const codecKeysOrigin: CodecKeysOrigin | undefined =
-    codecKeys !== undefined
-      ? { text: codecKeys }
-      : codecKeysFile !== undefined
-        ? { file: resolve(codecKeysFile) }
-        : undefined;
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = values;
   return {
     service: {
       baseUrl: values.ENRICHMENT_BASE_URL,
-      credential: readCredential(values),
+      credential: credentialOf(values),
       callTimeoutSeconds: values.CALL_TIMEOUT,
       pollPath: values.POLL_PATH,
     } satisfies ServiceSettings,
@@ -125,7 +114,7 @@ function configOf(values: SettingValues) {
     workerVersion:
       deploymentName !== undefined && buildId !== undefined ? { deploymentName, buildId } : undefined,
     /** Undefined: payloads are not encrypted. */
-    temporalCodec: codecKeysOrigin,
+    temporalCodec: codecKeysOf(values),
     codecServer: {
       listen: values.CODEC_SERVER_LISTEN,
       uiOrigins: values.CODEC_SERVER_UI_ORIGINS,
@@ -235,8 +224,14 @@ export function runDefaults(config: Config): RunDefaults {
   };
 }
 
+function codecKeysOf(values: SettingValues): CodecKeysOrigin | undefined {
+  const { TEMPORAL_CODEC_KEYS: text, TEMPORAL_CODEC_KEYS_FILE: file } = values;
+  if (text !== undefined) return { text };
+  return file === undefined ? undefined : { file: resolve(file) };
+}
+
 /** The schema allows at most one of these settings. */
-function readCredential(values: SettingValues): Credential | undefined {
+function credentialOf(values: SettingValues): Credential | undefined {
   const {
     ENRICHMENT_API_KEY: key,
     ENRICHMENT_ACCESS_TOKEN: token,
@@ -248,11 +243,4 @@ function readCredential(values: SettingValues): Credential | undefined {
   if (file !== undefined) return { kind: 'access-token', file: resolve(file) };
   if (command !== undefined) return { kind: 'access-token', command };
   return undefined;
-}
-
-function deepFreeze<Value extends object>(value: Value): DeepReadonly<Value> {
-  for (const child of Object.values(value)) {
-    if (typeof child === 'object' && child !== null) deepFreeze(child);
-  }
-  return Object.freeze(value);
 }
