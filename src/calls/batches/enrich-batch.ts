@@ -7,7 +7,7 @@ import {
   withoutFieldGroups,
   type AskedExtras,
 } from '../../domain/late-results/delivery-kinds.ts';
-import { longestWaitMilliseconds, waitOfWorkflow } from '../../domain/rates/workflow-wait.ts';
+import { longestWaitMilliseconds, waitOfWorkflow } from '../../domain/rates/waiting.ts';
 import { halve } from '../../domain/runs/batching.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { deregisterWaitingBatches, registerWaitingBatches } from '../../ledger/waiting-batches.ts';

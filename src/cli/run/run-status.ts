@@ -4,7 +4,7 @@ import { type PauseReason } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { isInProgress, statusText } from '../../contract/run-statuses.ts';
 import { Problem } from '../../domain/problem.ts';
-import { estimateSeconds } from '../../domain/rates/eta.ts';
+import { estimateSeconds } from '../../domain/rates/waiting.ts';
 import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { counted, minuteOf } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';

@@ -112,11 +112,16 @@ export function unmetExpectations(
   earlier: readonly ReadExport[],
   shownColumn: (name: string) => string,
 ): string[] {
-  const isComparable = earlier.length >= Math.max(1, expected.fewestRuns);
-  const rows = isComparable ? unmetRows(expected, profile, earlier) : undefined;
-  const isLarge = profile.rows >= expected.fewestRows;
+  const { rows } = profile;
+  const { fewestRows, fewestRuns } = expected;
+  const isComparable = earlier.length >= Math.max(1, fewestRuns);
+  const usualRows = median(earlier.map((each) => each.profile.rows));
+  const isLarge = rows >= fewestRows;
+  const isEmpty = expected.notEmpty && rows === 0 && earlier.length >= fewestRuns && usualRows >= fewestRows;
+  const unmet =
+    isComparable && usualRows >= fewestRows ? unmetRows(expected, rows, usualRows, earlier) : undefined;
   return [
-    ...(rows === undefined ? unmetPresence(expected, profile, earlier) : [rows]),
+    ...(unmet !== undefined ? [unmet] : isEmpty ? ['the file has no rows'] : []),
     ...(isComparable && isLarge ? unmetCoverage(expected, profile, earlier) : []),
     ...(isLarge ? unmetForm(expected, profile) : []),
     ...(isComparable && expected.sameMapping ? mappingChanges(mapping, earlier[0]!, shownColumn) : []),
@@ -124,27 +129,17 @@ export function unmetExpectations(
 }
 
 function unmetRows(
-  { rows: expected, fewestRows }: Expectations,
-  { rows }: ExportProfile,
+  { rows: expected }: Expectations,
+  rows: number,
+  usualRows: number,
   earlier: readonly ReadExport[],
 ): string | undefined {
-  const usualRows = median(earlier.map(({ profile }) => profile.rows));
-  if (!expected || usualRows < fewestRows) return undefined;
+  if (!expected) return undefined;
   const least = Math.ceil(usualRows * expected.least);
   const most = expected.most === null ? Infinity : Math.floor(usualRows * expected.most);
   if (rows >= least && rows <= most) return undefined;
   const bound = rows < least ? `at least ${formatNumber(least)}` : `at most ${formatNumber(most)}`;
   return `${counted(rows, 'row')}: expected ${bound}, because ${medianText(earlier)} is ${formatNumber(usualRows)}`;
-}
-
-function unmetPresence(
-  { notEmpty, fewestRuns, fewestRows }: Expectations,
-  { rows }: ExportProfile,
-  earlier: readonly ReadExport[],
-): string[] {
-  const isUsuallyFilled = median(earlier.map(({ profile }) => profile.rows)) >= fewestRows;
-  if (!notEmpty || rows > 0 || earlier.length < fewestRuns || !isUsuallyFilled) return [];
-  return ['the file has no rows'];
 }
 
 function unmetCoverage(

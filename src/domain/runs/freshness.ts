@@ -1,5 +1,4 @@
-import { parseDuration, formatDuration } from '../text/duration.ts';
-import { UsageProblem, type Problem } from '../problem.ts';
+import { formatDuration, parseDuration, parseDurations } from '../text/duration.ts';
 
 /** Seconds for which an answer counts as recent, by the kind of answer. */
 export interface Freshness {
@@ -34,26 +33,11 @@ export function parseFreshness(setting: string): Freshness {
     const seconds = parseDuration(setting, 'FRESHNESS');
     return { enrichedSeconds: seconds, notFoundSeconds: seconds };
   }
-  const set: { -readonly [Field in keyof Freshness]: Freshness[Field] } = {
-    enrichedSeconds: 90 * 86_400,
-    notFoundSeconds: 30 * 86_400,
-  };
-  const named = new Set<string>();
-  for (const part of setting.split(',')) {
-    const [name = '', ...values] = part.split('=').map((text) => text.trim());
-    if (!Object.hasOwn(kinds, name)) throw invalid(`there is no kind of answer "${name}"`);
-    if (named.has(name)) throw invalid(`"${name}" has two durations`);
-    named.add(name);
-    set[kinds[name as Kind]] = parseDuration(values.join('='), 'FRESHNESS', name);
-  }
-  return set;
-}
-
-function invalid(what: string): Problem {
-  return new UsageProblem('setting.invalid', what, {
-    where: 'FRESHNESS',
-    next: `write one duration (90d), or kinds with a duration each, such as ${example}`,
-  });
+  const next = `write one duration (90d), or kinds with a duration each, such as ${example}`;
+  const given = parseDurations(setting, 'FRESHNESS', Object.keys(kinds) as Kind[], next);
+  const seconds = [...given].map(([kind, each]) => [kinds[kind], each.seconds]);
+  const defaults = { enrichedSeconds: 90 * 86_400, notFoundSeconds: 30 * 86_400 };
+  return { ...defaults, ...(Object.fromEntries(seconds) as Partial<Freshness>) };
 }
 
 /** The setting that `parseFreshness` reads back. */

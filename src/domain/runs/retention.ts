@@ -1,4 +1,4 @@
-import { parseDuration } from '../text/duration.ts';
+import { parseDurations } from '../text/duration.ts';
 import { UsageProblem, type Problem } from '../problem.ts';
 
 /**
@@ -37,37 +37,23 @@ export type Retention = { readonly [Kind in Retained]?: number };
  * @throws Problem `setting.invalid`
  */
 export function parseRetention(setting: string): Retention {
-  const retention: { [Kind in Retained]?: number } = {};
-  const written: { [Kind in Retained]?: string } = {};
-  for (const part of setting.split(',').filter((each) => each.trim() !== '')) {
-    const [name = '', ...values] = part.split('=').map((side) => side.trim());
-    const value = values.join('=');
-    const kind = retained.find((known) => known === name);
-    if (kind === undefined)
+  const example = `write kinds (${retained.join(', ')}) with a duration each, such as answers=90d,staging=30d`;
+  const given = parseDurations(setting, 'RETENTION', retained, example);
+  for (const [kind, data] of Object.entries(keptForResults)) {
+    const { seconds, written } = given.get(kind as Retained) ?? {};
+    if (seconds !== undefined && seconds < shortestSeconds)
       throw invalid(
-        `there is no kind of data "${name}"`,
-        `write kinds (${retained.join(', ')}) with a duration each, such as answers=90d,staging=30d`,
-      );
-    if (retention[kind] !== undefined)
-      throw invalid(`"${kind}" has two durations`, `write one duration for ${kind}`);
-    const seconds = parseDuration(value, 'RETENTION', kind);
-    const data = keptForResults[kind];
-    if (data !== undefined && seconds < shortestSeconds)
-      throw invalid(
-        `"${kind}=${value}" keeps ${data} for less than 30 days`,
+        `"${kind}=${written}" keeps ${data} for less than 30 days`,
         `write ${kind}=30d or more: the service can deliver results for 30 days`,
       );
-    retention[kind] = seconds;
-    written[kind] = value;
   }
-  const { rows, staging } = retention;
-  if (rows !== undefined && staging !== undefined && rows < staging) {
+  const [rows, staging] = [given.get('rows'), given.get('staging')];
+  if (rows && staging && rows.seconds < staging.seconds)
     throw invalid(
-      `"rows=${written.rows}" removes the personal data that "staging=${written.staging}" keeps longer`,
-      `write staging=${written.rows} or less, or rows=${written.staging} or more`,
+      `"rows=${rows.written}" removes the personal data that "staging=${staging.written}" keeps longer`,
+      `write staging=${rows.written} or less, or rows=${staging.written} or more`,
     );
-  }
-  return retention;
+  return Object.fromEntries([...given].map(([kind, { seconds }]) => [kind, seconds]));
 }
 
 function invalid(what: string, next: string): Problem {

@@ -29,6 +29,37 @@ export function parseDuration(text: string, setting: string, part?: string): num
   throw new UsageProblem('setting.invalid', `${what} ${mistake}`, { where: setting, next });
 }
 
+/**
+ * Reads durations of kinds, such as `answers=90d,rows=30d`.
+ *
+ * @param next what to write in place of an unknown kind
+ * @returns seconds, and the text of the duration, by kind
+ * @throws Problem `setting.invalid`
+ */
+export function parseDurations<Kind extends string>(
+  text: string,
+  setting: string,
+  kinds: readonly Kind[],
+  next: string,
+): Map<Kind, { readonly seconds: number; readonly written: string }> {
+  const found = new Map<Kind, { readonly seconds: number; readonly written: string }>();
+  for (const part of text.split(',').filter((each) => each.trim() !== '')) {
+    const [name = '', ...values] = part.split('=').map((side) => side.trim());
+    const kind = kinds.find((each) => each === name);
+    const what =
+      kind === undefined
+        ? `there is no kind "${name}"`
+        : found.has(kind)
+          ? `"${kind}" has two durations`
+          : undefined;
+    if (kind === undefined || what !== undefined)
+      throw new UsageProblem('setting.invalid', what!, { where: setting, next });
+    const written = values.join('=');
+    found.set(kind, { seconds: parseDuration(written, setting, kind), written });
+  }
+  return found;
+}
+
 /** The shortest exact form of a number of seconds, as settings use it: `90d`, `36h`, `15s`. */
 export function formatDuration(seconds: number): string {
   for (const unit of ['w', 'd', 'h', 'm'] as const) {

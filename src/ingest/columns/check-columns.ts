@@ -1,5 +1,5 @@
 import { hasUnreadAddress, isRoleAddress, parseEmails } from '../../domain/identity/values/email-address.ts';
-import { hasLostLetters } from '../../domain/identity/values/lost-letters.ts';
+import { displayForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
 import { shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
@@ -239,4 +239,23 @@ function unusedColumns(header: readonly string[], missed: readonly (ContactField
 /** Words for opting out are known in few languages of other scripts than Latin. */
 function isUnread(name: string): boolean {
   return /(?!\p{Script=Latin})\p{L}/u.test(name) && !isUnderstood(name);
+}
+
+/** What Windows-1252 reads from the bytes 0xa1 to 0xbf and 0x80 to 0x9b, without letters, quotes and dashes. */
+const laterByte = '[¡-¿€‚„…†‡ˆ‰‹•˜™›]';
+
+const lost = new RegExp(
+  [
+    '�',
+    // M?ller, ?ukasz
+    '(?:^|[ \\p{L}])\\?\\p{L}',
+    // MÃ¼ller, Å‚ukasz: UTF-8 that was read as Windows-1252
+    `[ÂÃÄÅÎÏÐÑ×ØÙ]${laterByte}|[à-ï]${laterByte}{2}`,
+  ].join('|'),
+  'u',
+);
+
+/** Whether a program has lost or misread letters of a name, because of an encoding. */
+export function hasLostLetters(name: string): boolean {
+  return lost.test(displayForm(name));
 }

@@ -4,7 +4,7 @@ import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { policyOf } from '../../domain/money/budget-periods.ts';
 import { formatCredits } from '../../domain/money/decimal.ts';
-import { estimateSeconds } from '../../domain/rates/eta.ts';
+import { estimateSeconds } from '../../domain/rates/waiting.ts';
 import { formatRateLimits, lowestLimits } from '../../domain/rates/rate-limit.ts';
 import type { AdmissionLimits } from '../../ledger/admit.ts';
 import { budgetsOf, openRunBudget, readBudgetRests } from '../../ledger/credit-ledger.ts';

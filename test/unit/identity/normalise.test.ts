@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasLostLetters } from '../../../src/domain/identity/values/lost-letters.ts';
+import { hasLostLetters } from '../../../src/ingest/columns/check-columns.ts';
 import {
   comparisonForm,
   displayForm,

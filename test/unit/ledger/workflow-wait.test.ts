@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { waitOfWorkflow } from '../../../src/domain/rates/workflow-wait.ts';
+import { waitOfWorkflow } from '../../../src/domain/rates/waiting.ts';
 
 const patience = 10_000;
 

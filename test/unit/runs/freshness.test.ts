@@ -10,7 +10,7 @@ it('FRESHNESS takes one duration, or durations by outcome and field', () => {
     notFoundSeconds: 30 * day,
     phoneSeconds: 180 * day,
   });
-  expect(() => parseFreshness('title=1d')).toThrow('there is no kind of answer "title"');
+  expect(() => parseFreshness('title=1d')).toThrow('there is no kind "title"');
   expect(() => parseFreshness('phone=90d,phone=1d')).toThrow('"phone" has two durations');
   expect(() => parseFreshness('phone=90d=1d')).toThrow('"90d=1d" of "phone" is not a duration');
 });

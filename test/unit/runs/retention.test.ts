@@ -66,6 +66,6 @@ describe('RETENTION', () => {
   });
 
   it('RETENTION refuses an unknown kind with the known kinds', () => {
-    expect(() => parseRetention('contacts=1d')).toThrow('there is no kind of data "contacts"');
+    expect(() => parseRetention('contacts=1d')).toThrow('there is no kind "contacts"');
   });
 });

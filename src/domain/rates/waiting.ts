@@ -1,3 +1,28 @@
+import type { RateLimit } from './rate-limit.ts';
+
+/**
+ * Estimates the duration of a number of calls under the rate windows, in seconds.
+ *
+ * A burst uses the free slots at once. Then each window admits its limit once per window.
+ *
+ * @param calls number of remaining calls
+ * @param limits windows with their free slots
+ * @param pace seconds per call, and the number of concurrent calls
+ */
+export function estimateSeconds(
+  calls: number,
+  limits: readonly (RateLimit & { readonly free: number })[],
+  pace: { readonly secondsPerCall: number; readonly concurrency: number },
+): number {
+  if (calls === 0) return 0;
+  const working = (calls * pace.secondsPerCall) / pace.concurrency;
+  const waiting = limits.map((limit) => {
+    const beyond = Math.max(0, calls - limit.free);
+    return Math.ceil(beyond / limit.calls) * limit.seconds;
+  });
+  return Math.ceil(Math.max(working, ...waiting));
+}
+
 /** A longer wait may become wrong: by a corrected clock, a higher RATE_LIMITS, or a newer report of the service. */
 export const longestWaitMilliseconds = 60 * 60_000;
 
