@@ -140,9 +140,7 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
         where run_id = of_run and row_number = n.row_number
         offset 0
       ) p
-      cross join lateral (
-        select attempt_id, status from enrichment.attempts where attempt_id = p.attempt_id offset 0
-      ) a
+      join enrichment.attempts a on a.attempt_id = p.attempt_id
       -- The outcomes of a stored answer follow from its digest.
       where a.status = 'admitted'
         or exists (select from enrichment_internal.digest_queue q where q.kind = 'answer' and q.owner = a.attempt_id)
