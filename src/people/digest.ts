@@ -35,14 +35,15 @@ export async function digest(
   const total = { filled: 0, withdrawn: 0 };
   let done = 0;
   const last = await newestEntry(database);
-  while (signal?.aborted !== true) {
-    if (last === null || !(await hasEntries(database, last))) return { ...total, complete: true };
-    const step = await digestStep(database);
+  let complete = last === null;
+  while (!complete && signal?.aborted !== true) {
+    const step = await digestStep(database, last!);
     total.filled += step.filled;
     total.withdrawn += step.withdrawn;
     progress((done += step.entries));
+    complete = step.isLast;
   }
-  return { ...total, complete: false };
+  return { ...total, complete };
 }
 
 /** The digest of this process that runs, and the one that waits for it. */
@@ -78,27 +79,23 @@ async function newestEntry(database: Kysely<Tables>): Promise<string | null> {
   return rows[0]!.last;
 }
 
-async function hasEntries(database: Kysely<Tables>, last: string): Promise<boolean> {
-  const { rows } = await sql<{ any: boolean }>`
-    select exists (select from digest_queue where problem is null and entry_id <= ${last}::bigint) as any
-  `.execute(database);
-  return rows[0]!.any;
-}
-
 interface Step {
   readonly filled: number;
   readonly withdrawn: number;
   readonly entries: number;
+  /** No entry is left that the caller waits for. */
+  readonly isLast: boolean;
 }
 
-async function digestStep(database: Kysely<Tables>): Promise<Step> {
+/** Digests the oldest entries. @param last the newest entry that the caller waits for */
+async function digestStep(database: Kysely<Tables>, last: string): Promise<Step> {
   for (;;)
     try {
-      return await inDigest(database, async (transaction) => digestNext(transaction, database));
+      return await inDigest(database, async (transaction) => digestNext(transaction, database, last));
     } catch (error) {
       if (isOvertaken(error)) continue;
       if (canSucceedLater(error)) throw error;
-      return digestOldest(database);
+      return digestOldest(database, last);
     }
 }
 
@@ -120,18 +117,31 @@ export async function lockDigest(transaction: Transaction<Tables>): Promise<void
   if (rows.length === 0) throw new Error('the row of digest_lock is missing');
 }
 
-async function digestNext(transaction: Transaction<Tables>, database: Kysely<Tables>): Promise<Step> {
-  const entries = await oldestEntries(transaction, entriesPerStep);
+async function digestNext(
+  transaction: Transaction<Tables>,
+  database: Kysely<Tables>,
+  last: string | null,
+): Promise<Step> {
+  const entries = await oldestEntries(transaction, entriesPerStep, last);
   const answers = entries.filter(({ kind }) => kind === 'answer').slice(0, answersPerStep);
   const taken = entries.filter((entry) => entry.kind !== 'answer' || answers.includes(entry));
-  return { ...(await digestEntries(transaction, database, taken)), entries: taken.length };
+  return {
+    ...(await digestEntries(transaction, database, taken)),
+    entries: taken.length,
+    isLast: taken.length === entries.length && entries.length < entriesPerStep,
+  };
 }
 
-async function oldestEntries(transaction: Transaction<Tables>, limit: number): Promise<QueueEntry[]> {
+/** @param last no entry that is newer; null: all entries */
+async function oldestEntries(
+  transaction: Transaction<Tables>,
+  limit: number,
+  last: string | null,
+): Promise<QueueEntry[]> {
   const { rows } = await sql<QueueEntry>`
     select entry_id as "entryId", kind, owner, name
     from digest_queue
-    where problem is null
+    where problem is null and entry_id <= coalesce(${last}::bigint, 9223372036854775807)
     order by entry_id
     limit ${limit}
   `.execute(transaction);
@@ -142,7 +152,8 @@ async function digestEntries(
   transaction: Transaction<Tables>,
   database: Kysely<Tables>,
   entries: readonly QueueEntry[],
-): Promise<DigestFigures> {
+): Promise<Pick<DigestFigures, 'filled' | 'withdrawn'>> {
+  if (entries.length === 0) return { filled: 0, withdrawn: 0 };
   const named = (kind: QueueEntry['kind']) => [
     ...new Map(
       entries.flatMap((entry) =>
@@ -163,18 +174,18 @@ async function digestEntries(
 }
 
 /** Digests the oldest entry alone, and sets it aside if it fails. One transaction: no other entry takes its place. */
-async function digestOldest(database: Kysely<Tables>): Promise<Step> {
+async function digestOldest(database: Kysely<Tables>, last: string): Promise<Step> {
   return inDigest(database, async (transaction) => {
-    const [entry] = await oldestEntries(transaction, 1);
-    if (!entry) return { filled: 0, withdrawn: 0, entries: 0 };
+    const [entry] = await oldestEntries(transaction, 1, last);
+    if (!entry) return { filled: 0, withdrawn: 0, entries: 0, isLast: true };
     await sql`savepoint entry`.execute(transaction);
     try {
-      return { ...(await digestEntries(transaction, database, [entry])), entries: 1 };
+      return { ...(await digestEntries(transaction, database, [entry])), entries: 1, isLast: false };
     } catch (error) {
       if (canSucceedLater(error)) throw error;
       await sql`rollback to savepoint entry`.execute(transaction);
       await setAside(transaction, entry, error);
-      return { filled: 0, withdrawn: 0, entries: 1 };
+      return { filled: 0, withdrawn: 0, entries: 1, isLast: false };
     }
   });
 }
@@ -211,7 +222,7 @@ export async function digestQueued(
   database: Warehouse['database'],
 ): Promise<void> {
   for (;;) {
-    const { entries } = await digestNext(transaction, database);
+    const { entries } = await digestNext(transaction, database, null);
     if (entries === 0) return;
   }
 }
