@@ -68,34 +68,40 @@ function decimalOf(credits: Credits | undefined): string | null {
  * Closes an attempt with its answer. The attempt becomes `awaiting` if late results are
  * due, `settled` if the answer states the cost, and `unknown` otherwise. An awaiting attempt keeps its reservation.
  *
+ * @param storing further parts of the same statement, by which a call takes fewer round trips: `with` queries on
+ *   `closed`, which has the closed attempt's `attemptId` or is empty
  * @returns undefined if an answer was recorded before
  */
 export async function closeAttempt(
   transaction: Transaction<Tables>,
   attemptId: string,
   answer: ClosingAnswer,
+  storing: RawBuilder<unknown>,
 ): Promise<ClosedAttempt | undefined> {
   const { awaited } = answer;
   const settled = awaited ? null : decimalOf(answer.creditsConsumed);
   const closed = await sql<ClosedAttempt>`
-    update attempts a set
-      status = case
-        when ${awaited !== undefined} then 'awaiting'
-        when ${settled}::numeric is null then 'unknown'
-        else 'settled'
-      end,
-      credits_settled = ${settled}::numeric,
-      reason = ${answer.reason},
-      ${statedBy(answer)},
-      awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
-      next_poll_at = case when ${answer.requestId !== undefined} then clock_timestamp() + make_interval(
-        -- One poll is made at the deadline.
-        secs => least(${awaited?.pollAfterSeconds ?? null}::float8, ${awaited?.deadlineSeconds ?? null}::float8)) end,
-      closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
-    where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
-    returning ${closedColumns}, credits_reserved::text as reserved
+    with closed as (
+      update attempts a set
+        status = case
+          when ${awaited !== undefined} then 'awaiting'
+          when ${settled}::numeric is null then 'unknown'
+          else 'settled'
+        end,
+        credits_settled = ${settled}::numeric,
+        reason = ${answer.reason},
+        ${statedBy(answer)},
+        awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
+        next_poll_at = case when ${answer.requestId !== undefined} then clock_timestamp() + make_interval(
+          -- One poll is made at the deadline.
+          secs => least(${awaited?.pollAfterSeconds ?? null}::float8, ${awaited?.deadlineSeconds ?? null}::float8)) end,
+        closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
+      where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
+      returning ${closedColumns}, credits_reserved::text as reserved
+    ), ${storing}
+    select * from closed
   `.execute(transaction);
-  return closed.rows[0] ?? (await reopenDecided(transaction, attemptId, answer));
+  return closed.rows[0] ?? (await reopenDecided(transaction, attemptId, answer, storing));
 }
 
 /**
@@ -106,13 +112,17 @@ async function reopenDecided(
   transaction: Transaction<Tables>,
   attemptId: string,
   answer: ClosingAnswer,
+  storing: RawBuilder<unknown>,
 ): Promise<ClosedAttempt | undefined> {
   const decided = await sql<ClosedAttempt & { settled: string; stated: string }>`
-    update attempts a set ${statedBy(answer)},
-      reason = coalesce(reason || '; ', '') || 'answered after it was decided'
-    where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
-    returning ${closedColumns}, '0' as reserved, credits_settled::text as settled,
-      coalesce(greatest(credits_answered, credits_stated), 0)::text as stated
+    with closed as (
+      update attempts a set ${statedBy(answer)},
+        reason = coalesce(reason || '; ', '') || 'answered after it was decided'
+      where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
+      returning ${closedColumns}, '0' as reserved, credits_settled::text as settled,
+        coalesce(greatest(credits_answered, credits_stated), 0)::text as stated
+    ), ${storing}
+    select * from closed
   `.execute(transaction);
   const attempt = decided.rows[0];
   if (!attempt) return undefined;

@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { canSucceedLater, isOvertaken } from '../db/postgres-errors.ts';
 import type { Tables } from '../db/schema.ts';
@@ -37,11 +37,11 @@ export async function digest(
   const last = await newestEntry(database);
   let complete = last === null;
   while (!complete && signal?.aborted !== true) {
-    const step = await digestStep(database, last!);
+    const step = await digestStep(database);
     total.filled += step.filled;
     total.withdrawn += step.withdrawn;
     progress((done += step.entries));
-    complete = step.isLast;
+    complete = step.upTo >= Number(last);
   }
   return { ...total, complete };
 }
@@ -83,19 +83,18 @@ interface Step {
   readonly filled: number;
   readonly withdrawn: number;
   readonly entries: number;
-  /** No entry is left that the caller waits for. */
-  readonly isLast: boolean;
+  /** Every entry up to this id is done. */
+  readonly upTo: number;
 }
 
-/** Digests the oldest entries. @param last the newest entry that the caller waits for */
-async function digestStep(database: Kysely<Tables>, last: string): Promise<Step> {
+async function digestStep(database: Kysely<Tables>): Promise<Step> {
   for (;;)
     try {
-      return await inDigest(database, async (transaction) => digestNext(transaction, database, last));
+      return await inDigest(database, async (transaction) => digestNext(transaction, database));
     } catch (error) {
       if (isOvertaken(error)) continue;
       if (canSucceedLater(error)) throw error;
-      return digestOldest(database, last);
+      return digestOldest(database);
     }
 }
 
@@ -117,31 +116,24 @@ export async function lockDigest(transaction: Transaction<Tables>): Promise<void
   if (rows.length === 0) throw new Error('the row of digest_lock is missing');
 }
 
-async function digestNext(
-  transaction: Transaction<Tables>,
-  database: Kysely<Tables>,
-  last: string | null,
-): Promise<Step> {
-  const entries = await oldestEntries(transaction, entriesPerStep, last);
+async function digestNext(transaction: Transaction<Tables>, database: Kysely<Tables>): Promise<Step> {
+  const entries = await oldestEntries(transaction, entriesPerStep);
   const answers = entries.filter(({ kind }) => kind === 'answer').slice(0, answersPerStep);
   const taken = entries.filter((entry) => entry.kind !== 'answer' || answers.includes(entry));
+  const left = entries.find((entry) => !taken.includes(entry));
+  const newest = entries.length < entriesPerStep ? Infinity : Number(entries.at(-1)!.entryId);
   return {
     ...(await digestEntries(transaction, database, taken)),
     entries: taken.length,
-    isLast: taken.length === entries.length && entries.length < entriesPerStep,
+    upTo: left ? Number(left.entryId) - 1 : newest,
   };
 }
 
-/** @param last no entry that is newer; null: all entries */
-async function oldestEntries(
-  transaction: Transaction<Tables>,
-  limit: number,
-  last: string | null,
-): Promise<QueueEntry[]> {
+async function oldestEntries(transaction: Transaction<Tables>, limit: number): Promise<QueueEntry[]> {
   const { rows } = await sql<QueueEntry>`
     select entry_id as "entryId", kind, owner, name
     from digest_queue
-    where problem is null and entry_id <= coalesce(${last}::bigint, 9223372036854775807)
+    where problem is null
     order by entry_id
     limit ${limit}
   `.execute(transaction);
@@ -174,18 +166,19 @@ async function digestEntries(
 }
 
 /** Digests the oldest entry alone, and sets it aside if it fails. One transaction: no other entry takes its place. */
-async function digestOldest(database: Kysely<Tables>, last: string): Promise<Step> {
+async function digestOldest(database: Kysely<Tables>): Promise<Step> {
   return inDigest(database, async (transaction) => {
-    const [entry] = await oldestEntries(transaction, 1, last);
-    if (!entry) return { filled: 0, withdrawn: 0, entries: 0, isLast: true };
+    const [entry] = await oldestEntries(transaction, 1);
+    if (!entry) return { filled: 0, withdrawn: 0, entries: 0, upTo: Infinity };
+    const done = { entries: 1, upTo: Number(entry.entryId) };
     await sql`savepoint entry`.execute(transaction);
     try {
-      return { ...(await digestEntries(transaction, database, [entry])), entries: 1, isLast: false };
+      return { ...(await digestEntries(transaction, database, [entry])), ...done };
     } catch (error) {
       if (canSucceedLater(error)) throw error;
       await sql`rollback to savepoint entry`.execute(transaction);
       await setAside(transaction, entry, error);
-      return { filled: 0, withdrawn: 0, entries: 1, isLast: false };
+      return { filled: 0, withdrawn: 0, ...done };
     }
   });
 }
@@ -222,7 +215,7 @@ export async function digestQueued(
   database: Warehouse['database'],
 ): Promise<void> {
   for (;;) {
-    const { entries } = await digestNext(transaction, database, null);
+    const { entries } = await digestNext(transaction, database);
     if (entries === 0) return;
   }
 }
@@ -235,8 +228,9 @@ export async function isDigested(transaction: Transaction<Tables>, attemptId: st
   return rows.length === 0;
 }
 
-export async function queueAnswer(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
-  await sql`insert into digest_queue (kind, owner) values ('answer', ${attemptId})`.execute(transaction);
+/** Statement that queues stored answers. @param attemptIds query of one column */
+export function queueAnswers(attemptIds: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`insert into digest_queue (kind, owner) select 'answer', * from (${attemptIds}) stored`;
 }
 
 export async function queueContacts(

@@ -23,7 +23,7 @@ import type { OpenPerson } from '../batches/open-people.ts';
 import { isStub } from '../../domain/identity/identity-evidence.ts';
 import type { Person } from '../../domain/identity/person.ts';
 import { forgetAnswer, keepAnswer, type DigestibleAnswer } from '../../people/answered-call.ts';
-import { digestTogether, queueAnswer } from '../../people/digest.ts';
+import { digestTogether, queueAnswers } from '../../people/digest.ts';
 import type { BulkAnswer } from '../../service/answers/bulk-answer.ts';
 
 /** The parts of a bulk call's answer that the product stores and digests. */
@@ -76,14 +76,15 @@ async function writeAnswer(
   const { attemptId, asked, answer, people } = record;
   const price = priceOfAnswer(answer, asked, people.length);
   const closing = closingOf(answer, price, awaitedOf(record, answer, price));
-  const attempt = await closeAttempt(transaction, attemptId, closing);
+  const storing = sql`
+    stored as (
+      insert into raw_answers (attempt_id, body_gzip) select "attemptId", ${body} from closed
+      on conflict do nothing
+    ), queued as (
+      ${queueAnswers(sql`select "attemptId" from closed`)}
+    )`;
+  const attempt = await closeAttempt(transaction, attemptId, closing, storing);
   if (!attempt) return;
-  await transaction
-    .insertInto('raw_answers')
-    .values({ attempt_id: attemptId, body_gzip: body })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  await queueAnswer(transaction, attemptId);
   // Of people whom the answer does not have, if the call was unknown: no decision about the call follows.
   if (answer.partial) await releaseClaims(transaction, attemptId);
   const credits = settledCredits(attempt, closing.awaited, price.consumed);
@@ -94,15 +95,17 @@ async function writeAnswer(
       where attempt_id = ${attemptId} and status = 'awaiting'
     `.execute(transaction);
   }
-  const listed = answer.matches.flatMap((match) =>
-    match?.id ? [{ personId: displayForm(match.id), emails: [match.email] }] : [],
-  );
-  await expectResults(transaction, attemptId, listed, {
-    found: price.found,
-    kinds: lateKindsOf(asked),
-    awaited: closing.awaited?.kinds ?? [],
-  });
-  await reopenDeliveries(transaction, attemptId);
+  if (lateKindsOf(asked).length > 0) {
+    const listed = answer.matches.flatMap((match) =>
+      match?.id ? [{ personId: displayForm(match.id), emails: [match.email] }] : [],
+    );
+    await expectResults(transaction, attemptId, listed, {
+      found: price.found,
+      kinds: lateKindsOf(asked),
+      awaited: closing.awaited?.kinds ?? [],
+    });
+    await reopenDeliveries(transaction, attemptId);
+  }
   // Last, because a pause locks the budgets and the run.
   await pauseIfOverbilled(transaction, attempt, price);
 }
