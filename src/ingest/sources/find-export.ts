@@ -6,7 +6,7 @@ import { dateIn } from '../../domain/text/time-zone.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
 import { parseAddress, type ExportAddress } from './export-address.ts';
 import { isNotUtf8 } from '../reading/export-bytes.ts';
-import { withS3 } from './s3-objects.ts';
+import { listObjects } from './s3-objects.ts';
 
 /** An export that is there. */
 export interface FoundExport {
@@ -103,7 +103,7 @@ async function matchingObjects(
 ): Promise<DatedExport[]> {
   const fits = namePattern(posix.basename(pattern));
   const folder = pattern.slice(0, pattern.lastIndexOf('/') + 1);
-  const objects = await withS3(settings, (store) => store.list(bucket, pattern.split(/[*?]/)[0]!));
+  const objects = await listObjects(settings, bucket, pattern.split(/[*?]/)[0]!);
   return objects
     .filter(({ key }) => !key.slice(folder.length).includes('/') && fits(key.slice(folder.length)))
     .map(({ key, etag, modified }) => ({

@@ -46,7 +46,12 @@ async function openAddress(address: HttpAddress, agent: Agent, signal: AbortSign
   const { url, headers: login } = loginInHeader(address.url);
   const headers = { ...login, 'accept-encoding': 'identity' };
   const answer = await fetch(url, { dispatcher: agent, headers, signal }).catch((error: Error) => {
-    throw error.cause ?? error;
+    const cause = (error.cause ?? error) as Error;
+    if (!cause.message.startsWith('redirect')) throw cause;
+    throw new UsageProblem('export.redirected', 'the address redirects too many times', {
+      where: address.shown,
+      next: 'use the address of the export itself, without redirects',
+    });
   });
   if (answer.status !== 200 || answer.body === null) {
     await answer.body?.cancel();

@@ -2,12 +2,18 @@ import type { Readable } from 'node:stream';
 import type { Pool } from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
-import { download, downloadLimits, type DownloadLimits, type DownloadRetry } from './download.ts';
+import {
+  download,
+  downloadLimits,
+  type DownloadLimits,
+  type DownloadRetry,
+  type RemoteExport,
+} from './download.ts';
 import { changedExport, emptyFile, hashExport } from '../reading/export-bytes.ts';
 import { parseAddress, type ExportAddress } from './export-address.ts';
 import { withHttpExport } from './http-export.ts';
 import { copyRows } from './query-rows.ts';
-import { withS3 } from './s3-objects.ts';
+import { withS3Export } from './s3-objects.ts';
 import { StagingDirectory, type StagedContent, type StagingFile } from './staging-directory.ts';
 
 /** Access to exports that are not files of this machine. */
@@ -105,11 +111,13 @@ async function fetch(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const { limits = downloadLimits, onRetry } = access;
+  const fetchRemote = (remote: RemoteExport): Promise<string | undefined> =>
+    download(remote, file, signal, limits, onRetry);
   switch (address.kind) {
     case 'http':
-      return withHttpExport(address, (remote) => download(remote, file, signal, limits, onRetry));
+      return withHttpExport(address, fetchRemote);
     case 's3':
-      return withS3(access.s3, (store) => download(store.object(address), file, signal, limits, onRetry));
+      return withS3Export(access.s3, address, fetchRemote);
     case 'query':
       if (!access.pool) throw new Error('rows are read from a database');
       await copyRows(access.pool, address, file, signal);

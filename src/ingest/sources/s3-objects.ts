@@ -3,8 +3,6 @@ import { asS3Problem, s3Unreachable, withS3Client, type S3Settings } from '../..
 import type { RemoteExport } from './download.ts';
 import type { ExportAddress } from './export-address.ts';
 
-type S3Address = Extract<ExportAddress, { kind: 's3' }>;
-
 export interface S3Object {
   readonly key: string;
   readonly etag: string | undefined;
@@ -15,64 +13,45 @@ export interface S3Object {
 /** Maximum number of listed objects; a prefix with more objects is no folder of exports. */
 const mostObjects = 100_000;
 
-/** The objects of S3, or of a compatible store. */
-export interface S3Store {
-  /**
-   * All objects whose key has the prefix.
-   *
-   * @throws Problem `export.*`
-   */
-  list(bucket: string, prefix: string): Promise<S3Object[]>;
-  /** One object, for the download. */
-  object(address: S3Address): RemoteExport;
-}
-
-/** Opens the store for the duration of `use`. */
-export function withS3<Result>(
-  settings: S3Settings,
-  use: (store: S3Store) => Promise<Result>,
-): Promise<Result> {
-  return withS3Client(settings, (client, sdk) =>
-    use({
-      list: async (Bucket, Prefix) => {
-        const shown = `s3://${Bucket}/${Prefix}`;
-        const objects: S3Object[] = [];
-        const pages = sdk.paginateListObjectsV2({ client }, { Bucket, Prefix });
-        try {
-          for await (const { Contents = [] } of pages) {
-            for (const { Key, ETag, LastModified, Size } of Contents) {
-              if (Key !== undefined && Size !== 0)
-                objects.push({ key: Key, etag: ETag, modified: LastModified?.getTime() ?? 0 });
-            }
-            if (objects.length > mostObjects) throw tooMany(shown);
-          }
-        } catch (error) {
-          if (error instanceof Problem) throw error;
-          throw asS3Problem(error, shown, 'export') ?? s3Unreachable(error, shown, 'export');
-        }
-        return objects;
-      },
-      object: ({ bucket, key, shown }) => ({
-        shown,
-        open: async (abortSignal) => {
-          const request = new sdk.GetObjectCommand({ Bucket: bucket, Key: key });
-          const answer = await client.send(request, { abortSignal }).catch((error: unknown) => {
-            throw asS3Problem(error, shown, 'export') ?? error;
+/** Lists the objects of S3, or of a compatible store, whose key has the prefix. @throws Problem `export.*` */
+export function listObjects(settings: S3Settings, bucket: string, prefix: string): Promise<S3Object[]> {
+  const shown = `s3://${bucket}/${prefix}`;
+  return withS3Client(settings, async (client, sdk) => {
+    const objects: S3Object[] = [];
+    try {
+      for await (const page of sdk.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })) {
+        for (const { Key: key, ETag: etag, LastModified: modified, Size: size } of page.Contents ?? [])
+          if (key !== undefined && size !== 0)
+            objects.push({ key, etag, modified: modified?.getTime() ?? 0 });
+        if (objects.length > mostObjects)
+          throw new UsageProblem('export.too-many', `more than ${mostObjects} objects have this prefix`, {
+            where: shown,
+            next: 'give the exports a prefix of their own, with {date} in it, or narrow the pattern',
           });
-          return {
-            etag: answer.ETag,
-            bytes: answer.ContentLength,
-            body: answer.Body as unknown as AsyncIterable<Uint8Array>,
-          };
-        },
-      }),
-    }),
-  );
+      }
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      throw asS3Problem(error, shown, 'export') ?? s3Unreachable(error, shown, 'export');
+    }
+    return objects;
+  });
 }
 
-function tooMany(shown: string): Problem {
-  return new UsageProblem('export.too-many', `more than ${mostObjects} objects have this prefix`, {
-    where: shown,
-    next: 'give the exports a prefix of their own, with {date} in it, or narrow the pattern',
+/** Opens the store of an object for the duration of `use`. */
+export function withS3Export<Result>(
+  settings: S3Settings,
+  { bucket, key, shown }: Extract<ExportAddress, { kind: 's3' }>,
+  use: (remote: RemoteExport) => Promise<Result>,
+): Promise<Result> {
+  return withS3Client(settings, (client, sdk) => {
+    const open: RemoteExport['open'] = async (abortSignal) => {
+      const request = new sdk.GetObjectCommand({ Bucket: bucket, Key: key });
+      const answer = await client.send(request, { abortSignal }).catch((error: unknown) => {
+        throw asS3Problem(error, shown, 'export') ?? error;
+      });
+      const body = answer.Body as unknown as AsyncIterable<Uint8Array>;
+      return { etag: answer.ETag, bytes: answer.ContentLength, body };
+    };
+    return use({ shown, open });
   });
 }

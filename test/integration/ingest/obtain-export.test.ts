@@ -179,6 +179,13 @@ describe('an export behind a web address', () => {
     store = await S3Store.open();
   });
 
+  it('an export on the web that redirects in a circle is refused at once', async () => {
+    store.redirects.set('/contacts.csv', `${store.endpoint}/contacts.csv`);
+    await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({
+      type: 'export.redirected',
+    });
+  });
+
   it('an export on the web that redirects to http is not downloaded', async () => {
     store.redirects.set('/contacts.csv', 'http://crm.example/contacts.csv');
     await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({ type: 'export.address' });
