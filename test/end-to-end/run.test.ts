@@ -94,6 +94,12 @@ it('enrich run spends nothing without a terminal and --yes, and nothing after a 
   expect(bill().calls).toBe(0);
 });
 
+it('enrich approve carries out a plan that Ctrl-C has left', async () => {
+  const left = await system.answerPrompts(['run', system.sample(20)], '\u0003');
+  expect(left).toMatchObject({ code: 3, shown: expect.stringContaining('next: enrich approve') as string });
+  expect((await system.answerPrompts(['approve', 'latest'], 'y\n')).code).toBe(0);
+});
+
 it('enrich run --plan runs exactly the shown plan, or nothing', async () => {
   const file = system.sample(50);
   const plan = JSON.parse((await system.here(['plan', file, '--json'])).stdout) as { plan_hash: string };

@@ -1,6 +1,6 @@
 import { describeServiceStatus, readServiceStatus } from '../../calls/service-status.ts';
 import { knowsService } from '../../config/settings.ts';
-import { isQualityGate, type PauseReasonType } from '../../contract/pause-reasons.ts';
+import { isQualityGate } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-statuses.ts';
 import { holdInterruption } from '../../dev/interruption.ts';
@@ -132,8 +132,6 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
   });
 }
 
-const byPerson: PauseReasonType = 'run.paused';
-
 /**
  * Whether only the operator lets a run continue: a quality gate has paused it, or the operator has. A run without an
  * approval asks in any case, if the operator can answer.
@@ -142,7 +140,7 @@ const byPerson: PauseReasonType = 'run.paused';
  */
 export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, asks: boolean): boolean {
   if (status !== 'paused' || pauseReason === null) return false;
-  return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === byPerson);
+  return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === 'run.paused');
 }
 
 /**

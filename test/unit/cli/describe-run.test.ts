@@ -144,11 +144,6 @@ it('the summary of a run whose plan has no calls names no expected credits', () 
   expect(describeRun({ ...facts, expected_credits })).not.toContain('the plan expected');
 });
 
-it('the summary of a run with rows over budget says how to raise the budget', () => {
-  const overBudget = describeRun({ ...facts, outcomes: { enriched: 9, over_budget: 29 } });
-  expect(overBudget).toContain('raise the budget (--max-credits N; of the day or month: enrich budget set)');
-});
-
 it('a run whose lost calls are decided on names the run that asks again, and no decision', () => {
   const decided = describeRun({ ...facts, credits: { ...facts.credits, settled: '41', unknown: '0' } });
   expect(decided).toContain('the answers for 20 rows were lost');
@@ -166,12 +161,6 @@ it('a paused run with calls of unknown cost shows its pause reason and what to d
   const text = describeRun(paused);
   expect(text).toContain('paused by ada');
   expect(text).toContain('20 credits stay held');
-});
-
-it('a plan names the paused run in which its people wait, and what to do', () => {
-  const inPausedRuns = { reason: '299 people wait in a paused run', next: 'enrich resume run-1' };
-  const text = describePlan({ ...plan, inPausedRuns }, options);
-  expect(text).toContain('\n  299 people wait in a paused run\n  next: enrich resume run-1');
 });
 
 it('a finished run without a decision names the report and the export', () => {
