@@ -10,7 +10,6 @@ const names = [
   'facts',
   'people',
   'organizations',
-  'history',
   'questions',
   'run-figures',
   'privacy',

@@ -60,7 +60,7 @@ it.each<[file: string, what: string, text: string]>([
   ['late-results.sql', 'kinds of late results', `check (kind in (${oneOf(lateKindNames)}))`],
   ['people.sql', 'columns of a person', personColumns.map(({ name, type }) => `${name} ${type},`).join(' ')],
   ['people.sql', 'columns of a contact', contactColumns.map(({ name }) => `p.${name},`).join(' ')],
-  ['history.sql', 'groups of fields', `case s.field_group ${valuesOfGroups.join(' ')} end`],
+  ['people.sql', 'groups of fields', `case s.field_group ${valuesOfGroups.join(' ')} end`],
   ['run-figures.sql', 'kinds of deliveries', `array_position(array[${oneOf(deliveryKindNames)}], kind)`],
   ['run-figures.sql', 'switchboards', `like_regex "^${switchboard}$"`],
   ['run-figures.sql', 'calls that hold credits', `filter (where status in (${oneOf(holdingStatuses)}))`],
