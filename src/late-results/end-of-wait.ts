@@ -6,10 +6,18 @@ import {
   deliveryKinds,
   keptByServiceSeconds,
   lateKinds,
+  lateKindsBy,
 } from '../domain/late-results/delivery-kinds.ts';
-import { hasGaps, leaveUnknown, uncertainCost } from '../ledger/late-credits.ts';
+import { leaveUnknown, uncertainCost } from '../ledger/late-credits.ts';
 import { contentOf } from './deliveries.ts';
-import { endByStatement, endResults, isInScope, lockCall, type LateScope } from './expected-results.ts';
+import {
+  endResults,
+  entryOf,
+  isInScope,
+  lockCall,
+  type ExpectedResult,
+  type LateScope,
+} from './expected-results.ts';
 import { stopPolling } from './late-polls.ts';
 
 interface AppliedBody {
@@ -21,7 +29,9 @@ interface AppliedBody {
 
 /**
  * Settles a call after its deadline by what the service said last: the body of a poll, or of each delivery if the call
- * cannot be polled. Before the deadline a body may be a part, and decides nothing about people whom it does not name.
+ * cannot be polled. The body has every result of the kind that has arrived, and counts all missing people, or has no
+ * count and the service says that the request has ended. A waterfall can deliver e-mails and phones apart, so a body
+ * about one of them does not end the other.
  *
  * @param polled undefined: the call cannot be polled
  */
@@ -43,14 +53,22 @@ export async function endByLastBody(
       const content = await contentOf(stored);
       if (!content) continue;
       const kind = deliveryKindOf(content.kind, call.options);
-      const { missing } = content;
-      await endByStatement(transaction, call, {
-        kind,
-        covers,
-        brings,
-        missing,
-        hasEnded: polled?.hasEnded === true,
+      const ended = lateKindsBy(kind).filter((each) => {
+        const results = call.expected.filter((result) => result.kind === each);
+        const isCovered = (result: ExpectedResult): boolean => covers.includes(entryOf(call, result));
+        const gaps = results.filter((result) => result.status === 'expected' && !isCovered(result));
+        const without = results.filter(
+          (result) => isCovered(result) && !brings.includes(entryOf(call, result)),
+        );
+        const isWhole = results.every((result) => isCovered(result) || !result.isDelivered);
+        const isNamed = deliveryKinds[kind].keepsIds || results.some(isCovered);
+        const isEnd =
+          content.missing === undefined
+            ? polled?.hasEnded === true
+            : content.missing >= gaps.length + without.length;
+        return isWhole && isNamed && isEnd;
       });
+      await endResults(transaction, call, ended);
     }
   });
 }
@@ -59,7 +77,7 @@ export async function endByLastBody(
 export async function settleExpired(warehouse: Warehouse, scope: LateScope): Promise<void> {
   const { rows } = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempts a
-    where status = 'awaiting' and next_poll_at is null and awaited_until <= clock_timestamp() and ${hasGaps}
+    where status = 'awaiting' and next_poll_at is null and awaited_until <= clock_timestamp()
       and ${isInScope(scope, sql`a.run_id`, sql`a.awaited_until`)}
   `.execute(warehouse.database);
   for (const { attemptId } of rows) await endByLastBody(warehouse, attemptId);
@@ -85,7 +103,7 @@ export async function endWithoutResults(
       ...new Set(call.expected.flatMap(({ kind, status }) => (status === 'expected' ? [kind] : []))),
     ];
     if (rows.some(({ status }) => status !== 'quarantined')) return;
-    const isFree = kinds.every((kind) => !deliveryKinds[lateKinds[kind].deliveredBy].costsWithoutResults);
+    const isFree = kinds.every((kind) => !deliveryKinds[lateKinds[kind].deliveredBy].isPricedByVendors);
     if (isFree && rows.length === 0) await endResults(transaction, call, kinds);
     else await leaveUnknown(transaction, attemptId, uncertainCost);
   });
@@ -93,22 +111,16 @@ export async function endWithoutResults(
 
 /**
  * Marks calls unknown whose results can no longer be fetched: past the deadline without polls, or older than the
- * service keeps results. The same holds for calls that lack only a price, if the poll for it brought none. The operator
- * decides about them. A delivery that still arrives is applied and settles its call.
+ * service keeps results. The operator decides about them. A delivery that still arrives is applied and settles the
+ * call.
  */
 export async function markExpiredUnknown(warehouse: Warehouse, scope: LateScope): Promise<void> {
   await sql`
-    update attempts a set status = 'unknown', next_poll_at = null,
-      reason = concat_ws('; ', reason,
-        case when ${hasGaps} then 'the late results did not come' else ${uncertainCost} end)
-    where status = 'awaiting'
+    update attempts a
+    set status = 'unknown', next_poll_at = null, reason = concat_ws('; ', reason, 'the late results did not come')
+    where status = 'awaiting' and awaited_until < clock_timestamp()
+      and (next_poll_at is null
+        or answered_at < clock_timestamp() - make_interval(secs => ${keptByServiceSeconds}))
       and ${isInScope(scope, sql`a.run_id`, sql`a.awaited_until`)}
-      and case
-        when ${hasGaps} then awaited_until < clock_timestamp() and (next_poll_at is null
-          or answered_at < clock_timestamp() - make_interval(secs => ${keptByServiceSeconds}))
-        else next_poll_at is null
-          or exists (select 1 from webhook_deliveries d
-            where d.attempt_id = a.attempt_id and d.origin = 'poll' and d.status <> 'received')
-      end
   `.execute(warehouse.database);
 }

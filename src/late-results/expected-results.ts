@@ -3,7 +3,6 @@ import type { DeliveredResults } from '../domain/late-results/expected-results.t
 import {
   deliveryKinds,
   lateKinds,
-  lateKindsBy,
   type DeliveryKind,
   type LateKind,
 } from '../domain/late-results/delivery-kinds.ts';
@@ -16,7 +15,7 @@ import { settleLateCredits } from '../ledger/late-credits.ts';
 import { hashOfPerson, hashOfAttempt } from '../suppression/suppression-list.ts';
 
 /** One kind of result of one person of an answer. */
-interface ExpectedResult {
+export interface ExpectedResult {
   /** Id at the service, or its replacement after an erasure. */
   readonly personId: string;
   readonly kind: LateKind;
@@ -111,7 +110,7 @@ export function hashesOfEmails(attemptId: string, emails: readonly (string | nul
 }
 
 /** The entry of an expected result in `DeliveredResults`. */
-function entryOf({ attemptId }: LockedCall, { personId, kind }: ExpectedResult): string {
+export function entryOf({ attemptId }: LockedCall, { personId, kind }: ExpectedResult): string {
   return `${kind}/${hashOfPerson(attemptId, personId)}`;
 }
 
@@ -152,48 +151,13 @@ export async function settleCall(transaction: Transaction<Tables>, { attemptId }
     bill: lateBill(deliveries),
     highest: deliveries.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n),
     hasWholePrice: deliveries.some(({ covers }) =>
-      covers.some((entry) => deliveryKinds[deliveredBy(entry)].hasWholePrice),
+      covers.some((entry) => deliveryKinds[deliveredBy(entry)].isPricedByVendors),
     ),
   });
 }
 
 function deliveredBy(entry: string): DeliveryKind {
   return lateKinds[entry.slice(0, entry.indexOf('/')) as LateKind].deliveredBy;
-}
-
-/** What the service says last about a call. */
-export interface FinalStatement {
-  readonly kind: DeliveryKind;
-  readonly covers: readonly string[];
-  readonly brings: readonly string[];
-  /** `missing_records`; undefined: not stated. */
-  readonly missing: number | undefined;
-  /** The service says that the request has ended. */
-  readonly hasEnded: boolean;
-}
-
-/**
- * Ends the wait for results that are missing in the last statement of the service. The statement has every result of
- * the kind that has arrived, and counts all missing people, or has no count and says that the request has ended. A
- * waterfall can deliver e-mails and phones apart, so a statement about one of them does not end the other.
- */
-export async function endByStatement(
-  transaction: Transaction<Tables>,
-  call: LockedCall,
-  { kind: delivery, covers, brings, missing, hasEnded }: FinalStatement,
-): Promise<void> {
-  const ended = lateKindsBy(delivery).filter((kind) => {
-    const results = call.expected.filter((result) => result.kind === kind);
-    const isCovered = (result: ExpectedResult): boolean => covers.includes(entryOf(call, result));
-    const gaps = results.filter((result) => result.status === 'expected' && !isCovered(result)).length;
-    const without = results.filter(
-      (result) => isCovered(result) && !brings.includes(entryOf(call, result)),
-    ).length;
-    const isWhole = results.every((result) => isCovered(result) || !result.isDelivered);
-    const isNamed = deliveryKinds[delivery].countsMissing || results.some(isCovered);
-    return isWhole && isNamed && (missing === undefined ? hasEnded : missing >= gaps + without);
-  });
-  await endResults(transaction, call, ended);
 }
 
 /** Settles a call without the results of these kinds that have not arrived. */

@@ -1,7 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { hasGaps } from '../ledger/late-credits.ts';
 import { isInScope, type LateScope } from './expected-results.ts';
 
 export interface DuePoll {
@@ -11,8 +10,6 @@ export interface DuePoll {
   readonly polls: number;
   /** The run no longer waits for the results. */
   readonly waitIsOver: boolean;
-  /** The run waits for results, and not only for their price. */
-  readonly isAwaited: boolean;
 }
 
 /** SQL condition: an attempt `a` is a call to the service. The ids of requests mean nothing to another service. */
@@ -39,15 +36,14 @@ export async function takeDuePolls(
   limit: number,
 ): Promise<DuePoll[]> {
   const due = await sql<DuePoll>`
-    update attempts a set polls = polls + 1, next_poll_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+    update attempts set polls = polls + 1, next_poll_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
     where attempt_id in (
       select a.attempt_id from attempts a
       where a.status = 'awaiting' and a.request_id is not null and a.next_poll_at <= clock_timestamp()
         and ${isInScope(scope, sql`a.run_id`, sql`a.next_poll_at`)} and ${isCallTo(service)}
       order by a.next_poll_at limit ${limit} for update skip locked)
     returning attempt_id as "attemptId", request_id as "requestId", polls,
-      awaited_until <= clock_timestamp() as "waitIsOver",
-      awaited_until > clock_timestamp() and ${hasGaps} as "isAwaited"
+      awaited_until <= clock_timestamp() as "waitIsOver"
   `.execute(warehouse.database);
   return due.rows;
 }

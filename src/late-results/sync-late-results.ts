@@ -180,7 +180,7 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
         // "Failed" without a result means that there is none. "Success" without a result contradicts itself: results
         // may have been billed and may still come, so the call stays open.
         if (answer.deliveryStatus === 'failed') await endWithoutResults(warehouse, poll.attemptId, reason);
-        else if (poll.isAwaited) await postponePoll(warehouse, poll.attemptId, later);
+        else if (!poll.waitIsOver) await postponePoll(warehouse, poll.attemptId, later);
         else await stopPolling(warehouse.database, poll.attemptId, reason);
         break;
       }

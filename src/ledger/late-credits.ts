@@ -35,8 +35,7 @@ interface LateProgress {
 /**
  * Updates the credits of an attempt from its deliveries.
  *
- * - Nothing is expected any more: the attempt is settled. If a part of the price is uncertain, it becomes `unknown`. If
- *   the deliveries only left out a price, a poll that may bring it is due at once.
+ * - Nothing is expected any more: the attempt is settled. If a part of the price is uncertain, it becomes `unknown`.
  * - The attempt was settled before, and more is billed: the difference is settled as well. Its reservation has ended,
  *   so other calls may have used these credits: if the difference exceeds a budget, the run pauses. The
  *   price that an operator decided includes prices that are repeated.
@@ -79,8 +78,7 @@ export async function settleLateCredits(
   } else if (money.hasAnswer && money.isComplete) {
     if (bill.certain && !isRepeated && (money.answered !== null || hasWholePrice))
       await settleTotal(transaction, money, total);
-    else if (bill.hasPrices || !(await pollForPrice(transaction, attemptId)))
-      await leaveUnknown(transaction, attemptId, uncertainCost);
+    else await leaveUnknown(transaction, attemptId, uncertainCost);
   }
   if (total > reserved) await pauseOverbilled(transaction, money, 'billed more than reserved');
 }
@@ -121,23 +119,6 @@ export async function pauseIfExceeded(
     .limit(1)
     .executeTakeFirst();
   if (exceeded) await pauseOverbilled(transaction, attempt, 'billed after its reservation ended');
-}
-
-/**
- * Makes a poll due at once: it is free, and its body may state the price that the deliveries left out. The call keeps
- * its credits until then.
- *
- * @returns false if the call is not polled any more, or a poll has brought a body before
- */
-async function pollForPrice(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
-  const hastened = await sql`
-    update attempts a
-    set next_poll_at = clock_timestamp()
-    where attempt_id = ${attemptId} and status = 'awaiting' and request_id is not null and next_poll_at is not null
-      and not exists (
-        select from webhook_deliveries d where d.attempt_id = a.attempt_id and d.origin = 'poll')
-  `.execute(transaction);
-  return hastened.numAffectedRows === 1n;
 }
 
 /** Ends the waiting of a call whose price nobody can know. Its credits stay reserved; later results still count. */

@@ -179,6 +179,37 @@ it('a result after its run is applied by the sweep, and marked late', async () =
   await expectPromisesKept(system);
 });
 
+it('phones of a call whose answer was lost are paid for once, and reach its contacts by the next run', async () => {
+  await system.startWorker(lastPolls);
+  system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 1, to: 1, answer: 'reset' }] });
+  const before = Number(system.sandbox.log.bill().credits);
+  const file = system.sample(10);
+  const facts = await reveal(file);
+  expect(facts.outcomes.unknown).toBeGreaterThan(5);
+  await sweep();
+  await expect.poll(() => inbox(facts.run_id), { timeout: 20_000 }).toEqual({ applied: 1 });
+  const billed = Number(system.sandbox.log.bill().credits) - before;
+  const [call] = await rows<{ attempt_id: string }>(
+    'select attempt_id from enrichment.attempts where run_id = $1',
+    facts.run_id,
+  );
+  const attempt = ['attempts', 'release', call!.attempt_id, '--yes'];
+  expect(await system.here(attempt)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`to ${facts.credits.unknown} credits`),
+  });
+  await system.here(['attempts', 'settle', call!.attempt_id, '--credits', String(billed), '--yes']);
+  const again = await reveal(file);
+  // A credit for each record, and none for a phone.
+  expect(Number(again.credits.settled)).toBeLessThanOrEqual(10);
+  expect(await phonesOf(again.run_id)).toBeGreaterThan(0);
+  const settled = await rows<{ credits: number }>(
+    'select sum(credits_settled)::float8 as credits from enrichment.attempts where run_id = any($1)',
+    [facts.run_id, again.run_id],
+  );
+  expect(settled[0]!.credits).toBe(Number(system.sandbox.log.bill().credits) - before);
+});
+
 /** Last: here the service misstates its prices, and its bill and ours differ for good. */
 it('a delivery that bills more than was reserved is recorded and shown, and stops further calls', async () => {
   await system.startWorker({ RATE_LIMITS: '2/1s' });

@@ -174,7 +174,7 @@ function refuseLessThanStated(
   isRelease: boolean,
 ): void {
   if (status !== 'unknown' || stated === null) return;
-  const least = Number(stated) > Number(held) ? held : stated;
+  const least = storedCredits(stated) > storedCredits(held) ? held : stated;
   if (!isRelease && storedCredits(credits) >= storedCredits(least)) return;
   throw new UsageProblem(
     'attempt.billed',

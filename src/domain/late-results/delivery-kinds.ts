@@ -1,16 +1,12 @@
 interface DeliveryFacts {
-  /** People have the same ids as in the answer. Otherwise an address can identify them as well. */
+  /** People have the same ids as in the answer, and a complete body counts those without results. */
   readonly keepsIds: boolean;
-  /** A complete body names or counts all found people, also those without results. */
-  readonly countsMissing: boolean;
   /** `origin` of the delivered numbers. */
   readonly phoneOrigin: string;
   /** `kind` of the delivered addresses; null: the delivery has none. */
   readonly emailOrigin: string | null;
-  /** Bodies state the price of the whole request if the answer does not. */
-  readonly hasWholePrice: boolean;
-  /** Vendors can bill a search that has found nothing. */
-  readonly costsWithoutResults: boolean;
+  /** Vendors can bill a search that finds nothing, and state the price of the whole request if the answer has none. */
+  readonly isPricedByVendors: boolean;
   /** The credits of these deliveries in a report. */
   readonly creditsName: string;
 }
@@ -19,20 +15,16 @@ interface DeliveryFacts {
 export const deliveryKinds = {
   phones: {
     keepsIds: true,
-    countsMissing: true,
     phoneOrigin: 'reveal',
     emailOrigin: null,
-    hasWholePrice: false,
-    costsWithoutResults: false,
+    isPricedByVendors: false,
     creditsName: 'phones',
   },
   waterfall: {
     keepsIds: false,
-    countsMissing: false,
     phoneOrigin: 'waterfall',
     emailOrigin: 'waterfall',
-    hasWholePrice: true,
-    costsWithoutResults: true,
+    isPricedByVendors: true,
     creditsName: 'waterfalls',
   },
 } as const satisfies Readonly<Record<string, DeliveryFacts>>;

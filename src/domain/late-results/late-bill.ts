@@ -14,8 +14,6 @@ export interface LateBill {
   readonly certain: boolean;
   /** Number of deliveries whose prices count. */
   readonly deliveries: number;
-  /** False: no delivery states the price of some results. */
-  readonly hasPrices: boolean;
 }
 
 interface PricedSet {
@@ -29,7 +27,8 @@ const mostDeliveries = 200;
 /**
  * The cost of all deliveries of a call. A price is the price of the results that have values; without a value, of the
  * search. Prices of different results are added. The same results count once, with the highest price. A whole counts
- * instead of its parts if it costs at least as much as they do. Any other overlap makes the bill uncertain.
+ * instead of its parts if it costs at least as much as they do. Any other overlap, and results without a price, make
+ * the bill uncertain.
  */
 export function lateBill(deliveries: readonly PricedResults[]): LateBill {
   const priced = deliveries.flatMap(({ credits, ...results }) =>
@@ -48,14 +47,11 @@ export function lateBill(deliveries: readonly PricedResults[]): LateBill {
   );
   const billed = new Set(priced.flatMap(({ brings }) => brings));
   const hasPrices = deliveries.every(({ brings }) => brings.every((result) => billed.has(result)));
-  const bill =
-    areApart && sets.size <= mostDeliveries ? billOf([...sets.values()]) : uncertain([...sets.values()]);
-  return { ...bill, certain: bill.certain && hasPrices, hasPrices };
+  const isSum = areApart && hasPrices && sets.size <= mostDeliveries;
+  return isSum ? billOf([...sets.values()]) : uncertain([...sets.values()]);
 }
 
-type Bill = Omit<LateBill, 'hasPrices'>;
-
-function billOf(sets: readonly PricedSet[]): Bill {
+function billOf(sets: readonly PricedSet[]): LateBill {
   const wholes = sets.filter((set) => !sets.some((other) => other !== set && isIn(set, other)));
   const results = wholes.flatMap((whole) => [...whole.results]);
   const addsUp =
@@ -69,7 +65,7 @@ function billOf(sets: readonly PricedSet[]): Bill {
   return { credits, certain: true, deliveries: wholes.length };
 }
 
-function uncertain(sets: readonly PricedSet[]): Bill {
+function uncertain(sets: readonly PricedSet[]): LateBill {
   return { credits: max(...sets.map(({ credits }) => credits)), certain: false, deliveries: 1 };
 }
 

@@ -58,6 +58,8 @@ it.each<[string, readonly Sent[], Partial<Books>, LateExtras?]>([
   ['deliveries that overlap', [phones('ab', 16), phones('bc', 16)], unknown],
   ['the same results in other bytes', [phones('abc', 24), phones('abc', 24, { again: 1 })], settled(27)],
   ['the price of the whole in each part', [phones('a', 24), phones('b', 24), phones('c', 24)], unknown],
+  ['results without a price', [phones('abc', 'null')], unknown],
+  ['a price after the results', [phones('abc', 'null'), phones('abc', 24)], settled(27)],
   ['results that are pending', [pending], held],
   ['results that were pending', [pending, phones('abc', 24)], settled(27)],
   ['a person without a phone', [phones('a', 8), none('b'), phones('c', 8)], settled(19)],
