@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPerson } from '../service/answers/late-result.ts';
-import { queuePeople } from '../people/digest.ts';
+import { queuePeople } from '../people/digest-queue.ts';
 import { factsOfLateResult, keyOfId } from '../people/observation.ts';
 import { writeObservations, type NewObservation } from '../people/people-tables.ts';
 import type { LockedCall } from './expected-results.ts';

@@ -18,11 +18,8 @@ import type { Tables } from '../db/schema.ts';
 import { readBulkAnswer, type BulkAnswer } from '../service/answers/bulk-answer.ts';
 import { operations } from '../service/call-operation.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
+import { keptAnswer, type DigestibleAnswer } from './digest-queue.ts';
 import { keyOfId } from './observation.ts';
-
-/** The parts of a bulk call's answer that are digested. */
-export type DigestibleAnswer = Pick<BulkAnswer, 'matches' | 'unreadableMatches'> &
-  Partial<Pick<BulkAnswer, 'partial' | 'waterfall'>>;
 
 /** A row that a call asked for. */
 export interface AskedRow extends ContactKey {
@@ -60,23 +57,6 @@ export interface AnsweredCall {
 export interface ListedOfCall {
   readonly rows: ReadonlySet<number>;
   readonly matches: ReadonlySet<number>;
-}
-
-/** Answers that this process has stored and not digested: their bodies need not be read again. */
-const inMemory = new WeakMap<Warehouse['database'], Map<string, DigestibleAnswer>>();
-
-/** Keeps an answer for the digest of this process. */
-export function keepAnswer(
-  database: Warehouse['database'],
-  attemptId: string,
-  answer: DigestibleAnswer,
-): void {
-  const kept = inMemory.get(database) ?? new Map<string, DigestibleAnswer>();
-  inMemory.set(database, kept.set(attemptId, answer));
-}
-
-export function forgetAnswer(database: Warehouse['database'], attemptId: string): void {
-  inMemory.get(database)?.delete(attemptId);
 }
 
 interface CallRow {
@@ -158,10 +138,9 @@ async function readAnswers(
   database: Warehouse['database'],
   calls: readonly CallRow[],
 ): Promise<ReadonlyMap<string, DigestibleAnswer>> {
-  const kept = inMemory.get(database);
   const answers = new Map<string, DigestibleAnswer>();
   for (const { attemptId } of calls) {
-    const answer = kept?.get(attemptId);
+    const answer = keptAnswer(database, attemptId);
     if (answer) answers.set(attemptId, answer);
   }
   const missing = calls.filter(({ attemptId }) => !answers.has(attemptId));

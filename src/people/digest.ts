@@ -1,10 +1,9 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { canSucceedLater, isOvertaken } from '../db/postgres-errors.ts';
 import type { Tables } from '../db/schema.ts';
-import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { digestFacts, type DigestFigures } from './digest-facts.ts';
-import type { PersonName } from './people-tables.ts';
+import { forgetAnswer } from './digest-queue.ts';
 
 /** An entry of the queue: an answer, a contact or a person of whom something new is known. */
 interface QueueEntry {
@@ -69,6 +68,16 @@ export async function digestTogether(warehouse: Pick<Warehouse, 'database'>): Pr
   };
   shared.waiting ??= shared.running.then(digestNow, digestNow);
   await shared.waiting;
+}
+
+/** Digests a stored answer together with all others of this process that wait. */
+export async function digestAnswer(warehouse: Warehouse, attemptId: string): Promise<void> {
+  try {
+    await digestTogether(warehouse);
+  } finally {
+    // Another process may have digested the answer, from its stored body.
+    forgetAnswer(warehouse.database, attemptId);
+  }
 }
 
 /** The newest entry, which the caller's are not newer than; null: nothing waits. */
@@ -218,41 +227,4 @@ export async function digestQueued(
     const { entries } = await digestNext(transaction, database);
     if (entries === 0) return;
   }
-}
-
-/** Whether the answer of a call does not wait to be digested. */
-export async function isDigested(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from digest_queue where kind = 'answer' and problem is null and owner = ${attemptId} limit 1
-  `.execute(transaction);
-  return rows.length === 0;
-}
-
-/** Statement that queues stored answers. @param attemptIds query of one column */
-export function queueAnswers(attemptIds: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`insert into digest_queue (kind, owner) select 'answer', * from (${attemptIds}) stored`;
-}
-
-export async function queueContacts(
-  transaction: Transaction<Tables>,
-  contacts: readonly ContactKey[],
-): Promise<void> {
-  await sql`
-    insert into digest_queue (kind, owner, name)
-    select distinct 'contact', source, contact_id from ${unnestContacts(contacts)} as n (source, contact_id)
-    order by 2, 3
-  `.execute(transaction);
-}
-
-export async function queuePeople(
-  transaction: Transaction<Tables>,
-  people: readonly PersonName[],
-): Promise<void> {
-  await sql`
-    insert into digest_queue (kind, owner, name)
-    select distinct 'person', service, person_key
-    from unnest(${people.map(({ service }) => service)}::text[], ${people.map(({ personKey }) => personKey)}::text[])
-      as n (service, person_key)
-    order by 2, 3
-  `.execute(transaction);
 }

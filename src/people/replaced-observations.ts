@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { digest, inDigest, queuePeople } from './digest.ts';
+import { digest, inDigest } from './digest.ts';
+import { queuePeople } from './digest-queue.ts';
 import { fold, type FoldedPerson, type Observation } from './fold.ts';
 
 import { nameOfPerson, readObservations, type PersonName } from './people-tables.ts';

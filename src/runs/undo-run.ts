@@ -3,7 +3,8 @@ import type { Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { isExport } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
-import { digest, inDigest, queuePeople } from '../people/digest.ts';
+import { digest, inDigest } from '../people/digest.ts';
+import { queuePeople } from '../people/digest-queue.ts';
 import { recordRepeated } from '../people/record-contacts.ts';
 import type { PersonName } from '../people/people-tables.ts';
 

@@ -22,8 +22,7 @@ import { expectResults } from '../../late-results/expected-results.ts';
 import type { OpenPerson } from '../batches/open-people.ts';
 import { isStub } from '../../domain/identity/identity-evidence.ts';
 import type { Person } from '../../domain/identity/person.ts';
-import { forgetAnswer, keepAnswer, type DigestibleAnswer } from '../../people/answered-call.ts';
-import { digestTogether, queueAnswers } from '../../people/digest.ts';
+import { keepAnswer, queueAnswers, type DigestibleAnswer } from '../../people/digest-queue.ts';
 import type { BulkAnswer } from '../../service/answers/bulk-answer.ts';
 
 /** The parts of a bulk call's answer that the product stores and digests. */
@@ -54,18 +53,6 @@ export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): P
   const body = await promisify(gzip)(answer.raw, { level: 1 });
   await warehouse.database.transaction().execute((transaction) => writeAnswer(transaction, record, body));
   keepAnswer(warehouse.database, attemptId, answer);
-}
-
-/**
- * Digests a stored answer, together with all others of this process that wait. Other calls can begin in the meantime.
- */
-export async function digestAnswer(warehouse: Warehouse, attemptId: string): Promise<void> {
-  try {
-    await digestTogether(warehouse);
-  } finally {
-    // Another process may have digested the answer, from its stored body.
-    forgetAnswer(warehouse.database, attemptId);
-  }
 }
 
 async function writeAnswer(

@@ -29,10 +29,10 @@ import {
   type AttemptDependencies,
   type AttemptResult,
 } from '../attempt-call.ts';
-import { digestAnswer } from '../answers/store-answer.ts';
+
 import type { Warehouse } from '../../db/database.ts';
 import { recordRejected } from '../../people/lookup-history.ts';
-import { digestTogether } from '../../people/digest.ts';
+import { digestAnswer, digestTogether } from '../../people/digest.ts';
 import { markUnknown } from '../../ledger/close-attempt.ts';
 import { askedBy } from '../../runs/pages.ts';
 import type { Asked } from '../../runs/planning/drop-rows.ts';

@@ -1,4 +1,5 @@
-import { digestAnswer, storeAnswer } from '../../../src/calls/answers/store-answer.ts';
+import { storeAnswer } from '../../../src/calls/answers/store-answer.ts';
+import { digestAnswer } from '../../../src/people/digest.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 
 /** Stores an answer and digests it, as a batch does. */

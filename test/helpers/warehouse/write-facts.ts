@@ -4,7 +4,8 @@ import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { matchKeysOfIdentity } from '../../../src/domain/identity/match-keys.ts';
 import type { Tables } from '../../../src/db/schema.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { digestQueued, inDigest, queueContacts, queuePeople } from '../../../src/people/digest.ts';
+import { digestQueued, inDigest } from '../../../src/people/digest.ts';
+import { queueContacts, queuePeople } from '../../../src/people/digest-queue.ts';
 import { writeObservations, type NewObservation } from '../../../src/people/people-tables.ts';
 
 /** A match as a test writes it, with the record of its contact. */

@@ -1,0 +1,69 @@
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
+import type { BulkAnswer } from '../service/answers/bulk-answer.ts';
+import type { PersonName } from './people-tables.ts';
+
+/** Whether the answer of a call does not wait to be digested. */
+export async function isDigested(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from digest_queue where kind = 'answer' and problem is null and owner = ${attemptId} limit 1
+  `.execute(transaction);
+  return rows.length === 0;
+}
+
+/** Statement that queues stored answers. @param attemptIds query of one column */
+export function queueAnswers(attemptIds: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`insert into digest_queue (kind, owner) select 'answer', * from (${attemptIds}) stored`;
+}
+
+export async function queueContacts(
+  transaction: Transaction<Tables>,
+  contacts: readonly ContactKey[],
+): Promise<void> {
+  await sql`
+    insert into digest_queue (kind, owner, name)
+    select distinct 'contact', source, contact_id from ${unnestContacts(contacts)} as n (source, contact_id)
+    order by 2, 3
+  `.execute(transaction);
+}
+
+export async function queuePeople(
+  transaction: Transaction<Tables>,
+  people: readonly PersonName[],
+): Promise<void> {
+  await sql`
+    insert into digest_queue (kind, owner, name)
+    select distinct 'person', service, person_key
+    from unnest(${people.map(({ service }) => service)}::text[], ${people.map(({ personKey }) => personKey)}::text[])
+      as n (service, person_key)
+    order by 2, 3
+  `.execute(transaction);
+}
+
+/** The parts of a bulk call's answer that are digested. */
+export type DigestibleAnswer = Pick<BulkAnswer, 'matches' | 'unreadableMatches'> &
+  Partial<Pick<BulkAnswer, 'partial' | 'waterfall'>>;
+
+/** Answers that this process has stored and not digested: their bodies need not be read again. */
+const inMemory = new WeakMap<Warehouse['database'], Map<string, DigestibleAnswer>>();
+
+/** Keeps an answer for the digest of this process. */
+export function keepAnswer(
+  database: Warehouse['database'],
+  attemptId: string,
+  answer: DigestibleAnswer,
+): void {
+  const kept = inMemory.get(database) ?? new Map<string, DigestibleAnswer>();
+  inMemory.set(database, kept.set(attemptId, answer));
+}
+
+/** The answer of a call that this process has stored; undefined: it must be read from its body. */
+export function keptAnswer(database: Warehouse['database'], attemptId: string): DigestibleAnswer | undefined {
+  return inMemory.get(database)?.get(attemptId);
+}
+
+export function forgetAnswer(database: Warehouse['database'], attemptId: string): void {
+  inMemory.get(database)?.delete(attemptId);
+}
