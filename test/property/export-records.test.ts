@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, it } from 'vitest';
 import { RecordParser, type Dialect } from '../../src/ingest/reading/record-parser.ts';
+import { SyntaxCheck } from '../../src/ingest/reading/syntax-check.ts';
 
 const cell = fc.oneof(
   fc.string({
@@ -26,8 +27,13 @@ function piecesOf(text: string, places: readonly number[]): string[] {
 }
 
 function parseInPieces(dialect: Dialect, pieces: readonly string[]): string[][] {
+  const syntax = new SyntaxCheck('contacts.csv', dialect);
   const parser = new RecordParser('contacts.csv', dialect);
-  const read = pieces.flatMap((piece) => parser.parse(piece, false));
+  const read = pieces.flatMap((piece) => {
+    syntax.push(piece);
+    return parser.parse(piece, false);
+  });
+  syntax.finish();
   read.push(...parser.parse('', true));
   return read.map(({ cells }) => cells).filter((record) => record.length > 1);
 }

@@ -4,7 +4,8 @@ import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { isKnownName } from '../columns/known-headers.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
 import { emptyFile } from './export-bytes.ts';
-import { RecordParser, usualDelimiters, type Dialect } from './record-parser.ts';
+import { createParser, dropCarriageReturns, usualDelimiters, type Dialect } from './record-parser.ts';
+import { SyntaxCheck } from './syntax-check.ts';
 
 /** The position of the header in a file, and how cells are separated. */
 export interface Layout {
@@ -28,7 +29,7 @@ const recordsSearched = 40;
  *
  * @param sample the beginning of the text
  * @param isWhole the sample is the whole text
- * @throws Problem `export.no-header`, `export.header-too-long`, `export.empty`, and those of `RecordParser`
+ * @throws Problem `export.no-header`, `export.header-too-long`, `export.empty`, and those of `SyntaxCheck`
  */
 export function findLayout(
   path: string,
@@ -44,7 +45,9 @@ export function findLayout(
     readCandidate({ delimiter, newline, quotes: mapping?.quotes }, sample, isWhole, wanted),
   );
   const best = candidates.reduce((left, right) => (isBetter(right, left) ? right : left));
-  new RecordParser(path, best.dialect).parse(sample, isWhole);
+  const syntax = new SyntaxCheck(path, best.dialect);
+  syntax.push(sample);
+  if (isWhole) syntax.finish();
   const header = best.records[best.headerAt];
   if (header === undefined || isBlank(header)) throw emptyFile(path);
   if (best.score === 0 && looksLikeData(header)) throw noHeader(path);
@@ -112,12 +115,11 @@ function readCandidate(
   isWhole: boolean,
   wanted: ReadonlySet<string>,
 ): Candidate {
-  const read = (isLast: boolean): string[][] =>
-    new RecordParser('', dialect, true)
-      .parse(sample, isLast, recordsSearched + 100)
-      .map(({ cells }) => cells);
-  const isCut = !isWhole && read(false).length === 0;
-  const records = read(isWhole || isCut);
+  const parser = createParser(dialect, recordsSearched + 100);
+  let records = parser.parse(sample, 0, !isWhole).data as string[][];
+  const isCut = records.length === 0 && !isWhole;
+  if (records.length === 0) records = parser.parse(sample, 0, false).data as string[][];
+  dropCarriageReturns(records);
   const scores = records
     .slice(0, recordsSearched)
     .map((record) => record.filter((cell) => isNamed(cell, wanted)).length);

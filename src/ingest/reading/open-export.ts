@@ -14,6 +14,7 @@ import {
 } from './export-text.ts';
 import { findLayout, refuseRagged, type Layout } from './layout.ts';
 import { RecordParser } from './record-parser.ts';
+import { SyntaxCheck } from './syntax-check.ts';
 
 /** An opened export: everything that is known before its rows are read. */
 export interface OpenedExport {
@@ -95,10 +96,9 @@ async function readToEnd(
   signal: AbortSignal | undefined,
 ): Promise<string> {
   const hash = createHash('sha256');
-  const parser = new RecordParser(file.path, dialect);
-  for await (const text of readText(file, signal, (bytes) => void hash.update(bytes)))
-    parser.parse(text, false);
-  parser.parse('', true);
+  const syntax = new SyntaxCheck(file.path, dialect);
+  for await (const text of readText(file, signal, (bytes) => void hash.update(bytes))) syntax.push(text);
+  syntax.finish();
   return file.gzip ? (await hashExport(file.path, signal)).sha256 : hash.digest('hex');
 }
 
