@@ -149,6 +149,12 @@ export function sourceOf({ source }: Pick<RunRecord, 'source'>): string {
   return source ?? 'generic';
 }
 
+/** Runs for which a worker makes calls without the operator: those that run, and those that wait for a budget. */
+export async function listCallingRuns(warehouse: Warehouse): Promise<RunRecord[]> {
+  const calling = warehouse.database.selectFrom('runs').selectAll().where(isPossible('pause_by_call'));
+  return (await calling.where(maySpend).orderBy('created_at').execute()).map(recordOf);
+}
+
 /** The newest runs first. */
 export async function listRuns(warehouse: Warehouse, limit: number): Promise<RunRecord[]> {
   const rows = await warehouse.database

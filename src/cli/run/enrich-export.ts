@@ -12,7 +12,7 @@ import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
 import { approveWithoutPerson, withdrawUnreadApproval } from '../../runs/approve-run.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
-import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
+import { getRun, listCallingRuns, setRunStatus, shownName, type RunRecord } from '../../runs/runs.ts';
 import { requireNamespace } from '../../temporal/connection.ts';
 import { webhookUrlOf } from '../session/servers.ts';
 import { warnOfWorkers } from '../session/live-workers.ts';
@@ -59,6 +59,10 @@ export async function enrichExport(session: Session, spec: SpecifiedRun, asks: b
   const handle = await resumeRun(session, run, isDecided);
   const uiAddress = describeUiAddress(session, runId);
   if (uiAddress !== undefined) tell(uiAddress);
+  // The embedded worker carries out every run.
+  for (const other of session.stack.temporal.embedded ? await listCallingRuns(warehouse) : [])
+    if (other.runId !== runId)
+      tell(`note: this command also continues ${shownName(other)}, run ${other.runId}`);
   const onPlan: OnPlan | undefined = asks ? undefined : (planned) => tellPlan(planned, run.planHash !== null);
   const facts = await waitForRun(session, handle, { interrupted, onPlan });
   if (facts.status !== 'awaiting_approval' || interrupted.aborted) return facts;

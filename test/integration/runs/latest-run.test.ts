@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/contract/run-statuses.ts';
 import { approveRun } from '../../../src/runs/approve-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import { getRun, servicesOfRuns, setRunStatus } from '../../../src/runs/runs.ts';
+import { getRun, listCallingRuns, servicesOfRuns, setRunStatus } from '../../../src/runs/runs.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
@@ -72,4 +72,16 @@ it('a name that is a schedule leads to the schedule', async () => {
     type: 'run.unknown',
     next: expect.stringContaining('enrich schedule show nightly') as string,
   });
+});
+
+it('listCallingRuns() lists running runs and those that wait for a budget, and no paused one', async () => {
+  const running = await begin('a.csv', 'running', 'hand');
+  const waiting = await begin('b.csv', 'running', 'schedule');
+  const paused = await begin('c.csv', 'running', 'hand');
+  const reason = { reason: 'a reason', next: 'a next step' };
+  await setRunStatus(warehouse, waiting, 'paused', { ...reason, type: 'budget.empty' });
+  await setRunStatus(warehouse, paused, 'paused', { ...reason, type: 'run.paused' });
+  await begin('d.csv', 'running', 'plan');
+  const runs = await listCallingRuns(warehouse);
+  expect(runs.map(({ runId }) => runId)).toEqual([running, waiting]);
 });
