@@ -12,7 +12,7 @@ import type { LateResultsStatus } from '../../../src/contract/late-results-statu
 import { waitsForBudget, type PauseReason, type StatusReason } from '../../../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import { isFinal, type RunStatus } from '../../../src/contract/run-statuses.ts';
 import { eventOf, stateOf, transitions } from '../../../src/contract/run-transitions.ts';
 import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
 import { facts, plan } from '../outputs/run-facts.ts';
@@ -73,6 +73,8 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   };
 
   setRunStatus: ControlActivities['setRunStatus'] = async ({ runId, status: wanted, pauseReason, by }) => {
+    // The next run of a schedule.
+    if (isFinal(this.status)) this.write('ingesting');
     this.isApproved ||= by === 'approval';
     const status = wanted === 'running' && !this.isApproved ? 'awaiting_approval' : wanted;
     this.statuses.push(status);
