@@ -16,3 +16,17 @@ export function oncePerObject<Key extends object, Value>(
     return value;
   };
 }
+
+const mostTexts = 20_000;
+
+/** Remembers what a pure function has returned for the latest texts: rows of an export repeat companies and domains. */
+export function oncePerText<Result>(compute: (text: string) => Result): (text: string) => Result {
+  const known = new Map<string, Result>();
+  return (text) => {
+    if (known.has(text)) return known.get(text) as Result;
+    if (known.size === mostTexts) known.clear();
+    const result = compute(text);
+    known.set(text, result);
+    return result;
+  };
+}

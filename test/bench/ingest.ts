@@ -162,9 +162,8 @@ async function beginRun(databaseUrl: string, file: string): Promise<void> {
 async function cleanUp(databaseUrl: string): Promise<void> {
   await onDatabase(databaseUrl, async (client) => {
     await client.query(`drop table if exists ${plainTable}`);
-    for (const table of ['run_rows', 'run_people', 'runs']) {
+    for (const table of ['enrichment.run_rows', 'enrichment_internal.run_people', 'enrichment.runs'])
       await client.query(`delete from ${table} where run_id = $1`, [runId]);
-    }
   });
 }
 

@@ -9,6 +9,9 @@ import type { Person } from '../../src/domain/identity/person.ts';
 // Few words, so that names often agree: initials, double-barrelled names, scripts without initials.
 const word = fc.constantFrom('ada', 'anna', 'novak', 'a', 'n', '田中', 'jean-luc');
 const words = fc.array(word, { minLength: 1, maxLength: 3 }).map((list) => list.join(' '));
+// Some e-mails are made of this name.
+const first = fc.oneof(fc.constant('ada'), words);
+const last = fc.oneof(fc.constant('novak'), words);
 const employer = fc.constantFrom('Acme Robotics', 'Acme-Robotics', 'Orbit');
 const domain = fc.constantFrom('acme-robotics.example', 'orbit.example', 'orbit.test');
 const email = fc
@@ -28,8 +31,8 @@ const row = fc.record(
 const person = fc.record(
   {
     id: fc.constantFrom('p1', 'p2'),
-    first_name: words,
-    last_name: words,
+    first_name: first,
+    last_name: last,
     email,
     organization: fc.record({ name: employer, primary_domain: domain }, { requiredKeys: [] }),
     employment_history: fc.array(fc.record({ organization_name: employer }), { maxLength: 2 }),
@@ -42,6 +45,8 @@ function shareKey(identity: Identity, other: Person): boolean {
   return matchKeysOfIdentity(identity).some((key) => keys.includes(key));
 }
 
+const chosen = process.env['MATCH_KEY_CASES'];
+
 it('a row shares a match key with every person who fits it, or has its name and employer', () => {
   const found = new Set<string>();
   fc.assert(
@@ -51,7 +56,8 @@ it('a row shares a match key with every person who fits it, or has its name and 
       found.add(fit.strength === 'none' ? 'namesake' : fit.evidence);
       expect(shareKey(identity, other)).toBe(true);
     }),
-    { numRuns: Number(process.env['MATCH_KEY_CASES'] ?? 10_000) },
+    // The same cases in the suite: rare kinds of evidence must occur in them.
+    chosen === undefined ? { numRuns: 10_000, seed: 7 } : { numRuns: Number(chosen) },
   );
   expect([...found].toSorted()).toEqual([
     'email',

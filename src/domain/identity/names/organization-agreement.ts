@@ -1,7 +1,12 @@
 import { parseDomain, emailDomain, parseEmail, isFreeMail } from '../values/email-address.ts';
 import type { Identity } from '../identity.ts';
 import { organizationForm } from '../values/normalise.ts';
+import { oncePerText } from '../../once-per-object.ts';
 import type { Person } from '../person.ts';
+
+/** Both take several microseconds, and staging compares a million rows. */
+const domainOf = oncePerText(parseDomain);
+const formOf = oncePerText(organizationForm);
 
 /** A person's employers, in comparison form. */
 export interface Employers {
@@ -98,7 +103,7 @@ function collect(
     names: new Set(formsOf(names)),
     domains: new Set(
       [...domains, ...corporate]
-        .map((domain) => (domain ? parseDomain(domain) : undefined))
+        .map((domain) => (domain ? domainOf(domain) : undefined))
         .filter((domain) => domain !== undefined),
     ),
     pastNames: new Set(),
@@ -106,7 +111,7 @@ function collect(
 }
 
 function formsOf(names: readonly (string | null | undefined)[]): string[] {
-  return names.map((name) => (name ? organizationForm(name) : '')).filter((name) => name !== '');
+  return names.map((name) => (name ? formOf(name) : '')).filter((name) => name !== '');
 }
 
 function intersects(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
