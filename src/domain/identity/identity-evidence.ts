@@ -11,7 +11,7 @@ import {
   type Employers,
 } from './names/organization-agreement.ts';
 import { displayForm } from './values/normalise.ts';
-import { oncePerObject } from '../once-per-object.ts';
+import { oncePerObject } from '../compute-once.ts';
 import type { Person } from './person.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 

@@ -1,6 +1,6 @@
 import { parseDomain, parseEmail } from '../identity/values/email-address.ts';
 import { displayForm } from '../identity/values/normalise.ts';
-import { oncePerObject } from '../once-per-object.ts';
+import { oncePerObject } from '../compute-once.ts';
 import { personColumns, type ContactColumns, type CopiedColumns } from './person-columns.ts';
 import type { Organization, Person } from '../identity/person.ts';
 import { parseProfileUrl } from '../identity/values/profile-url.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { StatusReason } from '../../../src/contract/pause-reasons.ts';
-import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import { runStatuses, type RunStatus } from '../../../src/contract/run-statuses.ts';
 import { eventOf, stateOf, transitions } from '../../../src/contract/run-transitions.ts';
 
 const why = (type: string): StatusReason => ({ type, reason: 'a reason', next: 'a next step' });
@@ -35,6 +35,10 @@ it.each<readonly [string, readonly [RunStatus, string?], readonly [RunStatus, st
   ['a finished run is not cancelled', ['finished'], ['cancelling'], false],
 ])('%s', (_, was, wanted, isAllowed) => {
   expect(isGiven(was, wanted)).toBe(isAllowed);
+});
+
+it.each(Object.keys(runStatuses) as RunStatus[])('the event that makes a run %s leads there', (status) => {
+  expect(transitions[eventOf(status, undefined, false)].to).toContain(status);
 });
 
 it('a resume continues each paused run, and no cancelled one', () => {

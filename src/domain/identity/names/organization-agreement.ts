@@ -1,7 +1,7 @@
 import { parseDomain, emailDomain, parseEmail, isFreeMail } from '../values/email-address.ts';
 import type { Identity } from '../identity.ts';
 import { organizationForm } from '../values/normalise.ts';
-import { oncePerText } from '../../once-per-object.ts';
+import { oncePerText } from '../../compute-once.ts';
 import type { Person } from '../person.ts';
 
 /** Both take several microseconds, and staging compares a million rows. */
