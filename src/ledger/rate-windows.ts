@@ -1,14 +1,12 @@
 import { sql, type Kysely } from 'kysely';
 import { formatDuration } from '../domain/text/duration.ts';
+import { capabilities } from '../domain/service-capabilities.ts';
 import { formatRateLimits, type RateLimit } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
 import { readReports, storeReports, type RateScope, type RateReport } from './rate-reports.ts';
 
 /** The service counts the calls of each endpoint separately. */
-export const bulkMatchScope = 'people/bulk_match';
-export const matchScope = 'people/match';
-/** Polls of late results, under the same limits. */
-export const webhookResultScope = 'webhook_result';
+export const { bulkMatch: bulkMatchScope, match: matchScope, poll: webhookResultScope } = capabilities.scopes;
 
 /** Time from the admission of a call to its start that the deadline of its slot includes. */
 export const slackSeconds = 5;

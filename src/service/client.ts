@@ -1,6 +1,7 @@
 import type { ServiceSettings } from '../config/settings.ts';
 import type { Setting } from '../config/settings-schema.ts';
 import type { Identity } from '../domain/identity/identity.ts';
+import { capabilities } from '../domain/service-capabilities.ts';
 import { lateKinds, lateKindsOf, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import {
@@ -80,9 +81,6 @@ export interface ServiceClient {
   close(): Promise<void>;
 }
 
-/** A limit of the interface document. */
-const peoplePerCall = 10;
-
 /**
  * Creates a client of the service.
  *
@@ -106,6 +104,7 @@ export function createServiceClient(
   return {
     bulkMatch: async (request, signal) => {
       const { length } = request.details;
+      const { peoplePerCall } = capabilities;
       if (length < 1 || length > peoplePerCall) {
         throw new RangeError(`a bulk call asks for 1 to ${peoplePerCall} people, not ${length}`);
       }

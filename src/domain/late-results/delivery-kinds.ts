@@ -1,33 +1,7 @@
-interface DeliveryFacts {
-  /** People have the same ids as in the answer, and a complete body counts those without results. */
-  readonly keepsIds: boolean;
-  /** `origin` of the delivered numbers. */
-  readonly phoneOrigin: string;
-  /** `kind` of the delivered addresses; null: the delivery has none. */
-  readonly emailOrigin: string | null;
-  /** Vendors can bill a search that finds nothing, and state the price of the whole request if the answer has none. */
-  readonly isPricedByVendors: boolean;
-  /** The credits of these deliveries in a report. */
-  readonly creditsName: string;
-}
+import { capabilities } from '../service-capabilities.ts';
 
 /** The kinds of deliveries. `readLateResult` of the service's client recognises their bodies. */
-export const deliveryKinds = {
-  phones: {
-    keepsIds: true,
-    phoneOrigin: 'reveal',
-    emailOrigin: null,
-    isPricedByVendors: false,
-    creditsName: 'phones',
-  },
-  waterfall: {
-    keepsIds: false,
-    phoneOrigin: 'waterfall',
-    emailOrigin: 'waterfall',
-    isPricedByVendors: true,
-    creditsName: 'waterfalls',
-  },
-} as const satisfies Readonly<Record<string, DeliveryFacts>>;
+export const { deliveryKinds, lateKinds, resultsKeptSeconds: keptByServiceSeconds } = capabilities;
 
 export type DeliveryKind = keyof typeof deliveryKinds;
 
@@ -36,41 +10,7 @@ export const deliveryKindNames = Object.keys(deliveryKinds) as readonly Delivery
 /** The lists of values that a delivered person has. */
 export type LateValues = 'phones' | 'emails';
 
-interface LateFacts {
-  /** The option of a run, and its entry, that ask for this kind. */
-  readonly option: keyof AskedExtras;
-  readonly entry: string;
-  /** The query parameter of a call that asks for this kind. */
-  readonly parameter: string;
-  readonly deliveredBy: DeliveryKind;
-  readonly values: LateValues;
-}
-
-/** The kinds of results that arrive after an answer. */
-export const lateKinds = {
-  phone: {
-    option: 'reveal',
-    entry: 'phone',
-    parameter: 'reveal_phone_number',
-    deliveredBy: 'phones',
-    values: 'phones',
-  },
-  waterfall_email: {
-    option: 'waterfall',
-    entry: 'email',
-    parameter: 'run_waterfall_email',
-    deliveredBy: 'waterfall',
-    values: 'emails',
-  },
-  waterfall_phone: {
-    option: 'waterfall',
-    entry: 'phone',
-    parameter: 'run_waterfall_phone',
-    deliveredBy: 'waterfall',
-    values: 'phones',
-  },
-} as const satisfies Readonly<Record<string, LateFacts>>;
-
+/** A kind of results that arrive after an answer. */
 export type LateKind = keyof typeof lateKinds;
 
 /** Their names, which are also those of the groups of fields that arrive later and have their own price. */
@@ -159,11 +99,6 @@ export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncemen
   const comes: Readonly<Record<DeliveryKind, boolean>> = { phones, waterfall };
   return asked.filter((kind) => comes[lateKinds[kind].deliveredBy]);
 }
-
-/**
- * The service keeps results for 30 days. Later no result can arrive, and tokens expire.
- */
-export const keptByServiceSeconds = 30 * 86_400;
 
 /** Statuses of a delivery in the inbox. Part of the public surface. */
 export const deliveryStatuses = ['received', 'applied', 'duplicate', 'quarantined'] as const;

@@ -1,5 +1,6 @@
 import { storedCredits, wholeCredits, type Credits } from './decimal.ts';
 import { UsageProblem } from '../problem.ts';
+import { capabilities } from '../service-capabilities.ts';
 
 /** The requested data of each person that have a price. */
 export interface Ask {
@@ -25,11 +26,8 @@ export function askOf(options: {
   };
 }
 
-/**
- * Prices of the interface document: 1 credit for demographics or email, 8 more if a mobile phone is returned.
- */
-const record = wholeCredits(1);
-const mobilePhone = wholeCredits(8);
+const record = wholeCredits(capabilities.prices.record);
+const mobilePhone = wholeCredits(capabilities.prices.mobilePhone);
 
 /** Whether an earlier call has found a person. A person who was found once is usually found again. */
 export type PeopleAsked = 'new' | 'found before';
