@@ -38,8 +38,8 @@ export type Config = DeepReadonly<ReturnType<typeof configOf>>;
 
 type DeepReadonly<Value> = { readonly [Member in keyof Value]: DeepReadonly<Value[Member]> };
 
-/** Flags of a command, by the setting that they override. */
-export type Overrides = { readonly [Name in Setting]?: string | undefined };
+/** Settings that a command decides. */
+export type Overrides = { readonly [Name in Setting]?: string };
 
 interface WrongSetting {
   readonly setting: Setting;
@@ -53,45 +53,35 @@ interface WrongSetting {
 export class WrongSettings extends UsageProblem {
   readonly settings: readonly WrongSetting[];
 
-  constructor(settings: readonly WrongSetting[], flagOf: (setting: Setting) => string | undefined) {
-    const nameOf = (setting: Setting): string => flagOf(setting) ?? setting;
-    const areFlags = settings.every(({ setting }) => flagOf(setting) !== undefined);
+  constructor(settings: readonly WrongSetting[]) {
     const steps = settings.map(({ setting, next }) => {
-      if (next === undefined) return `correct ${nameOf(setting)}`;
-      return settings.length === 1 ? next : `for ${nameOf(setting)}, ${next}`;
+      if (next === undefined) return `correct ${setting}`;
+      return settings.length === 1 ? next : `for ${setting}, ${next}`;
     });
-    super('setting.invalid', settings.map(({ setting, what }) => `${nameOf(setting)} ${what}`).join('; '), {
-      where: [...new Set(settings.map(({ setting }) => nameOf(setting)))].join(', '),
-      next: [...steps, ...(areFlags ? [] : ['.env.example explains all settings'])].join('; '),
+    super('setting.invalid', settings.map(({ setting, what }) => `${setting} ${what}`).join('; '), {
+      where: [...new Set(settings.map(({ setting }) => setting))].join(', '),
+      next: [...steps, '.env.example explains all settings'].join('; '),
     });
     this.settings = settings;
   }
 }
 
 /**
- * Reads the settings. Flags override the environment.
+ * Reads the settings.
  *
- * @param flagOf the flag that the user typed instead of a setting, for the error; undefined if there is none
+ * @param overrides settings that go before the environment
  * @throws WrongSettings `setting.invalid` that names every wrong setting; exit code 2
  */
-export function readConfig(
-  environment: NodeJS.ProcessEnv,
-  overrides: Overrides = {},
-  flagOf: (setting: Setting) => string | undefined = () => undefined,
-): Config {
-  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
-  const result = settingsSchema.safeParse({ ...environment, ...given });
-  if (!result.success) {
-    throw new WrongSettings(
-      result.error.issues.map((issue) => ({
-        setting: issue.path[0] as Setting,
-        what: issue.message,
-        next: issue.code === 'custom' ? (issue.params as { next?: string } | undefined)?.next : undefined,
-      })),
-      flagOf,
-    );
-  }
-  return configOf(result.data);
+export function readConfig(environment: NodeJS.ProcessEnv, overrides: Overrides = {}): Config {
+  const result = settingsSchema.safeParse({ ...environment, ...overrides });
+  if (result.success) return configOf(result.data);
+  throw new WrongSettings(
+    result.error.issues.map((issue) => ({
+      setting: issue.path[0] as Setting,
+      what: issue.message,
+      next: issue.code === 'custom' ? (issue.params as { next?: string } | undefined)?.next : undefined,
+    })),
+  );
 }
 
 /** A part that is undefined was not set. */

@@ -1,15 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../files/make-folder.ts';
@@ -84,7 +75,7 @@ const localeArguments = [
  * Starts the embedded PostgreSQL of a folder, or finds the running one. It continues after this process.
  * For one folder, only one caller at a time is allowed.
  *
- * @throws Problem `port.taken`, `disk.full`, `postgres.no-binaries`, `postgres.root`, `postgres.password`,
+ * @throws Problem `port.taken`, `postgres.no-binaries`, `postgres.root`,
  *   `postgres.start`
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -124,7 +115,7 @@ function defineServer(options: EmbeddedPostgresOptions): ServerDefinition {
     command: async (ports) => {
       const settings = { ...serverSettings, ...(durable ? {} : throwAway), port: String(ports.port) };
       const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-      const command = unprivileged(binary('postgres'), ['-D', data, ...parameters], data);
+      const command = unprivileged(binary('postgres'), ['-D', data, ...parameters]);
       return { ...command, environment: serverEnvironment() };
     },
     // PostgreSQL writes its state to its lock file.
@@ -164,23 +155,16 @@ function incomplete(): Problem {
   });
 }
 
-/** The account `nobody`. */
+/** The account `nobody`, as which PostgreSQL runs if this process is root. */
 const nobody = { uid: 65_534, gid: 65_534 };
-
-/** The account of PostgreSQL if this process is root: the owner of the data, or `nobody` for new data. */
-function accountOf(data: string | undefined): { readonly uid: number; readonly gid: number } {
-  const owner = data !== undefined && existsSync(data) ? statSync(data) : nobody;
-  return owner.uid === 0 ? nobody : owner;
-}
 
 /**
  * PostgreSQL refuses to run as root, so root starts it as another account. The capability lets that account enter a
  * clone below /root. Without `no_setuid_fixup`, PostgreSQL's check of its own files by access(2) fails.
  */
-function unprivileged(command: string, parameters: readonly string[], data?: string): Command {
+function unprivileged(command: string, parameters: readonly string[]): Command {
   if (process.getuid?.() !== 0) return { command, arguments: parameters };
-  const { uid, gid } = accountOf(data);
-  const account = ['--reuid', String(uid), '--regid', String(gid), '--clear-groups'];
+  const account = ['--reuid', String(nobody.uid), '--regid', String(nobody.gid), '--clear-groups'];
   const capability = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override'];
   const options = [...account, ...capability, '--securebits', '+no_setuid_fixup'];
   return { command: 'setpriv', arguments: [...options, '--', command, ...parameters] };
@@ -202,12 +186,12 @@ async function createDataDirectory(definition: ServerDefinition, durable: boolea
     const access = ['--username=postgres', '--auth-host=scram-sha-256', '--auth-local=reject'];
     const flushing = durable ? [] : ['--no-sync'];
     const initdb = ['-D', draft, ...access, ...flushing, ...localeArguments];
-    await runToEnd(definition, unprivileged(binary('initdb'), initdb, draft));
+    await runToEnd(definition, unprivileged(binary('initdb'), initdb));
     const quiet = ['-c', 'exit_on_error=on', '-c', 'log_checkpoints=off'];
     const single = ['--single', '-D', draft, ...quiet, 'postgres'];
     await runToEnd(
       definition,
-      unprivileged(binary('postgres'), single, draft),
+      unprivileged(binary('postgres'), single),
       `CREATE ROLE ${ownerRole} LOGIN CREATEDB CREATEROLE PASSWORD '${createPassword(directory)}';
 CREATE DATABASE ${databaseName} OWNER ${ownerRole};
 REVOKE CONNECT ON DATABASE postgres FROM PUBLIC;
@@ -232,21 +216,9 @@ function createPassword(directory: string): string {
   return password;
 }
 
-/** @throws Problem `postgres.password` if the password of an existing data directory cannot be read */
-function readPassword(directory: string): string {
-  try {
-    return readFileSync(passwordFile(directory), 'utf8').trim();
-  } catch (error) {
-    throw new Problem('postgres.password', 'the password of the embedded PostgreSQL cannot be read', {
-      where: passwordFile(directory),
-      next: `restore that file, or move ${directory} away to begin with an empty database`,
-      cause: error,
-    });
-  }
-}
-
 function urlOf(directory: string, port: number): string {
-  return `postgres://${ownerRole}:${readPassword(directory)}@127.0.0.1:${port}/${databaseName}`;
+  const password = readFileSync(passwordFile(directory), 'utf8').trim();
+  return `postgres://${ownerRole}:${password}@127.0.0.1:${port}/${databaseName}`;
 }
 
 async function runToEnd(

@@ -23,34 +23,29 @@ export function isRunning(process: ProcessIdentity): boolean {
   return identityOf(process.pid)?.start === process.start;
 }
 
-/** A mark of a process in a folder. It counts while the process lives. */
-export interface Presence {
-  readonly name: string;
-  readonly process: ProcessIdentity;
-}
-
-/** Makes a mark of this process. A folder can have several marks. */
-export function announce(directory: string): Presence {
-  const own = identityOf(process.pid) ?? { pid: process.pid, start: '0' };
-  const name = `${own.pid}_${own.start}_${randomBytes(6).toString('hex')}`;
+/** Makes a mark of this process, which counts while the process lives. A folder can have several marks. */
+export function announce(directory: string): string {
+  const { pid, start } = identityOf(process.pid) ?? { pid: process.pid, start: '0' };
+  const name = `${pid}_${start}_${randomBytes(6).toString('hex')}`;
   makeFolder(directory);
   writeFileSync(join(directory, name), '');
-  return { name, process: own };
+  return name;
 }
 
-export function withdraw(directory: string, presence: Presence): void {
-  rmSync(join(directory, presence.name), { force: true });
+/** Removes a mark. */
+export function withdraw(directory: string, name: string): void {
+  rmSync(join(directory, name), { force: true });
 }
 
-/** Returns the marks of living processes except `own`, and removes the marks of dead processes. */
-export function othersPresent(directory: string, own?: Presence): Presence[] {
+/** The living processes with a mark other than `own`. Removes the marks of dead processes. */
+export function othersPresent(directory: string, own?: string): ProcessIdentity[] {
   const names = existsSync(directory) ? readdirSync(directory) : [];
   return names.flatMap((name) => {
-    const [pid, start] = name.split('_');
-    if (name === own?.name || pid === undefined || start === undefined) return [];
+    const [pid, start = ''] = name.split('_');
     const process = { pid: Number(pid), start };
-    if (isRunning(process)) return [{ name, process }];
-    rmSync(join(directory, name), { force: true });
+    if (name === own) return [];
+    if (isRunning(process)) return [process];
+    withdraw(directory, name);
     return [];
   });
 }
@@ -80,7 +75,7 @@ export async function exclusively<Result>(
     if (performance.now() > deadline) {
       const what = 'another command has been starting or stopping the servers for too long';
       throw new Problem('lock.timeout', what, {
-        where: `process ${other.process.pid}, ${directory}`,
+        where: `process ${other.pid}, ${directory}`,
         next: 'wait for that command or end it, then try again',
       });
     }

@@ -1,13 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../files/make-folder.ts';
 import { projectFile } from '../files/project-file.ts';
 import type { Credential, ServiceSettings } from '../config/settings.ts';
+import { defaultApiKey } from '../sandbox/credentials.ts';
 import { provideServer, type ServerDefinition } from './server.ts';
 
 export interface EmbeddedSandboxOptions {
-  /** Folder of the record, the key and the bill; made if it is missing. */
+  /** Folder of the record and the bill; made if it is missing. */
   readonly directory: string;
   /** 0 (default): a free port. */
   readonly port?: number;
@@ -32,19 +30,15 @@ const callsPerToken = 20;
 export async function startEmbeddedSandbox(
   options: EmbeddedSandboxOptions,
 ): Promise<Pick<ServiceSettings, 'baseUrl' | 'credential'>> {
-  const key = keyOf(options.directory);
-  const { port } = await provideServer(defineServer(options, key));
+  const { port } = await provideServer(defineServer(options));
   const credential: Credential =
     options.credential === 'token'
       ? { kind: 'access-token', command: tokenCommand(port) }
-      : { kind: 'api-key', value: key };
+      : { kind: 'api-key', value: defaultApiKey };
   return { baseUrl: `http://127.0.0.1:${port}/api/v1`, credential };
 }
 
-function defineServer(
-  { directory, port = 0, rateLimits, clock }: EmbeddedSandboxOptions,
-  key: string,
-): ServerDefinition {
+function defineServer({ directory, port = 0, rateLimits, clock }: EmbeddedSandboxOptions): ServerDefinition {
   return {
     type: 'sandbox',
     directory,
@@ -60,13 +54,12 @@ function defineServer(
         `--port=${ports.port}`,
         `--rate-limits=${rateLimits}`,
         `--state-directory=${join(directory, 'state')}`,
-        `--api-key-file=${keyFile(directory)}`,
         `--token-calls=${callsPerToken}`,
         ...(clock === undefined ? [] : [`--clock=${clock}`]),
       ],
       environment: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     }),
-    isReady: (ports) => isReady(ports.port, key),
+    isReady: (ports) => isReady(ports.port),
     otherwise: 'run npm run build; or set ENRICHMENT_BASE_URL to a service of yours',
   };
 }
@@ -78,26 +71,11 @@ function tokenCommand(port: number): string {
   return `"${process.execPath}" -e "${script}"`;
 }
 
-function keyFile(directory: string): string {
-  return join(directory, 'api-key');
-}
-
-/** Random, so that the sandbox never gets the key of the real service. */
-function keyOf(directory: string): string {
-  if (!existsSync(keyFile(directory))) {
-    makeFolder(directory);
-    writeFileSync(keyFile(directory), `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 });
-  }
-  return readFileSync(keyFile(directory), 'utf8').trim();
-}
-
-/** Whether the sandbox with this key answers. Uses a route without faults, because a scenario can delay every call. */
-async function isReady(port: number, key: string): Promise<boolean> {
+/** Whether the sandbox answers. Uses a route without faults, because a scenario can delay every call. */
+async function isReady(port: number): Promise<boolean> {
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/sandbox/ready`, {
-      headers: { 'x-api-key': key },
-      signal: AbortSignal.timeout(2_000),
-    });
+    const signal = AbortSignal.timeout(2_000);
+    const answer = await fetch(`http://127.0.0.1:${port}/sandbox/bill`, { signal });
     await answer.body?.cancel();
     return answer.ok;
   } catch {

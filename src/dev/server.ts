@@ -1,18 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import { makeFolder } from '../files/make-folder.ts';
 import { portTaken, Problem } from '../domain/problem.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './presence.ts';
@@ -81,8 +72,6 @@ export async function provideServer(definition: ServerDefinition): Promise<Serve
       await definition.prepare?.();
       return await startOnPorts(definition, await choosePorts(definition));
     } catch (error) {
-      const { code = '' } = error as NodeJS.ErrnoException;
-      if (code === 'ENOSPC' || code === 'EDQUOT') throw explainFailure(definition, code, code);
       const type = error instanceof Problem ? error.type : undefined;
       const isPassing = type === stillEnding || (type === 'port.taken' && fixedPorts.port === 0);
       if (!isPassing || performance.now() > deadline) throw error;
@@ -100,7 +89,7 @@ export async function stopServer(directory: string): Promise<void> {
 /** The record of the last started server, whether it runs or not; undefined: there is no readable record. */
 export function readRecord(directory: string): ServerRecord | undefined {
   try {
-    return recordSchema.parse(JSON.parse(readFileSync(recordFile(directory), 'utf8')));
+    return JSON.parse(readFileSync(recordFile(directory), 'utf8')) as ServerRecord;
   } catch {
     return undefined;
   }
@@ -123,12 +112,6 @@ export function explainFailure(
   const name = serverNames[type];
   const lines = log.trim().split('\n').slice(-12);
   const cause = new Error(lines.join('\n'));
-  if (/no space left on device|ENOSPC|disk quota exceeded|EDQUOT|disk is full/i.test(log))
-    return new Problem('disk.full', `the disk is full: ${name} cannot write`, {
-      where: directory,
-      next: 'free disk space (a new database needs about 100 MB), then run the same command again; nothing is lost',
-      cause,
-    });
   if (ports && /could not bind|address already in use|EADDRINUSE|is taken|can't set \w+ port/i.test(log)) {
     const taken = Object.values(ports).join(' or ');
     return portTaken(taken, name, portSettings, `unset ${portSettings} to use free ports`, cause);
@@ -166,13 +149,6 @@ export async function freePort(preferred = 0): Promise<number> {
   return port;
 }
 
-const recordSchema = z.object({
-  pid: z.number().int().positive(),
-  start: z.string(),
-  port: z.number().int(),
-  uiPort: z.number().int().exactOptional(),
-});
-
 function recordFile(directory: string): string {
   return join(directory, 'server.json');
 }
@@ -203,7 +179,7 @@ async function startOnPorts(definition: ServerDefinition, ports: ServerPorts): P
   }
   if (isStarted) return record;
   const ended = server.ended() ?? `no answer in ${startSeconds} s`;
-  throw explainFailure(definition, endOfLog(directory, log), ended, ports);
+  throw explainFailure(definition, readFileSync(log, 'utf8').slice(-100_000), ended, ports);
 }
 
 /**
@@ -267,11 +243,4 @@ async function stopProcess(server: ProcessIdentity): Promise<void> {
     where: `process ${server.pid}`,
     next: 'end that process, then run the same command again',
   });
-}
-
-/** On a full disk the server cannot write the reason to its log either. */
-function endOfLog(directory: string, logFile: string): string {
-  const log = existsSync(logFile) ? readFileSync(logFile, 'utf8').slice(-100_000) : '';
-  const { bavail, bsize } = statfsSync(directory);
-  return bavail * bsize < 64 * 1024 ? `${log}\nNo space left on device` : log;
 }

@@ -5,7 +5,7 @@ import { asUnusable } from '../files/make-folder.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
 import { onFirstInterruption } from './interruption.ts';
 import { startEmbeddedPostgres } from './postgres.ts';
-import { announce, exclusively, isRunning, othersPresent, withdraw, type Presence } from './presence.ts';
+import { announce, exclusively, isRunning, othersPresent, withdraw } from './presence.ts';
 import { startEmbeddedSandbox } from './sandbox.ts';
 import { readRecord, serverNames, stopServer, type ServerType } from './server.ts';
 import { startEmbeddedTemporal } from './temporal.ts';
@@ -19,7 +19,7 @@ export interface StackNeeds {
   readonly sandbox?: boolean;
 }
 
-/** The servers of a command. Reading a part that is neither configured nor needed is a bug and throws. */
+/** The servers of a command. A part that is neither configured nor needed is empty. */
 export interface Stack {
   /** Contains a password, so it must not be printed. */
   readonly databaseUrl: string;
@@ -59,18 +59,24 @@ export async function acquireStack(
     temporal: (needs.temporal ?? false) !== false && config.temporalAddress === undefined,
     sandbox: needs.sandbox === true && config.service.baseUrl === undefined,
   };
-  const { temporalAddress } = config;
-  const configured: StackParts =
-    temporalAddress === undefined
-      ? {}
-      : { temporal: await configuredTemporal(temporalAddress, config.temporalUiUrl) };
+  const { temporalAddress, temporalUiUrl, service } = config;
+  const configured: Partial<StackParts> = {
+    ...(config.databaseUrl !== undefined && { databaseUrl: config.databaseUrl }),
+    ...(temporalAddress && { temporal: await configuredTemporal(temporalAddress, temporalUiUrl) }),
+    ...(service.baseUrl && { service: { baseUrl: service.baseUrl, credential: service.credential } }),
+  };
+  const stackOf = (parts: Partial<StackParts>, ways: Pick<Stack, 'release' | 'watch'>): Stack =>
+    ({ embedded, ...parts, ...configured, ...ways }) as Stack;
   if (!Object.values(embedded).includes(true))
-    return stackOf(config, embedded, configured, {
-      release: () => Promise.resolve(),
-      watch: () => undefined,
-    });
+    return stackOf({}, { release: () => Promise.resolve(), watch: () => undefined });
 
-  const lease = announceUse(dataDirectory, directories.users);
+  let lease: string;
+  try {
+    // The first file that a command writes.
+    lease = announce(directories.users);
+  } catch (error) {
+    throw asUnusable(error, dataDirectory);
+  }
   let watching: NodeJS.Timeout | undefined;
   let released: Promise<void> | undefined;
   const release = () => {
@@ -97,70 +103,53 @@ export async function acquireStack(
       .finally(() => process.exit(exitCode));
   });
   try {
-    return stackOf(config, embedded, { ...(await starting), ...configured }, { release, watch });
+    return stackOf(await starting, { release, watch });
   } catch (error) {
     await release();
     throw error;
   }
 }
 
-/**
- * Makes the mark of this command, which is the first file that a command writes.
- *
- * @throws Problem `data-directory.unusable`
- */
-function announceUse(dataDirectory: string, users: string): Presence {
-  try {
-    return announce(users);
-  } catch (error) {
-    throw asUnusable(error, dataDirectory);
-  }
-}
-
-interface StackParts {
-  readonly databaseUrl?: string;
-  readonly temporal?: TemporalAddress;
-  readonly service?: Stack['service'];
-}
+type StackParts = Pick<Stack, 'databaseUrl' | 'temporal' | 'service'>;
 
 async function startServers(
   { rateLimits, embedded }: Config,
   wanted: Stack['embedded'],
   durable: boolean,
   onStep: (text: string) => void,
-): Promise<StackParts> {
+): Promise<Partial<StackParts>> {
   const { directories, ports, temporalCliPath, cacheDirectory } = embedded;
-  const starts: Promise<StackParts>[] = [];
-  if (wanted.postgres)
-    starts.push(startEmbeddedPostgres({ directory: directories.postgres, port: ports.postgres, onStep }));
-  if (wanted.temporal)
-    starts.push(
-      startEmbeddedTemporal({
-        directory: directories.temporal,
-        cli: { temporalCliPath, cacheDirectory },
-        port: ports.temporal,
-        uiPort: ports.temporalUi,
-        searchAttributes,
-        durable,
-        onStep,
-      }).then((temporal) => ({ temporal })),
-    );
-  if (wanted.sandbox)
-    starts.push(
-      startEmbeddedSandbox({
-        directory: directories.sandbox,
-        port: ports.sandbox,
-        rateLimits: formatRateLimits(rateLimits),
-        ...embedded.sandbox,
-      }).then((service) => ({ service })),
-    );
+  const postgres = async () => {
+    const server = await startEmbeddedPostgres({
+      directory: directories.postgres,
+      port: ports.postgres,
+      onStep,
+    });
+    return { databaseUrl: server.databaseUrl };
+  };
+  const temporal = async () => ({
+    temporal: await startEmbeddedTemporal({
+      directory: directories.temporal,
+      cli: { temporalCliPath, cacheDirectory },
+      port: ports.temporal,
+      uiPort: ports.temporalUi,
+      searchAttributes,
+      durable,
+      onStep,
+    }),
+  });
+  const sandbox = async () => ({
+    service: await startEmbeddedSandbox({
+      directory: directories.sandbox,
+      port: ports.sandbox,
+      rateLimits: formatRateLimits(rateLimits),
+      ...embedded.sandbox,
+    }),
+  });
+  const starts = [wanted.postgres && postgres(), wanted.temporal && temporal(), wanted.sandbox && sandbox()];
   // All starts must settle before the servers are stopped: a server that is still starting would be missed.
-  const parts: StackParts = {};
-  for (const outcome of await Promise.allSettled(starts)) {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    Object.assign(parts, outcome.value);
-  }
-  return parts;
+  await Promise.allSettled(starts);
+  return Object.assign({}, ...(await Promise.all(starts))) as Partial<StackParts>;
 }
 
 /** Clients and workers wait without a limit for a server that has ended, so a command must end with its servers. */
@@ -184,35 +173,6 @@ function watchServers(
 
 async function stopServers(directories: Directories): Promise<void> {
   await Promise.all((Object.keys(serverNames) as ServerType[]).map((part) => stopServer(directories[part])));
-}
-
-function stackOf(
-  config: Config,
-  embedded: Stack['embedded'],
-  parts: StackParts,
-  { release, watch }: Pick<Stack, 'release' | 'watch'>,
-): Stack {
-  const { baseUrl, credential } = config.service;
-  const service = baseUrl === undefined ? parts.service : { baseUrl, credential };
-  return {
-    embedded,
-    release,
-    watch,
-    get databaseUrl() {
-      return present(config.databaseUrl ?? parts.databaseUrl, 'postgres');
-    },
-    get temporal() {
-      return present(parts.temporal, 'temporal');
-    },
-    get service() {
-      return present(service, 'sandbox');
-    },
-  };
-}
-
-function present<Part>(part: Part | undefined, name: keyof StackNeeds): Part {
-  if (part === undefined) throw new Error(`this command did not say that it needs ${name}`);
-  return part;
 }
 
 /** The namespace comes from Temporal's own environment configuration. */

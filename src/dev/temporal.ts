@@ -30,7 +30,7 @@ const retentionDays = 30;
  * Starts the Temporal dev server of a folder, or finds the running one. It continues after this process.
  * For one folder, only one caller at a time is allowed.
  *
- * @throws Problem `temporal.cli`, `port.taken`, `disk.full`, `temporal.start`
+ * @throws Problem `temporal.cli`, `port.taken`, `temporal.start`
  */
 export async function startEmbeddedTemporal(
   options: EmbeddedTemporalOptions,

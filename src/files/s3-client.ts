@@ -96,42 +96,35 @@ const partBytes = 16 * 1024 * 1024;
  * Writes an object of S3. A reader gets either the former object or the complete new one. An object that fits into one
  * part needs one request.
  *
- * @param signal ends the writing, and removes the parts that were sent
- * @throws Problem `output.*`; the reason of the signal
+ * @throws Problem `output.*`
  */
 export async function writeS3Object(
   bytes: AsyncIterable<Uint8Array>,
   { bucket, key }: { readonly bucket: string; readonly key: string },
   settings: S3Settings,
-  signal: AbortSignal,
 ): Promise<void> {
   const object = { Bucket: bucket, Key: key };
   const shown = `s3://${bucket}/${key}`;
   await withS3Client(settings, async (client, sdk) => {
     const asked = async <Answer>(request: Promise<Answer>): Promise<Answer> =>
       request.catch((error: unknown) => {
-        signal.throwIfAborted();
         throw asS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
       });
-    const until = { abortSignal: signal };
     let upload: Upload | undefined;
     try {
       for await (const { part, isLast } of partsOf(bytes)) {
         if (isLast && upload === undefined)
-          return void (await asked(client.send(new sdk.PutObjectCommand({ ...object, Body: part }), until)));
+          return void (await asked(client.send(new sdk.PutObjectCommand({ ...object, Body: part }))));
         upload ??= await asked(begin());
         if (part.length === 0) continue;
         const PartNumber = upload.parts.length + 1;
         const { ETag } = await asked(
-          client.send(
-            new sdk.UploadPartCommand({ ...object, UploadId: upload.id, PartNumber, Body: part }),
-            until,
-          ),
+          client.send(new sdk.UploadPartCommand({ ...object, UploadId: upload.id, PartNumber, Body: part })),
         );
         upload.parts.push({ ETag, PartNumber });
       }
       const finished = { ...object, UploadId: upload!.id, MultipartUpload: { Parts: upload!.parts } };
-      await asked(client.send(new sdk.CompleteMultipartUploadCommand(finished), until));
+      await asked(client.send(new sdk.CompleteMultipartUploadCommand(finished)));
     } catch (error) {
       // Amazon charges for the parts of an incomplete upload.
       if (upload)
@@ -142,7 +135,7 @@ export async function writeS3Object(
     }
 
     async function begin(): Promise<Upload> {
-      const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(object), until);
+      const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(object));
       return { id: UploadId, parts: [] };
     }
   });

@@ -78,13 +78,11 @@ export async function recordCreditStatement(
  * statements can be compared. Where statements have no dates, a lower figure begins a cycle. `enrich match` keeps no
  * attempts: its credits appear as unexplained.
  *
- * @param released attempts that count as if they were released already
  * @returns the newest cycle first
  */
 export async function reconcileCredits(
   database: Kysely<Tables>,
   service: string,
-  released: readonly string[] = [],
 ): Promise<readonly Reconciliation[]> {
   const { rows } = await sql<Omit<Reconciliation, 'unexplained'>>`
     with stated as (
@@ -112,18 +110,11 @@ export async function reconcileCredits(
     from cycles c
     cross join lateral (
       select
-        sum(
-          case when is_released
-            then greatest(0, a.credits_answered, a.credits_stated)
-            else coalesce(a.credits_settled, a.credits_answered)
-          end
-        ) as settled,
-        sum(a.credits_answered) filter (where a.credits_settled is null and not is_released) as stated,
-        sum(a.credits_reserved - coalesce(a.credits_answered, 0))
-          filter (where a.credits_settled is null and not is_released) as held,
-        sum(a.credits_reserved) filter (where a.status = 'unknown' and not is_released) as unknown
+        sum(coalesce(a.credits_settled, a.credits_answered)) as settled,
+        sum(a.credits_answered) filter (where a.credits_settled is null) as stated,
+        sum(a.credits_reserved - coalesce(a.credits_answered, 0)) filter (where a.credits_settled is null) as held,
+        sum(a.credits_reserved) filter (where a.status = 'unknown') as unknown
       from attempts a
-      cross join lateral (select a.attempt_id = any(${[...released]}::text[]) as is_released) given
       join runs r using (run_id)
       where r.options ->> 'service' = ${service}
         and a.admitted_at > c."from"
@@ -132,27 +123,6 @@ export async function reconcileCredits(
     order by c."to" desc
   `.execute(database);
   return rows.map((row) => ({ ...row, unexplained: difference(row.billed, row.settled, row.held) }));
-}
-
-/**
- * The credits that become unexplained if calls are released: such a call was probably billed. Credits of another
- * program stay unexplained whatever is released.
- *
- * @returns of all credit cycles together, because a call can be of an earlier cycle than the newest
- */
-export async function unexplainedByRelease(
-  database: Kysely<Tables>,
-  service: string,
-  released: readonly string[],
-): Promise<Credits> {
-  const before = await reconcileCredits(database, service);
-  const after = await reconcileCredits(database, service, released);
-  return after.reduce((sum, cycle) => {
-    const same = before.find(({ from }) => from.getTime() === cycle.from.getTime());
-    const unexplained = storedCredits(cycle.unexplained);
-    const isHigher = same !== undefined && unexplained > storedCredits(same.unexplained);
-    return isHigher && unexplained > 0n ? sum + unexplained : sum;
-  }, 0n);
 }
 
 /**

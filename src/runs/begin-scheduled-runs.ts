@@ -8,7 +8,7 @@ import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import { approveRun } from './approve-run.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
-import { optionsOfSchedule, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
+import { withDefaults, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
 import { forgetContent, stageRun, type IngestDependencies } from './ingest-run.ts';
 import { runInputOf, shownName, type RunRecord } from './runs.ts';
 import { discardUnstartedRuns } from './planning/plan-lock.ts';
@@ -185,7 +185,7 @@ function optionsOf(
   input: Omit<ScheduledRunInput, 'timezone' | 'searchable' | 'service'>,
 ): RunOptions {
   return {
-    ...optionsOfSchedule(input, defaults),
+    ...withDefaults(input, defaults),
     schedule: input.schedule,
     priority: 'nightly',
     // A waiting run would keep later scheduled times from beginning. The next run takes the rest of the rows.

@@ -2,12 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey, invalidToken, missingCredential, type Refusal } from './refusals.ts';
 
-export interface CredentialOptions {
-  readonly apiKey: string;
-  /** Accepted calls of each token; undefined: unlimited. */
-  readonly tokenCalls: number | undefined;
-  readonly now: () => number;
-}
+/** The default key. It gives access only to invented people. */
+export const defaultApiKey = 'sandbox-key';
 
 export interface Caller {
   readonly isToken: boolean;
@@ -22,17 +18,19 @@ const granting = { ...admin, id: '5b00000000000000000000b1', first_name: 'Greta'
 
 /** Checks credentials by the rules of "Authentication" in the interface document. */
 export class Credentials {
-  readonly #options: CredentialOptions;
+  readonly #apiKey: string;
+  readonly #callsPerToken: number;
   /** Calls that are left of each token. */
   readonly #tokens = new Map<string, number>();
 
-  constructor(options: CredentialOptions) {
-    this.#options = options;
+  constructor(apiKey: string, callsPerToken: number) {
+    this.#apiKey = apiKey;
+    this.#callsPerToken = callsPerToken;
   }
 
   /** Checks the credential of a call, and counts the call of a token. */
   check({ 'x-api-key': key, authorization }: IncomingHttpHeaders): Caller | Refusal {
-    if (key !== undefined) return key === this.#options.apiKey ? { isToken: false, user: admin } : invalidKey;
+    if (key !== undefined) return key === this.#apiKey ? { isToken: false, user: admin } : invalidKey;
     if (authorization === undefined) return missingCredential;
     // Rule 1: a key is refused as a bearer token.
     const token = /^Bearer (.+)$/i.exec(authorization)?.[1] ?? '';
@@ -45,10 +43,10 @@ export class Credentials {
   /** Issues an access token in the service's format (JWT). */
   issue(): string {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const claims = { sub: granting.id, iat: Math.floor(this.#options.now() / 1_000) };
+    const claims = { sub: granting.id, iat: Math.floor(Date.now() / 1_000) };
     const signature = randomBytes(32).toString('base64url');
     const token = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}.${signature}`;
-    this.#tokens.set(token, this.#options.tokenCalls ?? Number.POSITIVE_INFINITY);
+    this.#tokens.set(token, this.#callsPerToken);
     return token;
   }
 }

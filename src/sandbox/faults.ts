@@ -5,82 +5,89 @@ import { Chance } from './chance.ts';
 export type DeliveryKind = (typeof deliveryKinds)[number];
 export const deliveryKinds = ['phones', 'waterfall'] as const;
 
-/** One key of a rule: its values, for a program and for a reader, and what it does. */
-interface Key<Value = unknown> {
-  readonly schema: z.ZodType<Value, Value>;
-  readonly values: string;
-  readonly meaning: string;
-}
-
 const matchFaults = ['null', 'drop', 'reverse', 'rotate', 'stub', 'foreign', 'short', 'duplicate'] as const;
 const misstatedCredits = ['missing', 'fractional', 'negative', 'text', 'excess'] as const;
 const outOfCredits = z.literal([200, 402, 403]);
 const day = 86_400_000;
 const seconds = z.int().min(-day).max(day);
-const retryAfter = z.union([z.string(), z.strictObject({ date: seconds })]).nullable();
+const share = z.number().min(0).max(1);
+const milliseconds = z.int().min(0).max(day);
+const from1 = z.int().min(1);
+const yes = z.literal(true);
 
 /**
- * Every key of a scenario: source of its schema, of `enrich sandbox --help` and of the tables in docs/sandbox.md.
+ * Every key of a scenario with its meaning: source of its schema, of `enrich sandbox --help` and of the tables in
+ * docs/sandbox.md.
  *
  * - `conditions`: which calls a rule applies to; `results`: which late results
  * - `calls`: what happens to the call and its answer; `deliveries`: to the result, its deliveries and polls
  */
 export const faultTable = {
   conditions: {
-    path: key(z.string().startsWith('/'), 'path', 'only calls of this operation, such as `/people/match`'),
-    from: whole(1, Infinity, 'only from this call of the operation on, counted since the scenario is active'),
-    to: whole(1, Infinity, 'only up to this call'),
-    share: numeric(0, 1, 'only this share of the calls, drawn by the seed'),
-    containing: key(z.string().min(1), 'text', 'only calls whose body or query contains this text'),
+    path: z.string().startsWith('/').describe('only calls of this operation, such as `/people/match`'),
+    from: from1.describe('only from this call of the operation on, counted since the scenario is active'),
+    to: from1.describe('only up to this call'),
+    share: share.describe('only this share of the calls, drawn by the seed'),
+    containing: z.string().min(1).describe('only calls whose body or query contains this text'),
   },
   calls: {
-    matches: oneOf(matchFaults, 'other people, or in another order or number'),
-    credits: oneOf(misstatedCredits, 'a wrong price in the answer, not in the bill'),
-    price: numeric(0, 1_000, 'credits for each person, in the answer and in the bill'),
-    job_changes: numeric(0, 1, 'share of the found people who have changed employer today'),
-    answer: oneOf(['html', 'empty', 'cut', 'reset'], 'billed, and then another body or a lost connection'),
-    status: whole(400, 599, 'refused with this status; only a 5xx is billed'),
-    code: key(z.string(), 'text', 'code of the refusal by `status`'),
-    retry_after: key(retryAfter, 'text, `{date: 30}`, `null`', 'of a 429: text, date in 30 seconds, nothing'),
-    encoded_twice: yes('the body of a refusal is a JSON string that holds JSON'),
-    used_by_others: whole(0, Infinity, 'calls of each window that other programs have used'),
-    delay: whole(0, 600_000, 'milliseconds more until the answer'),
-    phone_enrichment: oneOf(['skipped', 'failed', 'absent'], 'status of phones; only `absent` delivers them'),
-    waterfall: oneOf(['failed', 'partial_accepted', 'absent'], 'its status; all but `failed` deliver'),
+    matches: z.enum(matchFaults).describe('other people, or in another order or number'),
+    credits: z.enum(misstatedCredits).describe('a wrong price in the answer, not in the bill'),
+    price: z.number().min(0).max(1_000).describe('credits for each person, in the answer and in the bill'),
+    job_changes: share.describe('share of the found people who have changed employer today'),
+    answer: z
+      .enum(['html', 'empty', 'cut', 'reset'])
+      .describe('billed, and then another body or a lost connection'),
+    status: z.int().min(400).max(599).describe('refused with this status; only a 5xx is billed'),
+    code: z.string().describe('code of the refusal by `status`'),
+    retry_after: z
+      .union([z.string(), z.strictObject({ date: seconds }), z.null()])
+      .describe('of a 429: text, `{date: 30}` for a date in 30 seconds, `null` for nothing'),
+    encoded_twice: yes.describe('the body of a refusal is a JSON string that holds JSON'),
+    used_by_others: z.int().min(0).describe('calls of each window that other programs have used'),
+    delay: milliseconds.describe('milliseconds more until the answer'),
+    phone_enrichment: z
+      .enum(['skipped', 'failed', 'absent'])
+      .describe('status of phones; only `absent` delivers them'),
+    waterfall: z
+      .enum(['failed', 'partial_accepted', 'absent'])
+      .describe('its status; all but `failed` deliver'),
   },
   results: {
-    kind: oneOf(deliveryKinds, 'only late results of this kind'),
-    from: whole(1, Infinity, 'only from this request of the kind on'),
-    to: whole(1, Infinity, 'only up to this request'),
-    share: numeric(0, 1, 'only this share of the requests, drawn by the seed'),
+    kind: z.enum(deliveryKinds).describe('only late results of this kind'),
+    from: from1.describe('only from this request of the kind on'),
+    to: from1.describe('only up to this request'),
+    share: share.describe('only this share of the requests, drawn by the seed'),
   },
   deliveries: {
-    delay: whole(0, day, 'milliseconds until the result exists'),
-    jitter: whole(0, day, 'up to this number of milliseconds more, so that results change their order'),
-    before_answer: yes('delivered before the answer of the call'),
-    never: yes('not delivered; only polls return the result'),
-    copies: whole(1, 1_000, 'identical deliveries at once'),
-    split: yes('one body for each person'),
-    beside: oneOf(['html', 'strangers'], 'first another body to the same URL, not billed'),
-    gzip: yes('compressed'),
-    people: oneOf(
-      ['foreign', 'other-ids', 'no-ids'],
-      'people or ids that the answer of the call does not have',
+    delay: milliseconds.describe('milliseconds until the result exists'),
+    jitter: milliseconds.describe(
+      'up to this number of milliseconds more, so that results change their order',
     ),
-    credits: oneOf(misstatedCredits, 'a wrong price in the body, not in the bill'),
-    body: oneOf(
-      ['nul', 'surrogate', 'huge-number', 'not-json', 'cut', 'empty'],
-      'a body that breaks parsers and databases',
-    ),
-    poll: oneOf(['pending', 'unknown', 'expired'], 'replaces the answer of polls'),
+    before_answer: yes.describe('delivered before the answer of the call'),
+    never: yes.describe('not delivered; only polls return the result'),
+    copies: z.int().min(1).max(1_000).describe('identical deliveries at once'),
+    split: yes.describe('one body for each person'),
+    gzip: yes.describe('compressed'),
+    people: z
+      .enum(['foreign', 'other-ids', 'no-ids'])
+      .describe('people or ids that the answer of the call does not have'),
+    credits: z.enum(misstatedCredits).describe('a wrong price in the body, not in the bill'),
+    body: z
+      .enum(['nul', 'surrogate', 'huge-number', 'not-json', 'cut', 'empty'])
+      .describe('a body that breaks parsers and databases'),
+    poll: z.enum(['pending', 'unknown', 'expired']).describe('replaces the answer of polls'),
   },
 };
 
-const rule = z.strictObject({ ...schemasOf(faultTable.conditions), ...schemasOf(faultTable.calls) });
-const deliveryRule = z.strictObject({
-  ...schemasOf(faultTable.results),
-  ...schemasOf(faultTable.deliveries),
-});
+const rule = z
+  .strictObject({ ...faultTable.conditions, ...faultTable.calls })
+  .partial()
+  .readonly();
+const deliveryRule = z
+  .strictObject({ ...faultTable.results, ...faultTable.deliveries })
+  .partial()
+  .readonly();
 
 /** A scenario file, and the body of `PUT /sandbox/scenario`. */
 export const scenarioSchema = z.strictObject({
@@ -98,38 +105,16 @@ export type DeliveryRule = z.infer<typeof deliveryRule>;
 export type MisstatedCredits = (typeof misstatedCredits)[number];
 export type OutOfCreditsStatus = z.infer<typeof outOfCredits>;
 
-/** A part of the table for a terminal, two lines a key. */
-export function describeFaults(part: keyof typeof faultTable): string {
-  return Object.entries<Key>(faultTable[part])
-    .map(([name, { values, meaning }]) => `  ${name}: ${values}\n      ${meaning}`.replaceAll('`', ''))
-    .join('\n');
-}
-
-function key<Value>(schema: z.ZodType<Value, Value>, values: string, meaning: string): Key<Value> {
-  return { schema, values, meaning };
-}
-
-function numeric(least: number, most: number, meaning: string): Key<number> {
-  return key(z.number().min(least).max(most), `${least} to ${most}`, meaning);
-}
-
-function whole(least: number, most: number, meaning: string): Key<number> {
-  const values = most === Infinity ? `from ${least}` : `${least} to ${most}`;
-  return key(z.int().min(least).max(most), values, meaning);
-}
-
-function yes(meaning: string): Key<true> {
-  return key(z.literal(true), '`true`', meaning);
-}
-
-function oneOf<const Value extends string>(values: readonly Value[], meaning: string): Key<Value> {
-  return key(z.enum(values), values.map((value) => `\`${value}\``).join(', '), meaning);
-}
-
-function schemasOf<Keys extends Record<string, Key>>(keys: Keys) {
-  return Object.fromEntries(Object.entries(keys).map(([name, { schema }]) => [name, schema.optional()])) as {
-    readonly [Name in keyof Keys]: z.ZodOptional<Keys[Name]['schema']>;
-  };
+/** A part of the table: the name, the values and the meaning of each key. */
+export function describeFaults(part: keyof typeof faultTable): string[][] {
+  return Object.entries<z.ZodType>(faultTable[part]).map(([name, schema]) => {
+    const { enum: words, const: only, minimum, maximum = 0 } = z.toJSONSchema(schema);
+    const range = maximum > day ? `from ${minimum}` : `${minimum} to ${maximum}`;
+    const values = words ?? (only === undefined ? undefined : [only]);
+    const text =
+      values?.map((value) => `\`${String(value)}\``).join(', ') ?? (minimum === undefined ? 'text' : range);
+    return [name, text, schema.description ?? ''];
+  });
 }
 
 /** The active faults, and the number of calls of each path since they became active. */
@@ -179,7 +164,6 @@ export class Faults {
     return left === undefined ? undefined : Math.max(0, left - (this.#billedCredits() - this.#billedBefore));
   }
 
-  /** The status of a refusal for lack of credits. */
   get outOfCreditsStatus(): OutOfCreditsStatus {
     return this.#scenario.out_of_credits ?? 402;
   }
@@ -210,26 +194,17 @@ export class Faults {
  */
 export function distort(people: readonly string[], fault: Rule, stranger: () => string): readonly string[] {
   const filled = (text: string): boolean => text !== 'null';
-  switch (fault.matches) {
-    case 'null':
-      return people.map(() => 'null');
-    case 'drop':
-      return people.filter(filled);
-    case 'reverse':
-      return people.toReversed();
-    case 'rotate':
-      return [...people.slice(1), ...people.slice(0, 1)];
-    case 'stub':
-      return people.map((person) => (filled(person) ? person : stub));
-    case 'foreign':
-      return people.map((person) => (filled(person) ? stranger() : person));
-    case 'short':
-      return people.slice(0, Math.floor(people.length / 2));
-    case 'duplicate':
-      return people.flatMap((person) => [person, person]);
-    case undefined:
-      return people;
-  }
+  const distortions: Readonly<Record<(typeof matchFaults)[number], () => readonly string[]>> = {
+    null: () => people.map(() => 'null'),
+    drop: () => people.filter(filled),
+    reverse: () => people.toReversed(),
+    rotate: () => [...people.slice(1), ...people.slice(0, 1)],
+    stub: () => people.map((person) => (filled(person) ? person : stub)),
+    foreign: () => people.map((person) => (filled(person) ? stranger() : person)),
+    short: () => people.slice(0, Math.floor(people.length / 2)),
+    duplicate: () => people.flatMap((person) => [person, person]),
+  };
+  return fault.matches === undefined ? people : distortions[fault.matches]();
 }
 
 /** A miss, as services of this kind have answered it. */

@@ -25,12 +25,7 @@ export interface LateRequest {
   readonly creditsOfAnswer: number;
 }
 
-interface MadeBody {
-  readonly body: string;
-  readonly people: readonly Known[];
-  readonly billed: readonly Known[];
-  readonly creditsEach: number;
-}
+type MadeBody = Pick<LateResult, 'body' | 'billed' | 'credits'>;
 
 export interface LateOptions {
   readonly seed: number;
@@ -54,9 +49,6 @@ const patience = 30_000;
  */
 export class LateResults {
   readonly #options: LateOptions;
-  readonly #timers = new Set<NodeJS.Timeout>();
-  /** The number of the result that is not ready yet, by its kind and person. */
-  readonly #inFlight = new Map<string, number>();
   #made = 0;
   #closed = false;
 
@@ -73,9 +65,7 @@ export class LateResults {
     const members: string[] = [];
     const kinds: DeliveryKind[] = [];
     if (wanted.some((name) => lateParameters[name].kind === 'phones')) {
-      // `skipped`: earlier requests are already delivering the results of all these people.
-      const areInFlight = people.every(({ id }) => this.#inFlight.has(`phones ${id}`));
-      const status = fault.phone_enrichment ?? (areInFlight ? 'skipped' : 'pending');
+      const status = fault.phone_enrichment ?? 'pending';
       // This id is another one than the id of the request, and cannot be polled.
       const requestId = `${randomInt(2 ** 47)}7919`;
       if (status !== 'absent')
@@ -101,7 +91,7 @@ export class LateResults {
       const rule = faults.nextDelivery(kind);
       const groups = rule.split ? request.people.map((person) => [person]) : [request.people];
       return groups.map((people, index) =>
-        this.#make(kind, request, rule, bodyOf(request, { kind, people, isFirst: index === 0, rule, seed })),
+        this.#make(kind, request, rule, bodyOf(request, kind, people, { isFirst: index === 0, rule, seed })),
       );
     });
     await Promise.all(made);
@@ -119,7 +109,7 @@ export class LateResults {
     const seconds = Math.ceil((latest.readyAt - now()) / 1_000);
     if (seconds > 0 || latest.rule.poll === 'pending')
       return noResult(404, 'result_pending', Math.max(1, seconds));
-    this.#bill(latest);
+    store.billResult(latest);
     const status = latest.delivered ? 'success' : latest.tries > 0 ? 'failed' : 'in_progress';
     return (
       `{"request_id":${requestId},"webhook_status":"${status}","request_type":"${latest.kind}",` +
@@ -129,7 +119,6 @@ export class LateResults {
 
   close(): void {
     this.#closed = true;
-    for (const timer of this.#timers) clearTimeout(timer);
   }
 
   #make(kind: DeliveryKind, request: LateRequest, rule: DeliveryRule, made: MadeBody): Promise<void> {
@@ -142,46 +131,32 @@ export class LateResults {
       requestId: request.requestId,
       kind,
       url: request.webhookUrl,
-      body: made.body,
+      ...made,
       readyAt: now() + wait,
-      billed: made.billed.map(({ id }) => ({ personId: id, credits: String(made.creditsEach) })),
-      credits: String(made.billed.length * made.creditsEach),
       rule,
     });
-    for (const { id } of made.people) this.#inFlight.set(`${kind} ${id}`, result.number);
     if (rule.before_answer) return this.#deliver(result);
     this.#schedule(result, wait);
     return Promise.resolve();
   }
 
   #schedule(result: LateResult, milliseconds: number): void {
-    if (this.#closed) return;
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      void this.#deliver(result);
-    }, milliseconds);
-    this.#timers.add(timer);
+    setTimeout(() => {
+      if (!this.#closed) void this.#deliver(result);
+    }, milliseconds).unref();
   }
 
   async #deliver(result: LateResult): Promise<void> {
-    this.#bill(result);
+    const { store } = this.#options;
+    store.billResult(result);
     const { rule, tries } = result;
     if (rule.never) return;
-    if (rule.beside && tries === 0)
-      await this.#post({ ...result, body: bodyBeside(result.body, rule.beside, this.#options.seed) });
     const copies = tries === 0 ? (rule.copies ?? 1) : 1;
     const statuses = await Promise.all(Array.from({ length: copies }, () => this.#post(result)));
     if (this.#closed) return;
     const delivered = statuses.every((status) => status >= 200 && status < 300);
-    this.#options.store.addTry(result, delivered);
+    store.addTry(result, delivered);
     if (!delivered) this.#schedule(result, Math.min(1_000 * 2 ** Math.min(result.tries, 5), patience));
-  }
-
-  /** When the result is ready: at its timer, or at a poll if the sandbox's clock was moved past it. */
-  #bill(result: LateResult): void {
-    this.#options.store.billResult(result);
-    for (const [person, number] of this.#inFlight)
-      if (number === result.number) this.#inFlight.delete(person);
   }
 
   async #post({ url, body, rule, requestId, kind, number }: LateResult): Promise<number> {
@@ -208,15 +183,10 @@ export class LateResults {
 /** The body for some people of a request. A body of phones has no request id. */
 function bodyOf(
   request: LateRequest,
-  part: {
-    readonly kind: DeliveryKind;
-    readonly people: readonly Known[];
-    readonly isFirst: boolean;
-    readonly rule: DeliveryRule;
-    readonly seed: number;
-  },
+  kind: DeliveryKind,
+  people: readonly Known[],
+  { isFirst, rule, seed }: { readonly isFirst: boolean; readonly rule: DeliveryRule; readonly seed: number },
 ): MadeBody {
-  const { kind, people, isFirst, rule, seed } = part;
   const isNative = kind === 'phones';
   const fields = request.wanted
     .map((name) => lateParameters[name])
@@ -248,7 +218,11 @@ function bodyOf(
     ...creditsMember(credits, rule.credits),
     `"people":${JSON.stringify(delivered)}`,
   ];
-  return { body: spoiled(`{${members.join(',')}}`, rule), people, billed, creditsEach };
+  return {
+    body: spoiled(`{${members.join(',')}}`, rule),
+    billed: billed.map(({ id }) => ({ personId: id, credits: String(creditsEach) })),
+    credits: String(billed.length * creditsEach),
+  };
 }
 
 /** A mobile number if the person has one, and for some the company's office. All are reserved for fiction. */
@@ -281,14 +255,6 @@ function idMember({ id }: Known, rule: DeliveryRule, seed: number): { readonly i
   if (rule.people === 'no-ids') return {};
   if (rule.people === 'foreign') return { id: new Chance(seed, `foreign ${id}`).identifier() };
   return { id: rule.people === 'other-ids' ? `w${id.slice(1)}` : id };
-}
-
-/** A body that does not belong to the request of its URL. */
-function bodyBeside(body: string, beside: NonNullable<DeliveryRule['beside']>, seed: number): string {
-  if (beside === 'html') return '<html>service unavailable</html>';
-  const id = new Chance(seed, `beside ${body.length}`).identifier();
-  const phone = { sanitized_number: '+12025550199', type_cd: 'mobile', status_cd: 'valid_number' };
-  return JSON.stringify({ credits_consumed: mobileCredits, people: [{ id, phone_numbers: [phone] }] });
 }
 
 /** The body with the fault `body`. */

@@ -121,7 +121,6 @@ export function tooManyCalls(
   path: string,
   limit: { readonly calls: number; readonly seconds: number },
   retryAfter: string | null,
-  headers: Readonly<Record<string, string>>,
 ): Refusal {
   const named: Record<number, string> = { 60: 'minute', 3_600: 'hour', 86_400: 'day' };
   const window = named[limit.seconds] ?? `${limit.seconds} seconds`;
@@ -133,7 +132,7 @@ export function tooManyCalls(
     suggestions: [{ label: 'Wait before the next call', ...wait }],
     context: { window: { value: window, description: 'the window that is exceeded' } },
     older: { message },
-    headers: { ...headers, ...(retryAfter !== null && { 'retry-after': retryAfter }) },
+    headers: retryAfter === null ? {} : { 'retry-after': retryAfter },
   });
 }
 
@@ -149,34 +148,20 @@ function refusal(
 /** The refusal that a rule requests by its status; undefined for none. */
 export function requestedRefusal(
   { status, code, retry_after: asked = '1' }: Rule,
-  call: {
-    readonly path: string;
-    /** Headers of the rate windows. */
-    readonly headers: Readonly<Record<string, string>>;
-    readonly isToken: boolean;
-    readonly now: number;
-  },
+  path: string,
+  { isToken, now }: { readonly isToken: boolean; readonly now: number },
 ): Refusal | undefined {
   if (status === undefined) return undefined;
-  const retryAfter =
-    typeof asked === 'object' && asked !== null
-      ? new Date(call.now + asked.date * 1_000).toUTCString()
-      : asked;
-  return {
-    ...usualRefusal(status, retryAfter, call),
-    ...(code !== undefined && { code, oldCode: code }),
+  const isDate = typeof asked === 'object' && asked !== null;
+  const retryAfter = isDate ? new Date(now + asked.date * 1_000).toUTCString() : asked;
+  const usual: Record<number, Refusal> = {
+    401: isToken ? invalidToken : invalidKey,
+    402: outOfCredits(402),
+    403: inaccessible,
+    422: invalid(),
+    429: tooManyCalls(path, { calls: 600, seconds: 3_600 }, retryAfter),
   };
-}
-
-function usualRefusal(
-  status: number,
-  retryAfter: string | null,
-  { path, headers, isToken }: Parameters<typeof requestedRefusal>[1],
-): Refusal {
-  if (status === 401) return isToken ? invalidToken : invalidKey;
-  if (status === 402) return outOfCredits(402);
-  if (status === 403) return inaccessible;
-  if (status === 429) return tooManyCalls(path, { calls: 600, seconds: 3_600 }, retryAfter, headers);
-  const code = status === 422 ? 'REQUEST.VALIDATION.INVALID' : 'SCENARIO.FAULT.REQUESTED';
-  return refusal(status, code, `a scenario of the sandbox asked for status ${status}`, { headers });
+  const message = `a scenario of the sandbox asked for status ${status}`;
+  const refused = usual[status] ?? refusal(status, 'SCENARIO.FAULT.REQUESTED', message);
+  return { ...refused, ...(code !== undefined && { code, oldCode: code }) };
 }

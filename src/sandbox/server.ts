@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Credentials, type Caller } from './credentials.ts';
+import { Credentials, defaultApiKey, type Caller } from './credentials.ts';
 import { Faults, scenarioSchema, type Rule, type Scenario } from './faults.ts';
 import { LateResults } from './late-results.ts';
 import { PeopleEnrichment, type DoneCall } from './people-enrichment.ts';
@@ -60,9 +60,6 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
-/** The default key. It gives access only to invented people. */
-export const defaultApiKey = 'sandbox-key';
-
 /** Starts the sandbox on this machine; docs/sandbox.md describes it. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const sandbox = new Sandbox(options);
@@ -98,8 +95,6 @@ interface Incoming {
   readonly query: Readonly<Record<string, string>>;
   readonly parameters: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Milliseconds since 1970, by this machine's clock. */
-  readonly arrivedAt: number;
 }
 
 /** One operation of the service. */
@@ -118,7 +113,6 @@ interface Operation {
 const healthy = { healthy: true, is_logged_in: true };
 const nothing: Answer = { status: 0, contentType: jsonType, body: '', headers: {} };
 const unbilled = { people: 0, credits: '0', billed: [], requestId: null };
-const since = z.object({ since: z.coerce.number().int().min(0).default(0) });
 
 class Sandbox {
   readonly store: Store;
@@ -133,7 +127,7 @@ class Sandbox {
 
   constructor(options: SandboxOptions) {
     const { seed = 1, now = Date.now, latency = 0, lateDelay: delay = 3_000, matchRate = 0.82 } = options;
-    const { apiKey = defaultApiKey, tokenCalls } = options;
+    const { apiKey = defaultApiKey, tokenCalls = Number.POSITIVE_INFINITY } = options;
     const store = new Store(options.stateDirectory);
     const faults = new Faults(seed, () => store.credits(), options.scenario ?? {});
     const late = new LateResults({ seed, store, faults, now, delay });
@@ -142,7 +136,7 @@ class Sandbox {
     this.store = store;
     this.faults = faults;
     this.late = late;
-    this.#credentials = new Credentials({ apiKey, tokenCalls, now });
+    this.#credentials = new Credentials(apiKey, tokenCalls);
     this.#windows = new RateWindows(parseWindowLimits(options.rateLimits ?? '600/hour'));
     this.#windows.replay(store.calls(), Date.now());
     this.#people = new PeopleEnrichment({ seed, population, json: personJson, late, now });
@@ -153,12 +147,6 @@ class Sandbox {
 
   /** Adds the routes of the service, below `/api/v1`. */
   addServiceRoutes(server: FastifyInstance): void {
-    const arrivals = new WeakMap<object, number>();
-    // The time of arrival is that of the first line, before the body.
-    server.addHook('onRequest', (request, _reply, done) => {
-      arrivals.set(request, Date.now());
-      done();
-    });
     server.setNotFoundHandler((_request, reply) => this.fail(reply, notFound));
     server.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) =>
       this.fail(reply, (error.statusCode ?? 500) < 500 ? invalid() : failed),
@@ -174,24 +162,17 @@ class Sandbox {
             query: request.query as Incoming['query'],
             parameters: request.params as Incoming['parameters'],
             body: typeof request.body === 'string' ? request.body : '',
-            arrivedAt: arrivals.get(request) ?? Date.now(),
           }),
       });
     }
   }
 
-  /** Adds routes for the person who runs the sandbox. No scenario applies to them, and only one needs a key. */
+  /** Adds routes for the person who runs the sandbox. No scenario applies to them. */
   addControlRoutes(server: FastifyInstance): void {
-    const refuse = (reply: FastifyReply, error: z.ZodError): FastifyReply =>
-      reply.code(422).send({ error: z.prettifyError(error) });
-    server.get('/sandbox/ready', ({ headers }, reply) =>
-      reply.code('status' in this.#credentials.check(headers) ? 401 : 204).send(),
-    );
     server.get('/sandbox/bill', () => this.store.bill());
-    server.get('/sandbox/log', (request, reply) => {
-      const query = since.safeParse(request.query);
-      return query.success ? this.store.calls(query.data.since) : refuse(reply, query.error);
-    });
+    server.get('/sandbox/log', ({ query }) =>
+      this.store.calls(Number((query as Incoming['query'])['since'] ?? 0)),
+    );
     server.get('/sandbox/late', () => this.store.lateResults());
     server.get('/sandbox/deliveries', () => this.store.deliveries());
     server.post('/sandbox/token', (_request, reply) =>
@@ -199,7 +180,7 @@ class Sandbox {
     );
     server.put('/sandbox/scenario', (request, reply) => {
       const scenario = scenarioSchema.safeParse(parseJson(String(request.body)));
-      if (!scenario.success) return refuse(reply, scenario.error);
+      if (!scenario.success) return reply.code(422).send({ error: z.prettifyError(scenario.error) });
       this.faults.set(scenario.data);
       return reply.code(204).send();
     });
@@ -240,11 +221,7 @@ class Sandbox {
       },
       { method: 'GET', path: '/auth/health', answer: () => json(healthy) },
       { method: 'GET', path: '/users/api_profile', answer: (_, { user }) => json(user) },
-      {
-        method: 'POST',
-        path: '/usage_stats/api_usage_stats',
-        answer: ({ arrivedAt }) => this.#apiUsage(arrivedAt),
-      },
+      { method: 'POST', path: '/usage_stats/api_usage_stats', answer: () => this.#apiUsage() },
       { method: 'POST', path: '/usage_stats/credit_usage_stats', answer: () => this.#creditUsage() },
     ];
   }
@@ -253,21 +230,17 @@ class Sandbox {
   async #handle(operation: Operation, reply: FastifyReply, incoming: Incoming): Promise<FastifyReply> {
     const { path, errors = 'both' } = operation;
     const caller = this.#credentials.check(incoming.headers);
-    if ('status' in caller) {
-      this.store.countOther(caller.status, path);
-      return this.#send(reply, errorAnswer(this.#now(), errors, caller), {});
-    }
+    if ('status' in caller) return this.#send(reply, errorAnswer(this.#now(), errors, caller), {});
     const fault = this.faults.next(path, incoming.body || JSON.stringify(incoming.query));
     return this.#send(reply, await this.#answer(operation, incoming, caller, fault), fault);
   }
 
   async #answer(operation: Operation, incoming: Incoming, caller: Caller, fault: Rule): Promise<Answer> {
     const { path, usageName, errors = 'both' } = operation;
-    const { arrivedAt } = incoming;
+    const arrivedAt = Date.now();
     const now = this.#now();
     const log = (call: Omit<LoggedCall, 'sequence' | 'at' | 'path'>): void => {
-      if (usageName === undefined) this.store.countOther(call.status, path);
-      else this.store.addCall({ ...call, at: arrivedAt, path });
+      if (usageName !== undefined) this.store.addCall({ ...call, at: arrivedAt, path });
     };
     const others = fault.used_by_others;
     // A 429 by a fault takes no slot either, so that the log and the windows agree.
@@ -278,8 +251,8 @@ class Sandbox {
       log({ ...unbilled, status: refusal.status });
       return errorAnswer(now, errors, { ...refusal, headers: { ...headers, ...refusal.headers } });
     };
-    if (full) return refuse(tooManyCalls(path, full.limit, String(full.seconds), headers));
-    const requested = requestedRefusal(fault, { path, headers, isToken: caller.isToken, now });
+    if (full) return refuse(tooManyCalls(path, full.limit, String(full.seconds)));
+    const requested = requestedRefusal(fault, path, { isToken: caller.isToken, now });
     if (requested && requested.status < 500) return refuse(requested);
     const done = operation.answer(incoming, caller, fault);
     if ('status' in done) return refuse(requested ?? done);
@@ -289,7 +262,7 @@ class Sandbox {
       return refuse(outOfCredits(this.faults.outOfCreditsStatus));
     log({ ...billing, status: requested?.status ?? 200 });
     await makeLateResults?.();
-    if (requested) return errorAnswer(now, errors, requested);
+    if (requested) return errorAnswer(now, errors, { ...requested, headers });
     if (fault.answer === 'reset') return nothing;
     const body = fault.answer === 'empty' ? '' : done.body;
     return fault.answer === 'html'
@@ -316,7 +289,8 @@ class Sandbox {
     return reply;
   }
 
-  #apiUsage(at: number): DoneCall {
+  #apiUsage(): DoneCall {
+    const at = Date.now();
     const usage = this.#operations.flatMap(({ path, usageName }) =>
       usageName === undefined
         ? []

@@ -62,8 +62,6 @@ interface Bill {
   readonly lateCredits: string;
   /** People billed by more than one call, with the number of times. */
   readonly billedAgain: Readonly<Record<string, number>>;
-  /** Calls that no window counts, by status and path. */
-  readonly otherCalls: Readonly<Record<string, number>>;
 }
 
 type NewResult = Omit<LateResult, 'number' | 'billedAt' | 'delivered' | 'tries'>;
@@ -85,7 +83,6 @@ export class Store {
   readonly #results: LateResult[] = [];
   readonly #resultsOfRequest = new Map<string, LateResult[]>();
   readonly #deliveries: LoggedDelivery[] = [];
-  readonly #others = new Map<string, number>();
   #millionths = 0;
   #lateMillionths = 0;
 
@@ -106,12 +103,6 @@ export class Store {
 
   addCall(call: Omit<LoggedCall, 'sequence'>): void {
     this.#add({ call: { sequence: this.#calls.length + 1, ...call } });
-  }
-
-  /** Counts a call that no rate window counts. */
-  countOther(status: number, path: string): void {
-    const name = `${status} ${path}`;
-    this.#others.set(name, (this.#others.get(name) ?? 0) + 1);
   }
 
   addResult(result: NewResult): LateResult {
@@ -168,7 +159,6 @@ export class Store {
       credits: String(this.credits()),
       lateCredits: String(this.#lateMillionths / 1_000_000),
       billedAgain: Object.fromEntries([...times].filter(([, count]) => count > 1)),
-      otherCalls: Object.fromEntries(this.#others),
     };
   }
 

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../config/settings.ts';
 import { hostname } from 'node:os';
 
 const parts = /^[^,]*(?:, settings (?<settings>[\w.-]+))?(?:, key (?<key>[\w.-]{1,64}))?$/;
@@ -8,6 +10,30 @@ export interface WorkerMarks {
   readonly settings: string | undefined;
   /** The name of the key with which the worker encrypts; commands need the same key. Undefined: none. */
   readonly key: string | undefined;
+}
+
+/**
+ * A mark of the settings that all workers must agree on. Of settings without secrets: everybody who may read Temporal can
+ * read the mark.
+ */
+export function markSettings(config: Config): string {
+  const { rateLimits, budgets, freshness, lateResults, retention, webhook } = config;
+  const { baseUrl, pollPath, callTimeoutSeconds } = config.service;
+  const receiver = webhook.publicUrl && new URL(webhook.publicUrl).host;
+  const kept = Object.entries(retention).toSorted();
+  const shared = [
+    baseUrl,
+    pollPath,
+    callTimeoutSeconds,
+    rateLimits,
+    budgets,
+    freshness,
+    lateResults,
+    kept,
+    receiver,
+  ];
+  const text = JSON.stringify(shared, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
+  return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
 /** The name of a worker in Temporal: `1234@host, settings …, key …`. */

@@ -1,11 +1,10 @@
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, NativeConnection, WorkerOptions } from '@temporalio/worker';
 import type { Config } from '../config/settings.ts';
-import { markSettings } from '../config/shared-settings.ts';
 import { projectFile } from '../files/project-file.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
-import { workerIdentity } from './worker-identity.ts';
+import { markSettings, workerIdentity } from './worker-identity.ts';
 
 export interface WorkerConnection {
   readonly connection: NativeConnection;

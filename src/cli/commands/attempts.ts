@@ -1,28 +1,17 @@
-import { serviceName } from '../../config/settings.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { deliveryStatuses } from '../../domain/late-results/delivery-kinds.ts';
-import { formatCredits, storedCredits } from '../../domain/money/decimal.ts';
+import { storedCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
 import { getDelivery, listDeliveries, reopenDelivery } from '../../late-results/deliveries.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
-import { unexplainedByRelease } from '../../ledger/credit-statements.ts';
 import { decideAttempt, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
 import { getRun } from '../../runs/runs.ts';
 import { creditsOf } from '../run/run-option-flags.ts';
-import { withWarehouse, settingsOfExisting } from '../session/session.ts';
-import {
-  Command,
-  jsonOption,
-  noteOf,
-  Option,
-  wholeNumber,
-  type AskingFlags,
-  type JsonFlag,
-  type NoteFlags,
-} from '../terminal/command.ts';
+import { onWarehouse, withWarehouse, settingsOfExisting, type Session } from '../session/session.ts';
+import { Command, jsonOption, noteOf, Option, wholeNumber, type Flags } from '../terminal/command.ts';
 import { approves } from '../terminal/confirm.ts';
-import { describeFields, print, listTable, printFacts, printJson, tell } from '../terminal/output.ts';
+import { describeFields, listTable, printFacts, tell } from '../terminal/output.ts';
 
 /** `enrich attempts`: calls whose cost is unknown. */
 export function attemptsCommand(): Command {
@@ -52,31 +41,33 @@ Examples:
   enrich attempts list
   enrich attempts list latest --status all
   enrich attempts list 0b54…                     all about one call, with the numbers of its rows`)
-    .action(
-      async (
-        which: string | undefined,
-        options: JsonFlag & { readonly status: AttemptStatus; readonly limit?: number },
-      ) => {
-        await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-          const isCall = which !== undefined && /^[0-9a-f]{4}/.test(which);
-          const { status } = options;
-          const attempts = isCall
-            ? [await getAttempt(warehouse, which)]
-            : await listAttempts(warehouse, {
-                runId: which === undefined ? undefined : (await getRun(warehouse, which)).runId,
-                status: status === 'all' ? undefined : status,
-                limit: options.limit,
-              });
-          if (options.json === true) return printJson<'attempt-list'>(attempts);
-          if (attempts.length === 0) return print(`no calls of the status ${status}`);
-          print(isCall ? describeFields(attempts[0]!) : listTable(attempts, attemptColumns));
-          if (status === 'overdue' || attempts.some((attempt) => attempt.status === 'unknown'))
-            tell(
-              'next: enrich attempts settle ATTEMPT --credits N if the service billed the call, enrich attempts ' +
-                'release ATTEMPT if it did not; enrich usage --reconcile says what it billed',
-            );
-        });
-      },
+    .action(onWarehouse(showAttempts));
+}
+
+interface ListFlags extends Flags {
+  readonly status: AttemptStatus;
+  readonly limit?: number;
+}
+
+async function showAttempts(
+  { warehouse }: Session,
+  which: string | undefined,
+  { status, limit, json }: ListFlags,
+): Promise<void> {
+  const isCall = which !== undefined && /^[0-9a-f]{4}/.test(which);
+  const attempts = isCall
+    ? [await getAttempt(warehouse, which)]
+    : await listAttempts(warehouse, {
+        runId: which === undefined ? undefined : (await getRun(warehouse, which)).runId,
+        status: status === 'all' ? undefined : status,
+        limit,
+      });
+  const list = listTable(attempts, attemptColumns, `no calls of the status ${status}`);
+  printFacts<'attempt-list'>(json, attempts, isCall ? describeFields(attempts[0]!) : list);
+  if (json !== true && attempts.some((call) => call.status === 'unknown' || status === 'overdue'))
+    tell(
+      'next: enrich attempts settle ATTEMPT --credits N if the service billed the call, enrich attempts ' +
+        'release ATTEMPT if it did not; enrich usage --reconcile says what it billed',
     );
 }
 
@@ -89,7 +80,7 @@ const attemptColumns = [
   'reason',
 ] as const;
 
-interface DecisionFlags extends AskingFlags, NoteFlags {
+interface DecisionFlags extends Flags {
   readonly credits?: string;
 }
 
@@ -140,12 +131,10 @@ async function decide(
   credits: string | undefined,
   isRelease = false,
 ): Promise<void> {
-  const config = settingsOfExisting();
-  await withWarehouse(config, async ({ warehouse }) => {
+  await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
     const attempts = await attemptsOf(warehouse, named);
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
     for (const attempt of attempts) refuseLessThanStated(attempt, creditsFor(attempt), isRelease);
-    if (credits === '0') await warnOfBill(warehouse, serviceName(config), attempts);
     tell(listTable(attempts, attemptColumns));
     const question = `settle ${counted(attempts.length, 'call')} at ${credits ?? 'all reserved'} credits?`;
     const isDecided = await approves(question, options, 'nothing was decided');
@@ -186,22 +175,6 @@ function refuseLessThanStated(
   );
 }
 
-/** Released calls must be free of charge: warns if the service has billed more than would be settled and held. */
-async function warnOfBill(
-  { database }: Warehouse,
-  service: string,
-  attempts: readonly AttemptFacts[],
-): Promise<void> {
-  const released = attempts.map(({ attempt_id: id }) => id);
-  const unexplained = await unexplainedByRelease(database, service, released);
-  if (unexplained === 0n) return;
-  tell(
-    `warning: without ${counted(released.length, 'released call')}, the service has billed ` +
-      `${formatCredits(unexplained)} credits more than are settled and held, so a released call was probably billed: ` +
-      'enrich attempts settle ATTEMPT --credits N settles it',
-  );
-}
-
 /** `enrich inbox`: deliveries from webhooks and from polls. */
 export function inboxCommand(): Command {
   return new Command('inbox')
@@ -220,22 +193,18 @@ function listDeliveriesCommand(): Command {
     .option(...jsonOption)
     .explain('\nExample:\n  enrich inbox list --status quarantined')
     .action(
-      async (
-        runId: string | undefined,
-        options: JsonFlag & { readonly status?: string; readonly limit: number },
-      ) => {
-        const deliveries = await withWarehouse(settingsOfExisting(), async ({ warehouse }) =>
-          listDeliveries(warehouse, {
-            runId: runId === undefined ? undefined : (await getRun(warehouse, runId)).runId,
-            status: options.status,
-            limit: options.limit,
-          }),
-        );
+      onWarehouse(async ({ warehouse }, run: string | undefined, { json, ...filter }: InboxFlags) => {
+        const runId = run === undefined ? undefined : (await getRun(warehouse, run)).runId;
+        const deliveries = await listDeliveries(warehouse, { runId, ...filter });
         const columns = ['delivery_id', 'run_id', 'origin', 'status', 'people', 'credits', 'reason'] as const;
-        const text = deliveries.length === 0 ? 'no such deliveries' : listTable(deliveries, columns);
-        printFacts(options.json, deliveries, text);
-      },
+        printFacts(json, deliveries, listTable(deliveries, columns, 'no such deliveries'));
+      }),
     );
+}
+
+interface InboxFlags extends Flags {
+  readonly status?: string;
+  readonly limit: number;
 }
 
 function replayCommand(): Command {
@@ -244,14 +213,13 @@ function replayCommand(): Command {
     .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
     .option(...jsonOption)
     .explain('\nExample:\n  enrich inbox replay 0b54…')
-    .action(async (named: string, options: JsonFlag) => {
-      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-        const before = await getDelivery(warehouse, named);
-        const { delivery_id: deliveryId } = before;
+    .action(
+      onWarehouse(async ({ warehouse }, named: string, { json }: Flags) => {
+        const { delivery_id: deliveryId, attempt_id: attemptId } = await getDelivery(warehouse, named);
         await reopenDelivery(warehouse, deliveryId);
-        await drainInbox(warehouse, { attemptId: before.attempt_id ?? '' }, new AbortController().signal);
+        await drainInbox(warehouse, { attemptId: attemptId ?? '' }, new AbortController().signal);
         const { status, reason } = await getDelivery(warehouse, deliveryId);
-        printFacts(options.json, { delivery_id: deliveryId, status, reason });
-      });
-    });
+        printFacts(json, { delivery_id: deliveryId, status, reason });
+      }),
+    );
 }

@@ -10,8 +10,8 @@ import {
   type LimitChange,
   type WantedLimit,
 } from '../../ledger/budget-limits.ts';
-import { withWarehouse, withSession, settingsOfExisting, settingsOf } from '../session/session.ts';
-import { Command, jsonOption, noteOf, type JsonFlag, type NoteFlags } from '../terminal/command.ts';
+import { onWarehouse, withWarehouse, withSession, settingsOf } from '../session/session.ts';
+import { Command, jsonOption, noteOf, type Flags } from '../terminal/command.ts';
 import { listTable, print, printJson, tell } from '../terminal/output.ts';
 import type { Config } from '../../config/settings.ts';
 import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
@@ -52,17 +52,17 @@ All changes of limits: enrich sql -c 'select * from budget_changes'
 
 Example:
   enrich budget show`)
-    .action(async (options: JsonFlag) => {
-      await withWarehouse(settingsOfExisting(), async ({ warehouse: { database } }) => {
+    .action(
+      onWarehouse(async ({ warehouse: { database } }, { json }: Flags) => {
         const budgets = await readBudgets(database, shownOfEach);
-        if (options.json === true) return printJson<'budget-list'>(budgets);
+        if (json === true) return printJson<'budget-list'>(budgets);
         print(listTable(budgets));
         for (const { period, limit } of await readDefaultBudgets(database))
           print(`  every new ${period}: ${formatLimit(limit)} (set by command)`);
         const changes = await readBudgetHistory(database, shownOfEach);
         if (changes.length > 0) print(listTable(changes));
-      });
-    });
+      }),
+    );
 }
 
 function setBudgetCommand(): Command {
@@ -82,7 +82,7 @@ Examples:
   enrich budget set every-day 500
   enrich budget set run:latest 250
   enrich budget set month used                    spend nothing more this month`)
-    .action(async (name: string, limit: string, options: NoteFlags & JsonFlag) => {
+    .action(async (name: string, limit: string, options: Flags) => {
       const config = settingsOf();
       const { budget, fromNowOn } = budgetOf(name);
       const wanted = limitOf(limit, fromNowOn);

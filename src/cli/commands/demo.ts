@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { Command, jsonOption, type JsonFlag, wholeNumber } from '../terminal/command.ts';
+import { Command, jsonOption, type Flags, wholeNumber } from '../terminal/command.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import { writeWholeFile } from '../../files/write-whole-file.ts';
 import type { Config } from '../../config/settings.ts';
@@ -26,14 +26,14 @@ export function demoCommand(): Command {
     .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
     .option(...jsonOption)
     .explain('\nExample:\n  enrich demo --seed 2')
-    .action(async (options: { people: number; seed: number } & JsonFlag) => {
+    .action(async (options: { people: number; seed: number } & Flags) => {
       // Workers of a server would call the service in their settings. The sandbox delivers phones within seconds.
       const config = settingsOf({
-        ENRICHMENT_BASE_URL: { text: '' },
-        TEMPORAL_ADDRESS: { text: '' },
-        WEBHOOK_PUBLIC_URL: { text: '' },
-        LATE_RESULTS_POLL_AFTER: { text: '15s' },
-        LATE_RESULTS_DEADLINE: { text: '60s' },
+        ENRICHMENT_BASE_URL: '',
+        TEMPORAL_ADDRESS: '',
+        WEBHOOK_PUBLIC_URL: '',
+        LATE_RESULTS_POLL_AFTER: '15s',
+        LATE_RESULTS_DEADLINE: '60s',
       });
       tell(describeService(config));
       const file = await writeSample(config, options.people, options.seed);

@@ -1,7 +1,6 @@
 import { askActingUser, describeUser } from '../../calls/service-status.ts';
 import { unknownSettings } from '../../config/settings-schema.ts';
 import { WrongSettings, type Config } from '../../config/settings.ts';
-import { differingSettings, markSettings } from '../../config/shared-settings.ts';
 import { compareMigrations } from '../../db/migrate.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { clientWithTimeout } from '../../db/session-settings.ts';
@@ -29,7 +28,7 @@ import {
 } from '../../temporal/connection.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
 import { withClient } from '../session/with-service.ts';
-import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
+import { Command, jsonOption, type Flags } from '../terminal/command.ts';
 import { printFacts, table } from '../terminal/output.ts';
 import { settingsOf } from '../session/session.ts';
 
@@ -53,7 +52,7 @@ Examples:
   enrich doctor --json | jq '.findings[] | select(.state != "ok")'
 
 Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`)
-    .action(async (options: JsonFlag) => {
+    .action(async (options: Flags) => {
       const findings = [...examineNames(), ...(await examineSettings())];
       const states = findings.map((finding) => finding.state);
       const state = (['broken', 'attention'] as const).find((each) => states.includes(each)) ?? 'ok';
@@ -200,7 +199,7 @@ async function readPoll({ temporalCodec, temporalUiUrl }: Config, server: string
   }
 }
 
-/** Compares live workers with each other and with this command: keys of payloads, and settings that must agree. */
+/** Compares the settings of live workers, and their keys of payloads with those of this command. */
 function examineWorkers(config: Config, { keyNames, isPlain, settings }: WorkerPoll): Finding[] {
   const { keyName } = payloadCodec(config.temporalCodec);
   const findings: Finding[] = [];
@@ -209,14 +208,11 @@ function examineWorkers(config: Config, { keyNames, isPlain, settings }: WorkerP
   const mixed =
     keyName === undefined ? describePlainText(keyNames) : 'a worker has no key, and this command encrypts';
   if (isMixed) add('encryption', attention(mixed, afterPlainText));
-  // A command may lack settings that the workers have.
-  const beside = differingSettings([...settings, markSettings(config)], false);
-  const differing = [...new Set([...differingSettings(settings), ...beside])];
-  if (differing.length > 0)
+  if (settings.length > 1)
     add(
       'workers',
       attention(
-        `workers, or a worker and this command, differ in ${differing.join(', ')}`,
+        'live workers have different settings, such as RATE_LIMITS',
         'give all of them the same settings, and restart workers after a change',
       ),
     );

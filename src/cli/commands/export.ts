@@ -1,8 +1,7 @@
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
-import { onFirstInterruption } from '../../dev/interruption.ts';
 import { importerNames } from '../../domain/crm/crm.ts';
-import { Problem, UsageProblem } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { sandbox } from '../../domain/runs/run-options.ts';
 import { counted } from '../../domain/text/format.ts';
 import { countSuppressed } from '../../export/contact-choice.ts';
@@ -20,8 +19,8 @@ import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
 import { hasContactsOf, requireSource } from '../../people/contact-sources.ts';
 import { getRun } from '../../runs/runs.ts';
-import { withWarehouse, type Session, settingsOfExisting } from '../session/session.ts';
-import { Command, Option, wholeNumber, type JsonFlag } from '../terminal/command.ts';
+import { onWarehouse, type Session } from '../session/session.ts';
+import { Command, Option, wholeNumber } from '../terminal/command.ts';
 import { printJson, tell, writeBytes } from '../terminal/output.ts';
 import { writeCrmImport, type CrmImportFlags } from './crm-import.ts';
 
@@ -70,14 +69,13 @@ Examples:
   enrich export --table phones --output s3://lake/enrich/phones.parquet --json
   enrich export --since CURSOR --format jsonl | load-into-lake
   enrich export --for hubspot --run latest --output hubspot-import`)
-    .action(async (options: ExportFlags) => {
-      const config = settingsOfExisting();
-      if (options.policy !== undefined && options.for === undefined)
-        throw new UsageProblem('setting.invalid', 'policies apply only to files for an importer', {
-          where: '--policy',
-          next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --policy out`,
-        });
-      await withWarehouse(config, async ({ warehouse }) => {
+    .action(
+      onWarehouse(async ({ warehouse, config }, options: ExportFlags) => {
+        if (options.policy !== undefined && options.for === undefined)
+          throw new UsageProblem('setting.invalid', 'policies apply only to files for an importer', {
+            where: '--policy',
+            next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --policy out`,
+          });
         if (options.source !== undefined) await requireSource(warehouse.database, options.source);
         const run = options.run === undefined ? undefined : await getRun(warehouse, options.run);
         const runId = run?.runId;
@@ -85,8 +83,8 @@ Examples:
         else await writeTable(warehouse, options, runId, config.exportAccess.s3);
         if (await hasContactsOf(warehouse, sandbox, { source: options.source, runId }))
           tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');
-      });
-    });
+      }),
+    );
 }
 
 async function writeTable(
@@ -98,7 +96,12 @@ async function writeTable(
   const { table, source, since } = options;
   const output = options.output === '-' ? undefined : options.output;
   const format = options.format ?? formatOf(output);
-  if (output === undefined) refuseStandardOutput(options, format);
+  const isUnreadable = process.stdout.isTTY && !exportFormats[format].isText;
+  if (output === undefined && (options.json === true || isUnreadable))
+    throw new UsageProblem('setting.invalid', 'the rows need a file: the terminal or --json has the output', {
+      where: '--output',
+      next: 'name a file: --output FILE',
+    });
   const select = options.select?.split(',').map((name) => name.trim());
   // Read before the rows: the next export then includes changes made during this one.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
@@ -117,26 +120,7 @@ async function writeTable(
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {
   if (output === undefined) return writeBytes(bytes);
   const address = /^s3:/i.test(output) ? parseAddress(output, '.') : undefined;
-  return address?.kind === 's3' ? writeToS3(bytes, address, s3) : writeWholeFile(bytes, output);
-}
-
-/** A signal ends the writing first: Amazon charges for the parts of an incomplete upload. */
-async function writeToS3(
-  bytes: Readable,
-  address: { readonly bucket: string; readonly key: string },
-  s3: S3Settings,
-): Promise<void> {
-  const stopped = new AbortController();
-  const leave = onFirstInterruption((exitCode) => {
-    tell('\nstopping: removing the parts that were sent');
-    const next = 'run the command again';
-    stopped.abort(new Problem('interrupted', 'stopped before the object was complete', { next, exitCode }));
-  });
-  try {
-    await writeS3Object(bytes, address, s3, stopped.signal);
-  } finally {
-    leave();
-  }
+  return address?.kind === 's3' ? writeS3Object(bytes, address, s3) : writeWholeFile(bytes, output);
 }
 
 /** The format that a file's ending names. @throws UsageProblem: a program would read CSV as what the ending says */
@@ -148,15 +132,6 @@ function formatOf(output: string | undefined): ExportFormatName {
     where: `--output ${output}`,
     next: 'name a file that ends in .csv, .jsonl or .parquet, or give a --format; to compress: enrich export | gzip',
   });
-}
-
-function refuseStandardOutput({ json }: ExportFlags, format: ExportFormatName): void {
-  const isBinary = !exportFormats[format].isText && process.stdout.isTTY;
-  if (json !== true && !isBinary) return;
-  const what = isBinary
-    ? 'a terminal cannot show this format'
-    : 'with --json, the rows cannot go to standard output';
-  throw new UsageProblem('setting.invalid', what, { where: '--output', next: 'name a file: --output FILE' });
 }
 
 /** `enrich changes`: the change feed. */
@@ -175,12 +150,11 @@ command fails: write all contacts with enrich export --output FILE --json, and c
 Examples:
   enrich changes --json --limit 1000
   enrich changes --json --since CURSOR`)
-    .action(async (options: JsonFlag & { readonly since?: string; readonly limit?: number }) => {
-      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-        const changes = readChanges(warehouse.database, { since: options.since, limit: options.limit });
-        await writeBytes(asJsonLines(changes));
-      });
-    });
+    .action(
+      onWarehouse(async ({ warehouse }, { since, limit }: { since?: string; limit?: number }) =>
+        writeBytes(asJsonLines(readChanges(warehouse.database, { since, limit }))),
+      ),
+    );
 }
 
 async function* asJsonLines(changes: AsyncIterable<FeedEntry>): AsyncIterable<Uint8Array> {

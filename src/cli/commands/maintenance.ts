@@ -1,13 +1,12 @@
-import { allowAnalyst, migrate } from '../../db/migrate.ts';
-import { acquireStack } from '../../dev/stack.ts';
+import { allowAnalyst } from '../../db/migrate.ts';
 import { exitCodes, Problem, UsageProblem } from '../../domain/problem.ts';
 import { retained } from '../../domain/runs/retention.ts';
 import { formatNumber } from '../../domain/text/format.ts';
 import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
-import { stopAfterBatch, withWarehouse, settingsOf, settingsOfExisting } from '../session/session.ts';
-import { Command, jsonOption, type AskingFlags, type JsonFlag } from '../terminal/command.ts';
+import { onWarehouse, stopAfterBatch, withWarehouse, settingsOf } from '../session/session.ts';
+import { Command, jsonOption, type Flags } from '../terminal/command.ts';
 import { changePreviewed } from '../terminal/confirm.ts';
 import { listTable, print, printFacts, printJson, progressReporter, tell } from '../terminal/output.ts';
 
@@ -25,17 +24,12 @@ migrations update its rights.
 Examples:
   DATABASE_URL=postgres://… enrich migrate
   DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`)
-    .action(async ({ analystRole: role, ...options }: { analystRole?: string } & JsonFlag) => {
-      const stack = await acquireStack(settingsOf(), { postgres: true }, tell);
-      try {
-        const { done, newer } = await migrate(stack.databaseUrl);
-        if (newer.length > 0) tell(`the warehouse is of a newer release: ${newer.join(', ')}`);
+    .action(async ({ analystRole: role, json }: { analystRole?: string } & Flags) => {
+      await withWarehouse(settingsOf(), async ({ stack, migrated: { done, newer } }) => {
         if (role !== undefined) await allowAnalyst(stack.databaseUrl, role);
         if (done.length === 0) tell('the warehouse is up to date');
-        printFacts(options.json, { migrations: done, newer, analyst_role: role ?? null });
-      } finally {
-        await stack.release();
-      }
+        printFacts(json, { migrations: done, newer, analyst_role: role ?? null });
+      });
     });
 }
 
@@ -51,8 +45,8 @@ It runs beside workers, makes no call and costs nothing. Stop it at any time and
 Examples:
   enrich rebuild --check
   enrich rebuild`)
-    .action(async ({ check = false, json }: JsonFlag & { check?: boolean }) => {
-      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
+    .action(
+      onWarehouse(async ({ warehouse }, { check = false, json }: Flags & { check?: boolean }) => {
         const signal = stopAfterBatch();
         const figures = await rebuild(warehouse, {
           check,
@@ -67,8 +61,8 @@ Examples:
             exitCode: exitCodes.needsPerson,
           });
         if (check && figures.differences > 0) process.exitCode = exitCodes.failed;
-      });
-    });
+      }),
+    );
 }
 
 /** `enrich prune`: data older than RETENTION. */
@@ -86,15 +80,13 @@ Data that an open call or delivery needs stays. The command runs beside workers 
 
 Example:
   RETENTION=answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d enrich prune --yes`)
-    .action(async (options: AskingFlags) => {
-      const config = settingsOfExisting();
-      const { retention } = config;
-      if (Object.keys(retention).length === 0)
-        throw new UsageProblem('setting.missing', 'no retention is set', {
-          where: 'RETENTION',
-          next: 'set for example answers=90d,deliveries=90d,staging=30d; what is not named is kept forever',
-        });
-      await withWarehouse(config, async ({ warehouse }) => {
+    .action(
+      onWarehouse(async ({ warehouse, config: { retention } }, options: Flags) => {
+        if (Object.keys(retention).length === 0)
+          throw new UsageProblem('setting.missing', 'no retention is set', {
+            where: 'RETENTION',
+            next: 'set for example answers=90d,deliveries=90d,staging=30d; what is not named is kept forever',
+          });
         const show = (figures: PruneFigures, removed: boolean): void => {
           if (options.json === true) return printJson({ removed, retention, ...figures });
           const kinds = retained.filter((kind) => retention[kind] !== undefined);
@@ -116,6 +108,6 @@ Example:
           question: 'remove them?',
           unchanged: 'nothing was removed',
         });
-      });
-    });
+      }),
+    );
 }

@@ -12,7 +12,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { toDetail, type MatchAnswer } from '../../service/client.ts';
 import { describeService, withSessionClient } from '../session/with-service.ts';
 import { withSession, settingsOf } from '../session/session.ts';
-import { Command, Option, type AskingFlags } from '../terminal/command.ts';
+import { Command, Option, type Flags } from '../terminal/command.ts';
 import { approves } from '../terminal/confirm.ts';
 import { describeFields, print, printJson, table, tell, write } from '../terminal/output.ts';
 
@@ -47,7 +47,7 @@ budgets (${periodNames.join(', ')}) apply to it. Its answer is not stored.
 
 Example:
   enrich match --email mira@nordlys.example --name "Mira Lindqvist" --yes`)
-    .action(async (options: AskingFlags & { readonly reveal?: 'email' }) => {
+    .action(async (options: Flags & { readonly reveal?: 'email' }) => {
       const config = settingsOf();
       const given = command.opts<Readonly<Record<string, string | undefined>>>();
       const person = readIdentity(given);

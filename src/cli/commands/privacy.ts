@@ -16,19 +16,10 @@ import {
 import type { CommandFlags } from '../run/run-option-flags.ts';
 import { withStagedExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
-import { withWarehouse, settingsOf, settingsOfExisting } from '../session/session.ts';
-import {
-  Command,
-  contactOf,
-  jsonOption,
-  noteOf,
-  wholeNumber,
-  type AskingFlags,
-  type JsonFlag,
-  type NoteFlags,
-} from '../terminal/command.ts';
+import { onWarehouse, withWarehouse, settingsOf, settingsOfExisting } from '../session/session.ts';
+import { Command, contactOf, jsonOption, noteOf, wholeNumber, type Flags } from '../terminal/command.ts';
 import { approves, changePreviewed } from '../terminal/confirm.ts';
-import { listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
+import { listTable, printFacts, tell } from '../terminal/output.ts';
 
 const waysToNamePerson =
   "WHO is an email address, the URL of a profile, person:ID with the service's id, or an MD5 or SHA-256 of an email.";
@@ -63,7 +54,7 @@ ${waysToNamePerson}
 Examples:
   enrich suppress add ada@orbit.example https://www.linkedin.com/in/ada-novak
   enrich suppress add @acme.example --reason "customer, not to be enriched"`)
-    .action(async (who: string[], options: NoteFlags & JsonFlag) => {
+    .action(async (who: string[], options: Flags) => {
       const keys = keysOf(who);
       const added = await withWarehouse(settingsOf(), ({ warehouse: { database } }) =>
         database.transaction().execute((transaction) => suppress(transaction, keys, noteOf(options))),
@@ -85,7 +76,7 @@ Exit code 3: "nameless rows" have no identifier, so the list lacks their people:
 
 Example:
   enrich suppress import opt-outs.csv --reason "newsletter"`)
-    .action(async (file: string, options: CommandFlags & NoteFlags & JsonFlag) => {
+    .action(async (file: string, options: CommandFlags & Flags) => {
       const config = settingsOf();
       const spec = await specifyRun(addressOf(file, options), options, config);
       const { added, namelessRows, firstNameless } = await withWarehouse(config, (session) =>
@@ -103,7 +94,7 @@ function removeCommand(): Command {
     .option('--yes', 'remove without asking')
     .option(...jsonOption)
     .explain(`\n${waysToNamePerson}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
-    .action(async (who: string[], options: AskingFlags) => {
+    .action(async (who: string[], options: Flags) => {
       const keys = keysOf(who);
       const question = `let runs ask for ${counted(keys.length, 'listed person', 'listed people')} again?`;
       const isRemoved = await approves(question, options, 'nothing was removed');
@@ -125,20 +116,24 @@ function listCommand(): Command {
     .explain(
       `\n${waysToNamePerson}\n\nExamples:\n  enrich suppress list\n  enrich suppress list ada@orbit.example`,
     )
-    .action(async (who: string[], { json, limit }: JsonFlag & { readonly limit: number }) => {
-      const keys = who.map(keyOf);
-      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-        const found = await findSuppressions(warehouse.database, keys);
-        const listed = found.map(({ length }) => length > 0);
-        const entries = who.length > 0 ? found.flat() : await listSuppressions(warehouse, limit);
-        const counts = await countSuppressions(warehouse);
-        if (listed.includes(true)) process.exitCode = exitCodes.needsPerson;
-        if (json === true) return printJson({ counts, listed, entries });
-        who.forEach((text, at) => print(`${text}: ${listed[at] ? 'on the list' : 'not on the list'}`));
-        if (entries.length > 0) print(listTable(entries, columnsOfEntries));
-        tell(`entries in all: ${JSON.stringify(counts)}`);
-      });
-    });
+    .action(
+      onWarehouse(
+        async ({ warehouse }, who: string[], { json, limit }: Flags & { readonly limit: number }) => {
+          const found = await findSuppressions(warehouse.database, who.map(keyOf));
+          const listed = found.map(({ length }) => length > 0);
+          const entries = who.length > 0 ? found.flat() : await listSuppressions(warehouse, limit);
+          const counts = await countSuppressions(warehouse);
+          if (listed.includes(true)) process.exitCode = exitCodes.needsPerson;
+          const answers = who.map((text, at) => `${text}: ${listed[at] ? 'on the list' : 'not on the list'}`);
+          const lines = [
+            ...answers,
+            listTable(entries, columnsOfEntries, 'no entries'),
+            `entries: ${JSON.stringify(counts)}`,
+          ];
+          printFacts(json, { counts, listed, entries }, lines.join('\n'));
+        },
+      ),
+    );
 }
 
 function keysOf(who: readonly string[]): string[] {
@@ -185,14 +180,13 @@ this name in answers to the same calls, who stay; if one is the same human: enri
 Examples:
   enrich erase ada@orbit.example --reason "ticket 17"
   enrich erase --contact hubspot/4711 --yes`)
-    .action(async (who: string | undefined, options: NoteFlags & AskingFlags & { contact?: string }) => {
-      const { contact } = options;
-      if ((who === undefined) === (contact === undefined))
-        throw unclear('the command needs exactly one person', 'enrich erase');
-      const record = contact === undefined ? undefined : contactOf(contact);
-      const named = who === undefined ? [] : [keyOfPerson(who)];
-      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-        const keys = record === undefined ? named : await keysOfContact(warehouse, record);
+    .action(
+      onWarehouse(async ({ warehouse }, who: string | undefined, options: Flags & { contact?: string }) => {
+        const { contact } = options;
+        if ((who === undefined) === (contact === undefined))
+          throw unclear('the command needs exactly one person', 'enrich erase');
+        const keys =
+          who === undefined ? await keysOfContact(warehouse, contactOf(contact!)) : [keyOfPerson(who)];
         const sameName = await findNamesakes(warehouse, keys);
         const show = (figures: ErasureFigures, erased: boolean): void => {
           const found = Object.values(figures).some((figure) => figure > 0);
@@ -207,8 +201,8 @@ Examples:
           question: 'erase this person, and put them on the suppression list?',
           unchanged: 'nothing was removed',
         });
-      });
-    });
+      }),
+    );
 }
 
 const waysToNameOne = 'name one person by an email, a profile, person:ID, or --contact hubspot/4711';

@@ -7,7 +7,7 @@ import { gatherReport } from '../../report/gather.ts';
 import { renderReport, reportFormats, type ReportFormat } from '../../report/render.ts';
 import { anyRun } from '../run/run-status.ts';
 import { print, tell, write } from '../terminal/output.ts';
-import { withWarehouse, settingsOfExisting } from '../session/session.ts';
+import { onWarehouse } from '../session/session.ts';
 
 const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.html': 'html',
@@ -17,6 +17,12 @@ const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.txt': 'terminal',
   '': 'terminal',
 };
+
+interface ReportFlags {
+  readonly format?: ReportFormat;
+  readonly output?: string;
+  readonly truth?: string;
+}
 
 /** @throws UsageProblem if no format of a report has the file's extension */
 function formatOf(output: string): ReportFormat {
@@ -45,25 +51,21 @@ The HTML page is one file that needs no network. No report holds data of the peo
 Examples:
   enrich report latest
   enrich report latest --output report.html`)
-    .action(async (runId: string, options: { format?: ReportFormat; output?: string; truth?: string }) => {
-      const config = settingsOfExisting();
-      const output = options.output === '-' ? undefined : options.output;
-      const format = options.format ?? formatOf(output ?? '');
-      const report = await withWarehouse(config, ({ warehouse }) =>
-        gatherReport(warehouse, runId, {
-          rateLimits: config.rateLimits,
-          now: new Date(),
-          truth: options.truth,
-        }),
-      );
-      const text = renderReport(report, format);
-      if (output !== undefined) {
-        const path = resolve(output);
-        await writeFile(path, text).catch((error: unknown) => {
-          throw asUnwritable(error, 'the report', path);
-        });
-        tell(`written to ${path}`);
-      } else if (format === 'terminal') print(text.trimEnd());
-      else write(process.stdout, text);
-    });
+    .action(
+      onWarehouse(async ({ warehouse, config: { rateLimits } }, runId: string, options: ReportFlags) => {
+        const { truth } = options;
+        const output = options.output === '-' ? undefined : options.output;
+        const format = options.format ?? formatOf(output ?? '');
+        const report = await gatherReport(warehouse, runId, { rateLimits, now: new Date(), truth });
+        const text = renderReport(report, format);
+        if (output !== undefined) {
+          const path = resolve(output);
+          await writeFile(path, text).catch((error: unknown) => {
+            throw asUnwritable(error, 'the report', path);
+          });
+          tell(`written to ${path}`);
+        } else if (format === 'terminal') print(text.trimEnd());
+        else write(process.stdout, text);
+      }),
+    );
 }

@@ -5,19 +5,10 @@ import {
   recordDecision,
   type DecidedContact,
 } from '../../people/decisions/record-decision.ts';
-import { withWarehouse, settingsOfExisting } from '../session/session.ts';
-import {
-  Command,
-  contactOf,
-  jsonOption,
-  noteOf,
-  wholeNumber,
-  type AskingFlags,
-  type JsonFlag,
-  type NoteFlags,
-} from '../terminal/command.ts';
+import { onWarehouse } from '../session/session.ts';
+import { Command, contactOf, jsonOption, noteOf, wholeNumber, type Flags } from '../terminal/command.ts';
 import { changePreviewed } from '../terminal/confirm.ts';
-import { describeFields, listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
+import { describeFields, listTable, printFacts, tell } from '../terminal/output.ts';
 
 /** `enrich review`: decisions about who a contact is. */
 export function reviewCommand(): Command {
@@ -47,21 +38,29 @@ function listCommand(): Command {
     .explain(
       '\nExamples:\n  enrich review list --source hubspot --limit 10\n  enrich review list --contact hubspot/4711',
     )
-    .action(async (options: JsonFlag & { source?: string; contact?: string; limit: number }) => {
-      const { source, contact, limit } = options;
-      await withWarehouse(settingsOfExisting(), async ({ warehouse: { database } }) => {
+    .action(
+      onWarehouse(async ({ warehouse: { database } }, { json, source, contact, limit }: ListFlags) => {
         if (contact !== undefined) {
           const review = await readReview(database, contactOf(contact));
-          return printFacts(options.json, review, describe(review));
+          return printFacts(json, review, describe(review));
         }
         if (source !== undefined) await requireSource(database, source);
         const withheld = await findWithheld(database, { source, limit });
-        if (options.json === true) return printJson(withheld);
-        if (withheld.length === 0) return print('no contact without data could be a known person');
-        print(listTable(withheld, ['source', 'contact_id', 'person_id', 'reason']));
+        const none = 'no contact without data could be a known person';
+        printFacts(
+          json,
+          withheld,
+          listTable(withheld, ['source', 'contact_id', 'person_id', 'reason'], none),
+        );
         if (withheld.length === limit) tell(`there may be more: --limit ${limit * 10} shows more`);
-      });
-    });
+      }),
+    );
+}
+
+interface ListFlags extends Flags {
+  readonly source?: string;
+  readonly contact?: string;
+  readonly limit: number;
 }
 
 function describe({ candidates, decisions: decided, ...contact }: Review): string {
@@ -98,28 +97,30 @@ function decisionCommand(name: keyof typeof decisions): Command {
     .keepNote('kept with the decision; no names')
     .option(...jsonOption)
     .explain(`\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
-    .action(async (source: string, contactId: string, personId: string, options: NoteFlags & AskingFlags) => {
-      const decision = { source, contactId, personId, verdict };
-      const show = ({ personBefore, personNow, isNew }: DecidedContact, recorded: boolean): void => {
-        if (!isNew) tell('this was decided before');
-        printFacts(options.json, {
-          recorded,
-          source,
-          contact_id: contactId,
-          person_id: personId,
-          verdict,
-          person_before: personBefore,
-          person_now: personNow,
-        });
-      };
-      await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-        await changePreviewed(options, {
-          measure: () => previewDecision(warehouse, decision, noteOf(options)),
-          change: () => recordDecision(warehouse, decision, noteOf(options)),
-          show,
-          question: 'record the decision?',
-          unchanged: 'nothing was recorded',
-        });
-      });
-    });
+    .action(
+      onWarehouse(
+        async ({ warehouse }, source: string, contactId: string, personId: string, options: Flags) => {
+          const decision = { source, contactId, personId, verdict };
+          const show = ({ personBefore, personNow, isNew }: DecidedContact, recorded: boolean): void => {
+            if (!isNew) tell('this was decided before');
+            printFacts(options.json, {
+              recorded,
+              source,
+              contact_id: contactId,
+              person_id: personId,
+              verdict,
+              person_before: personBefore,
+              person_now: personNow,
+            });
+          };
+          await changePreviewed(options, {
+            measure: () => previewDecision(warehouse, decision, noteOf(options)),
+            change: () => recordDecision(warehouse, decision, noteOf(options)),
+            show,
+            question: 'record the decision?',
+            unchanged: 'nothing was recorded',
+          });
+        },
+      ),
+    );
 }

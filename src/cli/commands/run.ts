@@ -1,13 +1,13 @@
 import type { RunPriority } from '../../contract/run-priorities.ts';
 import { knowsService } from '../../config/settings.ts';
 import { exitCodes } from '../../domain/problem.ts';
-import { settingsOfRun, withCommandFlags, type CommandFlags } from '../run/run-option-flags.ts';
+import { withCommandFlags, type CommandFlags } from '../run/run-option-flags.ts';
 import { printPlan } from '../run/describe-plan.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { planExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun } from '../run/run-spec.ts';
 import { readRunView, reportRun } from '../run/run-status.ts';
-import { withSession, withWarehouse } from '../session/session.ts';
+import { settingsOf, withSession, withWarehouse } from '../session/session.ts';
 import { describeService } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
 import { tell } from '../terminal/output.ts';
@@ -50,7 +50,7 @@ type RunFlags = CommandFlags & { readonly yes?: boolean };
 function enrichingCommand(name: string, priority: RunPriority): Command {
   const command = new Command(name).option('--yes', 'approve the plan without asking');
   return withCommandFlags(command).action(async (file: string | undefined, options: RunFlags) => {
-    const config = settingsOfRun(options);
+    const config = settingsOf();
     const spec = await specifyRun(addressOf(file, options), options, config, priority);
     tell(describeService(config));
     const asks = options.yes !== true;
@@ -79,7 +79,7 @@ Examples:
   enrich plan --query "select id, email, first_name, last_name from crm.contacts where stage = 'lead' order by id"
   enrich run contacts.csv --plan HASH --yes      runs only the printed plan`)
     .action(async (file: string | undefined, options: CommandFlags) => {
-      const config = settingsOfRun(options);
+      const config = settingsOf();
       tell(describeService(config));
       const spec = await specifyRun(addressOf(file, options), options, config);
       await withWarehouse(config, async (session) => {

@@ -1,18 +1,17 @@
 import { portTaken, UsageProblem } from '../../domain/problem.ts';
-import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { Command, share, wholeNumber, readYamlFile } from '../terminal/command.ts';
 import { z } from 'zod';
 import { describeFaults, scenarioSchema, type Scenario } from '../../sandbox/faults.ts';
 import { parseWindowLimits } from '../../sandbox/rate-windows.ts';
-import { defaultApiKey, startSandbox, type SandboxOptions } from '../../sandbox/server.ts';
+import { defaultApiKey } from '../../sandbox/credentials.ts';
+import { startSandbox, type SandboxOptions } from '../../sandbox/server.ts';
 import { print } from '../terminal/output.ts';
 import { untilStopped } from '../session/session.ts';
 
-interface SandboxFlags extends Omit<SandboxOptions, 'apiKeys' | 'apiKey' | 'now' | 'scenario'> {
+interface SandboxFlags extends Omit<SandboxOptions, 'now' | 'scenario'> {
   readonly port: number;
-  readonly apiKey?: string;
-  readonly apiKeyFile?: string;
+  readonly apiKey: string;
   readonly scenario?: string;
   readonly clock?: number;
 }
@@ -26,8 +25,7 @@ export function sandboxCommand(): Command {
       wholeNumber(0, 65_535),
       Number(process.env['SANDBOX_PORT'] || 8650),
     )
-    .option('--api-key <key>', `accepted key (default ${defaultApiKey})`)
-    .option('--api-key-file <file>', 'file with the accepted key')
+    .option('--api-key <key>', 'accepted key', defaultApiKey)
     .option('--token-calls <n>', 'calls until an access token of POST /sandbox/token expires', wholeNumber(1))
     .option('--rate-limits <limits>', 'fixed windows per operation, or unlimited', rateLimits, '600/hour')
     .option('--match-rate <share>', 'share of the people in your export whom the sandbox knows', share, 0.82)
@@ -53,20 +51,19 @@ Examples:
   curl http://127.0.0.1:8650/sandbox/bill
 
 Conditions of a rule for calls:
-${describeFaults('conditions')}
+${faultsOf('conditions')}
 
 Faults of calls:
-${describeFaults('calls')}
+${faultsOf('calls')}
 
 Conditions of a rule for late results:
-${describeFaults('results')}
+${faultsOf('results')}
 
 Faults of late results:
-${describeFaults('deliveries')}`)
+${faultsOf('deliveries')}`)
     .action(async (flags: SandboxFlags) => {
       const sandbox = await startSandbox({
         ...flags,
-        apiKey: await apiKeyOf(flags),
         now: clockFrom(flags.clock),
         scenario: flags.scenario === undefined ? undefined : await readScenario(flags.scenario),
       }).catch((error: unknown) => {
@@ -76,10 +73,17 @@ ${describeFaults('deliveries')}`)
       });
       print(`service   ${sandbox.baseUrl}`);
       print(`control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, PUT /scenario, POST /token`);
-      if (flags.apiKeyFile === undefined) print(`key       ${flags.apiKey ?? defaultApiKey}`);
+      print(`key       ${flags.apiKey}`);
       await untilStopped();
       await sandbox.close();
     });
+}
+
+function faultsOf(part: Parameters<typeof describeFaults>[0]): string {
+  const lines = describeFaults(part).map(
+    ([name, values, meaning]) => `  ${name}: ${values}\n      ${meaning}`,
+  );
+  return lines.join('\n').replaceAll('`', '');
 }
 
 function time(text: string): number {
@@ -104,12 +108,6 @@ function rateLimits(text: string): string {
   } catch (error) {
     throw new InvalidArgumentError((error as RangeError).message);
   }
-}
-
-async function apiKeyOf(flags: SandboxFlags): Promise<string> {
-  const { apiKeyFile: file, apiKey = defaultApiKey } = flags;
-  if (file === undefined) return apiKey;
-  return (await readFile(file, 'utf8')).trim();
 }
 
 const afterWrongScenario = 'correct the file; docs/sandbox.md describes rules';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { Command, jsonOption, Option, type AskingFlags, type JsonFlag } from '../terminal/command.ts';
+import { Command, jsonOption, Option, type Flags } from '../terminal/command.ts';
 import { serviceName, type Config } from '../../config/settings.ts';
 import { approves } from '../terminal/confirm.ts';
 import { printFacts, tell } from '../terminal/output.ts';
@@ -62,7 +62,7 @@ Examples:
   enrich schedule set inbox --cron "*/15 * * * *" --every-new "/exports/inbox/*.csv" --max-credits 100
   enrich schedule set synced --cron "0 3 * * *" --query "select * from crm.contacts" --max-credits 500
   enrich schedule set daily "/exports/{date}/contacts.csv" --cron @daily --max-credits 500 --overlap buffer-one`)
-    .action(async (name: string, file: string | undefined, flags: ScheduleFlags & JsonFlag) => {
+    .action(async (name: string, file: string | undefined, flags: ScheduleFlags & Flags) => {
       const config = settingsOf();
       const definition = await defineSchedule(name, file, flags, hasBudget(config));
       await withSchedules(config, async (session, client) => {
@@ -82,7 +82,7 @@ function showCommand(): Command {
     .argument('[name]', 'name of the schedule (default: all schedules, as a list)')
     .option(...jsonOption)
     .explain('\nExamples:\n  enrich schedule show\n  enrich schedule show nightly')
-    .action(async (name: string | undefined, options: JsonFlag) => {
+    .action(async (name: string | undefined, options: Flags) => {
       await withSchedules(settingsOfExisting(), async (session, client) => {
         if (name !== undefined) {
           const facts = await factsOf(session, await getSchedule(client, name));
@@ -97,7 +97,7 @@ function showCommand(): Command {
 
 function triggerCommand(): Command {
   return namedCommand('trigger', 'Start a run of a schedule now, also while the schedule is paused.').action(
-    async (name: string, options: JsonFlag) => {
+    async (name: string, options: Flags) => {
       await withSchedules(settingsOfExisting(), async (session, client) => {
         const { definition } = await getSchedule(client, name);
         await triggerSchedule(client, definition);
@@ -114,7 +114,7 @@ function triggerCommand(): Command {
 function deleteCommand(): Command {
   return namedCommand('delete', 'Delete a schedule. Runs in progress continue.')
     .option('--yes', 'delete without asking')
-    .action(async (name: string, options: AskingFlags) => {
+    .action(async (name: string, options: Flags) => {
       await withSchedules(settingsOfExisting(), async (_, client) => {
         const known = await getSchedule(client, name);
         if (!(await approves(`delete the schedule ${name}?`, options, 'nothing was deleted'))) return;

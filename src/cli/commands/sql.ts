@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
-import { withWarehouse, type Session, settingsOfExisting } from '../session/session.ts';
-import { Command, Option, type JsonFlag, jsonOption } from '../terminal/command.ts';
+import { onWarehouse, type Session } from '../session/session.ts';
+import { Command, Option, type Flags, jsonOption } from '../terminal/command.ts';
 import { printJson, table, write, writeBytes } from '../terminal/output.ts';
 
-interface SqlFlags extends JsonFlag {
+interface SqlFlags extends Flags {
   readonly command: string;
   readonly csv?: true;
 }
@@ -25,8 +25,8 @@ Examples:
   enrich sql --command 'select source, count(*) from enriched_contacts group by 1'
   enrich sql --command 'select * from run_costs' --csv > costs.csv
   enrich sql --command 'select * from run_costs' --json | jq '.[0]'`)
-    .action(async (options: SqlFlags) => {
-      await withWarehouse(settingsOfExisting(), async (session) => {
+    .action(
+      onWarehouse(async (session, options: SqlFlags) => {
         const isJson = options.json === true;
         const { fields, rows, rowCount, command } = await read(session, options.command, isJson);
         const names = fields.map(({ name }) => name);
@@ -44,8 +44,8 @@ Examples:
         const records = rows.map((row) => row.map((value) => value ?? ''));
         const shown = fields.length === 0 ? command : table([names, ...records]);
         write(process.stdout, `${shown}\n${count}\n`);
-      });
-    });
+      }),
+    );
 }
 
 /** PostgreSQL's number of the type text[]. */

@@ -8,7 +8,7 @@ import { anyRun, namedRun, printRun, readRunView, reportRun } from '../run/run-s
 import { cancelRun, pauseRun, requireUnfinished, resumeRun } from '../run/steer-run.ts';
 import { warnOfWorkers } from '../session/live-workers.ts';
 import { withSession, type Session, settingsOfExisting } from '../session/session.ts';
-import { Command, Option, jsonOption, noteOf, type JsonFlag, type NoteFlags } from '../terminal/command.ts';
+import { Command, Option, jsonOption, noteOf, type Flags } from '../terminal/command.ts';
 
 export function approveCommand(): Command {
   return new Command('approve')
@@ -21,7 +21,7 @@ The approval holds for the plan that the command shows, and for no other.
 
 Example:
   enrich approve latest`)
-    .action((name: string, flags: JsonFlag & { readonly yes?: boolean }) =>
+    .action((name: string, flags: Flags) =>
       continueRun(name, flags, (session, run) => approvePlan(session, run, flags.yes !== true)),
     );
 }
@@ -38,7 +38,7 @@ A plan without your approval stays without it: enrich approve RUN.
 Examples:
   enrich resume latest
   enrich resume enrich-hubspot-day2-20261122T0007-32f8a1`)
-    .action((name: string, flags: JsonFlag) =>
+    .action((name: string, flags: Flags) =>
       continueRun(name, flags, async (session, run) => {
         if (run.status === 'cancelled') requireUnfinished(run);
         // A worker can finish a run between the hint to resume it and this command.
@@ -53,7 +53,7 @@ Examples:
 /** Continues a run by `work`, and reports the run as `enrich run` does. */
 async function continueRun(
   name: string,
-  flags: JsonFlag,
+  flags: Flags,
   work: (session: Session, run: RunRecord) => Promise<RunFacts>,
 ): Promise<void> {
   const config = settingsOfExisting();
@@ -90,7 +90,7 @@ The command records its decision in the database before it waits for a worker. C
 run makes no further call.
 
 Example:\n  enrich ${name} latest --reason "budget review"`)
-    .action(async (runName: string, flags: NoteFlags & JsonFlag) => {
+    .action(async (runName: string, flags: Flags) => {
       const config = settingsOfExisting();
       // Embedded Temporal may need this command's worker for the update, and a worker needs the service.
       const needs = { temporal: true, service: config.temporalAddress === undefined };

@@ -1,11 +1,4 @@
-import {
-  Command,
-  jsonOption,
-  Option,
-  noteOf,
-  type AskingFlags,
-  type NoteFlags,
-} from '../terminal/command.ts';
+import { Command, jsonOption, Option, noteOf, type Flags } from '../terminal/command.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -24,9 +17,9 @@ import { approves } from '../terminal/confirm.ts';
 import { describeUndone } from '../run/describe-run.ts';
 import { anyRun } from '../run/run-status.ts';
 import { progressReporter, printFacts, tell } from '../terminal/output.ts';
-import { withWarehouse, type Session, stopAfterBatch, settingsOfExisting } from '../session/session.ts';
+import { onWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
 
-interface UndoFlags extends NoteFlags, AskingFlags {
+interface UndoFlags extends Flags {
   readonly revert?: boolean;
   readonly discardAnswers?: boolean;
 }
@@ -49,9 +42,7 @@ Examples:
   enrich undo latest
   enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --yes --reason "the export of another system"
   enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --revert --yes`)
-    .action(async (runId: string, options: UndoFlags) => {
-      await withWarehouse(settingsOfExisting(), (session) => undo(session, runId, options));
-    });
+    .action(onWarehouse(undo));
 }
 
 async function undo({ warehouse }: Session, name: string, options: UndoFlags): Promise<void> {
@@ -88,7 +79,7 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
       `run ${runId} (${run.source ?? 'no source'}, ${run.fileName}): contacts with a person whose record is of this ` +
         `run: ${removed} only in its export, ${restored} in other exports as well, which then decide`,
     );
-  if (!revert) sayWhatStays(facts, run.options.schedule);
+  if (!revert) sayWhatStays(facts);
   if (discards) tell('what the answers of the run said is removed: a rerun pays for its people again');
   const question = revert ? 'revert the undo of this run?' : 'undo this run?';
   if (!(await approves(question, options, 'nothing was changed')))
@@ -133,16 +124,11 @@ function requireAnswers({ runId, isDiscarded }: RunRecord, { revert }: UndoFlags
   });
 }
 
-/** @param schedule the schedule that began the run. Only Temporal knows whether it is active, and undo needs none. */
-function sayWhatStays({ credits: { settled }, late_results: late }: RunFacts, schedule: string | null): void {
+function sayWhatStays({ credits: { settled }, late_results: late }: RunFacts): void {
   const callsAwaited = late.awaited + late.expired;
   tell(`${counted(settled, 'settled credit')} ${nounFor(settled, 'is', 'are')} not refunded`);
   if (callsAwaited > 0)
     tell(
       `late results of ${counted(callsAwaited, 'call')} may still come: they are paid for, and the people keep them`,
-    );
-  if (schedule !== null)
-    tell(
-      `the schedule ${schedule} began this run, and without --every-new takes its export again: correct or pause it`,
     );
 }

@@ -9,7 +9,7 @@ import type { CreditUsage, OperationUsage } from '../../service/client.ts';
 import { ServiceFailure } from '../../service/failures/failure.ts';
 import { withSession, type Session, settingsOf, settingsOfExisting } from '../session/session.ts';
 import { withSessionClient } from '../session/with-service.ts';
-import { Command, jsonOption, type JsonFlag } from '../terminal/command.ts';
+import { Command, jsonOption, type Flags } from '../terminal/command.ts';
 import { listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
 
 /** `enrich usage`: what the service says about calls and credits. */
@@ -26,7 +26,7 @@ are beyond both: those of another program, or of calls that the warehouse lacks 
 Examples:
   enrich usage
   enrich usage --reconcile`)
-    .action(async ({ json, reconcile }: JsonFlag & { readonly reconcile?: boolean }) => {
+    .action(async ({ json, reconcile }: Flags & { readonly reconcile?: boolean }) => {
       const config = reconcile === true ? settingsOfExisting() : settingsOf();
       await withSession(config, { temporal: false, service: true }, (session) =>
         withSessionClient(session, (dependencies) =>

@@ -1,4 +1,3 @@
-import type { Setting } from '../../config/settings-schema.ts';
 import { checkedMapping, checkedSource } from '../../ingest/columns/mapping-file.ts';
 import { formatFreshness, parseFreshness } from '../../domain/runs/freshness.ts';
 import {
@@ -9,7 +8,7 @@ import {
 } from '../../domain/runs/row-choice.ts';
 import {
   optionsSetBy,
-  type ChosenOptions,
+  type FlagOptions,
   type RunOptions,
   type ScheduledOptions,
 } from '../../domain/runs/run-options.ts';
@@ -20,8 +19,6 @@ import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { describingColumn } from '../../ingest/columns/chosen-column.ts';
-import type { Config } from '../../config/settings.ts';
-import { settingsOf, type GivenSettings } from '../session/session.ts';
 import { Option, readYamlFile, wholeNumber, withoutPerson, type Command } from '../terminal/command.ts';
 
 /** Headings of `--help` above the flags of a run. */
@@ -31,8 +28,6 @@ const flagHeadings = {
   data: 'Data to ask for:',
   credits: 'Credits and quality gates:',
 } as const;
-
-type FlagOptions = ChosenOptions & ScheduledOptions;
 
 /** The values of a flag on the command line: none without the flag, several for a repeated flag. */
 type Texts = readonly string[];
@@ -45,7 +40,6 @@ interface OptionFlag<Value> {
   readonly repeatable?: boolean;
   /** @throws InvalidArgumentError that commander shows with the flag */
   readonly parse?: (text: string) => unknown;
-  readonly setting?: Setting;
   /** Reads the flag. @param all the texts of a repeated flag @throws Problem */
   readonly read: (text: string, all: Texts) => Value | Promise<Value>;
   /** The option without the flag; default: null. */
@@ -64,7 +58,6 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     group: 'often',
     description:
       'maximum credits per run; 0 makes no call and fills contacts of known people (MAX_CREDITS_PER_RUN)',
-    setting: 'MAX_CREDITS_PER_RUN',
     read: (number) => creditsOf('--max-credits', number, 'write a number such as 500 or 12.5'),
   },
   reveal: {
@@ -119,8 +112,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     group: 'data',
     description:
       'time until a person is asked for again, such as 90d or enriched=90d,phone=180d,not_found=30d (FRESHNESS)',
-    setting: 'FRESHNESS',
-    read: (durations) => parseFreshness(durations),
+    read: (durations) => parseFreshness(durations, '--freshness'),
     show: formatFreshness,
   },
   waterfall: {
@@ -136,7 +128,6 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     flag: '--late-deadline <duration>',
     group: 'data',
     description: 'time to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
-    setting: 'LATE_RESULTS_DEADLINE',
     read: (duration) => parseDuration(duration, '--late-deadline'),
     show: formatDuration,
   },
@@ -190,7 +181,6 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
 };
 
 const inHelpOrder = Object.keys(optionFlags) as readonly (keyof FlagOptions)[];
-const optionsOfCommands = optionsSetBy('flag', 'flag of commands');
 const optionsOfSchedules = optionsSetBy('flag', 'flag or setting').toSorted(
   (one, other) => inHelpOrder.indexOf(one) - inHelpOrder.indexOf(other),
 );
@@ -224,11 +214,6 @@ export function withCommandFlags(command: Command): Command {
     .option('--plan <hash>', 'hash of the only plan that may run (enrich plan prints it)');
 }
 
-/** The settings of a command with the flags of `withCommandFlags`, which override the environment. */
-export function settingsOfRun(flags: CommandFlags): Config {
-  return settingsOf(settingsOfOptions(flags));
-}
-
 /** Adds the flags of the options that a schedule passes to its runs. */
 export function withScheduleFlags(command: Command): Command {
   for (const name of optionsOfSchedules) command.addOption(commanderOption(name));
@@ -248,12 +233,12 @@ function commanderOption(name: keyof FlagOptions): Option {
 }
 
 /**
- * The options that the flags of a command choose.
+ * The options that the flags of a command choose. Null in an option that has a setting: the setting applies.
  *
  * @param flags as commander names them
  * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
  */
-export const chosenOptions = (flags: object): Promise<ChosenOptions> => readOptions(flags, optionsOfCommands);
+export const chosenOptions = (flags: object): Promise<FlagOptions> => readOptions(flags, inHelpOrder);
 
 /** The same of a schedule. */
 export const scheduledOptions = (flags: object): Promise<ScheduledOptions> =>
@@ -273,17 +258,6 @@ async function readOptions<Name extends keyof FlagOptions>(
   const read = Object.fromEntries(options) as Pick<FlagOptions, Name>;
   refuseContradictions(read);
   return read;
-}
-
-function settingsOfOptions(flags: object): GivenSettings {
-  const texts = flags as Readonly<Record<string, string | undefined>>;
-  return Object.fromEntries(
-    inHelpOrder.flatMap((name) => {
-      const { setting } = optionFlags[name];
-      const option = commanderOption(name);
-      return setting ? [[setting, { flag: option.long!, text: texts[option.attributeName()] }]] : [];
-    }),
-  );
 }
 
 /** The flags of options that have a value, and their formatted values. */

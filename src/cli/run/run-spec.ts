@@ -13,6 +13,7 @@ import {
 import { recordedMapping } from '../../ingest/columns/fields.ts';
 import { namingExport, openExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
 import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
+import { withDefaults } from '../../domain/runs/run-options.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
 import { withoutPerson } from '../terminal/command.ts';
 import { tell } from '../terminal/output.ts';
@@ -85,7 +86,7 @@ export async function specifyRun(
     filePath: address.text,
     fileName: address.name,
     ...content,
-    options: { ...runDefaults(config), ...chosen, schedule: null, mapping, priority },
+    options: { ...withDefaults(chosen, runDefaults(config)), schedule: null, mapping, priority },
     expectedPlanHash: flags.plan ?? null,
   };
 }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { readConfig, type Config } from '../../config/settings.ts';
-import type { Setting } from '../../config/settings-schema.ts';
+import { readConfig, type Config, type Overrides } from '../../config/settings.ts';
 import { onFirstInterruption } from '../../dev/interruption.ts';
 import { announce, withdraw } from '../../dev/presence.ts';
 import { acquireStack, type Stack } from '../../dev/stack.ts';
@@ -10,7 +9,7 @@ import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { createLogger, type Logger } from '../../telemetry/log.ts';
 import { openWarehouse, type Warehouse } from '../../db/database.ts';
 import { canSucceedLater, describeDatabaseFailure } from '../../db/postgres-errors.ts';
-import { migrate } from '../../db/migrate.ts';
+import { migrate, type Migrated } from '../../db/migrate.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { RunningWorker } from '../../worker.ts';
 import { describeLogLine, tell } from '../terminal/output.ts';
@@ -23,6 +22,8 @@ export interface Session {
   readonly stack: Stack;
   readonly warehouse: Warehouse;
   readonly log: Logger;
+  /** What the start of this command has changed in the tables. */
+  readonly migrated: Migrated;
   /** Connects on the first call; later calls return the same client. */
   temporal(): Promise<Client>;
   /** Starts a worker in this process, once; with embedded Temporal also a receiver. */
@@ -72,16 +73,16 @@ export async function withSession<Result>(
   const atEnd = (close: () => Promise<unknown>): void => void closing.push(close);
   try {
     if (stack.embedded.temporal && needs.service) atEnd(announceWorker(config));
-    const { newer } = await migrate(stack.databaseUrl);
-    if (newer.length > 0)
+    const migrated = await migrate(stack.databaseUrl);
+    if (migrated.newer.length > 0)
       log.warn(
-        { migrations: newer },
+        { migrations: migrated.newer },
         'a newer release has migrated the warehouse: this release ignores the new columns and tables',
       );
     // A command whose worker failed, or whose embedded server is gone, would wait forever for its run.
     return await new Promise<Result>((resolve, reject) => {
       stack.watch(reject);
-      const session = openSession({ config, stack, log, atEnd, onWorkerFailure: reject });
+      const session = openSession({ config, stack, log, migrated, atEnd, onWorkerFailure: reject });
       use(session).then(resolve, reject);
     });
   } catch (error) {
@@ -103,9 +104,10 @@ function openSession({
   config,
   stack,
   log,
+  migrated,
   atEnd,
   onWorkerFailure,
-}: Pick<Session, 'config' | 'stack' | 'log'> & {
+}: Pick<Session, 'config' | 'stack' | 'log' | 'migrated'> & {
   readonly atEnd: (close: () => Promise<unknown>) => void;
   readonly onWorkerFailure: (error: unknown) => void;
 }): Session {
@@ -127,6 +129,7 @@ function openSession({
     stack,
     warehouse,
     log,
+    migrated,
     temporal: () => {
       client ??= import('../../temporal/connection.ts')
         .then(async ({ connectClient }) => connectClient(stack.temporal, await codec()))
@@ -180,25 +183,16 @@ export function withWarehouse<Result>(
   return withSession(config, { temporal: false, service: false }, use);
 }
 
-/** The text of a setting, with the flag that gave it, which errors then name. No flag: the command decides. */
-export interface GivenSetting {
-  readonly flag?: string;
-  readonly text: string | undefined;
+/** Makes the action of a command that works on the warehouse of earlier commands. */
+export function onWarehouse<Given extends unknown[]>(
+  use: (session: Session, ...given: Given) => Promise<void>,
+): (...given: Given) => Promise<void> {
+  return (...given) => withWarehouse(settingsOfExisting(), async (session) => use(session, ...given));
 }
 
-export type GivenSettings = { readonly [Name in Setting]?: GivenSetting };
-
-/**
- * Reads the settings of a command from the environment.
- *
- * @param given settings from flags of this command, which go first
- * @throws WrongSettings that names the flag if a flag is wrong
- */
-export function settingsOf(given: GivenSettings = {}): Config {
-  const texts = Object.fromEntries(Object.entries(given).map(([setting, { text }]) => [setting, text]));
-  return readConfig(process.env, texts, (setting) =>
-    given[setting]?.text === undefined ? undefined : given[setting].flag,
-  );
+/** The settings of the environment. @param given settings that the command decides, which go first */
+export function settingsOf(given: Overrides = {}): Config {
+  return readConfig(process.env, given);
 }
 
 /**

@@ -29,22 +29,17 @@ export class Command extends CommanderCommand {
 /** The option of every command with a result for programs; a list is an array. */
 export const jsonOption = ['--json', 'result as JSON on the last line of standard output'] as const;
 
-export interface JsonFlag {
+/** Flags that several commands have. */
+export interface Flags {
   readonly json?: boolean;
-}
-
-/** Flags of commands that ask before they change something. */
-export interface AskingFlags extends JsonFlag {
+  /** The answer to the question of a command that asks before it changes something. */
   readonly yes?: boolean;
-}
-
-/** Flags of commands that keep who decided, and why. */
-export interface NoteFlags {
+  /** Why the operator decided, and who did. */
   readonly reason?: string;
   readonly by?: string;
 }
 
-export function noteOf({ reason, by = userInfo().username }: NoteFlags): Note {
+export function noteOf({ reason, by = userInfo().username }: Flags): Note {
   return { by, reason };
 }
 

@@ -1,34 +1,29 @@
-import { createInterface } from 'node:readline';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '../../domain/problem.ts';
-import type { AskingFlags } from './command.ts';
+import type { Flags } from './command.ts';
 import { tell } from './output.ts';
 
 /**
- * Asks on the terminal before something is spent or changed. Asks again after an answer that is neither yes nor no.
- * Enter alone is no.
+ * Asks on the terminal before something is spent or changed. Only y and yes are a yes; Enter alone is a no.
  *
- * @returns whether the answer is yes; undefined without an answer: no terminal, Ctrl-C, or the end of the input
+ * @returns whether the answer is yes; undefined without an answer: no terminal, Ctrl-C, the end of the input, or
+ *   another word
  * @param signal ends the wait for an answer
  */
 export async function agrees(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
-  if (!process.stdin.isTTY) return undefined;
+  if (!process.stdin.isTTY || signal?.aborted === true) return undefined;
   await discardTyped();
-  const terminal = createInterface({
-    input: process.stdin,
-    output: process.stderr,
-    ...(signal && { signal }),
-  });
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    terminal.setPrompt(`${question} [y/N] `);
-    if (signal?.aborted !== true) terminal.prompt();
-    for await (const line of terminal) {
-      if (/^\s*y(?:es)?\s*$/i.test(line)) return true;
-      if (/^\s*(?:no?)?\s*$/i.test(line)) return false;
-      process.stderr.write('please answer y or n\n');
-      terminal.prompt();
-    }
-    process.stderr.write('\n');
+    const asked = terminal.question(`${question} [y/N] `, signal ? { signal } : {});
+    const answer = await Promise.race([asked, once(terminal, 'close')]);
+    if (typeof answer !== 'string') process.stderr.write('\n');
+    else if (/^\s*(?:y(?:es)?|no?|)\s*$/i.test(answer)) return /y/i.test(answer);
+    return undefined;
+  } catch {
+    // The signal ended the wait.
     return undefined;
   } finally {
     terminal.close();
@@ -49,11 +44,7 @@ async function discardTyped(): Promise<void> {
  *
  * @param unchanged such as `nothing was removed`
  */
-export async function approves(
-  question: string,
-  { json, yes }: AskingFlags,
-  unchanged: string,
-): Promise<boolean> {
+export async function approves(question: string, { json, yes }: Flags, unchanged: string): Promise<boolean> {
   if (yes === true) return true;
   const answer = json === true ? undefined : await agrees(question);
   if (answer === true) return true;
@@ -77,7 +68,7 @@ interface PreviewedChange<Figures> {
 
 /** Shows what would change and asks, unless `--yes` is given, then makes the change and shows it. */
 export async function changePreviewed<Figures>(
-  flags: AskingFlags,
+  flags: Flags,
   { measure, change, show, question, unchanged }: PreviewedChange<Figures>,
 ): Promise<void> {
   if (flags.yes !== true) {

@@ -42,11 +42,17 @@ export function describeFields(facts: object): string {
   );
 }
 
-/** Records of a JSON output as a table with these fields; default: those of the first record. */
+/**
+ * Records of a JSON output as a table with these fields; default: those of the first record.
+ *
+ * @param none in place of a table without records
+ */
 export function listTable<Facts extends object>(
   records: readonly Facts[],
   columns: readonly (keyof Facts & string)[] = Object.keys(records[0] ?? {}) as (keyof Facts & string)[],
+  none?: string,
 ): string {
+  if (none !== undefined && records.length === 0) return none;
   return table([
     columns.map(titleOf),
     ...records.map((record) => columns.map((column) => shownValue(record[column]))),

@@ -28,13 +28,13 @@ const example = 'enriched=90d,email=60d,phone=180d,not_found=30d';
  *
  * @throws Problem `setting.invalid`
  */
-export function parseFreshness(setting: string): Freshness {
-  if (!setting.includes('=')) {
-    const seconds = parseDuration(setting, 'FRESHNESS');
+export function parseFreshness(text: string, setting = 'FRESHNESS'): Freshness {
+  if (!text.includes('=')) {
+    const seconds = parseDuration(text, setting);
     return { enrichedSeconds: seconds, notFoundSeconds: seconds };
   }
   const next = `write one duration (90d), or kinds with a duration each, such as ${example}`;
-  const given = parseDurations(setting, 'FRESHNESS', Object.keys(kinds) as Kind[], next);
+  const given = parseDurations(text, setting, Object.keys(kinds) as Kind[], next);
   const seconds = [...given].map(([kind, each]) => [kinds[kind], each.seconds]);
   const defaults = { enrichedSeconds: 90 * 86_400, notFoundSeconds: 30 * 86_400 };
   return { ...defaults, ...(Object.fromEntries(seconds) as Partial<Freshness>) };

@@ -115,33 +115,28 @@ export function optionsSetBy<By extends SetBy>(...kinds: readonly By[]): NamesSe
   return names.filter((name): name is NamesSetBy<By> => wanted.includes(facts[name].setBy));
 }
 
-/** Options that have no setting, from the flags of a command. */
-export type ChosenOptions = Pick<RunOptions, NamesSetBy<'flag' | 'flag of commands'>>;
-
-/** Options of a schedule. Null in an option that has a setting: the workers' setting applies. */
-export type ScheduledOptions = Pick<RunOptions, NamesSetBy<'flag'>> & {
+/** Options from the flags of a command. Null in an option that has a setting: the setting applies. */
+export type FlagOptions = Pick<RunOptions, NamesSetBy<'flag' | 'flag of commands'>> & {
   readonly [Name in NamesSetBy<'flag or setting'>]: RunOptions[Name] | null;
 };
+
+/** Options of a schedule. Null in an option that has a setting: the workers' setting applies. */
+export type ScheduledOptions = Omit<FlagOptions, NamesSetBy<'flag of commands'>>;
 
 /** Options from the settings of a process: its service, and the options that have a setting. */
 export type RunDefaults = Pick<RunOptions, 'service' | 'serviceOf' | NamesSetBy<'flag or setting'>>;
 
-/** The options that only commands have, with null for runs of schedules. */
-type WithoutCommandOptions = { readonly [Name in NamesSetBy<'flag of commands'>]: null };
-
-/** The options of a schedule's runs: those of its flags, otherwise the defaults. */
-export function optionsOfSchedule(
-  scheduled: ScheduledOptions,
+/** The options of a run: those of its flags, otherwise the defaults. Without a flag of commands, its option is null. */
+export function withDefaults(
+  chosen: ScheduledOptions & Partial<FlagOptions>,
   defaults: RunDefaults,
 ): Omit<RunOptions, 'schedule' | 'priority'> {
-  return {
-    ...defaults,
-    ...(Object.fromEntries([
-      ...optionsSetBy('flag').map((name) => [name, scheduled[name]]),
-      ...optionsSetBy('flag or setting').map((name) => [name, scheduled[name] ?? defaults[name]]),
-      ...optionsSetBy('flag of commands').map((name) => [name, null]),
-    ]) as Pick<RunOptions, NamesSetBy<'flag' | 'flag or setting'>> & WithoutCommandOptions),
-  };
+  const fallback: Partial<RunOptions> = defaults;
+  const options = optionsSetBy('flag', 'flag or setting', 'flag of commands').map((name) => [
+    name,
+    chosen[name] ?? fallback[name] ?? null,
+  ]);
+  return { ...defaults, ...(Object.fromEntries(options) as Omit<RunOptions, 'schedule' | 'priority'>) };
 }
 
 /** The service name of the sandbox that commands start. */

@@ -13,8 +13,6 @@ interface StoredObject {
 export interface Interference {
   /** Bytes of the next answer with a body, after which the connection is cut. */
   cutAfter: number | undefined;
-  /** Parts of uploads are stored and not answered. */
-  holdsParts?: boolean;
   /** Status of the next answers, in their order. */
   readonly statuses: number[];
 }
@@ -105,7 +103,6 @@ export class S3Store {
       this.objects.set(path, { body, modified: new Date('2026-11-20T01:00:00Z') });
     else if (request.method === 'PUT') {
       parts!.set(Number(parameters.get('partNumber')), body);
-      if (this.interference.holdsParts === true) return;
     } else if (id !== null) {
       const numbers = [...body.toString().matchAll(/<PartNumber>(\d+)</g)].map(([, number]) =>
         Number(number),

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
 import Papa from 'papaparse';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { exportTable, type TableExport } from '../../../src/export/export-table.ts';
 import { contactColumns } from '../../../src/export/export-table.ts';
 import { writeS3Object } from '../../../src/files/s3-client.ts';
@@ -200,7 +200,6 @@ it('exportTable() writes each address and number once, the number to call first 
 describe('writeS3Object()', () => {
   let store: S3Store;
   const object = { bucket: 'lake', key: 'contacts.parquet' };
-  const never = new AbortController().signal;
 
   beforeAll(async () => {
     store = await S3Store.open();
@@ -223,27 +222,10 @@ describe('writeS3Object()', () => {
     'writeS3Object() writes %d bytes unchanged',
     async (length) => {
       const bytes = Buffer.alloc(length, 'abcdefg');
-      await writeS3Object(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)]), object, store, never);
+      await writeS3Object(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)]), object, store);
       expect(store.objects.get('/lake/contacts.parquet')!.body.equals(bytes)).toBe(true);
     },
   );
-
-  it('writeS3Object() leaves no object and no parts if it is stopped while a part is sent', async () => {
-    store.interference.holdsParts = true;
-    onTestFinished(() => void (store.interference.holdsParts = false));
-    const stop = new AbortController();
-    const written = writeS3Object(
-      Readable.from([Buffer.alloc(17 * 1024 * 1024)]),
-      object,
-      store,
-      stop.signal,
-    );
-    await expect.poll(() => [...store.uploads.values()].map((parts) => parts.size)).toEqual([1]);
-    stop.abort(new Error('Ctrl-C'));
-    await expect(written).rejects.toThrow('Ctrl-C');
-    expect(store.objects.size).toBe(0);
-    expect(store.uploads.size).toBe(0);
-  });
 });
 
 describe('exported contacts', () => {

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { pollWithinLimits } from '../../../src/late-results/sync-late-results.ts';
 import { bulkMatchScope, freeSlots, slackSeconds } from '../../../src/ledger/rate-windows.ts';
-import { defaultApiKey, startSandbox } from '../../../src/sandbox/server.ts';
+import { defaultApiKey } from '../../../src/sandbox/credentials.ts';
+import { startSandbox } from '../../../src/sandbox/server.ts';
 import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 

@@ -7,7 +7,6 @@ import {
   recordCreditStatement,
   statementOf,
   type CreditStatement,
-  unexplainedByRelease,
 } from '../../../src/ledger/credit-statements.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { asked } from '../../helpers/warehouse/rows.ts';
@@ -45,7 +44,7 @@ it('reconcileCredits() reads a lower figure of statements without dates as the b
   expect(cycles.map(({ billed }) => billed)).toEqual(['6', '10']);
 });
 
-it('reconcileCredits() shows credits neither settled nor held as unexplained, also of a release', async () => {
+it('reconcileCredits() shows credits neither settled nor held as unexplained', async () => {
   await state('1000.5');
   const { attemptId } = await callWithPhones(warehouse);
   const rows = await warehouse.query<{ reserved: string; answered: string }>`
@@ -57,29 +56,12 @@ it('reconcileCredits() shows credits neither settled nor held as unexplained, al
   expect(open).toMatchObject({ billed: '5', settled: '2', stated: '2', unknown: '0', unexplained: '0' });
   expect(credits(open!.held)).toBe(held);
 
-  const [released] = await reconcileCredits(warehouse.database, asked.service, [attemptId]);
-  expect(released).toMatchObject({ billed: '5', settled: '2', held: '0', unexplained: '3' });
-
   await markUnknown(warehouse, attemptId, 'by a test');
   await warehouse.query`
     update attempts set status = 'settled', credits_settled = 2, closed_at = now()
     where attempt_id = ${attemptId}`;
   const [settled] = await reconcileCredits(warehouse.database, asked.service);
   expect(settled).toMatchObject({ billed: '5', settled: '2', stated: '0', held: '0', unexplained: '3' });
-});
-
-it('unexplainedByRelease() finds that the service has billed a call of an earlier credit cycle', async () => {
-  const december = { startDate: '2026-12-01', endDate: '2026-12-31' };
-  const { attemptId } = await warehouse.pool
-    .query<{ attemptId: string }>(`select attempt_id as "attemptId" from attempts`)
-    .then(({ rows }) => rows[0]!);
-  await warehouse.query`
-    update attempts
-    set status = 'unknown', credits_settled = null, credits_answered = null, closed_at = null`;
-  await state('4', asked.service, december);
-  await state('4', asked.service, december);
-  expect(await unexplainedByRelease(warehouse.database, asked.service, [attemptId])).toBe(credits('5'));
-  expect(await unexplainedByRelease(warehouse.database, asked.service, [])).toBe(0n);
 });
 
 it('keepCreditStatement() returns why the database refuses a statement, and does not fail', async () => {

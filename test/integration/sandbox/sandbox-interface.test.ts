@@ -1,7 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Scenario } from '../../../src/sandbox/faults.ts';
 import { Population } from '../../../src/sandbox/population.ts';
-import { defaultApiKey, startSandbox } from '../../../src/sandbox/server.ts';
+import { defaultApiKey } from '../../../src/sandbox/credentials.ts';
+import { startSandbox } from '../../../src/sandbox/server.ts';
 import documented from '../../unit/service/documented-fields.json' with { type: 'json' };
 
 const population = new Population();

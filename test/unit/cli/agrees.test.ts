@@ -36,6 +36,7 @@ it.each([
   ['\n', false],
   ['n\n', false],
   ['No\n', false],
+  ['yesterday\n', undefined],
 ])('agrees() reads %j as %s', async (typed, yes) => {
   expect(await answerTo(typed)).toBe(yes);
 });
@@ -53,13 +54,3 @@ it('agrees() waits no longer than its limit', async () => {
   waits.abort();
   expect(await answer).toBeUndefined();
 });
-
-it.each([
-  ['y\n', true],
-  ['no\n', false],
-])(
-  'agrees() asks again after an answer that is neither yes nor no, and then reads %j as %s',
-  async (last, yes) => {
-    expect(await answerTo(`maybe\nyesterday\n${last}`)).toBe(yes);
-  },
-);

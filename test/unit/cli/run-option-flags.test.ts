@@ -7,6 +7,7 @@ import {
   withScheduleFlags,
 } from '../../../src/cli/run/run-option-flags.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
+import { withDefaults } from '../../../src/domain/runs/run-options.ts';
 import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 it('a repeated --reveal or --waterfall asks for the fields of each', async () => {
@@ -71,7 +72,7 @@ it('flagsOfRun() shows the options of a run with values, those that only command
     minMatchRate: '40%',
     onUnknown: 'hold',
   });
-  expect(flagsOfRun({ ...options, ...chosen })).toEqual({
+  expect(flagsOfRun(withDefaults(chosen, options))).toEqual({
     'min-match-rate': '40%',
     freshness: 'enriched=1d,not_found=1h',
     'late-deadline': '1d',

@@ -1,9 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
-import { markSettings } from '../../../src/config/shared-settings.ts';
 import { describeWorkerPoll, readWorkerPoll } from '../../../src/temporal/connection.ts';
-import { workerIdentity, type WorkerMarks } from '../../../src/temporal/worker-identity.ts';
+import { markSettings, workerIdentity, type WorkerMarks } from '../../../src/temporal/worker-identity.ts';
 
 const now = Date.parse('2026-11-24T03:00:00Z');
 
@@ -59,4 +58,13 @@ it('readWorkerPoll() returns the marks of the settings of live workers, with and
   const poll = await readWorkerPoll(client, new Date(now));
   expect(poll.settings).toEqual([one, other]);
   expect(poll.keyNames).toEqual(['2026-11']);
+});
+
+it('markSettings() differs where a shared setting does, and marks no login of an address', () => {
+  const hook = (login: string): string => marks({ WEBHOOK_PUBLIC_URL: `https://${login}hooks.example.com` });
+  expect(hook('ada:secret@')).toBe(hook(''));
+  const written = { RATE_LIMITS: '600/hour', CALL_TIMEOUT: '1m', CALL_CONCURRENCY: '9', LOG_LEVEL: 'debug' };
+  expect(marks(written)).toBe(marks({}));
+  const changes = { RATE_LIMITS: '20/minute', MAX_CREDITS_PER_DAY: '500', RETENTION: 'answers=30d' };
+  for (const [name, value] of Object.entries(changes)) expect(marks({ [name]: value })).not.toBe(marks({}));
 });
