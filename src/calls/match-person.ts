@@ -33,7 +33,6 @@ interface AdmittedMatch {
  * Looks up one person outside of any run, under the same rate limits and budgets. There is no attempt that an operator
  * could decide on, so a call of unknown cost stays reserved in the budgets of the day and the month.
  *
- * @param sent the same person as the operator wrote it
  * @throws Problem `match.suppressed`, `match.no-slot`, `match.over-budget`: nothing was sent
  * @throws Problem `match.found-suppressed`: the returned person is on the suppression list
  * @throws ServiceFailure the call failed and cost nothing; Problem of the same type: it may have been billed
@@ -41,7 +40,6 @@ interface AdmittedMatch {
 export async function matchPerson(
   dependencies: MatchDependencies,
   request: MatchRequest,
-  sent: Identity = request.person,
 ): Promise<MatchAnswer> {
   const { database } = dependencies.warehouse;
   const matches = matchesOf(dependencies);
@@ -49,13 +47,13 @@ export async function matchPerson(
   const admitted = await admitMatch(dependencies, worstCaseCredits(request));
   let answer: MatchAnswer;
   try {
-    answer = await dependencies.client.match({ ...request, person: sent });
+    answer = await dependencies.client.match(request);
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;
     await endFailedCall(database, matches, admitted.callId, error, dependencies.callTimeoutSeconds);
     if (error.mayHaveBeenBilled) throw withNext(error);
     await close(dependencies, admitted, 0n);
-    if (error.type === 'token-renewed') return matchPerson(dependencies, request, sent);
+    if (error.type === 'token-renewed') return matchPerson(dependencies, request);
     throw withNext(error);
   }
   await endCall(database, matches, admitted.callId, true, answer);

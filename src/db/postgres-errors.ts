@@ -90,65 +90,57 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
   const where = addressWithoutPassword(databaseUrl);
   const code = databaseErrorCode(error);
   const message = error instanceof Error ? error.message : String(error);
-  if (isDatabaseAway(error)) {
-    return new Problem(
+  const problem = (type: string, what: string, next: string): Problem =>
+    new Problem(type, what, { where, next, cause: error });
+  const refusal = (type: string, what: string, next: string): Problem =>
+    new UsageProblem(type, what, { where, next, cause: error });
+  if (isDatabaseAway(error))
+    return problem(
       'database.unreachable',
       `the database does not answer: ${code === undefined ? message : describeCode(code)}`,
-      {
-        where,
-        next: 'check DATABASE_URL and that PostgreSQL is running there; nothing was lost, the same command continues',
-        cause: error,
-      },
+      'check DATABASE_URL and that PostgreSQL is running there; nothing was lost, the same command continues',
     );
-  }
-  if (code === '28P01' || code === '28000') {
-    return new UsageProblem('database.login-refused', 'the database refuses the user or the password', {
-      where,
-      next: 'correct the user and password in DATABASE_URL',
-      cause: error,
-    });
-  }
-  if (code === '3D000') {
-    return new UsageProblem('database.missing', 'the database does not exist', {
-      where,
-      next: 'correct the name in DATABASE_URL, or create the database, owned by the user in DATABASE_URL',
-      cause: error,
-    });
-  }
-  if (code === '42501') {
-    return new UsageProblem('database.not-permitted', `the database user lacks a right: ${message}`, {
-      where,
-      next:
+  if (isDiskFull(error))
+    return problem(
+      'database.disk-full',
+      'the disk of the database is full',
+      'free space there and run the same command again: it continues where it stopped',
+    );
+  switch (code ?? '') {
+    case '28P01':
+    case '28000':
+      return refusal(
+        'database.login-refused',
+        'the database refuses the user or the password',
+        'correct the user and password in DATABASE_URL',
+      );
+    case '3D000':
+      return refusal(
+        'database.missing',
+        'the database does not exist',
+        'correct the name in DATABASE_URL, or create the database, owned by the user in DATABASE_URL',
+      );
+    case '42501':
+      return refusal(
+        'database.not-permitted',
+        `the database user lacks a right: ${message}`,
         'set DATABASE_URL to the user that owns the database and its tables; for an empty database, CREATE and ' +
-        'TEMPORARY on it are enough; analysts query with psql or another client, not with enrich',
-      cause: error,
-    });
-  }
-  if (code === '25006') {
-    return new Problem('database.read-only', 'the database accepts only reads', {
-      where,
-      next:
+          'TEMPORARY on it are enough; analysts query with psql or another client, not with enrich',
+      );
+    case '25006':
+      return problem(
+        'database.read-only',
+        'the database accepts only reads',
         'let DATABASE_URL lead to the primary server; or end default_transaction_read_only of the database or its ' +
-        'user; the same command continues',
-      cause: error,
-    });
+          'user; the same command continues',
+      );
+    default:
+      return problem(
+        'database.failed',
+        `the database reported: ${message}${code === undefined ? '' : ` (${code})`}`,
+        'see the cause in the log of PostgreSQL; the same command continues where it stopped',
+      );
   }
-  if (isDiskFull(error)) {
-    return new Problem('database.disk-full', 'the disk of the database is full', {
-      where,
-      next: 'free space there and run the same command again: it continues where it stopped',
-      cause: error,
-    });
-  }
-  return new Problem(
-    'database.failed',
-    `the database reported: ${message}${code === undefined ? '' : ` (${code})`}`,
-    {
-      where,
-      next: 'see the cause in the log of PostgreSQL; the same command continues where it stopped',
-      cause: error,
-    },
-  );
 }
 
 /** The address of a database without its password, such as `postgres://user@host:5432/name`. */

@@ -61,23 +61,6 @@ export function onInterruption(handle: Handler): () => void {
   };
 }
 
-/**
- * Holds back the first signal, for a step that must not end half-way. A second signal ends the process at once.
- *
- * @returns a function that ends the step and passes the held signal to the handler that is then the newest
- */
-export function holdInterruption(): () => void {
-  let held: EndingSignal | undefined;
-  const remove = onInterruption((signal, exitCode, repeated) => {
-    if (repeated) process.exit(exitCode);
-    held = signal;
-  });
-  return () => {
-    remove();
-    if (held !== undefined) process.emit(held, held);
-  };
-}
-
 const parentCheckMilliseconds = 500;
 
 /**

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { projectFile } from '../files/project-file.ts';
 import type { Credential, ServiceSettings } from '../config/settings.ts';
-import { defaultApiKey } from '../sandbox/credentials.ts';
 import { provideServer, type ServerDefinition } from './server.ts';
 
 export interface EmbeddedSandboxOptions {
@@ -17,6 +16,8 @@ export interface EmbeddedSandboxOptions {
   readonly credential?: 'key' | 'token';
 }
 
+/** It gives access only to invented people. */
+const key = 'sandbox-key';
 /** A run of some hundred people has to read its token again. */
 const callsPerToken = 20;
 
@@ -34,7 +35,7 @@ export async function startEmbeddedSandbox(
   const credential: Credential =
     options.credential === 'token'
       ? { kind: 'access-token', command: tokenCommand(port) }
-      : { kind: 'api-key', value: defaultApiKey };
+      : { kind: 'api-key', value: key };
   return { baseUrl: `http://127.0.0.1:${port}/api/v1`, credential };
 }
 
@@ -54,6 +55,7 @@ function defineServer({ directory, port = 0, rateLimits, clock }: EmbeddedSandbo
         `--port=${ports.port}`,
         `--rate-limits=${rateLimits}`,
         `--state-directory=${join(directory, 'state')}`,
+        `--api-key=${key}`,
         `--token-calls=${callsPerToken}`,
         ...(clock === undefined ? [] : [`--clock=${clock}`]),
       ],

@@ -146,7 +146,8 @@ async function startServers(
       ...embedded.sandbox,
     }),
   });
-  const starts = [wanted.postgres && postgres(), wanted.temporal && temporal(), wanted.sandbox && sandbox()];
+  const all: Record<ServerType, () => Promise<Partial<StackParts>>> = { postgres, temporal, sandbox };
+  const starts = (Object.keys(all) as ServerType[]).filter((part) => wanted[part]).map((part) => all[part]());
   // All starts must settle before the servers are stopped: a server that is still starting would be missed.
   await Promise.allSettled(starts);
   return Object.assign({}, ...(await Promise.all(starts))) as Partial<StackParts>;

@@ -148,7 +148,7 @@ export async function listDeliveries(
 }
 
 /**
- * @param named the whole id, its beginning, or its shown form
+ * @param named the whole id, or its beginning
  * @throws Problem `delivery.unknown`; `delivery.ambiguous` where it names two
  */
 export async function getDelivery(warehouse: Warehouse, named: string): Promise<DeliveryFacts> {

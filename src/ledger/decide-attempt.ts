@@ -70,7 +70,7 @@ export async function listAttempts(
 }
 
 /**
- * @param named the whole id, its beginning, or its shown form
+ * @param named the whole id, or its beginning
  * @throws Problem `attempt.unknown`; `attempt.ambiguous` where it names two
  */
 export async function getAttempt(warehouse: Warehouse, named: string): Promise<AttemptFacts> {

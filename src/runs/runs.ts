@@ -7,7 +7,7 @@ import { eventOf } from '../contract/run-transitions.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { rowCount, isShownId } from '../db/expressions.ts';
+import { rowCount } from '../db/expressions.ts';
 import { isPossible, isUnfinished, maySpend } from '../db/run-states.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { RunInput } from '../contract/run-input.ts';
@@ -48,11 +48,11 @@ export interface RunRecord {
   readonly isDiscarded: boolean;
 }
 
-/** The last six characters of a run's id, which narrow terminals show whole. */
+/** The last six characters of a run's id. */
 const lastPart = /^[0-9a-f]{6}$/;
 
 /**
- * @param runId a run's id, its shown form, its last six characters, or `latest`: the newest run that did more than plan
+ * @param runId a run's id, its last six characters, or `latest`: the newest run that did more than plan
  * @throws Problem `run.unknown`; `run.ambiguous` where two runs end in them
  */
 export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
@@ -62,7 +62,7 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     .$if(runId !== 'latest', (query) =>
       lastPart.test(runId)
         ? query.where(sql<string>`right(run_id, 7)`, '=', `-${runId}`)
-        : query.where(isShownId(sql`run_id`, runId)),
+        : query.where('run_id', '=', runId),
     )
     .$if(runId === 'latest', (query) => query.where(maySpend))
     .orderBy('created_at', 'desc')

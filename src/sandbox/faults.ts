@@ -10,7 +10,7 @@ const misstatedCredits = ['missing', 'fractional', 'negative', 'text', 'excess']
 const outOfCredits = z.literal([200, 402, 403]);
 const day = 86_400_000;
 const seconds = z.int().min(-day).max(day);
-const share = z.number().min(0).max(1);
+const shareOfAll = z.number().min(0).max(1);
 const milliseconds = z.int().min(0).max(day);
 const from1 = z.int().min(1);
 const yes = z.literal(true);
@@ -27,14 +27,14 @@ export const faultTable = {
     path: z.string().startsWith('/').describe('only calls of this operation, such as `/people/match`'),
     from: from1.describe('only from this call of the operation on, counted since the scenario is active'),
     to: from1.describe('only up to this call'),
-    share: share.describe('only this share of the calls, drawn by the seed'),
+    share: shareOfAll.describe('only this share of the calls, drawn by the seed'),
     containing: z.string().min(1).describe('only calls whose body or query contains this text'),
   },
   calls: {
     matches: z.enum(matchFaults).describe('other people, or in another order or number'),
     credits: z.enum(misstatedCredits).describe('a wrong price in the answer, not in the bill'),
     price: z.number().min(0).max(1_000).describe('credits for each person, in the answer and in the bill'),
-    job_changes: share.describe('share of the found people who have changed employer today'),
+    job_changes: shareOfAll.describe('share of the found people who have changed employer today'),
     answer: z
       .enum(['html', 'empty', 'cut', 'reset'])
       .describe('billed, and then another body or a lost connection'),
@@ -57,7 +57,7 @@ export const faultTable = {
     kind: z.enum(deliveryKinds).describe('only late results of this kind'),
     from: from1.describe('only from this request of the kind on'),
     to: from1.describe('only up to this request'),
-    share: share.describe('only this share of the requests, drawn by the seed'),
+    share: shareOfAll.describe('only this share of the requests, drawn by the seed'),
   },
   deliveries: {
     delay: milliseconds.describe('milliseconds until the result exists'),

@@ -13,7 +13,7 @@ export interface WorkerMarks {
 }
 
 /**
- * A mark of the settings that all workers must agree on. Of settings without secrets: everybody who may read Temporal can
+ * A mark of the settings that all workers must agree on. It leaves out secrets: everybody who may read Temporal can
  * read the mark.
  */
 export function markSettings(config: Config): string {

@@ -53,7 +53,7 @@ describe('wrong usage', () => {
   it.each([
     ['where: FILE', ['run']],
     ['--people', ['demo', '--people', '0']],
-    ['--max-credits must be credits from 0 up', ['plan', 'good.csv', '--max-credits', '-5']],
+    ['is not a number of credits  where: --max-credits', ['plan', 'good.csv', '--max-credits', '-5']],
     ['no source "nope"  where: --source', ['export', '--source', 'nope']],
     ['there is no column "emale"', ['export', '--select', 'emale']],
     ['not in the form SOURCE/ID  where: --contact', ['erase', '--contact', 'hubspot5001']],

@@ -4,7 +4,7 @@ import { identityKeys } from '../../domain/identity/identity-keys.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
 import { parseDomain, parseEmail } from '../../domain/identity/values/email-address.ts';
 import { parseFullName, parseOrganizationName } from '../../domain/identity/values/normalise.ts';
-import { findWrittenProfileUrl, parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
+import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import { periodNames } from '../../domain/money/budget-periods.ts';
 import { worstCaseCredits } from '../../domain/money/credit-rules.ts';
 import { formatCredits } from '../../domain/money/decimal.ts';
@@ -51,11 +51,10 @@ Example:
       const config = settingsOf();
       const given = command.opts<Readonly<Record<string, string | undefined>>>();
       const person = readIdentity(given);
-      const sent = asWritten(person, given['profileUrl']);
       const reveal = options.reveal === undefined ? [] : [options.reveal];
       // The command itself calls the service, also beside a Temporal server.
       tell(describeService({ service: config.service, temporalAddress: undefined }));
-      const request = toDetail(sent);
+      const request = toDetail(person);
       const price = formatCredits(worstCaseCredits({ reveal }));
       tell(`would send:\n${table(Object.entries(request))}\nprice in credits: at most ${price}`);
       if (!(await approves('send it?', options, 'nothing was sent'))) {
@@ -65,7 +64,7 @@ Example:
       }
       await withSession(config, { temporal: false, service: true }, async (session) => {
         const answer = await withSessionClient(session, (dependencies) =>
-          matchPerson({ ...dependencies, budgets: config.budgets.perPeriod }, { person, reveal }, sent),
+          matchPerson({ ...dependencies, budgets: config.budgets.perPeriod }, { person, reveal }),
         );
         if (options.json === true) printRaw(answer);
         else printAnswer(answer);
@@ -91,12 +90,6 @@ function readIdentity(texts: Readonly<Record<string, string | undefined>>): Iden
     where: 'enrich match',
     next: 'give --email, --profile-url or --id; or --name with --organization or --domain',
   });
-}
-
-/** A call sends a profile URL as it is written; keys compare its normalised form. */
-function asWritten(person: Identity, written: string | undefined): Identity {
-  const profileUrl = person.profileUrl && written && findWrittenProfileUrl([written], person.profileUrl);
-  return profileUrl ? { ...person, profileUrl } : person;
 }
 
 /** Within JSON strings, line ends are escaped, so those that are left are formatting: the output is one line. */

@@ -45,7 +45,7 @@ Examples:
         if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
         await checkService(session, run.options);
         const interrupted = interruptionOf(session, run.runId);
-        return waitForRun(session, await resumeRun(session, run, false), { interrupted });
+        return waitForRun(session, await resumeRun(session, run, false), interrupted);
       }),
     );
 }

@@ -1,7 +1,6 @@
 import { Command, jsonOption, Option, noteOf, type Flags } from '../terminal/command.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
-import type { Warehouse } from '../../db/database.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-statuses.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
@@ -48,8 +47,7 @@ Examples:
 async function undo({ warehouse }: Session, name: string, options: UndoFlags): Promise<void> {
   const run = await getRun(warehouse, name);
   const { runId } = run;
-  requireEnded(run);
-  requireAnswers(run, options);
+  requireUndoable(run, options);
   const { revert = false, json = false } = options;
   const discards = options.discardAnswers === true && !run.isDiscarded;
   const facts = await readRunFacts(warehouse, runId);
@@ -84,44 +82,34 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
   const question = revert ? 'revert the undo of this run?' : 'undo this run?';
   if (!(await approves(question, options, 'nothing was changed')))
     return answer('nothing was changed', run.undone !== null);
-  if (!isDone) await carryOut(warehouse, runId, options);
-  const discarded = discards ? await discardAnswers(warehouse, runId, stopAfterBatch()) : undefined;
+  const signal = stopAfterBatch();
+  const progress = progressReporter('contacts and people');
+  const change = revert
+    ? () => revertUndo(warehouse, runId, signal, progress)
+    : () => undoRun(warehouse, runId, noteOf(options), signal, progress);
+  if (!isDone && !(await change()).complete)
+    throw new Problem('undo.interrupted', 'stopped before all contacts were decided about', {
+      where: runId,
+      next: 'run the same command again, or any run: it completes the undo',
+      exitCode: exitCodes.needsPerson,
+    });
+  const discarded = discards ? await discardAnswers(warehouse, runId, signal) : undefined;
   const observations = discarded ? `; removed: ${counted(discarded.observations, 'observation')}` : '';
   answer(revert ? 'the undo was reverted' : `undone${observations}`, !revert, discarded);
 }
 
-/** @throws Problem `undo.interrupted` */
-async function carryOut(warehouse: Warehouse, runId: string, options: UndoFlags): Promise<void> {
-  const signal = stopAfterBatch();
-  const progress = progressReporter('contacts and people');
-  const { complete } =
-    options.revert === true
-      ? await revertUndo(warehouse, runId, signal, progress)
-      : await undoRun(warehouse, runId, noteOf(options), signal, progress);
-  if (complete) return;
-  throw new Problem('undo.interrupted', 'stopped before all contacts were decided about', {
-    where: runId,
-    next: 'run the same command again, or any run: it completes the undo',
-    exitCode: exitCodes.needsPerson,
-  });
-}
-
-/** @throws Problem if the run has not ended */
-function requireEnded(run: RunRecord): void {
-  if (run.finishedAt !== null) return;
-  throw new UsageProblem('run.not-ended', `run ${run.runId} has not ended: it is ${statusText(run.status)}`, {
-    where: run.runId,
-    next: `enrich cancel ${run.runId}, then undo the run; or wait until it has ended`,
-  });
-}
-
-/** @throws Problem `undo.answers-discarded` */
-function requireAnswers({ runId, isDiscarded }: RunRecord, { revert }: UndoFlags): void {
-  if (revert !== true || !isDiscarded) return;
-  throw new UsageProblem('undo.answers-discarded', 'discarded answers cannot come back', {
-    where: `--revert of ${runId}`,
-    next: 'enrich the file again: the service is asked for its people again, and paid',
-  });
+/** @throws UsageProblem if the run has not ended; if discarded answers would have to come back */
+function requireUndoable({ runId, status, finishedAt, isDiscarded }: RunRecord, { revert }: UndoFlags): void {
+  if (finishedAt === null)
+    throw new UsageProblem('run.not-ended', `run ${runId} has not ended: it is ${statusText(status)}`, {
+      where: runId,
+      next: `enrich cancel ${runId}, then undo the run; or wait until it has ended`,
+    });
+  if (revert === true && isDiscarded)
+    throw new UsageProblem('undo.answers-discarded', 'discarded answers cannot come back', {
+      where: `--revert of ${runId}`,
+      next: 'enrich the file again: the service is asked for its people again, and paid',
+    });
 }
 
 function sayWhatStays({ credits: { settled }, late_results: late }: RunFacts): void {

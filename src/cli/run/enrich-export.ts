@@ -3,7 +3,6 @@ import { knowsService } from '../../config/settings.ts';
 import { isQualityGate } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-statuses.ts';
-import { holdInterruption } from '../../dev/interruption.ts';
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { type RunOptions } from '../../domain/runs/run-options.ts';
@@ -22,7 +21,7 @@ import { agrees } from '../terminal/confirm.ts';
 import { tell } from '../terminal/output.ts';
 import { approvalQuestion, describeMapping, describePlan } from './describe-plan.ts';
 import { notApproved } from './describe-run.ts';
-import { interruptionOf, waitForRun, type OnPlan } from './follow-run.ts';
+import { interruptionOf, waitForRun } from './follow-run.ts';
 import { ingestHere } from './plan-export.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import { describeUiAddress } from './run-status.ts';
@@ -37,10 +36,9 @@ import { cancelRun, resumeRun } from './steer-run.ts';
 export async function enrichExport(session: Session, spec: SpecifiedRun, asks: boolean): Promise<RunFacts> {
   const { warehouse } = session;
   await requireComponents(session, spec);
-  // A signal that arrives while the run begins must not end the command as if there were no run.
-  const passInterruption = holdInterruption();
   const { run: begun, found } = await findOrBeginRun(warehouse, spec);
   const { runId } = begun;
+  const interrupted = interruptionOf(session, runId);
   if (asks) await withdrawUnreadApproval(warehouse, runId);
   const run = await getRun(warehouse, runId);
   requirePlan(run, spec.expectedPlanHash);
@@ -49,8 +47,6 @@ export async function enrichExport(session: Session, spec: SpecifiedRun, asks: b
       ? `continuing ${runId} with its own options, and the quality gates of this command`
       : `run ${runId}`,
   );
-  const interrupted = interruptionOf(session, runId);
-  passInterruption();
   // The same command again overrules neither a quality gate nor the operator: a program may repeat it.
   if (waitsForPerson(run, asks)) return readRunFacts(warehouse, runId);
   if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
@@ -63,8 +59,8 @@ export async function enrichExport(session: Session, spec: SpecifiedRun, asks: b
   for (const other of session.stack.temporal.embedded ? await listCallingRuns(warehouse) : [])
     if (other.runId !== runId)
       tell(`note: this command also continues ${shownName(other)}, run ${other.runId}`);
-  const onPlan: OnPlan | undefined = asks ? undefined : (planned) => tellPlan(planned, run.planHash !== null);
-  const facts = await waitForRun(session, handle, { interrupted, onPlan });
+  const onPlan = asks ? undefined : (planned: RunRecord) => tellPlan(planned, run.planHash !== null);
+  const facts = await waitForRun(session, handle, interrupted, onPlan);
   if (facts.status !== 'awaiting_approval' || interrupted.aborted) return facts;
   const planned = await getRun(warehouse, runId);
   tellPlan(planned, false);
@@ -88,14 +84,14 @@ export async function approvePlan(session: Session, run: RunRecord, asks: boolea
   tellPlan(run, true);
   const interrupted = interruptionOf(session, runId);
   if (asks) return decide(session, run, interrupted);
-  return waitForRun(session, await resumeRun(session, run, true), { interrupted });
+  return waitForRun(session, await resumeRun(session, run, true), interrupted);
 }
 
 /** Asks about a plan. A yes carries it out, a no cancels the run, and without an answer the run keeps waiting. */
 async function decide(session: Session, run: RunRecord, interrupted: AbortSignal): Promise<RunFacts> {
   const answer = await agrees(approvalQuestion(run.plan!), interrupted);
   // Starts the workflow again if it was lost while the operator read the plan.
-  if (answer === true) return waitForRun(session, await resumeRun(session, run, true), { interrupted });
+  if (answer === true) return waitForRun(session, await resumeRun(session, run, true), interrupted);
   if (answer === false) await cancelRun(session, run, notApproved);
   return readRunFacts(session.warehouse, run.runId);
 }

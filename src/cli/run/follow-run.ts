@@ -219,48 +219,37 @@ export function interruptionOf(session: Session, runId: string): AbortSignal {
   return interrupted.signal;
 }
 
-interface WaitOptions {
-  readonly onPlan?: OnPlan | undefined;
-  /** As `interruptionOf` returns it. */
-  readonly interrupted: AbortSignal;
-}
-
-/** Waits until a run has ended or needs the operator, as `enrich run` and `enrich resume` do. */
+/**
+ * Waits until a run has ended or needs the operator, as `enrich run` and `enrich resume` do.
+ *
+ * @param interrupted as `interruptionOf` returns it
+ */
 export async function waitForRun(
   session: Session,
   handle: WorkflowHandle,
-  { onPlan, interrupted }: WaitOptions,
+  interrupted: AbortSignal,
+  onPlan?: OnPlan,
 ): Promise<RunFacts> {
+  const { warehouse } = session;
   const runId = handle.workflowId;
-  const { embedded } = session.stack.temporal;
-  if (embedded) await session.work();
   await followRun(session, handle, interrupted, onPlan);
-  if (!interrupted.aborted) return readRunFacts(session.warehouse, runId);
-  if (!embedded) return continuing(await readRunFacts(session.warehouse, runId));
-  await leaveRun(session, runId);
-  await untilCallsAreRecorded(session, runId, session.config.service.callTimeoutSeconds * 1_000);
-  return readRunFacts(session.warehouse, runId);
-}
-
-/** Distinguishes a run that continues on the workers from one that needs the operator: both commands end with 3. */
-function continuing(facts: RunFacts): RunFacts {
+  if (!interrupted.aborted) return readRunFacts(warehouse, runId);
+  if (session.stack.temporal.embedded) {
+    // The run has no worker after its command ends, and the worker of another command would send its calls.
+    const next = `enrich resume ${runId}, or the same command again`;
+    const pause: PauseReason = { type: 'run.interrupted', reason: 'interrupted', next };
+    if (isInProgress((await getRun(warehouse, runId)).status))
+      await setRunStatus(warehouse, runId, 'paused', pause);
+    await untilCallsAreRecorded(session, runId, session.config.service.callTimeoutSeconds * 1_000);
+    return readRunFacts(warehouse, runId);
+  }
+  const facts = await readRunFacts(warehouse, runId);
   if (facts.reason_type !== null || !isWorking(facts)) return facts;
+  // Also a run that needs the operator ends the command with 3.
   return {
     ...facts,
     reason_type: 'run.continues',
     reason: 'a signal ended the command; the run continues on the workers',
-    next: `enrich resume ${facts.run_id} waits for the run again; enrich pause ${facts.run_id} pauses it`,
+    next: `enrich resume ${runId} waits for the run again; enrich pause ${runId} pauses it`,
   };
-}
-
-/**
- * An embedded run has no worker after its command ends, so the run is paused: the worker of another command would send
- * its calls. On a server the workers continue.
- */
-async function leaveRun(session: Session, runId: string): Promise<void> {
-  if (!session.stack.temporal.embedded) return;
-  const { status } = await getRun(session.warehouse, runId);
-  const next = `enrich resume ${runId}, or the same command again`;
-  const pause: PauseReason = { type: 'run.interrupted', reason: 'interrupted', next };
-  if (isInProgress(status)) await setRunStatus(session.warehouse, runId, 'paused', pause);
 }

@@ -48,12 +48,7 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
     const sql = withoutPerson(flags.query, { what: 'this query', where: '--query', next });
     return parseAddress(`query:${sql}`, '/');
   }
-  const address = parseAddress(file!, process.cwd());
-  if (address.kind !== 'standard-input' || !process.stdin.isTTY) return address;
-  throw new UsageProblem('export.address', 'standard input is a terminal, and has no export', {
-    where: '-',
-    next: 'pipe an export into the command, such as: gzip -dc contacts.csv.gz | enrich plan -',
-  });
+  return parseAddress(file!, process.cwd());
 }
 
 /**

@@ -4,7 +4,6 @@ import { clockIn } from '../../domain/text/time-zone.ts';
 import { downloadLimits } from '../../ingest/sources/download.ts';
 import { findExports } from '../../ingest/sources/find-export.ts';
 import { obtainExport } from '../../ingest/sources/obtain-export.ts';
-import { getRun } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
 import { describeFields, listTable } from '../terminal/layout.ts';
@@ -129,7 +128,8 @@ async function pastTime(
     const { status, raw } = await handle.describe();
     if (status.name === 'RUNNING') {
       const runs = childrenOf(raw);
-      return { workflow_id, runs, ...(await statusOfOpenTime(session, runs)) };
+      const summary = runs.length > 0 ? 'enrich status shows its run' : 'no run yet';
+      return { workflow_id, status: 'running', summary, runs };
     }
     const { summary, runs } = await handle.result().then(
       (result) => result as ScheduledRunResult,
@@ -141,23 +141,6 @@ async function pastTime(
     if (!isWorkflowGone(error)) throw error;
     return { workflow_id, status: 'gone', summary: 'Temporal no longer has its history', runs: [] };
   }
-}
-
-/** A paused run goes first, because it waits for a person and keeps the next times from beginning. */
-async function statusOfOpenTime(
-  { warehouse }: Session,
-  runIds: readonly string[],
-): Promise<Pick<PastTime, 'status' | 'summary'>> {
-  for (const runId of runIds) {
-    // A new warehouse does not have the runs that Temporal knows.
-    const run = await getRun(warehouse, runId).catch(() => undefined);
-    if (run?.status === 'paused' && run.pauseReason)
-      return {
-        status: 'paused',
-        summary: `${run.fileName}: ${run.pauseReason.reason}; next: ${run.pauseReason.next}`,
-      };
-  }
-  return { status: 'running', summary: runIds.length > 0 ? 'enriching' : 'no run yet' };
 }
 
 /** Temporal's wrappers say only where an error happened; the innermost error says what happened. */

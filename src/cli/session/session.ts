@@ -116,10 +116,7 @@ function openSession({
     onIdleError: (error) => log.debug({ err: error }, 'an idle database connection ended'),
   });
   atEnd(() => warehouse.close());
-  let client: Promise<Client> | undefined;
-  let worker: Promise<RunningWorker> | undefined;
   let receiver: RunningReceiver | undefined;
-  let serving: Promise<ServedMetrics | undefined> | undefined;
   const codec = async (): Promise<EncryptingCodec> => {
     const { payloadCodec } = await import('../../temporal/payload-codec.ts');
     return payloadCodec(config.temporalCodec);
@@ -130,49 +127,46 @@ function openSession({
     warehouse,
     log,
     migrated,
-    temporal: () => {
-      client ??= import('../../temporal/connection.ts')
-        .then(async ({ connectClient }) => connectClient(stack.temporal, await codec()))
-        .then((connected) => {
-          atEnd(() => connected.connection.close());
-          return connected;
-        })
-        // The next call connects again: the server may be available then.
-        .catch((error: unknown) => {
-          client = undefined;
-          throw error;
-        });
+    temporal: once(async () => {
+      const { connectClient } = await import('../../temporal/connection.ts');
+      const client = await connectClient(stack.temporal, await codec());
+      atEnd(() => client.connection.close());
       return client;
-    },
-    work: () => {
+    }),
+    work: once(async () => {
       // Loaded only here, because Temporal's worker takes half a second of processor time to load.
-      worker ??= import('./own-worker.ts')
-        .then(async ({ startOwnWorker }) => startOwnWorker({ ...session, codec: await codec(), atEnd }))
-        .then((started) => {
-          ({ receiver } = started);
-          started.worker.ended.catch(onWorkerFailure);
-          return started.worker;
-        });
-      return worker;
-    },
-    metrics: () => {
-      serving ??= import('./servers.ts')
-        .then(({ serveMetrics }) => serveMetrics(config, stack.databaseUrl, log))
-        .then((served) => {
-          if (served) atEnd(() => served.close());
-          return served;
-        })
+      const { startOwnWorker } = await import('./own-worker.ts');
+      const started = await startOwnWorker({ ...session, codec: await codec(), atEnd });
+      ({ receiver } = started);
+      started.worker.ended.catch(onWorkerFailure);
+      return started.worker;
+    }),
+    metrics: once(async () => {
+      const { serveMetrics } = await import('./servers.ts');
+      try {
+        const served = await serveMetrics(config, stack.databaseUrl, log);
+        if (served) atEnd(() => served.close());
+        return served;
+      } catch (error) {
         // Two commands on one machine may share METRICS_LISTEN. The second then runs without metrics.
-        .catch((error: unknown) => {
-          if (!stack.temporal.embedded || !(error instanceof Problem)) throw error;
-          log.warn({ err: error }, 'metrics are not served by this command');
-          return undefined;
-        });
-      return serving;
-    },
+        if (!stack.temporal.embedded || !(error instanceof Problem)) throw error;
+        log.warn({ err: error }, 'metrics are not served by this command');
+        return undefined;
+      }
+    }),
     receiver: () => receiver,
   };
   return session;
+}
+
+/** Makes a part at the first call. After a failure the next call tries again: a server may be available then. */
+function once<Part>(make: () => Promise<Part>): () => Promise<Part> {
+  let part: Promise<Part> | undefined;
+  return () =>
+    (part ??= make().catch((error: unknown) => {
+      part = undefined;
+      throw error;
+    }));
 }
 
 /** Opens a session with only the database. */

@@ -14,7 +14,6 @@ let commandsInTexts: RegExp | undefined;
 /** The changing line on the terminal. Other text clears the line, and the line is drawn again below that text. */
 let changing: string | undefined;
 let isObjectPrinted = false;
-let outputFailure: Problem | undefined;
 
 /** Begins the output of a command, which prints at most one JSON value. @param names of all commands */
 export function beginOutput(names: Iterable<string>): void {
@@ -109,8 +108,6 @@ export function endChangingLine(): void {
  */
 export function reportFailure(error: unknown, isJson: boolean): number {
   endChangingLine();
-  // Reported already, when it happened.
-  if (outputFailure && (error as { syscall?: unknown }).syscall === 'write') return outputFailure.exitCode;
   const problem = error instanceof Problem ? error : unforeseen(error);
   // A program that asks for JSON may log what it reads.
   tell(`error: ${problem.explain(!isJson)}`);
@@ -138,25 +135,16 @@ function unforeseen(error: unknown): Problem {
   );
 }
 
-/**
- * Reports a full disk behind standard output as an error, with exit code 1. A reader that closes the pipe early
- * (`enrich status | head -3`) is no error.
- */
+/** Lets a reader close the pipe early (`enrich status | head -3`). Any other failure of standard output is an error. */
 export function guardOutput(): void {
-  process.stdout.on('error', ({ code = 'failed' }: NodeJS.ErrnoException) => {
-    if (code === 'EPIPE' || outputFailure) return;
-    outputFailure = new Problem(
-      'output.unwritable',
-      `standard output cannot be written: ${describeCode(code)}`,
-      { next: 'free disk space, or send the output elsewhere; nothing else was lost' },
-    );
-    tell(`error: ${outputFailure.explain()}`);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return;
+    const next = 'free disk space, or send the output elsewhere; nothing else was lost';
+    const what = `standard output cannot be written: ${describeCode(error.code)}`;
+    process.exit(reportFailure(new Problem('output.unwritable', what, { next }), false));
   });
   // A closed standard error leaves nowhere to report to.
   process.stderr.on('error', () => {});
-  process.on('exit', () => {
-    if (outputFailure) process.exitCode = outputFailure.exitCode;
-  });
 }
 
 /**

@@ -104,16 +104,9 @@ describe('a delivery after a decision', () => {
   });
 });
 
-it('getAttempt() finds an attempt by its id, at least four characters of it, and its shown form', async () => {
+it('getAttempt() finds an attempt by its id, or at least four characters of it', async () => {
   const { attemptId } = await callWithPhones(warehouse);
-  const shown = `${attemptId.slice(0, 4)}…${attemptId.slice(-3)}`;
-  for (const named of [
-    attemptId,
-    attemptId.slice(0, 8),
-    attemptId.slice(0, 35),
-    shown,
-    `${attemptId.slice(0, 4)}…`,
-  ])
+  for (const named of [attemptId, attemptId.slice(0, 8), attemptId.slice(0, 35), `${attemptId.slice(0, 4)}…`])
     expect(await getAttempt(warehouse, named)).toMatchObject({ attempt_id: attemptId });
   for (const named of [attemptId.slice(0, 3), attemptId.slice(1), '%%%%'])
     await expect(getAttempt(warehouse, named)).rejects.toMatchObject({ type: 'attempt.unknown' });
