@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { exportedTables } from '../dist/src/export/export-table.js';
-import { lineageEvent } from '../dist/src/monitoring/lineage-event.js';
+import { lineageEvent } from '../dist/src/monitoring/lineage.js';
 import { withCheckWarehouse } from './check-warehouse.mjs';
 import { freePort } from './free-port.mjs';
 import { pythonEnvironment } from './python-environment.mjs';

@@ -93,7 +93,7 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
   const client = createServiceClient({
     ...config.service,
     ...settings.service,
-    observe: bothOf(tracing && traceCalls(tracing), metrics && countCalls(metrics)),
+    observe: observeCalls(metrics, tracing),
   });
   const service = serviceName(config);
   const queue = new CallQueue({
@@ -242,29 +242,25 @@ function failed(type: string, what: string, cause: unknown): Problem {
   });
 }
 
-function bothOf(outer: CallObserver | undefined, inner: CallObserver | undefined): CallObserver | undefined {
-  if (!outer || !inner) return outer ?? inner;
-  return (endpoint, call) => outer(endpoint, () => inner(endpoint, call));
-}
-
-/** Counts every HTTP call of a client by how it ended. */
-export function countCalls(metrics: ProcessMetrics): CallObserver {
-  return async (endpoint, call) => {
-    const ended = metrics.startCall(endpoint.name);
+/** Counts and traces every HTTP call of a client, by its operation and by how it ended. */
+export function observeCalls(
+  metrics: ProcessMetrics | undefined,
+  tracing: Tracing | undefined,
+): CallObserver | undefined {
+  if (!metrics && !tracing) return undefined;
+  return async ({ name }, call) => {
+    const ended = metrics?.startCall(name);
     try {
-      const answer = await call();
-      ended('answered');
+      const answer = await (tracing ? tracing.call(name, call, typeOf) : call());
+      ended?.('answered');
       return answer;
     } catch (error) {
-      if (error instanceof ServiceFailure) ended(error.disposition, error.type);
-      else ended('unknown', 'internal');
+      ended?.(error instanceof ServiceFailure ? error.disposition : 'unknown', typeOf(error));
       throw error;
     }
   };
 }
 
-/** A span around every HTTP call of a client, named by its operation and, where it fails, by the type of failure. */
-export function traceCalls(tracing: Tracing): CallObserver {
-  return (endpoint, call) =>
-    tracing.call(endpoint.name, call, (error) => (error instanceof ServiceFailure ? error.type : 'internal'));
+function typeOf(error: unknown): string {
+  return error instanceof ServiceFailure ? error.type : 'internal';
 }

@@ -5,7 +5,7 @@ import { UsageProblem } from '../domain/problem.ts';
 import { sandbox, type RunDefaults } from '../domain/runs/run-options.ts';
 import { settingsSchema, type Setting, type SettingValues } from './settings-schema.ts';
 
-export { httpAddress, type ListenAddress } from './setting-values.ts';
+export { httpAddress, type ListenAddress } from './settings-schema.ts';
 
 /** How the product calls the service. */
 export interface ServiceSettings {

@@ -193,7 +193,7 @@ const answerMilliseconds = 10_000;
 /**
  * Refuses a server on which the product would not keep its promises.
  *
- * @throws Problem `database.too-old`, `database.encoding`, `database.pooler`, `database.pooler-full`
+ * @throws Problem `database.too-old`, `database.encoding`, `database.pooler`
  */
 async function checkServer(client: pg.ClientBase, databaseUrl: string): Promise<void> {
   const { rows } = await client.query<{ version: number; encoding: string; process: number }>(`
@@ -211,16 +211,7 @@ async function checkServer(client: pg.ClientBase, databaseUrl: string): Promise<
   // A pooler invents the number, because its client has no process of the server for itself.
   const { processID } = client as unknown as { readonly processID: number };
   if (processID === process) return;
-  const changes = await changesSessions(client, databaseUrl).catch((error: unknown) => {
-    if ((error as Error).message !== 'Query read timeout') throw error;
-    const what = `the pooler gave a second connection no session within ${answerMilliseconds / 1_000} s`;
-    throw refuse(
-      'database.pooler-full',
-      what,
-      'give the pool more sessions: docs/production.md says how many are needed',
-    );
-  });
-  if (!changes) return;
+  if (!(await changesSessions(client, databaseUrl))) return;
   const next = 'let the pooler use session mode for this database and user, or connect to PostgreSQL itself';
   throw refuse('database.pooler', 'a pooler gives each transaction another session', next);
 }

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
-import { getRun } from '../runs/runs.ts';
+import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
+import { parseAddress } from '../ingest/sources/export-address.ts';
+import { getRun, type RunRecord } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { postJson } from './notification-channels.ts';
-import { lineageEvent, type LineageSource, type LineageType } from './lineage-event.ts';
 
 /**
  * Sends the transitions of runs to a lineage receiver. Events can be lost: runs do not wait for the receiver, and a
@@ -75,4 +77,112 @@ export function startLineage(
       clearTimeout(timer);
     },
   };
+}
+
+/** The transitions of a run that OpenLineage knows. */
+export type LineageType = 'START' | 'COMPLETE' | 'ABORT' | 'FAIL';
+
+interface Dataset {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The fields that all events of a process share. */
+export interface LineageSource {
+  /** Of the jobs: `OPENLINEAGE_NAMESPACE`. */
+  readonly namespace: string;
+  readonly databaseUrl: string;
+  readonly version: string;
+}
+
+const spec = 'https://openlineage.io/spec';
+const outputTables = ['enriched_contacts', 'people', 'organizations', 'observations', 'changes'];
+
+/**
+ * An event of OpenLineage 2-0-2: the run with its export as the input and the tables of the warehouse as outputs. It
+ * has names, counts and times, and no personal data.
+ *
+ * @param enriched rows that got data; undefined while the run is not over
+ */
+export function lineageEvent(
+  { namespace, databaseUrl, version }: LineageSource,
+  type: LineageType,
+  run: RunRecord,
+  { at, enriched }: { readonly at: Date; readonly enriched?: number | undefined },
+): object {
+  const producer = `urn:enrich:${version}`;
+  const facet = (release: string, name: string) => ({
+    _producer: producer,
+    _schemaURL: `${spec}/facets/${release}/${name}.json#/$defs/${name}`,
+  });
+  const source = run.source ?? run.options.source ?? 'export';
+  const database = databaseOf(databaseUrl);
+  return {
+    eventType: type,
+    eventTime: at.toISOString(),
+    producer,
+    schemaURL: `${spec}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
+    run: {
+      runId: uuidOf(run.runId),
+      facets: {
+        nominalTime: {
+          ...facet('1-0-1', 'NominalTimeRunFacet'),
+          nominalStartTime: run.asOf.toISOString(),
+        },
+        ...(type === 'FAIL' && {
+          errorMessage: {
+            ...facet('1-0-1', 'ErrorMessageRunFacet'),
+            message: withoutPersonalData(run.pauseReason?.reason ?? 'the run failed'),
+            programmingLanguage: 'TypeScript',
+          },
+        }),
+      },
+    },
+    job: { namespace, name: `enrich.${run.options.schedule ?? source}` },
+    inputs: [inputOf(run.filePath, database)],
+    outputs: outputTables.map((table) => ({
+      namespace: database.namespace,
+      name: `${database.name}.enrichment.${table}`,
+      ...(table === 'enriched_contacts' &&
+        enriched !== undefined && {
+          outputFacets: {
+            outputStatistics: {
+              ...facet('1-0-2', 'OutputStatisticsOutputDatasetFacet'),
+              rowCount: enriched,
+            },
+          },
+        }),
+    })),
+  };
+}
+
+/** The export, by the naming rules of OpenLineage. */
+function inputOf(filePath: string, database: Dataset): Dataset {
+  const address = parseAddress(filePath, '/');
+  switch (address.kind) {
+    case 'file':
+      return { namespace: 'file', name: withoutPersonalData(address.path) };
+    case 'standard-input':
+      return { namespace: 'file', name: 'standard input' };
+    case 'http': {
+      const { origin, pathname } = new URL(address.shown);
+      return { namespace: origin, name: withoutPersonalData(pathname) };
+    }
+    case 's3':
+      return { namespace: `s3://${address.bucket}`, name: withoutPersonalData(address.key) };
+    case 'query':
+      return { namespace: database.namespace, name: `${database.name}.query` };
+  }
+}
+
+/** Without the login. */
+function databaseOf(databaseUrl: string): Dataset {
+  const { hostname, port, pathname } = new URL(databaseUrl);
+  return { namespace: `postgres://${hostname || 'localhost'}:${port || '5432'}`, name: pathname.slice(1) };
+}
+
+/** OpenLineage names runs by UUIDs: the same one (version 8) for every event of a run. */
+function uuidOf(runId: string): string {
+  const hex = createHash('sha256').update(runId).digest('hex');
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
 }

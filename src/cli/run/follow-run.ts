@@ -97,7 +97,7 @@ async function followRun(
   const runId = handle.workflowId;
   let isPlanned = false;
   const progress = new Progress();
-  let lostWorker: string | undefined;
+  let lostWorker: { readonly reason: string; readonly next: string } | undefined;
   const readStatus = async (poll: number): Promise<RunStatus | undefined> => {
     const run = await getRun(session.warehouse, runId);
     const ended = statusesThatEndTheWait.includes(run.status);
@@ -114,7 +114,13 @@ async function followRun(
     if (ended || signal.aborted) return run.status;
     const money = await readRunMoney(session.warehouse, runId);
     const wait = await readRunWait(session, run, money);
-    progress.show(run.status, describeProgress(run, money, { ...wait, reason: lostWorker ?? wait.reason }));
+    progress.show(
+      run.status,
+      describeProgress(run, money, {
+        ...wait,
+        reason: lostWorker ? `${lostWorker.reason}: ${lostWorker.next}` : wait.reason,
+      }),
+    );
     if (poll % pollsPerWorkflowCheck !== 0) return undefined;
     const lost = await withAnswerDeadline(session, async () => {
       await notifyDelivery(session, handle);

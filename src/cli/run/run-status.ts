@@ -3,7 +3,6 @@ import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { type PauseReason } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { isInProgress, statusText } from '../../contract/run-statuses.ts';
-import { Problem } from '../../domain/problem.ts';
 import { estimateSeconds } from '../../domain/rates/waiting.ts';
 import { parseRateLimits } from '../../domain/rates/rate-limit.ts';
 import { counted, minuteOf } from '../../domain/text/format.ts';
@@ -12,9 +11,8 @@ import { readLateResultsStatus } from '../../late-results/late-results-status.ts
 import { bulkMatchScope, freeSlots, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
 import { readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
-import { describeTemporalFailure } from '../../temporal/connection.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
-import { hasWorker } from '../session/live-workers.ts';
+import { findLostWorker } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { printFacts, tell } from '../terminal/output.ts';
 import { describeRun, exitCodeOf } from './describe-run.ts';
@@ -87,26 +85,19 @@ async function presentReason(session: Session, facts: RunFacts): Promise<Reason 
   const isBudgetPause = status === 'paused' && facts.reason_type === 'budget.empty';
   if (!isWorking(facts) && !isBudgetPause) return undefined;
   const isServer = session.config.temporalAddress !== undefined;
-  const worker = await hasWorker(session).catch((error: unknown) => {
-    const problem = describeTemporalFailure(error, session.stack.temporal);
-    if (problem instanceof Problem) return problem;
-    throw error;
-  });
-  if (worker instanceof Problem) {
-    const reason = `Temporal cannot tell whether the run has a worker: ${worker.message}`;
-    return isBudgetPause ? undefined : { reason_type: null, reason, next: worker.next };
-  }
-  if (!worker)
+  const { reason, next = '', isTemporalAway } = (await findLostWorker(session)) ?? {};
+  if (isTemporalAway) return isBudgetPause ? undefined : { reason_type: null, reason: reason!, next };
+  if (reason !== undefined)
     return isBudgetPause
       ? { ...facts, next: `${facts.next ?? ''}, then enrich resume ${runId}: no worker is running` }
-      : withoutWorker(session, runId, isServer ? 'start a worker: enrich worker' : `enrich resume ${runId}`);
+      : withoutWorker(session, runId, isServer ? next : `enrich resume ${runId}`);
   // A scheduled run gets its workflow only after the run before.
   if (!isServer || status === 'ingesting') return undefined;
   const lost = await findLostWorkflow(session, runId);
   // The run may have ended since its status was read.
   if (!lost || (await getRun(session.warehouse, runId)).status !== status) return undefined;
-  const next = status === 'cancelling' ? `enrich cancel ${runId}` : lost.next;
-  return { reason_type: lost.type, reason: lost.reason, next };
+  const again = status === 'cancelling' ? `enrich cancel ${runId}` : lost.next;
+  return { reason_type: lost.type, reason: lost.reason, next: again };
 }
 
 async function withoutWorker({ warehouse }: Session, runId: string, next: string): Promise<Reason> {

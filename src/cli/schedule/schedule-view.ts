@@ -4,9 +4,10 @@ import { clockIn } from '../../domain/text/time-zone.ts';
 import { downloadLimits } from '../../ingest/sources/download.ts';
 import { findExports } from '../../ingest/sources/find-export.ts';
 import { obtainExport } from '../../ingest/sources/obtain-export.ts';
+import { getRun } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import type { Session } from '../session/session.ts';
-import { describeFields, listTable } from '../terminal/layout.ts';
+import { describeFields, listTable } from '../terminal/output.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 import { childrenOf, type KnownSchedule } from './schedule-server.ts';
 
@@ -128,8 +129,7 @@ async function pastTime(
     const { status, raw } = await handle.describe();
     if (status.name === 'RUNNING') {
       const runs = childrenOf(raw);
-      const summary = runs.length > 0 ? 'enrich status shows its run' : 'no run yet';
-      return { workflow_id, status: 'running', summary, runs };
+      return { workflow_id, runs, ...(await statusOfOpenTime(session, runs)) };
     }
     const { summary, runs } = await handle.result().then(
       (result) => result as ScheduledRunResult,
@@ -141,6 +141,21 @@ async function pastTime(
     if (!isWorkflowGone(error)) throw error;
     return { workflow_id, status: 'gone', summary: 'Temporal no longer has its history', runs: [] };
   }
+}
+
+/** A paused run goes first, because it waits for a person and keeps the next times from beginning. */
+async function statusOfOpenTime(
+  { warehouse }: Session,
+  runIds: readonly string[],
+): Promise<Pick<PastTime, 'status' | 'summary'>> {
+  for (const runId of runIds) {
+    // A new warehouse does not have the runs that Temporal knows.
+    const run = await getRun(warehouse, runId).catch(() => undefined);
+    if (run?.status !== 'paused' || !run.pauseReason) continue;
+    const { reason, next } = run.pauseReason;
+    return { status: 'paused', summary: `${run.fileName}: ${reason}; next: ${next}` };
+  }
+  return { status: 'running', summary: runIds.length > 0 ? 'enriching' : 'no run yet' };
 }
 
 /** Temporal's wrappers say only where an error happened; the innermost error says what happened. */

@@ -1,53 +1,52 @@
-import type { Config } from '../../config/settings.ts';
 import { readClock } from '../../db/expressions.ts';
 import { othersPresent } from '../../dev/presence.ts';
-import {
-  describeWorkerPoll,
-  isTemporalAway,
-  readWorkerPoll,
-  type WorkerPoll,
-} from '../../temporal/connection.ts';
+import { describeWorkerPoll, isTemporalAway, readWorkerPoll } from '../../temporal/connection.ts';
 import { tell } from '../terminal/output.ts';
 import type { Session } from './session.ts';
 
 const longestAnswerMilliseconds = 5_000;
 
-/** The parts of a session that are asked about workers. */
-type Asked = Pick<Session, 'config' | 'stack' | 'warehouse' | 'temporal'>;
-
-/** Whether a command on this machine has a worker for the embedded Temporal. */
-function isCommandPresent({ embedded }: Config): boolean {
-  return othersPresent(embedded.directories.workers).length > 0;
+/** Why nothing carries out runs now, and what to do. */
+interface LostWorker {
+  readonly reason: string;
+  readonly next: string;
+  /** Temporal does not answer: a worker may be there. */
+  readonly isTemporalAway: boolean;
 }
 
-/** Whether a run has a worker, so that it continues without a command. After a kill, true for up to 75 seconds. */
-export async function hasWorker(session: Asked): Promise<boolean> {
-  if (session.config.temporalAddress === undefined) return isCommandPresent(session.config);
-  return !(await readPoll(session)).isLost;
-}
-
-/** @returns a hint if a Temporal server does not answer or no worker polls it; undefined: a worker polls */
-export async function findLostWorker(session: Asked): Promise<string | undefined> {
-  if (session.stack.temporal.embedded) return undefined;
+/**
+ * Finds out whether runs have a worker, so that they continue without this command: on embedded Temporal one of a
+ * command on this machine. A killed worker of a server counts for up to 75 seconds.
+ *
+ * @returns undefined: a worker is there, or Temporal refuses the question
+ */
+export async function findLostWorker(
+  session: Pick<Session, 'config' | 'warehouse' | 'temporal'>,
+): Promise<LostWorker | undefined> {
+  const { config, warehouse, temporal } = session;
+  if (config.temporalAddress === undefined) {
+    const isPresent = othersPresent(config.embedded.directories.workers).length > 0;
+    const next = 'start enrich dev, or continue the run: enrich resume RUN';
+    return isPresent ? undefined : { reason: 'no command here has a worker', next, isTemporalAway: false };
+  }
   try {
-    const poll = await withAnswerDeadline(session, () => readPoll(session));
-    return poll.isLost ? `${describeWorkerPoll(poll)}: start one with: enrich worker` : undefined;
+    const poll = await withAnswerDeadline(session, async () =>
+      readWorkerPoll(await temporal(), await readClock(warehouse.database)),
+    );
+    if (!poll.isLost) return undefined;
+    return { reason: describeWorkerPoll(poll), next: 'start a worker: enrich worker', isTemporalAway: false };
   } catch (error) {
-    // Temporal may refuse the question, and the database may not answer: both are found out by what follows.
-    return isTemporalAway(error)
-      ? 'Temporal does not answer: workers and this command wait for it'
-      : undefined;
+    if (!isTemporalAway(error)) return undefined;
+    const next =
+      'check TEMPORAL_ADDRESS and that the server is running there; workers and commands wait for it';
+    return { reason: 'Temporal does not answer', next, isTemporalAway: true };
   }
 }
 
-/** Warns if no worker polls a Temporal server. Embedded Temporal has the worker of this command. */
-export async function warnOfWorkers(session: Asked): Promise<void> {
+/** Warns if no worker carries out runs. */
+export async function warnOfWorkers(session: Session): Promise<void> {
   const lost = await findLostWorker(session);
-  if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost}`);
-}
-
-async function readPoll({ temporal, warehouse }: Asked): Promise<WorkerPoll> {
-  return readWorkerPoll(await temporal(), await readClock(warehouse.database));
+  if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost.reason}; ${lost.next}`);
 }
 
 /** Without a deadline, a call to a server that does not answer would keep a signal from ending the wait. */

@@ -1,12 +1,11 @@
 import { pipeline } from 'node:stream/promises';
+import { styleText } from 'node:util';
+import stringWidth from 'string-width';
 import { z } from 'zod';
 import { describeCode, Problem } from '../../domain/problem.ts';
-import { formatNumber, visible, visibleInLine } from '../../domain/text/format.ts';
+import { formatNumber, minuteOf, visible, visibleInLine } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
-import { describeFields, rendered } from './layout.ts';
-
-export { describeFields, listTable, table } from './layout.ts';
 
 /** Commands in texts, such as `enrich status`. */
 let commandsInTexts: RegExp | undefined;
@@ -181,4 +180,74 @@ export function describeLogLine(json: string): string {
   const mark = level === 'warn' ? 'warning: ' : level === 'error' || level === 'fatal' ? 'error: ' : '';
   const more = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   return `${time.slice(11, 19)} ${mark}${msg}${more}`;
+}
+
+/** Makes a text ready to write: control characters visible, and on a terminal "error:" and "warning:" in colour. */
+export function rendered(text: string, stream: NodeJS.WriteStream): string {
+  return visible(text).replace(
+    /^((?:\d\d:\d\d:\d\d )?)(error:|warning:)/gm,
+    (_, time: string, word: string) =>
+      time + styleText(word === 'error:' ? 'red' : 'yellow', word, { stream }),
+  );
+}
+
+const decimal = /^-?[\d,]+(\.\d+)?%?$/;
+const gap = '  ';
+
+/** Formats rows in columns: text aligned to the left, columns of numbers to the right. @param rows false: left out */
+export function table(rows: readonly (readonly (string | number)[] | false)[]): string {
+  const cells = rows
+    .filter((row) => row !== false)
+    .map((row) => row.map((cell) => visibleInLine(typeof cell === 'number' ? formatNumber(cell) : cell)));
+  // In terminal columns, of which a Chinese character takes two.
+  const widths: number[] = [];
+  for (const row of cells)
+    for (const [column, cell] of row.entries())
+      widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell));
+  // The first row can be a heading.
+  const areNumbers = widths.map((_, column) =>
+    cells.slice(1).every((row) => decimal.test(row[column] ?? '0')),
+  );
+  const padded = (cell: string, column: number): string => {
+    const spaces = ' '.repeat(widths[column]! - stringWidth(cell));
+    return areNumbers[column] && decimal.test(cell) ? spaces + cell : cell + spaces;
+  };
+  return cells.map((row) => (gap + row.map(padded).join(gap)).trimEnd()).join('\n');
+}
+
+/** The fields of a JSON output as a list for the operator: names and values. */
+export function describeFields(facts: object): string {
+  return table(
+    Object.entries(facts).map(([name, value]: [string, unknown]) => [titleOf(name), shownValue(value)]),
+  );
+}
+
+/**
+ * Records of a JSON output as a table with these fields; default: those of the first record.
+ *
+ * @param none in place of a table without records
+ */
+export function listTable<Row extends object>(
+  records: readonly Row[],
+  columns: readonly (keyof Row & string)[] = Object.keys(records[0] ?? {}) as (keyof Row & string)[],
+  none?: string,
+): string {
+  if (none !== undefined && records.length === 0) return none;
+  return table([
+    columns.map(titleOf),
+    ...records.map((record) => columns.map((column) => shownValue(record[column]))),
+  ]);
+}
+
+function titleOf(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+function shownValue(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return formatNumber(value);
+  if (value instanceof Date) return `${minuteOf(value)} UTC`;
+  if (Array.isArray(value)) return value.map(shownValue).join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

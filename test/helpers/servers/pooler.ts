@@ -14,16 +14,10 @@ export interface Pooler {
  *
  * @param mode `session`: each client has a session of its own; `transaction`: all clients share one session, and each
  *   transaction can be another client's
- * @param mostSessions further clients are connected, and their statements wait for a session
  */
-export async function startPooler(
-  databaseUrl: string,
-  mode: 'session' | 'transaction',
-  mostSessions = Infinity,
-): Promise<Pooler> {
+export async function startPooler(databaseUrl: string, mode: 'session' | 'transaction'): Promise<Pooler> {
   const sessions: Promise<Session>[] = [];
   const open = (): Promise<Session> => {
-    if (sessions.length >= mostSessions) return new Promise(() => {});
     const session = openSession(databaseUrl);
     sessions.push(session);
     return session;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { countCalls } from '../../../src/worker.ts';
+import { observeCalls } from '../../../src/worker.ts';
 import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds, ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
@@ -173,7 +173,7 @@ describe('the endpoint', () => {
 
   it('the metrics count calls by result, and failures by type', async () => {
     const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
-    const observe = countCalls(fixture.process);
+    const observe = observeCalls(fixture.process, undefined)!;
     await observe(endpoint, () => Promise.resolve('an answer'));
     const refusal = new ServiceFailure('rate-limited', { endpoint, httpStatus: 429 });
     await expect(observe(endpoint, () => Promise.reject(refusal))).rejects.toBe(refusal);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { outputs } from '../../../src/outputs/outputs.ts';
-import { loaders } from '../../../src/cli/command-loaders.ts';
+import { loaders } from '../../../src/cli/program.ts';
 
 /** They serve until they are stopped, or write what they are asked for in a format of its own. */
 const withoutFacts = ['worker', 'receiver', 'codec-server', 'sandbox', 'dev', 'report', 'export'];

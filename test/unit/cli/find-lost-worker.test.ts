@@ -9,14 +9,14 @@ function sessionWhoseTemporalFailsWith(error: unknown): Session {
     },
   };
   return {
-    stack: { temporal: { address: 'temporal:7233', embedded: false } },
+    config: { temporalAddress: 'temporal:7233' },
     temporal: async () => client,
   } as unknown as Session;
 }
 
 it.each([4, 14])('a waiting command says that Temporal does not answer (gRPC code %i)', async (code) => {
   const session = sessionWhoseTemporalFailsWith({ code, details: 'no connection' });
-  expect(await findLostWorker(session)).toContain('Temporal does not answer');
+  expect(await findLostWorker(session)).toMatchObject({ reason: 'Temporal does not answer' });
 });
 
 it('a waiting command says nothing of workers if Temporal does not allow the question', async () => {

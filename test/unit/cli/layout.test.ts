@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { describeFields, rendered, table } from '../../../src/cli/terminal/layout.ts';
+import { describeFields, rendered, table } from '../../../src/cli/terminal/output.ts';
 
 it('table() formats as many rows as the warehouse has', () => {
   const rows = Array.from({ length: 150_000 }, () => ['']);

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loaders } from '../../../src/cli/command-loaders.ts';
+import { loaders } from '../../../src/cli/program.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { settingNames } from '../../../src/config/settings-schema.ts';
 

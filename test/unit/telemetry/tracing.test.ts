@@ -1,6 +1,6 @@
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { expect, it } from 'vitest';
-import { traceCalls } from '../../../src/worker.ts';
+import { observeCalls } from '../../../src/worker.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { Tracing } from '../../../src/telemetry/tracing.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
@@ -10,7 +10,7 @@ const endpoint = { name: 'POST /people/bulk_match', paid: true };
 function traced() {
   const exporter = new InMemorySpanExporter();
   const tracing = new Tracing(new SimpleSpanProcessor(exporter), '1.2.3');
-  return { tracing, call: traceCalls(tracing), spans: () => exporter.getFinishedSpans() };
+  return { tracing, call: observeCalls(undefined, tracing)!, spans: () => exporter.getFinishedSpans() };
 }
 
 it('activities of one workflow are one trace, on any process', async () => {
