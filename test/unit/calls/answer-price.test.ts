@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
-import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
-import { priceOfAnswer, type AnswerPrice } from '../../../src/calls/answers/store-answer.ts';
+import {
+  type AnswerToRecord,
+  priceOfAnswer,
+  type AnswerPrice,
+} from '../../../src/calls/answers/store-answer.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
-import { answerWith } from '../../helpers/warehouse/answer-with.ts';
+import { answerWith } from '../../helpers/warehouse/answers.ts';
 
 const person: Person = { id: 'p-1', first_name: 'Ada', last_name: 'Novak' };
 const company: Person = { organization: { name: 'Orbit' } };

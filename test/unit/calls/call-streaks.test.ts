@@ -43,11 +43,3 @@ it('CallStreaks waits again for two minutes in a later outage', () => {
   streak.end('run');
   expect(streak.pauseOfUnsent()).toEqual({ milliseconds: 500, isFirst: true });
 });
-
-it('CallStreaks waits again for two minutes once a call was sent, also if the service refused the call', () => {
-  const streak = new CallStreaks();
-  streak.pauseOfUnsent();
-  vi.advanceTimersByTime(121_000);
-  streak.endUnsent();
-  expect(streak.pauseOfUnsent()).toEqual({ milliseconds: 500, isFirst: true });
-});

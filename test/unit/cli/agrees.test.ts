@@ -47,10 +47,3 @@ it.each([
 ])('agrees() reads %s as no answer', async (_name, typed) => {
   expect(await answerTo(typed)).toBeUndefined();
 });
-
-it('agrees() waits no longer than its limit', async () => {
-  const waits = new AbortController();
-  const answer = agrees('spend it?', waits.signal);
-  waits.abort();
-  expect(await answer).toBeUndefined();
-});

@@ -16,18 +16,6 @@ it('describeMapping() lists the columns with a field in the order of the file, t
   );
 });
 
-it('describeMapping() tells columns of one name apart by their numbers', () => {
-  expect(described(['Mail', 'Mail'], { 'Mail (column 2)': 'email' })).toBe(
-    ['read as crm:', '  Mail (column 2)  →  email', '  not used to find people: Mail'].join('\n'),
-  );
-});
-
-it('describeMapping() names twenty columns without a field, and counts the others', () => {
-  const header = Array.from({ length: 5_000 }, (_, column) => `Note ${column + 1}`);
-  const lines = described(['Mail', ...header], { Mail: 'email' }).split('\n');
-  expect(lines.at(-1)).toMatch(/^ {2}not used to find people: Note 1, .+, Note 20 and 4,980 more$/);
-});
-
 it('describeMapping() says which answer of an opt-out column excludes a contact', () => {
   const header = ['Email Opt In', 'Email Opt Out', 'Consent date', 'State'];
   const mapping = Object.fromEntries(header.map((name) => [name, 'opted_out']));

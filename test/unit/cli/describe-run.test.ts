@@ -3,9 +3,8 @@ import { approvalQuestion, describePlan } from '../../../src/cli/run/describe-pl
 import * as run from '../../../src/cli/run/describe-run.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import { outcomes as allOutcomes } from '../../../src/domain/runs/outcome.ts';
-import { testSpec } from '../../helpers/warehouse/rows.ts';
 import { facts as anyFacts, plan as anyPlan } from '../../helpers/outputs/run-facts.ts';
+import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 const { options } = testSpec();
 
@@ -21,16 +20,6 @@ const plan: PlanSummary = {
   expectation: { low: '0', high: '10', calls: 3, source: 'hubspot', assumption: null },
   etaSeconds: 8,
 };
-
-it('a plan lists rows that are not asked for in the order of the outcomes, whatever the order of the JSON', () => {
-  const text = describePlan(
-    { ...plan, dropped: { fresh: 4, duplicate: 3, suppressed: 12, no_identifier: 2 } },
-    options,
-  );
-  expect([...text.matchAll(/not asked for: (\w+)/gu)].map(([, outcome]) => outcome)).toEqual(
-    allOutcomes.filter((name) => ['fresh', 'duplicate', 'suppressed', 'no_identifier'].includes(name)),
-  );
-});
 
 it.each([
   [
@@ -57,14 +46,6 @@ it.each([
     expect(text.split('\n').at(-1)).toMatch(line);
   },
 );
-
-it('the plan of a run with phones says that it pays again for people whom an earlier call found, and why', () => {
-  const note = 'paid for again: 3 people, because the record is\n  no longer fresh, or because phones';
-  const known = { ...plan, foundBefore: 3 };
-  expect(describePlan(known, { ...options, reveal: ['phone'] })).toContain(note);
-  expect(describePlan(plan, { ...options, reveal: ['phone'] })).not.toContain(note);
-  expect(describePlan(known, options)).not.toContain(note);
-});
 
 it('the plan of a run shows its options as the flags that set them', () => {
   const chosen = { ...options, maxCredits: '500', reveal: ['phone'], onUnknown: 'retry' } as const;
@@ -105,14 +86,6 @@ it('a run with calls of unknown cost names the command that decides on them', ()
   expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then settle or release each');
 });
 
-it('the summary of a run with mismatched, malformed or rejected rows has the command that lists their reasons', () => {
-  expect(describeRun(facts)).not.toContain('reasons of rows');
-  for (const outcomes of [{ identity_mismatch: 3 }, { malformed: 1 }, { rejected: 2 }])
-    expect(describeRun({ ...facts, outcomes })).toContain(
-      `enrich sql -c "select row_number, outcome, reason from run_rows where run_id = 'run-1' and outcome in`,
-    );
-});
-
 it('the summary of a run says when the next poll is due, and that late results came only by poll', () => {
   const awaiting = { ...facts.late_results, awaited: 2, arrived: 3, polled: 3 };
   const text = describeRun({
@@ -127,46 +100,10 @@ it('the summary of a run says when the next poll is due, and that late results c
   expect(byWebhook).not.toContain('next poll');
 });
 
-it('the summary of a run says that the sandbox invented its people, or names the service', () => {
-  expect(describeRun({ ...facts, service: 'sandbox' })).toMatch(/service +the sandbox \(invented people/);
-  expect(describeRun(facts)).toMatch(/service +https:\/\/api.acme.example\/api\/v1/);
-});
-
-it('the summary of a run says what its plan expected', () => {
-  const expected_credits = { expected: '28', low: '25', high: '100' };
-  expect(describeRun({ ...facts, expected_credits })).toContain(
-    'the plan expected 28 credits, between 25 and 100',
-  );
-});
-
-it('the summary of a run whose plan has no calls names no expected credits', () => {
-  const expected_credits = { expected: '0', low: '0', high: '0' };
-  expect(describeRun({ ...facts, expected_credits })).not.toContain('the plan expected');
-});
-
 it('a run whose lost calls are decided on names the run that asks again, and no decision', () => {
   const decided = describeRun({ ...facts, credits: { ...facts.credits, settled: '41', unknown: '0' } });
   expect(decided).toContain('the answers for 20 rows were lost');
   expect(decided).not.toContain('enrich attempts');
-});
-
-it('a paused run with calls of unknown cost shows its pause reason and what to decide', () => {
-  const paused: RunFacts = {
-    ...facts,
-    status: 'paused',
-    reason_type: 'manual',
-    reason: 'paused by ada',
-    next: 'resume',
-  };
-  const text = describeRun(paused);
-  expect(text).toContain('paused by ada');
-  expect(text).toContain('20 credits stay held');
-});
-
-it('a finished run without a decision names the report and the export', () => {
-  const done = { ...anyFacts, outcomes: { enriched: 3 } };
-  expect(describeRun(done)).toContain('next: enrich report run-1; enrich export --run run-1');
-  expect(describeRun(facts)).not.toContain('enrich report');
 });
 
 it.each([

@@ -28,10 +28,6 @@ it('writeBytes() shows control characters of rows as text on a terminal, whereve
   expect(await written(pieces, true)).toBe('Zoë,\\u001b[2J\\u009b31m\\u202e\n');
 });
 
-it('writeBytes() leaves rows unchanged for a program', async () => {
-  expect(await written([Buffer.from(cells)], false)).toBe(cells);
-});
-
 it.each([
   [
     { level: 'warn', attemptId: 'at-17', people: 10, httpStatus: 500, msg: 'a call failed' },

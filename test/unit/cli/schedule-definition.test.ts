@@ -5,7 +5,7 @@ import {
   type ScheduleDefinition,
   type ScheduleFlags,
 } from '../../../src/cli/schedule/schedule-definition.ts';
-import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
+import { unsetOptions } from '../../helpers/warehouse/rows.ts';
 
 interface Given extends Partial<ScheduleFlags> {
   readonly name?: string;

@@ -1,10 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  describeList,
-  describeSchedule,
-  factsOf,
-  type ScheduleFacts,
-} from '../../../src/cli/schedule/schedule-view.ts';
+import { describeSchedule, factsOf, type ScheduleFacts } from '../../../src/cli/schedule/schedule-view.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import type { KnownSchedule } from '../../../src/cli/schedule/schedule-server.ts';
 
@@ -21,13 +16,6 @@ const facts: ScheduleFacts = {
 const lastTime = (status: string, summary: string): ScheduleFacts['recent'] => [
   { scheduled_at: '2026-11-21T01:00:00Z', workflow_id: 'nightly', status, summary, runs: [] },
 ];
-
-it.each([
-  [true, 'CRM migration', 'nightly: paused (CRM migration)'],
-  [false, 'resumed', 'nightly: on'],
-])('describeSchedule() shows the note of a paused schedule alone: %s, %s', (paused, note, line) => {
-  expect(describeSchedule({ ...facts, paused, note }).split('\n')[0]).toBe(line);
-});
 
 it('describeSchedule() shows times in the time zone of the schedule, and names the zone', () => {
   const text = describeSchedule({ ...facts, recent: lastTime('paused', 'no credits') });
@@ -52,17 +40,4 @@ it.each([
     },
   } as unknown as KnownSchedule;
   expect(await factsOf({} as Session, known)).toMatchObject({ paused, next });
-});
-
-it.each<[string, Partial<ScheduleFacts>, string]>([
-  ['is paused', { paused: true, note: 'CRM migration' }, 'CRM migration'],
-  ['failed', { recent: lastTime('failed', 'no file') }, 'no file'],
-  ['has no worker', { recent: lastTime('waiting', 'no worker') }, 'no worker'],
-])('describeList() says why a schedule %s, and nothing of one that works', (_what, changes, why) => {
-  const [, changed, good] = describeList([
-    { ...facts, ...changes },
-    { ...facts, name: 'weekly' },
-  ]).split('\n');
-  expect(changed).toMatch(new RegExp(` ${why}$`));
-  expect(good).toMatch(/ -$/);
 });

@@ -64,17 +64,6 @@ it('GroupCommit rejects a whole group without another try where the database is 
   expect(commits).toHaveLength(2);
 });
 
-it('GroupCommit rejects a whole group without another try where the error is none of the database', async () => {
-  const { groups, commits } = groupsOf();
-  const results = Promise.allSettled(['a', 'b', 'c'].map((item) => groups.commit(item)));
-  commits[0]!.end();
-  await settled();
-  // Thrown after the commit: another try would commit the items twice.
-  commits[1]!.fail(new TypeError('an answer of the database has an unexpected form'));
-  expect(await results).toMatchObject([{ value: 'A' }, { status: 'rejected' }, { status: 'rejected' }]);
-  expect(commits).toHaveLength(2);
-});
-
 it('GroupCommit ends a group at its number of items and at its bytes, but commits a larger item alone', async () => {
   const { groups, commits, itemsOf } = groupsOf({ longestGroup: 2, bytesPerGroup: 4 });
   const items = ['a', 'b', 'c', 'd', 'far too long', 'eee', 'ff'];

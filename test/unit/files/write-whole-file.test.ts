@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -8,14 +8,6 @@ import { writeWholeFile } from '../../../src/files/write-whole-file.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const folder = temporaryFolder();
-
-it('writeWholeFile() replaces an earlier file and leaves nothing beside it', async () => {
-  const path = join(folder, 'contacts.csv');
-  writeFileSync(path, 'old');
-  await writeWholeFile(Readable.from(['new']), path);
-  expect(readFileSync(path, 'utf8')).toBe('new');
-  expect(readdirSync(folder)).toEqual(['contacts.csv']);
-});
 
 it('writeWholeFile() leaves a complete file at any moment when two commands write it at once', async () => {
   const path = join(folder, 'twice.csv');

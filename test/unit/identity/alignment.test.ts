@@ -26,11 +26,6 @@ const adaPerson: Person = {
   email: 'ada.novak@orbit.example',
 };
 const benPerson: Person = { id: 'p-ben', name: 'Ben Okoro', organization: { name: 'Fjord and Sons, Inc.' } };
-const cleoPerson: Person = {
-  id: 'p-cleo',
-  name: 'Cleo Marsh',
-  proflink_url: 'https://www.linkedin.com/in/cleo-marsh/',
-};
 const stranger: Person = {
   id: 'p-x',
   name: 'Xavier Quill',
@@ -50,23 +45,6 @@ function align(asked: Identity[], matches: (Person | null)[]): string[] {
 }
 
 describe('an answer is given to the rows by evidence', () => {
-  const all = ['p-ada by email', 'p-ben by name_and_organization', 'p-cleo by profile_url'];
-
-  it('people in the order of the rows go to their rows', () =>
-    expect(align([ada, ben, cleo], [adaPerson, benPerson, cleoPerson])).toEqual(all));
-
-  it('people in another order go to their rows', () =>
-    expect(align([ada, ben, cleo], [cleoPerson, adaPerson, benPerson])).toEqual(all));
-
-  it('people go to their rows beside misses as null', () =>
-    expect(align([ada, ben, cleo], [null, benPerson, null])).toEqual(['not_found', all[1], 'not_found']));
-
-  it('people go to their rows when misses are dropped', () =>
-    expect(align([ada, ben, cleo], [benPerson])).toEqual(['not_found', all[1], 'not_found']));
-
-  it('an answer without people gives no row a person', () =>
-    expect(align([ada, ben], [])).toEqual(['not_found', 'not_found']));
-
   it('people go to their rows beside a stub for a miss', () =>
     expect(align([ada], [{ id: 'p-stub', organization: { name: 'Orbit' } }])).toEqual(['not_found']));
 
@@ -77,9 +55,6 @@ describe('an answer is given to the rows by evidence', () => {
     const person = { ...adaPerson, email: 'email_not_unlocked@domain.com', organization: { name: 'Orbit' } };
     expect(align([ada], [person])).toEqual(['p-ada by name_and_organization']);
   });
-
-  it('a person who comes twice goes to the row once', () =>
-    expect(align([ada, ben], [adaPerson, adaPerson])).toEqual([all[0], 'not_found']));
 
   it('a person who comes twice without an id goes to the row once', () => {
     const person = { ...adaPerson, id: null };
@@ -116,12 +91,6 @@ describe('a stranger', () => {
         [{ id: 'p-i', name: 'Ivo Brandt', email: 'info@orbit.example' }],
       ),
     ).toEqual(['not_found', 'identity_mismatch']));
-
-  it('a stranger beside the people changes nothing for them', () =>
-    expect(align([ada, ben], [stranger, adaPerson, benPerson])).toEqual([
-      'p-ada by email',
-      'p-ben by name_and_organization',
-    ]));
 });
 
 describe('identifiers', () => {
@@ -135,9 +104,6 @@ describe('identifiers', () => {
 
   it('an agreeing address is not enough if first and last name both differ', () =>
     expect(align([ada], [{ ...stranger, email: ada.email! }])).toEqual(['identity_mismatch']));
-
-  it('a new last name is accepted with an agreeing address', () =>
-    expect(align([ada], [{ ...adaPerson, last_name: 'Keller' }])).toEqual(['p-ada by email']));
 
   it('a shared address is no evidence by itself', () =>
     expect(
@@ -262,11 +228,6 @@ describe('without an agreeing identifier', () => {
       ),
     ).toEqual(['identity_mismatch']));
 
-  it('a title is no part of a name', () =>
-    expect(
-      align([row], [{ id: 'z', name: 'Dr. Zoë Müller-Lang', organization: { name: 'Acme Robotics' } }]),
-    ).toEqual(['z by name_and_organization']));
-
   it('two namesakes who fit one row are given to neither', () => {
     const one = { id: 'z1', name: 'Zoë Müller-Lang', organization: { name: 'Acme Robotics' } };
     expect(align([row], [one, { ...one, id: 'z2' }])).toEqual(['identity_mismatch']);
@@ -315,11 +276,6 @@ describe('a name alone', () => {
     expect(alignment.quarantined).toEqual([{ matchIndex: 0, reason: 'only the name agrees' }]);
     expect(align([ben, freelancer], [person, null])).toEqual(['not_found', 'identity_mismatch']);
   });
-
-  it('a name alone is not accepted if the row states an unconfirmed employer', () =>
-    expect(align([{ ...freelancer, organizationName: 'Orbit' }], [{ id: 'a', name: 'Ada Novak' }])).toEqual([
-      'identity_mismatch',
-    ]));
 
   it('a name is accepted with a free-mail address among the person’s personal addresses', () =>
     expect(align([freelancer], [{ ...person, personal_emails: ['x@gmail.com', 'Ada77@Gmail.com'] }])).toEqual(

@@ -31,9 +31,3 @@ it('namesNewEmployer() compares no name that the former employer has as well', (
   expect(namesNewEmployer({ organizationName: 'Acme' }, alike)).toBe(false);
   expect(namesNewEmployer({ organizationName: 'Acme', email: 'ada@acme.com' }, alike)).toBe(true);
 });
-
-it('namesNewEmployer() compares names if the service states no domains', () => {
-  const named = { from: { name: 'Acme', domain: null }, to: { name: 'Orbit', domain: null } };
-  expect(namesNewEmployer({ organizationName: 'Orbit', email: 'ada@orbit.example' }, named)).toBe(true);
-  expect(namesNewEmployer({ organizationName: 'Acme', email: 'ada@acme.example' }, named)).toBe(false);
-});

@@ -80,11 +80,6 @@ describe('a delivered number', () => {
     expect(JSON.stringify(kept)).not.toMatch(/\\u0000|\\ud800/);
     expect(kept).toMatchObject({ position: 0 });
   });
-
-  it('a delivered number is not cut in the middle of a character', () => {
-    const [kept] = readPhones([delivered({ rawNumber: `+${'𝟙'.repeat(300)}` })]);
-    expect(kept?.number.isWellFormed()).toBe(true);
-  });
 });
 
 it.each(cases.ranks as [string, Partial<Phone>, object][])('rankPhone() ranks %s', (_, given, ranks) =>

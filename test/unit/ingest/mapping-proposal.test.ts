@@ -46,10 +46,6 @@ it.each(['Mailing street', 'Email confirmed', 'Domainname alt', 'LinkedIn connec
   },
 );
 
-it('proposeColumns() proposes an empty column by its name', () => {
-  expect(proposeColumns(['Work mail'], [[''], ['']])).toEqual(['email']);
-});
-
 it.each(cases.colleagues)('proposeColumns() never proposes %s, which names a colleague', (name) => {
   const people = ['mira.berg@orbit.example', 'jon.lund@orbit.example', 'eva.roth@orbit.example'];
   for (const cells of [people, ['Mira Berg', 'Jon Lund', 'Eva Roth'], ['u-1', 'u-2', 'u-3']])
@@ -133,21 +129,6 @@ describe('a mapping file that cannot be meant', () => {
       });
     },
   );
-
-  it('a mapping file with some empty, unreadable or repeated cells is accepted', async () => {
-    const some = [
-      '1,,a@acme.example',
-      '1,n/a,no',
-      '2,-,b@acme.example',
-      '2,unknown,',
-      '3,,',
-      '3,,c@acme.example',
-    ];
-    const mapping = { columns: { contact_id: 'Nr', profile_url: 'Profil', email: 'Post' } };
-    await expect(
-      openExport(file(`Nr,Profil,Post\n${some.join('\n')}\n`), { mapping }),
-    ).resolves.toBeDefined();
-  });
 });
 
 it('proposedMapping() names a column by its number if its name is repeated, missing or like a person', () => {

@@ -38,13 +38,6 @@ it('wake-ups wake a run a second after its first delivery', async () => {
   expect(rung).toEqual({ a: [1] });
 });
 
-it('wake-ups combine all deliveries that come within the pause', async () => {
-  const { wakes, rung } = wakeUps();
-  for (let delivery = 0; delivery < 200; delivery += 1) wakes.stored('a');
-  await vi.advanceTimersByTimeAsync(minute);
-  expect(rung['a']).toHaveLength(1);
-});
-
 it('wake-ups come after pauses that double, up to five minutes, while deliveries continue', async () => {
   const { wakes, rung } = wakeUps();
   await deliver(wakes, 'a', second, 30 * minute);
@@ -52,21 +45,6 @@ it('wake-ups come after pauses that double, up to five minutes, while deliveries
   expect(pauses.slice(0, 5)).toEqual([1, 2, 4, 8, 16]);
   expect(Math.max(...pauses)).toBe(300);
   expect(pauses.slice(9, -1).every((pause) => pause === 300)).toBe(true);
-});
-
-it('wake-ups are some ten for a hundred deliveries within ten minutes', async () => {
-  const { wakes, rung } = wakeUps();
-  await deliver(wakes, 'a', 6 * second, 10 * minute);
-  await vi.advanceTimersByTimeAsync(10 * minute);
-  expect(rung['a']!.length).toBeLessThanOrEqual(10);
-});
-
-it('wake-ups never leave a delivery without a later one', async () => {
-  const { wakes, rung } = wakeUps();
-  await deliver(wakes, 'a', 7 * second, 10 * minute);
-  const last = 10 * 60 - 7;
-  await vi.advanceTimersByTimeAsync(5 * minute);
-  expect(rung['a']!.at(-1)).toBeGreaterThanOrEqual(last);
 });
 
 it('wake-ups keep one run from waiting for another', async () => {
@@ -106,19 +84,6 @@ it('wake-ups for waiting runs are sent at once when they are closed', async () =
   await wakes.close();
   await vi.advanceTimersByTimeAsync(30 * minute);
   expect(rung).toEqual({ woken: [1], waiting: [1] });
-});
-
-it('wake-ups that fail during closing are abandoned', async () => {
-  const { wakes, rung } = wakeUps(async () => {
-    await Promise.resolve();
-    throw new Error('Temporal is away');
-  });
-  wakes.stored('a');
-  vi.advanceTimersByTime(second);
-  wakes.stored('b');
-  await wakes.close();
-  await vi.advanceTimersByTimeAsync(30 * minute);
-  expect(rung).toEqual({ a: [1], b: [1] });
 });
 
 it('wake-ups end their closing in time while Temporal does not answer', async () => {

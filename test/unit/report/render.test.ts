@@ -21,21 +21,6 @@ describe('the report for a terminal', () => {
     expect(text).toMatch(/contact\s+1,000\s+1,840\.5\s+1\.84/);
   });
 
-  it('the terminal report says how many contacts have lost their person, and why', () => {
-    expect(text).toMatch(/another contact could be this person as well\s+3\n/);
-  });
-
-  it('the terminal report says below the late results that held credits wait for results past their deadline', () => {
-    const { calls, late_results: late } = reportWith();
-    const overdue = reportWith({
-      calls: { ...calls, by_status: { awaiting: 6 } },
-      late_results: { ...late, expired: 6 },
-    });
-    const section = renderReport(overdue, 'terminal').replaceAll(/\s+/g, ' ').split('Late results ----')[1];
-    expect(section).toContain('6 calls got no late results before the deadline.');
-    expect(section).toContain('their credits stay held');
-  });
-
   it('the terminal report shows control characters of a file name as text', () => {
     const hostile = renderReport(reportWith({ run: { ...run, file: 'a\u001B[2J\u0007\n.csv' } }), 'terminal');
     expect(hostile).toContain('a\\u001b[2J\\u0007\\n.csv');

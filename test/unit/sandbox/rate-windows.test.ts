@@ -13,23 +13,6 @@ it('a rate window of the sandbox begins with the first request and has a fixed e
   expect(refusals).toEqual([undefined, undefined, 1, undefined]);
 });
 
-it('a rate window of the sandbox belongs to one endpoint', () => {
-  const rates = windows('1/10s');
-  expect(['/a', '/b', '/a'].map((path) => rates.count(path, start)?.seconds)).toEqual([
-    undefined,
-    undefined,
-    10,
-  ]);
-});
-
-it('a rate window of the sandbox does not begin when it is only read', () => {
-  const rates = windows('1/minute');
-  rates.usage('/a', start - 59_000);
-  rates.headers('/a', start - 59_000);
-  rates.count('/a', start);
-  expect(rates.count('/a', start + 59_000)).toBeDefined();
-});
-
 it('a refused call takes no slot of any rate window of the sandbox', () => {
   const rates = windows('1/minute,10/hour');
   for (let call = 0; call < 5; call += 1) rates.count('/a', start);

@@ -124,13 +124,6 @@ describe.each<[string, Credential]>([
     expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
   });
 
-  it('an unchanged access token is not sent again', async () => {
-    const { sent, transport } = refusing(() => {});
-    const refused = ask(clientOf(transport, credential));
-    await expect(refused).rejects.toMatchObject({ type: 'unauthorized', disposition: 'pause' });
-    expect(tokensOf(sent)).toEqual(['token-1']);
-  });
-
   it('the access token is not read again after another refusal', async () => {
     const { sent, transport } = accepting('token-2', { error_code: 'ACCOUNT_INACTIVE' });
     await expect(ask(clientOf(transport, credential))).rejects.toMatchObject({
@@ -142,13 +135,6 @@ describe.each<[string, Credential]>([
 
 describe('a renewed access token', () => {
   const credential = { kind: 'access-token', command } as const;
-
-  it('a renewed access token is kept: one reading before a refusal, and one after it', async () => {
-    const { transport } = accepting('token-2');
-    const client = clientOf(transport, credential);
-    for (let call = 0; call < 3; call += 1) await ask(client);
-    expect(timesRead()).toBe(2);
-  });
 
   it('a renewed access token is read once for calls that were refused at the same time', async () => {
     const { sent, transport } = accepting('token-2');

@@ -147,13 +147,6 @@ it('match() reads the person and the exact request id', async () => {
   });
 });
 
-it.each([{ person: null }, {}, { person: {} }, { person: { id: null, name: null, organization: null } }])(
-  'match() reads no person from %o',
-  async (body) => {
-    expect((await clientOf(carrying(body).transport).match({ person: mira })).person).toBeUndefined();
-  },
-);
-
 const poll = (body: unknown, status?: number) => clientOf(carrying(body, status).transport).poll('-7049');
 
 it.each(cases.pending)('poll() is pending with a 404 that says so: %o', async (body) => {
@@ -189,14 +182,6 @@ it.each([{}, { error_details: { code: 'WEBHOOK.RESULT.REMOVED' } }])(
     expect(await poll(body, 410)).toMatchObject({ state: 'gone', code: 'request_id_expired' });
   },
 );
-
-it.each([
-  ['result_pending', 'WEBHOOK.STATE.NOT_READY'],
-  ['other', 'WEBHOOK.STATE.RESULT_PENDING'],
-])('poll() is pending with %s at the root and %s in error_details', async (older, newer) => {
-  const answer = await poll({ error_code: older, error_details: { code: newer } }, 404);
-  expect(answer).toMatchObject({ state: 'pending' });
-});
 
 it.each([
   [401, 'pause'],

@@ -6,7 +6,6 @@ const read = (body: unknown) =>
 
 const phone = { raw_number: '(555) 010-0123', sanitized_number: '+15550100123', position: 0 };
 const asRead = { rawNumber: '(555) 010-0123', sanitizedNumber: '+15550100123', position: 0 };
-
 describe('the body of a native phone reveal', () => {
   const body = {
     status: 'success',
@@ -77,15 +76,6 @@ describe('the body of a native phone reveal', () => {
     const documented = { ...phone, type: 'home', status: 'no_status', dnc_status: 'listed' };
     expect(read({ people: [{ id: 'p1', phone_numbers: [documented] }] })?.people[0]?.phones).toEqual([
       { ...asRead, type: 'home', status: 'no_status', dncStatus: 'listed', confidence: undefined },
-    ]);
-  });
-
-  it('the body of a native phone reveal keeps a phone whose other fields are of other types', () => {
-    const odd = { ...phone, position: 'first', type_cd: 7, status_cd: {} };
-    expect(
-      read({ people: [{ id: 'p1', phone_numbers: [odd, 'no phone', null] }] })?.people[0]?.phones,
-    ).toMatchObject([
-      { sanitizedNumber: '+15550100123', position: undefined, type: undefined, status: undefined },
     ]);
   });
 });

@@ -107,12 +107,6 @@ describe('mapFailure', () => {
     expect([map(422, body).disposition, map(422, body).mayHaveBeenBilled]).toEqual(['reject', false]);
   });
 
-  it('mapFailure() reads a 401 in plain text', () => {
-    expect(map(401, 'Invalid access credentials.', { 'content-type': 'text/plain' }).type).toBe(
-      'unauthorized',
-    );
-  });
-
   it.each(cases.twoCodes as [number, string, string, string][])(
     'mapFailure() decides %d with %s at the root and %s in error_details by both',
     (status, older, newer, type) => {
@@ -143,14 +137,6 @@ describe('mapFailure', () => {
     expect(failure.retryAfterSeconds).toBe(90);
     failure.leaveOutQuotes({ texts: [], credential: [] });
     expect(failure.advice).toEqual(['Wait (retry-after)']);
-  });
-
-  it.each<[string, object]>([
-    ['has no label', { retry_after_seconds: 30 }],
-    ['has a label that is no text', { label: null, retry_after_seconds: 30 }],
-    ['writes the seconds as text', { label: 'Wait', retry_after_seconds: '30' }],
-  ])('mapFailure() reads the pause of a suggestion that %s', (_, suggestion) => {
-    expect(map(429, { error_details: { suggestions: [suggestion] } }).retryAfterSeconds).toBe(30);
   });
 
   it('mapFailure() reports the rate windows of a refusal', () => {
