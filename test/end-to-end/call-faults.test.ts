@@ -154,57 +154,6 @@ describe('with one call at a time', () => {
     expect(system.sandbox.log.bill().billedAgain).toEqual({});
     await expectPromisesKept(system);
   });
-
-  describe('a price that the service did not announce', () => {
-    it('a price above the reservation is recorded, and no call follows until an operator resumes', async () => {
-      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, to: 3, price: 30 }] });
-      const paused = await system.here(['run', system.sample(60), '--yes', '--json']);
-      expect(paused.code).toBe(3);
-      expect(paused.facts()).toMatchObject({
-        status: 'paused',
-        calls: 2,
-        reason: expect.stringContaining('billed more'),
-      });
-      await expectPromisesKept(system);
-      const resume = ['resume', paused.facts().run_id, '--json'];
-      // The service still bills more: a resumed run sends one call.
-      expect((await system.here(resume)).facts()).toMatchObject({
-        status: 'paused',
-        calls: 3,
-        reason_type: 'service.overbilled',
-      });
-      await expectPromisesKept(system);
-      const resumed = (await system.here(resume)).facts();
-      expect(resumed).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-      expect(sum(resumed.outcomes)).toBe(60);
-      await expectPromisesKept(system);
-    });
-  });
-
-  describe('workers that ask another service than a run was ordered for', () => {
-    const elsewhere = (): Record<string, string> => ({
-      ENRICHMENT_BASE_URL: system.sandbox.baseUrl.replace('127.0.0.1', 'localhost'),
-    });
-
-    // The worker of the tests above asks the first service.
-    it('workers of another service send nothing of a run that already has answers', async () => {
-      system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] });
-      const paused = (await system.here(['run', system.sample(30), '--yes', '--json'])).facts();
-      await system.startWorker(elsewhere());
-      system.sandbox.faults.set({});
-      const before = system.sandbox.log.bill().calls;
-      const resumed = (await system.here(['resume', paused.run_id, '--json'], elsewhere())).facts();
-      expect(resumed).toMatchObject({
-        status: 'paused',
-        reason: expect.stringContaining('this run belongs to the service'),
-      });
-      expect(system.sandbox.log.bill().calls).toBe(before);
-      await system.startWorker();
-      expect((await system.here(['resume', paused.run_id, '--json'])).facts()).toMatchObject({
-        status: 'finished',
-      });
-    });
-  });
 });
 
 /** Last: people of these calls may be in the export of another test, which then asks for them again. */

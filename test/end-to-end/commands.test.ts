@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import { inEncoding } from '../helpers/exports/in-encoding.ts';
+import { inEncoding } from '../helpers/exports/export-file.ts';
 import { takenPort } from '../helpers/servers/ports.ts';
 import { startScriptedServer } from '../helpers/servers/scripted-server.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';

@@ -1,9 +1,7 @@
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 import type { ImportManifest } from '../../src/export/crm-import/export-for-crm.ts';
-import { importFolder, importerRules } from '../helpers/exports/crm-importers.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
 const system = await TestSystem.ofFile({ latency: 20, worker: true });
@@ -23,46 +21,6 @@ async function exportFor(...flags: readonly string[]): Promise<ImportManifest> {
 }
 
 describe('enrich export --for hubspot', () => {
-  it('enrich export --for hubspot writes files that fill blank cells in HubSpot and change no other cell', async () => {
-    const file = system.sample(60);
-    const run = (await system.here(['run', file, '--yes', '--json'])).facts();
-    const folder = join(system.directory, 'hubspot');
-    const manifest = await exportFor('--run', run.run_id, '--output', folder);
-
-    const { data } = Papa.parse<Record<string, string>>(readFileSync(file, 'utf8'), {
-      header: true,
-      skipEmptyLines: true,
-    });
-    const { fields, idHeader } = importerRules.hubspot;
-    const before = new Map(
-      data.map((row) => [
-        row[idHeader]!,
-        new Map(Object.entries(row).filter(([label, cell]) => fields.includes(label) && cell.trim() !== '')),
-      ]),
-    );
-    const after = importFolder('hubspot', folder, before);
-    let filled = 0;
-    for (const [id, record] of after) {
-      for (const [label, value] of record) {
-        const was = before.get(id)!.get(label);
-        if (was === undefined) filled += 1;
-        else expect(value).toBe(was);
-      }
-    }
-    expect(filled).toBe(manifest.decisions.filled ?? 0);
-    expect(filled).toBeGreaterThan(0);
-    const decided = Object.values(manifest.decisions).reduce((sum, count) => sum + count, 0);
-    expect(decided).toBe(manifest.contacts * fields.length);
-    expect(manifest.conflicts?.rows).toBe(decided);
-    expect(manifest.missing_columns.toSorted()).toEqual(
-      fields.filter((label) => data[0]![label] === undefined).toSorted(),
-    );
-    expect(manifest.missing_columns).not.toEqual([]);
-    expect(readdirSync(folder).sort()).toEqual(
-      ['manifest.json', 'conflicts.csv', ...manifest.parts.map((part) => part.file)].sort(),
-    );
-  });
-
   it('enrich export --for hubspot writes the same bytes again, in German, and continues after its cursor', async () => {
     const file = system.sample(20);
     const german = Object.entries(germanHeaders).reduce(

@@ -28,7 +28,7 @@ async function demoSandbox(): Promise<Witness & { readonly root: string }> {
 
 it('the whole demo runs after the cut-over, with error_details alone, and with OAuth instead of a key', async () => {
   const receiver = await startLineageReceiver();
-  const ended = await system.enrich(['demo', '--people', '250', '--json'], {
+  const ended = await system.enrich(['demo', '--people', '120', '--json'], {
     OPENLINEAGE_URL: receiver.url,
     SANDBOX_CLOCK: '2027-03-01T00:00:00Z',
     SANDBOX_CREDENTIAL: 'token',
@@ -36,7 +36,7 @@ it('the whole demo runs after the cut-over, with error_details alone, and with O
   const facts = ended.facts();
   expect(facts).toMatchObject({
     status: 'finished',
-    rows: 250,
+    rows: 120,
     credits: { reserved: '0', unknown: '0' },
     late_results: { awaited: 0, expired: 0 },
   });

@@ -132,23 +132,6 @@ describe('phones', () => {
     expect((await inbox(facts.run_id))['quarantined']).toBeUndefined();
     await expectPromisesKept(system);
   });
-
-  it('deliveries that are no result of their call are quarantined, and their credits held', async () => {
-    const deliveries = eachOnce([
-      { body: 'not-json' },
-      { body: 'cut' },
-      { body: 'empty' },
-      { people: 'foreign' },
-      { people: 'no-ids' },
-    ]);
-    system.sandbox.faults.set({ deliveries });
-    const facts = await reveal(system.sample(50), ['--reveal', 'phone'], { LATE_RESULTS_DEADLINE: '5s' });
-    expectAllUsed(deliveries);
-    expect(facts).toMatchObject({ status: 'finished', credits: { settled: '0' } });
-    expect((await inbox(facts.run_id))['applied']).toBeUndefined();
-    expect(await phonesOf(facts.run_id)).toBe(0);
-    await expectPromisesKept(system);
-  });
 });
 
 it('a result after its run is applied by the sweep, and marked late', async () => {
@@ -206,17 +189,4 @@ it('phones of a call whose answer was lost are paid for once, and reach its cont
     [facts.run_id, again.run_id],
   );
   expect(settled[0]!.credits).toBe(Number(system.sandbox.log.bill().credits) - before);
-});
-
-/** Last: here the service misstates its prices, and its bill and ours differ for good. */
-it('a delivery that bills more than was reserved is recorded and shown, and stops further calls', async () => {
-  await system.startWorker({ RATE_LIMITS: '2/1s' });
-  system.sandbox.faults.set({ deliveries: [{ credits: 'excess', from: 1, to: 1 }] });
-  // The default deadline: a run that gives its results up on a slow machine would finish.
-  const ended = await system.here(['run', system.sample(100), '--yes', '--json', '--reveal', 'phone']);
-  expect(ended.code).toBe(3);
-  const reason = expect.stringContaining('billed more for attempt');
-  expect(ended.facts()).toMatchObject({ status: 'paused', reason });
-  system.sandbox.faults.set({});
-  await system.here(['cancel', ended.facts().run_id]);
 });

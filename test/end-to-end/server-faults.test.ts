@@ -75,7 +75,7 @@ describe('a server that is killed in the middle of a run and started again', () 
 });
 
 it('a command whose embedded Temporal is killed ends, and the same command continues its run', async () => {
-  const settings = { RATE_LIMITS: '5/2s', CALL_TIMEOUT: '5s' };
+  const settings = { RATE_LIMITS: '5/2s', CALL_TIMEOUT: '5s', ENRICH_HEARTBEAT_SECONDS: '3' };
   const command = ['run', system.sample(100), '--yes', '--json'];
   const untilCalls = callsFromNow();
   const running = begin(command, settings);

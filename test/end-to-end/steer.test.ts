@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { projectFile } from '../../src/files/project-file.ts';
-import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
+import { currentDetails, expectFiguresOf } from '../helpers/temporal/play-run.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
