@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';
 import { readOpenPeople } from '../../src/calls/batches/open-people.ts';
-import { recordAnswer } from '../helpers/warehouse/record-answer.ts';
+import { recordAnswer, answerWith } from '../helpers/warehouse/answers.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { parseRetention } from '../../src/domain/runs/retention.ts';
@@ -30,7 +30,6 @@ import { installSimulatedClock, setSimulatedClock } from '../helpers/database/si
 import { openBenchDatabase } from './bench-database.ts';
 import { benchOptions } from './command-line.ts';
 import { quantile } from './quantile.ts';
-import { answerWith } from '../helpers/warehouse/answer-with.ts';
 import { testWarehouse, type TestWarehouse } from '../helpers/database/test-warehouse.ts';
 
 const wanted = benchOptions('nights', 'rows');

@@ -4,7 +4,116 @@ import { Problem } from '../../src/domain/problem.ts';
 import { readDataRecords } from '../../src/ingest/reading/data-records.ts';
 import { openExport } from '../../src/ingest/reading/open-export.ts';
 import { exportFiles } from '../helpers/exports/export-file.ts';
-import { flawedExport } from '../helpers/invented/flawed-export.ts';
+
+/** A well-formed export, and the same export with one flaw. */
+interface FlawedExport {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly text: string;
+  readonly flaw: FlawName;
+  /** Position of the row that the flaw touches, from 0. */
+  readonly row: number;
+}
+
+type FlawName = (typeof flaws)[number];
+
+/** Changes of one sign of one row; `cut`: the file ends within that row. */
+const flaws = [
+  'none',
+  'a surplus quote',
+  'a missing quote',
+  'a surplus delimiter',
+  'a missing delimiter',
+  'a missing line end',
+  'cut',
+] as const;
+
+const anyText = fc.constantFrom(
+  'Orbit',
+  'Helio Works',
+  'Größe',
+  '=1+1',
+  '00042',
+  '',
+  'Acme, Inc',
+  '5" pipe',
+  'one\ntwo',
+);
+const columns: Readonly<Record<string, (n: number) => fc.Arbitrary<string>>> = {
+  id: (n) => fc.constant(`${1000 + n}`),
+  name: () => fc.constantFrom('Ann', 'Cy', 'Eva Maria', "O'Neil", 'Nguyễn', ''),
+  email: (n) => fc.constant(`p${n}@acme.example`),
+  company: () => anyText,
+  'Marketing status': () => fc.constantFrom('Subscribed', 'Unsubscribed', ''),
+  notes: () => anyText,
+};
+
+const header = fc
+  .shuffledSubarray(Object.keys(columns), { minLength: 3 })
+  .filter((names) => names.includes('email'));
+
+/** An export of at most twelve rows with one flaw. */
+const flawedExport: fc.Arbitrary<FlawedExport> = header.chain((names) => {
+  const rowsOf = (count: number): fc.Arbitrary<string[][]> =>
+    fc.tuple(...Array.from({ length: count }, (_, n) => fc.tuple(...names.map((name) => columns[name]!(n)))));
+  return fc
+    .record({
+      rows: fc.integer({ min: 1, max: 12 }).chain(rowsOf),
+      delimiter: fc.constantFrom(',', ';', '\t'),
+      end: fc.constantFrom('\n', '\r\n'),
+      quotesAll: fc.boolean(),
+      flaw: fc.constantFrom(...flaws),
+      row: fc.nat(),
+      at: fc.nat(),
+    })
+    .map(({ rows, delimiter, end, quotesAll, flaw, row: anyRow, at }) => {
+      const row = anyRow % rows.length;
+      const written = (cell: string): string =>
+        quotesAll || /[",;\t\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+      const cells = [names, ...rows].map((record) => record.map(written));
+      const lines = cells.map((record) => record.join(delimiter) + end);
+      const above = lines.slice(0, row + 1).join('');
+      const below = lines.slice(row + 2).join('');
+      const changed = flawed(cells[row + 1]!, flaw, { delimiter, end, at });
+      const content = flaw === 'cut' ? above + changed : above + changed + below;
+      return { header: names, rows, text: content, flaw, row };
+    });
+});
+
+function flawed(
+  cells: readonly string[],
+  flaw: FlawName,
+  { delimiter, end, at }: { delimiter: string; end: string; at: number },
+): string {
+  const column = at % cells.length;
+  const line = cells.join(delimiter);
+  const without = (sign: string): string => {
+    const positions = Array.from(line.matchAll(new RegExp(sign, 'g')), ({ index }) => index);
+    const removed = positions[at % (positions.length || 1)];
+    return removed === undefined ? line : line.slice(0, removed) + line.slice(removed + 1);
+  };
+  switch (flaw) {
+    case 'none':
+      return line + end;
+    case 'a surplus quote': {
+      const place = at % (line.length + 1);
+      return `${line.slice(0, place)}"${line.slice(place)}${end}`;
+    }
+    case 'a missing quote':
+      return without('"') + end;
+    case 'a surplus delimiter':
+      return [...cells.slice(0, column), '', ...cells.slice(column)].join(delimiter) + end;
+    case 'a missing delimiter': {
+      const first = Math.min(column, cells.length - 2);
+      const joined = [...cells.slice(0, first), cells[first]! + cells[first + 1]!, ...cells.slice(first + 2)];
+      return joined.join(delimiter) + end;
+    }
+    case 'a missing line end':
+      return line;
+    case 'cut':
+      return line.slice(0, at % line.length);
+  }
+}
 
 /** The same few cases in the suite; `npm run property:reading` draws others each time. READING_SEED repeats a run. */
 const chosen = process.env['READING_CASES'];

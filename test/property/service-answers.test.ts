@@ -9,7 +9,6 @@ import {
 import { readBulkAnswer, readMatchAnswer } from '../../src/service/answers/bulk-answer.ts';
 import { failureKinds, ServiceFailure, type Endpoint } from '../../src/service/failures/failure.ts';
 import { readLateResult, readPollAnswer } from '../../src/service/answers/late-result.ts';
-import { errorOfSuccess } from '../../src/service/failures/error-of-success.ts';
 import { mapFailure, mapTransportError } from '../../src/service/failures/map-failure.ts';
 import { TransportError, type Headers, type HttpAnswer } from '../../src/service/transport.ts';
 
@@ -211,14 +210,6 @@ it('the mapping of errors does not decide by messages', () => {
           endpoint,
         ).type;
       expect(typeOf(one)).toBe(typeOf(other));
-    }),
-  );
-});
-
-it('the mapping of errors decides for any value whether it is a refusal', () => {
-  fc.assert(
-    fc.property(fc.anything(), (value) => {
-      expect(['none', 'refusal', 'partial']).toContain(errorOfSuccess(value));
     }),
   );
 });

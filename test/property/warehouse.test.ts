@@ -8,16 +8,15 @@ import { measurePrune, prune } from '../../src/privacy/prune.ts';
 import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../helpers/database/database.ts';
-import { everything } from '../helpers/database/everything.ts';
-import { sequence, type Step } from '../helpers/invented/warehouse-steps.ts';
-import { openWorlds, type World } from '../helpers/invented/warehouse-world.ts';
+import { everything } from '../helpers/database/contents.ts';
+import { sequence, type Step, openWorlds, type World } from '../helpers/invented/warehouse-world.ts';
 
 /**
  * The same few sequences in the suite; `npm run property:warehouse` draws others each time. `SEED=7 SEQUENCES=100`
  * plays a hundred sequences from seed 7 on; `SHRINK=1` makes those that fail smaller.
  */
 const chosen = process.env['SEQUENCES'];
-const sequences = Number(chosen ?? 20);
+const sequences = Number(chosen ?? 8);
 const firstSeed = Number(process.env['SEED'] ?? (chosen === undefined ? 7 : randomInt(2 ** 31)));
 const endOnFailure = process.env['SHRINK'] === undefined;
 /** Sequences that share a database; each has people, contacts and runs of its own. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { countActions } from '../helpers/temporal/temporal-actions.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
@@ -81,7 +82,7 @@ it('a run with phones loses no delivery, and its bill reconciles', { timeout: 15
       `deliveries tried ${deliveries.length}, accepted ${accepted}`,
       ...effects.map(({ status, origin, count }) => `  ${origin} ${status}: ${count}`),
       `bill ${bill.credits} (late ${bill.lateCredits}), settled ${facts.credits.settled}`,
-      `Temporal actions: ${await system.countActions(facts.run_id)}`,
+      `Temporal actions: ${await countActions(await system.temporal(), facts.run_id)}`,
     ].join('\n'),
   );
 });

@@ -4,6 +4,7 @@ import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sampleExport } from '../../src/sandbox/sample-export.ts';
+import { batchesReadyAt } from '../helpers/temporal/temporal-actions.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
@@ -245,7 +246,7 @@ async function besideNights(
     order by c.started_at`;
   const waiting: { readonly runId: string; readonly from: number; readonly to: number }[] = [];
   for (const runId of nights) {
-    for (const [batch, from] of await system.batchesReadyAt(runId)) {
+    for (const [batch, from] of await batchesReadyAt(await system.temporal(), runId)) {
       const first = rows.find((row) => row.run_id === runId && row.batch === batch);
       if (first) waiting.push({ runId, from: from + longestAdmission, to: first.at });
     }

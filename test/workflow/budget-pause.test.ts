@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { BudgetResolution } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
-import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
-import { Stage, statusOf, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
+import {
+  currentDetails,
+  expectFiguresOf,
+  Stage,
+  statusOf,
+  untilStatus,
+  untilWaitsFor,
+  waitOf,
+} from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 
 const stage = await Stage.ofFile();

@@ -1,7 +1,7 @@
 import { WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
-import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
+import { gate, waitWithHeartbeat } from '../helpers/temporal/holding.ts';
 import { Stage, untilStatus } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
@@ -204,15 +204,5 @@ describe('a run', () => {
       await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
     });
     expect(activities.ending).toBe('cancelled');
-  });
-
-  it('a run fails with the reason and the next step when the file is refused', async () => {
-    const activities = new ScriptedActivities();
-    const refused = { type: 'export.unclosed-quote', reason: 'a quote is never closed', next: 'close it' };
-    activities.ingested = { kind: 'refused', pauseReason: refused };
-    await stage.play(activities, async (handle) => {
-      await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'export.unclosed-quote' } });
-    });
-    expect(activities.statuses).toEqual(['failed']);
   });
 });

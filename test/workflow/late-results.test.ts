@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
-import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
+import { gate, waitWithHeartbeat } from '../helpers/temporal/holding.ts';
 import { Stage, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';

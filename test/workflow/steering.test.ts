@@ -3,10 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { RunRequest } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
 import type { RunStatus } from '../../src/contract/run-statuses.ts';
-import { gate, waitWithHeartbeat } from '../helpers/temporal/gate.ts';
-import { currentDetails, expectFiguresOf } from '../helpers/temporal/current-details.ts';
-import { holding } from '../helpers/temporal/holding.ts';
-import { Stage, untilStatus, untilWaitsFor } from '../helpers/temporal/play-run.ts';
+import { gate, waitWithHeartbeat, holding } from '../helpers/temporal/holding.ts';
+import {
+  currentDetails,
+  expectFiguresOf,
+  Stage,
+  untilStatus,
+  untilWaitsFor,
+} from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
@@ -163,26 +167,6 @@ describe('a pause between the plan and the first call', () => {
     expect(activities.statuses).toEqual(['paused', 'planning', awaiting, awaiting, 'running']);
     expect(activities.batches).toHaveLength(5);
   });
-
-  it('a run whose tables have lost its approval makes no call before it is approved again', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = (_, execution) => {
-      if (execution > 1) return { kind: 'done', calls: 1 };
-      activities.isApproved = false;
-      activities.write('awaiting_approval');
-      return { kind: 'stopped', calls: 0, pauseReason };
-    };
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'awaiting_approval');
-      await expect.poll(() => activities.statuses).toContain('awaiting_approval');
-      const asked = activities.handed.length;
-      await handle.executeUpdate('approve', { args: [plan.planHash] });
-      await handle.result();
-      expect(activities.handed.length).toBeGreaterThan(asked);
-    });
-    expect(activities.statuses).toEqual(['planning', 'running', 'awaiting_approval', 'running']);
-    expect(activities.batches).toHaveLength(5);
-  });
 });
 
 it('a run with an unexpected export pauses before its first call, until a person resumes it', async () => {
@@ -215,25 +199,6 @@ describe('a pilot', () => {
       expectFiguresOf(await currentDetails(handle), activities.facts(handle.workflowId));
       const { typedSearchAttributes } = await handle.describe();
       expect(typedSearchAttributes.get({ name: 'EnrichmentWaitsFor', type: 'KEYWORD' })).toBe('pilot.below');
-      await handle.executeUpdate('resume');
-      await handle.result();
-    });
-    expect(activities.judgements).toBe(1);
-    expect(activities.batches).toHaveLength(5);
-  });
-
-  it('a pilot that a person has paused is judged after the resume, and can pause the run again', async () => {
-    const { activities, letGo, begun } = holding();
-    activities.plan = { ...plan, pilot };
-    activities.judgement = { kind: 'pause', pauseReason: { ...pauseReason, type: 'pilot.below' } };
-    await stage.play(activities, async (handle) => {
-      await expect.poll(begun).toBe(true);
-      await handle.executeUpdate('pause', { args: ['not before Monday'] });
-      letGo();
-      await expect.poll(() => activities.batches.length).toBe(3);
-      await handle.executeUpdate('resume');
-      await untilWaitsFor(handle, 'pilot.below');
-      expect(activities.batches).toHaveLength(3);
       await handle.executeUpdate('resume');
       await handle.result();
     });
@@ -325,21 +290,6 @@ describe('a decision of a person that only the tables have', () => {
     expect(activities.handed).not.toEqual([]);
     expect(activities.batches).toEqual([]);
   });
-
-  it.each(['ingesting', 'awaiting_approval'] as const)(
-    'a run whose tables have lost that it makes calls is running again (%s)',
-    async (status) => {
-      const activities = new ScriptedActivities();
-      activities.answer = (_, execution) => {
-        if (execution > 1) return { kind: 'done', calls: 1 };
-        activities.write(status);
-        return { kind: 'stopped', calls: 0, pauseReason: wrongFile };
-      };
-      await stage.play(activities, (handle) => handle.result());
-      expect(activities.statuses).toEqual(['planning', 'running', 'running']);
-      expect(activities.batches).toHaveLength(5);
-    },
-  );
 
   it.each([
     { type: 'run.paused', reason: 'budget review' },

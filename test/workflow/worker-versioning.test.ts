@@ -5,8 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../src/contract/temporal-names.ts';
 import { workerVersioning, workflowIsolate } from '../../src/temporal/worker-options.ts';
 import { untilStatus } from '../helpers/temporal/play-run.ts';
-import { runInput } from '../helpers/temporal/run-input.ts';
-import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
+import { runInput, ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal } from '../helpers/temporal/temporal.ts';
 import { sharedWorkflowBundle } from '../helpers/temporal/workflow-bundle.ts';
 

@@ -183,7 +183,7 @@ export function describeLogLine(json: string): string {
 }
 
 /** Makes a text ready to write: control characters visible, and on a terminal "error:" and "warning:" in colour. */
-export function rendered(text: string, stream: NodeJS.WriteStream): string {
+function rendered(text: string, stream: NodeJS.WriteStream): string {
   return visible(text).replace(
     /^((?:\d\d:\d\d:\d\d )?)(error:|warning:)/gm,
     (_, time: string, word: string) =>

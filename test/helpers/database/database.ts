@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, inject } from 'vitest';
 import { openWarehouse, type WarehouseOptions } from '../../../src/db/database.ts';
-import { checkStatements } from './check-statements.ts';
 import { databasePrefix, templateName } from './global-setup.ts';
 import { testWarehouse, type TestWarehouse } from './test-warehouse.ts';
 
@@ -24,9 +23,7 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
 
 /** Opens a warehouse in a database of its own, for a test file. */
 export async function openTestWarehouse(options: WarehouseOptions = {}): Promise<TestWarehouse> {
-  const warehouse = openWarehouse(await createTestDatabase(), options);
-  checkStatements(warehouse.pool);
-  return testWarehouse(warehouse);
+  return testWarehouse(openWarehouse(await createTestDatabase(), options));
 }
 
 /** Opens the warehouse of a test file, at the top of the file, and closes it after the last test. */

@@ -6,14 +6,11 @@ import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { stopServer } from '../../../src/dev/server.ts';
 import { migrate } from '../../../src/db/migrate.ts';
-import { readSourceStatements, type SourceStatement } from './source-statements.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** The shared PostgreSQL of this run; its role may create databases. */
     postgresServerUrl: string;
-    /** The raw statements of `src`, with their row types. */
-    sourceStatements: readonly SourceStatement[];
   }
 }
 
@@ -28,7 +25,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { serverUrl, close } = given === undefined ? await startServer() : serverOf(given);
   await makeTemplate(serverUrl);
   project.provide('postgresServerUrl', serverUrl);
-  project.provide('sourceStatements', readSourceStatements());
   return close;
 }
 

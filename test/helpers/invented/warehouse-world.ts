@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { recordAnswer } from '../warehouse/record-answer.ts';
+import { recordAnswer, answerWith } from '../warehouse/answers.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { matchKeysOfIdentity } from '../../../src/domain/identity/match-keys.ts';
@@ -16,9 +16,91 @@ import { suppress } from '../../../src/suppression/suppression-list.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { readLateResult } from '../../../src/service/answers/late-result.ts';
-import type { Answer, Late, Row, Step } from './warehouse-steps.ts';
-import { answerWith } from '../warehouse/answer-with.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
+import fc from 'fast-check';
+import { recordedVerdicts } from '../../../src/domain/identity/verdicts.ts';
+
+const anyText = fc.constantFrom('a', 'b', null);
+const anyHuman = fc.nat(1);
+const anyRun = fc.nat(5);
+const anyContact = fc.nat(1);
+
+/** A record of an export: the contact, its true human, and the cell that identifies the human. */
+const anyRow = fc.record({
+  contact: anyContact,
+  human: anyHuman,
+  cell: fc.constantFrom('email', 'profile', 'hash', 'id'),
+});
+
+const anyAnswer = fc.record({
+  kind: fc.constant('answer' as const),
+  run: anyRun,
+  rows: fc.array(anyRow, { minLength: 1, maxLength: 2 }),
+  /** Hours between the admission of the call and the recording of its answer. */
+  hoursAgo: fc.nat(2),
+  hasId: fc.boolean(),
+  /** The service has given its people other ids. */
+  isRenumbered: fc.constantFrom(false, false, true),
+  title: anyText,
+  city: anyText,
+  company: anyText,
+  industry: anyText,
+  hasEmail: fc.boolean(),
+  /** The answer contains both humans, also if only one was asked for. */
+  bringsBoth: fc.boolean(),
+  late: fc.constantFrom('none', 'phones', 'waterfall'),
+});
+
+/** A delivery for an earlier call of the sequence. */
+const anyLate = fc.record({
+  kind: fc.constant('late' as const),
+  call: fc.nat(3),
+  /** It names people by ids that the service gave them before or after the call. */
+  hasOtherIds: fc.constantFrom(false, false, true),
+  phones: fc.subarray(['1', '2', '3']),
+  statuses: fc.constantFrom(['valid_number'], ['invalid_number', 'valid_number'], [undefined]),
+  emails: fc.subarray(['work', 'other']),
+  emailStatus: fc.constantFrom('verified', 'unverified', undefined),
+  isTwice: fc.boolean(),
+});
+
+/** A record whose contact can only be filled without a call. */
+const anyFill = fc.record({ kind: fc.constant('fill' as const), run: anyRun, row: anyRow });
+const anyMark = fc.record({ kind: fc.constantFrom('undo' as const, 'revert' as const), run: anyRun });
+const anyHide = fc.record({ kind: fc.constantFrom('erase' as const, 'suppress' as const), human: anyHuman });
+/** Somebody decides that a contact is, or is not, a human. */
+const anyDecision = fc.record({
+  kind: fc.constant('decision' as const),
+  run: anyRun,
+  contact: anyContact,
+  human: anyHuman,
+  verdict: fc.constantFrom(...recordedVerdicts),
+});
+
+type Answer = typeof anyAnswer extends fc.Arbitrary<infer Value> ? Value : never;
+type Late = typeof anyLate extends fc.Arbitrary<infer Value> ? Value : never;
+type Row = typeof anyRow extends fc.Arbitrary<infer Value> ? Value : never;
+export type Step =
+  | Answer
+  | Late
+  | (typeof anyFill extends fc.Arbitrary<infer Value> ? Value : never)
+  | (typeof anyMark extends fc.Arbitrary<infer Value> ? Value : never)
+  | (typeof anyHide extends fc.Arbitrary<infer Value> ? Value : never)
+  | (typeof anyDecision extends fc.Arbitrary<infer Value> ? Value : never);
+
+const anything = fc.oneof<fc.Arbitrary<Step>[]>(
+  anyAnswer,
+  anyAnswer,
+  anyLate,
+  anyLate,
+  anyFill,
+  anyMark,
+  anyHide,
+  anyDecision,
+);
+
+/** Random steps in a warehouse with its own people, contacts and runs. */
+export const sequence: fc.Arbitrary<readonly Step[]> = fc.array(anything, { minLength: 1, maxLength: 6 });
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };

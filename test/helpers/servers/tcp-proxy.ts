@@ -5,12 +5,18 @@ export interface TcpProxy {
   readonly port: number;
   /** Loses all present connections without closing them: nothing is relayed any more. Later connections work. */
   lose(): void;
+  /** As `lose`; later connections relay nothing either. */
+  freeze(): void;
+  /** Refuses new connections and closes the open ones. */
   close(): Promise<void>;
+  /** Closes the open connections, and relays later ones. */
+  reopen(): Promise<void>;
 }
 
 /** Starts a proxy in front of a port of this machine. @param at its own port; 0: a free one */
 export async function startTcpProxy(target: number, at = 0): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  let isFrozen = false;
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1');
     for (const [socket, other] of [
@@ -18,19 +24,35 @@ export async function startTcpProxy(target: number, at = 0): Promise<TcpProxy> {
       [upstream, client],
     ] as const) {
       sockets.add(socket);
-      socket.on('error', () => socket.destroy());
-      socket.pipe(other);
+      socket.on('error', () => {}).on('close', () => other.destroy());
+      if (isFrozen) socket.resume();
+      else socket.pipe(other);
     }
   });
   const port = await listenHere(server, at);
+  const lose = (): void => {
+    for (const socket of sockets) socket.unpipe().on('data', () => {});
+  };
+  const hangUp = (): void => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
   return {
     port,
-    lose: () => {
-      for (const socket of sockets) socket.unpipe().on('data', () => {});
+    lose,
+    freeze: () => {
+      isFrozen = true;
+      lose();
     },
     close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
+      const stopped = new Promise((resolve) => server.close(resolve));
+      hangUp();
+      await stopped;
+    },
+    reopen: async () => {
+      isFrozen = false;
+      hangUp();
+      if (!server.listening) await listenHere(server, port);
     },
   };
 }

@@ -14,10 +14,8 @@ import { sampleExport } from '../../../src/sandbox/sample-export.ts';
 import { defaultApiKey } from '../../../src/sandbox/credentials.ts';
 import { startSandbox, type RunningSandbox, type SandboxOptions } from '../../../src/sandbox/server.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
-import { batchesReadyAt, countActions } from '../temporal/temporal-actions.ts';
 import { checkOutput } from '../outputs/output-schemas.ts';
-import { interruptHere, runHere } from './run-here.ts';
-import { startWorkerHere, type WorkerHere } from './worker-here.ts';
+import { interruptHere, runHere, startWorkerHere, type WorkerHere } from './run-here.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { testWarehouse, type TestWarehouse } from '../database/test-warehouse.ts';
 import { expectRebuildEqual } from './value-promise.ts';
@@ -236,30 +234,12 @@ export class TestSystem {
     return this.#client;
   }
 
-  /** Number of actions that Temporal would bill for a run. */
-  async countActions(runId: string): Promise<number> {
-    return countActions(await this.temporal(), runId);
-  }
-
   /** A workflow's history as Temporal stores it, as text; search attributes left out. */
   async storedHistory(workflowId: string): Promise<string> {
     const { events } = await (await this.temporal()).workflow.getHandle(workflowId).fetchHistory();
     return JSON.stringify(events, (name, value: unknown) =>
       name === 'searchAttributes' ? undefined : value,
     );
-  }
-
-  /** How the payloads in a workflow's history are encoded, one by one; search attributes left out. */
-  async storedPayloads(workflowId: string): Promise<string[]> {
-    const history = await this.storedHistory(workflowId);
-    return [...history.matchAll(/"encoding":"([^"]*)"/g)].map(([, base64]) =>
-      Buffer.from(base64!, 'base64').toString(),
-    );
-  }
-
-  /** When each batch of a run was first scheduled. */
-  async batchesReadyAt(runId: string): Promise<Map<number, number>> {
-    return batchesReadyAt(await this.temporal(), runId);
   }
 
   /** Terminates a workflow, as a person does in the Temporal UI. */

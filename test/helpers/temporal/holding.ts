@@ -1,8 +1,8 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'vitest';
 import type { BatchResult } from '../../../src/contract/activities.ts';
-import { gate, waitWithHeartbeat } from './gate.ts';
 import { ScriptedActivities } from './scripted-activities.ts';
+import { Context } from '@temporalio/activity';
 
 /**
  * Holds the first batch until it is let go.
@@ -33,4 +33,24 @@ export function untilSignalled(handle: WorkflowHandle, signal: RegExp): Promise<
   return expect
     .poll(async () => JSON.stringify((await handle.fetchHistory()).events))
     .toMatch(new RegExp(`"signalName":"(${signal.source})"`));
+}
+
+/** A gate before which activities wait until a test opens it. */
+export interface Gate {
+  readonly opened: Promise<void>;
+  readonly open: () => void;
+}
+
+export function gate(): Gate {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}
+
+/** Waits within an activity, with the heartbeats that Temporal expects. */
+export async function waitWithHeartbeat({ opened }: Gate): Promise<void> {
+  const context = Context.current();
+  const beat = setInterval(() => context.heartbeat(), 1_000);
+  await opened;
+  clearInterval(beat);
 }

@@ -16,6 +16,7 @@ import { isFinal, type RunStatus } from '../../../src/contract/run-statuses.ts';
 import { eventOf, stateOf, transitions } from '../../../src/contract/run-transitions.ts';
 import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
 import { facts, plan } from '../outputs/run-facts.ts';
+import type { RunInput } from '../../../src/contract/run-input.ts';
 
 export const nothingAwaited: LateResultsStatus = {
   awaited: 0,
@@ -217,4 +218,17 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
       credits: { settled: String(0.8 * asked), reserved: '0', unknown: '0' },
     };
   }
+}
+
+export function runInput(runId: string, changes: Partial<RunInput> = {}): RunInput {
+  return {
+    runId,
+    file: 'contacts.csv',
+    maxCredits: null,
+    batchConcurrency: 2,
+    priority: 'ad-hoc',
+    searchable: false,
+    checksService: false,
+    ...changes,
+  };
 }

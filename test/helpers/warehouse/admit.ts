@@ -10,6 +10,9 @@ import {
   type AdmissionLimits,
   type AdmissionRequest,
 } from '../../../src/ledger/admit.ts';
+import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
+import { bulkMatchScope } from '../../../src/ledger/rate-windows.ts';
+import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 /**
  * Admits one call as a worker does that has no other call to admit, and records its contacts, as a run does before its
@@ -33,4 +36,65 @@ export async function admit(
     lateResults: false,
     ...request,
   });
+}
+
+/** The calls of the tests, at the service of `admit`. */
+export const bulkCalls = { service: 'test', scope: bulkMatchScope };
+
+/** A call for the people of a run from a row on. */
+export function requestFor(runId: string, from: number, people = 10): AdmissionRequest {
+  return {
+    attemptId: randomUUID(),
+    runId,
+    batch: 1,
+    priority: 'ad-hoc',
+    rowNumbers: Array.from({ length: people }, (_, index) => from + index),
+    creditsPerPerson: wholeCredits(1),
+    deadlineSeconds: 30,
+    lateResults: false,
+  };
+}
+
+interface AskOptions {
+  readonly people?: number;
+  readonly rateLimits?: readonly RateLimit[];
+  readonly deadlineSeconds?: number;
+  readonly from?: number;
+  readonly perDay?: number;
+  readonly service?: string;
+}
+
+/** Calls for the people of runs, one after another. */
+export function nextCalls(warehouse: TestWarehouse) {
+  const rowsAskedFor = new Map<string, number>();
+
+  /** Asks for the next people of a run. */
+  async function ask(runId: string, options: AskOptions = {}): Promise<Admission> {
+    const people = options.people ?? 10;
+    const from = options.from ?? rowsAskedFor.get(runId) ?? 1;
+    rowsAskedFor.set(runId, from + people);
+    return admit(
+      warehouse.database,
+      { ...requestFor(runId, from, people), deadlineSeconds: options.deadlineSeconds ?? 30 },
+      {
+        service: options.service ?? bulkCalls.service,
+        rateLimits: options.rateLimits ?? [],
+        budgets: { day: options.perDay === undefined ? undefined : wholeCredits(options.perDay) },
+      },
+    );
+  }
+
+  /** Admits a call, without a limit of our own. */
+  async function begin(runId: string): Promise<string> {
+    const admission = await ask(runId);
+    if (admission.kind !== 'admitted') throw new Error(JSON.stringify(admission));
+    return admission.attemptId;
+  }
+
+  return { ask, begin };
+}
+
+/** Makes the windows forget every call, as if they had ended long ago. */
+export async function emptyWindows(warehouse: TestWarehouse): Promise<void> {
+  await warehouse.query`delete from rate_calls; delete from rate_scopes; delete from rate_reports`;
 }

@@ -1,6 +1,6 @@
 import type { Person } from '../../../src/domain/identity/person.ts';
 import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
-import { recordAnswer } from './record-answer.ts';
+import { recordAnswer } from './answers.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { openPage } from '../../../src/runs/pages.ts';

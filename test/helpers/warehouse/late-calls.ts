@@ -7,11 +7,10 @@ import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { readOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { recordAnswer } from './record-answer.ts';
+import { recordAnswer, answerWith } from './answers.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, type StagedRow } from './rows.ts';
 import { admit } from './admit.ts';
-import { answerWith } from './answer-with.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 let names = 0;
@@ -157,9 +156,13 @@ export async function recordPhonesAnswer(
 }
 
 /** A call for three people with its answer, which found them all. */
-export async function answeredCall(warehouse: TestWarehouse, extras?: LateExtras): Promise<PhonesCall> {
+export async function answeredCall(
+  warehouse: TestWarehouse,
+  extras?: LateExtras,
+  credits: number | null = 3,
+): Promise<PhonesCall> {
   const call = await callWithPhones(warehouse, extras);
-  await recordPhonesAnswer(warehouse, call);
+  await recordPhonesAnswer(warehouse, call, [1, 1, 1], credits);
   return call;
 }
 
@@ -191,8 +194,12 @@ export async function drainCall(warehouse: TestWarehouse, call: PhonesCall): Pro
   await drainInbox(warehouse, { attemptId: call.attemptId }, new AbortController().signal);
 }
 
-export async function deliverTo(warehouse: TestWarehouse, call: PhonesCall, content: Buffer): Promise<void> {
-  await storeFor(warehouse, call, content);
+export async function deliverTo(
+  warehouse: TestWarehouse,
+  call: PhonesCall,
+  content: object | Buffer,
+): Promise<void> {
+  await storeFor(warehouse, call, Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content)));
   await drainCall(warehouse, call);
 }
 
@@ -234,4 +241,29 @@ export async function deliveryStatuses(warehouse: TestWarehouse, call: PhonesCal
   const rows = await warehouse.query<{ status: string }>`
     select status from webhook_deliveries where attempt_id = ${call.attemptId} order by received_at`;
   return rows.map(({ status }) => status);
+}
+
+export const emailsAndPhones: LateExtras = { reveal: [], waterfall: ['email', 'phone'] };
+
+/** The waterfall's addresses, or its phones, of some people. */
+export function waterfallBody(
+  call: PhonesCall,
+  field: 'emails' | 'phone_numbers',
+  credits: number,
+  more: object = {},
+  ids = call.ids,
+): object {
+  const phone = (index: number) => ({ sanitized_number: `+1415555020${index}`, type_cd: 'mobile' });
+  return {
+    status: 'success',
+    request_id: call.requestId,
+    credits_consumed: credits,
+    people: ids.map((id, index) => ({
+      id,
+      ...(field === 'emails'
+        ? { emails: [{ email: `${id}@orbit.example`, email_status_cd: 'verified' }] }
+        : { phone_numbers: [phone(index)] }),
+    })),
+    ...more,
+  };
 }

@@ -8,8 +8,12 @@ import { setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import type { Asked } from '../../../src/runs/planning/drop-rows.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { reopenUnknown } from '../../../src/ledger/decide-attempt.ts';
-import { unsetOptions } from './unset-options.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
+import type { RunPriority } from '../../../src/contract/run-priorities.ts';
+import type { ScheduledOptions } from '../../../src/domain/runs/run-options.ts';
+import type { ClientBase, Pool } from 'pg';
+import type { Warehouse } from '../../../src/db/database.ts';
+import { suppress } from '../../../src/suppression/suppression-list.ts';
 
 /** Extras that runs of tests ask for. */
 export const asked: Asked = {
@@ -159,4 +163,60 @@ export async function outcomesOf(warehouse: TestWarehouse, runId: string): Promi
     .orderBy('row_number')
     .execute();
   return rows.map((row) => row.outcome);
+}
+
+/** Gives a run another priority, as if it had begun with it. */
+export async function setPriority(
+  { query }: Pick<TestWarehouse, 'query'>,
+  runId: string,
+  priority: RunPriority,
+): Promise<void> {
+  await query`
+    update enrichment.runs set options = jsonb_set(options, '{priority}', to_jsonb(${priority}::text))
+    where run_id = ${runId}`;
+}
+
+/** The options of a run or schedule without any flag. */
+export const unsetOptions = {
+  source: null,
+  mapping: null,
+  maxCredits: null,
+  reveal: [],
+  waterfall: [],
+  maxCreditsPerPerson: null,
+  freshness: null,
+  lateDeadlineSeconds: null,
+  onBudget: null,
+  onUnknown: 'hold',
+  minMatchRate: null,
+  expectations: null,
+  only: [],
+  orderBy: null,
+} as const satisfies ScheduledOptions;
+
+/** Inserts a lookup of an identity into the history. */
+export async function insertLookup(
+  database: Pool | ClientBase,
+  lookup: {
+    readonly key: string;
+    readonly fieldGroup?: string;
+    /** Null: the service returned a person whom the row did not accept. */
+    readonly found?: boolean | null;
+    readonly secondsAgo?: number;
+    readonly runId?: string;
+    readonly service?: string;
+  },
+): Promise<void> {
+  const { key, fieldGroup = 'profile', found = true, secondsAgo = 0, service = 'test' } = lookup;
+  await database.query(
+    `insert into lookup_history (key_hash, field_group, found, asked_at, lookup_run)
+     values (key_hash($1, $6), $2, $3, now() - make_interval(secs => $4), number_lookup_run($5, $6))`,
+    [key, fieldGroup, found, secondsAgo, lookup.runId ?? `run-before-at-${service}`, service],
+  );
+}
+
+/** Puts identity keys on the suppression list, as `enrich suppress add` does. */
+export async function putOnList({ database }: Warehouse, ...keys: readonly string[]): Promise<void> {
+  const note = { by: 'test', reason: undefined };
+  await database.transaction().execute((transaction) => suppress(transaction, keys, note));
 }

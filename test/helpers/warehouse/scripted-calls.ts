@@ -1,7 +1,7 @@
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { refreshOpenPeople, type OpenPerson } from '../../../src/calls/batches/open-people.ts';
-import { recordAnswer } from './record-answer.ts';
+import { recordAnswer, answerWith } from './answers.ts';
 import type { Freshness } from '../../../src/domain/runs/freshness.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
@@ -9,8 +9,8 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { asked, stagedRun, testSpec, type StagedRow } from './rows.ts';
 import { admit } from './admit.ts';
-import { answerWith } from './answer-with.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
+import type { Warehouse } from '../../../src/db/database.ts';
 
 /** The people of a test's call, and the extras that it asks for. */
 export interface ScriptedCall {
@@ -84,4 +84,27 @@ export async function answerBatch(
     }),
   });
   return { attemptId: admission.attemptId, token: admission.token };
+}
+
+/** Nine people who fill the rest of a batch, and whom no other test knows. */
+export function strangersOf(world: string | number): StagedRow[] {
+  return Array.from({ length: 9 }, (_, index) => ({
+    keys: [`email:f${world}-${index}@fill.example`],
+    email: `f${world}-${index}@fill.example`,
+    firstName: `F${index}`,
+    lastName: 'Fill',
+    contactId: `fill-${world}-${index}`,
+  }));
+}
+
+/** A contact as the warehouse has it; undefined: the contact has no person. */
+export async function readContact(
+  { pool }: Warehouse,
+  contactId: string,
+): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await pool.query<Record<string, unknown>>(
+    'select * from enriched_contacts where contact_id = $1',
+    [contactId],
+  );
+  return rows[0];
 }

@@ -1,12 +1,18 @@
 import { sql, type Transaction } from 'kysely';
 import { fieldOfColumn, identityColumns, type Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
-import { matchKeysOfIdentity } from '../../../src/domain/identity/match-keys.ts';
+import { matchKeysOfIdentity, ownerKey } from '../../../src/domain/identity/match-keys.ts';
 import type { Tables } from '../../../src/db/schema.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { digestQueued, inDigest } from '../../../src/people/digest.ts';
 import { queueContacts, queuePeople } from '../../../src/people/digest-queue.ts';
 import { writeObservations, type NewObservation } from '../../../src/people/people-tables.ts';
+import type { Person } from '../../../src/domain/identity/person.ts';
+import {
+  personKey as keyOfPerson,
+  factsOfAnswer,
+  factsOfLateResult,
+} from '../../../src/people/observation.ts';
 
 /** A match as a test writes it, with the record of its contact. */
 export interface WrittenMatch {
@@ -32,9 +38,9 @@ export async function writeFacts(
 ): Promise<void> {
   await inDigest(database, async (transaction) => {
     await writeObservations(transaction, service, observations);
-    for (const match of matches) {
-      await writeRun(transaction, match, service);
-      await writeRecord(transaction, match);
+    for (const written of matches) {
+      await writeRun(transaction, written, service);
+      await writeRecord(transaction, written);
     }
     await queueContacts(transaction, matches);
     const keys = [...observations, ...matches].flatMap(({ personKey }) => personKey ?? []);
@@ -43,18 +49,18 @@ export async function writeFacts(
       keys.map((personKey) => ({ service, personKey })),
     );
     await digestQueued(transaction, database);
-    for (const match of matches) await writeMatch(transaction, match, service);
+    for (const written of matches) await writeMatch(transaction, written, service);
   });
 }
 
 /** Gives the match that the digest has decided the time and the call of the test. */
 async function writeMatch(
   transaction: Transaction<Tables>,
-  match: WrittenMatch,
+  written: WrittenMatch,
   service: string,
 ): Promise<void> {
-  const { source, contactId, personKey, runId, rowNumber = 1 } = match;
-  const at = sql`coalesce(${match.at ?? null}::timestamptz, clock_timestamp())`;
+  const { source, contactId, personKey, runId, rowNumber = 1 } = written;
+  const at = sql`coalesce(${written.at ?? null}::timestamptz, clock_timestamp())`;
   await sql`
     update contact_matches set valid_to = ${at}, ended_reason = 'test'
     where source = ${source} and contact_id = ${contactId} and person_key is distinct from ${personKey}
@@ -64,8 +70,8 @@ async function writeMatch(
   await sql`
     insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number,
       attempt_id, valid_from)
-    values (${source}, ${contactId}, ${service}, ${personKey}, ${match.evidence ?? 'email'}, true, ${runId},
-      ${rowNumber}, ${match.attemptId ?? null}, ${at})
+    values (${source}, ${contactId}, ${service}, ${personKey}, ${written.evidence ?? 'email'}, true, ${runId},
+      ${rowNumber}, ${written.attemptId ?? null}, ${at})
     on conflict (source, contact_id) where valid_to is null do update
     set evidence = excluded.evidence, asked = true, run_id = excluded.run_id, row_number = excluded.row_number,
       attempt_id = excluded.attempt_id, valid_from = least(contact_matches.valid_from, excluded.valid_from)
@@ -108,3 +114,164 @@ async function writeRecord(
 }
 
 const identityCells = sql.raw(identityColumns.join(', '));
+
+/** One entry of the log about a person, as a test writes it. */
+export interface Said {
+  readonly person: string;
+  readonly kind?: 'answer' | 'phones' | 'waterfall';
+  readonly askedAt: string;
+  readonly recordedAt?: string;
+  readonly runId: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly organizationKey?: string;
+}
+
+/** Appends an observation and computes the person anew. */
+export async function say(warehouse: Warehouse, said: Said): Promise<void> {
+  const {
+    person,
+    kind = 'answer',
+    askedAt,
+    recordedAt = askedAt,
+    runId,
+    facts,
+    organizationKey = null,
+  } = said;
+  await writeFacts(warehouse, 'test', [
+    {
+      personKey: person,
+      person_id: person,
+      kind,
+      askedAt,
+      recordedAt,
+      runId,
+      attemptId: `attempt-${runId}`,
+      deliveryId: kind === 'answer' ? null : `delivery-${runId}`,
+      organization_key: organizationKey,
+      organization: organizationKey === null ? null : {},
+      identity_keys: [],
+      match_keys: matchKeysOfIdentity({ personId: person }),
+      facts: { ...(kind === 'answer' && { person_id: { person_id: person } }), ...facts },
+    },
+  ]);
+}
+
+/** Writes that a contact is a person, or no person, since a time. */
+export async function match(
+  warehouse: Pick<Warehouse, 'database'>,
+  contact: {
+    /** Not given: hubspot. */
+    readonly source?: string;
+    readonly contactId: string;
+    readonly person: string | null;
+    readonly at: string;
+    readonly runId: string;
+  },
+): Promise<void> {
+  const { source = 'hubspot', contactId, person: personKey, at, runId } = contact;
+  await writeFacts(warehouse, 'test', [], [{ source, contactId, personKey, at, runId }]);
+}
+
+/** The facts of a title alone. */
+export const titled = (title: string): Readonly<Record<string, unknown>> => ({ title: { title } });
+
+/** The facts of a job, as in observations. */
+export function job(
+  title: string,
+  organization: { readonly id?: string; readonly name?: string; readonly domain?: string },
+  more: { readonly email?: string; readonly startedOn?: string } = {},
+): Record<string, unknown> {
+  return {
+    title: { title },
+    organization_name: {
+      ...(organization.name !== undefined && { organization_name: organization.name }),
+      ...(organization.id !== undefined && { organization_id: organization.id }),
+      ...(organization.domain !== undefined && { organization_domain: organization.domain }),
+    },
+    ...(more.email !== undefined && {
+      email: { email: more.email, email_status: 'verified', rank: 1 },
+    }),
+    ...(more.startedOn !== undefined && {
+      employment: [
+        { title, organization_name: organization.name, started_on: more.startedOn, current: true },
+      ],
+    }),
+  };
+}
+
+export interface AppendedContact {
+  readonly source?: string;
+  readonly service?: string;
+  readonly contactId: string;
+  readonly runId: string;
+  readonly attemptId?: string;
+  readonly rowNumber?: number;
+  readonly askedAt?: string;
+  readonly person: Person;
+  /** Numbers that a delivery brought. */
+  readonly phones?: readonly string[];
+  readonly phoneType?: string | undefined;
+}
+
+/** Appends to the log that a contact is a person, as the recording of an answer and a delivery does. */
+export async function appendContact(warehouse: Warehouse, contact: AppendedContact): Promise<void> {
+  const {
+    source = 'generic',
+    service = 'test',
+    contactId,
+    runId,
+    attemptId = `attempt of ${runId}`,
+    rowNumber = 1,
+    person,
+  } = contact;
+  const askedAt = contact.askedAt ?? '2026-11-20T08:00:00Z';
+  const answered = factsOfAnswer(person);
+  // A person without an id is found by the own contact only.
+  const said = person.id ? answered : { ...answered, match_keys: [ownerKey(source, contactId)] };
+  const key = keyOfPerson(said.person_id, { runId, rowNumber, attemptId });
+  const call = { personKey: key, askedAt, runId, attemptId };
+  const delivered = {
+    phones: (contact.phones ?? []).map((number, position) => ({
+      rawNumber: undefined,
+      sanitizedNumber: number,
+      type: contact.phoneType,
+      status: undefined,
+      dncStatus: undefined,
+      confidence: undefined,
+      position,
+    })),
+    emails: [],
+  };
+  await writeFacts(
+    warehouse,
+    service,
+    [
+      { ...said, ...call, kind: 'answer', deliveryId: null },
+      ...(contact.phones
+        ? [
+            {
+              ...factsOfLateResult(said.person_id, 'phones', delivered),
+              ...call,
+              kind: 'phones' as const,
+              deliveryId: `delivery of ${runId}`,
+            },
+          ]
+        : []),
+    ],
+    [
+      {
+        source,
+        contactId,
+        personKey: key,
+        runId,
+        attemptId,
+        rowNumber,
+        ...(!person.id && { identity: identityOf(person) }),
+      },
+    ],
+  );
+}
+
+function identityOf({ email, first_name: firstName, last_name: lastName }: Person): Identity {
+  return { ...(email && { email }), ...(firstName && { firstName }), ...(lastName && { lastName }) };
+}

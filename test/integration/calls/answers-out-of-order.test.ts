@@ -3,14 +3,12 @@ import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { answerWith } from '../../helpers/warehouse/answer-with.ts';
-import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody } from '../../helpers/warehouse/calls-by-hand.ts';
-import { outcomesOf, reopenRows } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
-const { callInFlight, admitAgain, record, attemptOf, moneyOf, contact, budgetOf, lookupOf } =
-  callsByHand(warehouse);
+const { callInFlight, record, attemptOf, moneyOf, contact, budgetOf, lookupOf } = callsByHand(warehouse);
 
 describe('an older answer', () => {
   it('an answer after a decision pauses its run if its credits exceed a budget', async () => {
@@ -44,40 +42,6 @@ describe('an older answer', () => {
     });
     expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
     expect(await budgetOf(call.runId)).toMatchObject({ reserved: '0.000000', settled: '1.000000' });
-  });
-
-  it('an answer to the first of two calls does not contradict the answer to the second', async () => {
-    const { row, person } = somebody();
-    const first = await callInFlight([row]);
-    await markUnknown(warehouse, first.attemptId, 'no answer');
-    await reopenRows(warehouse, first.runId, [1]);
-    const second = await admitAgain(first.runId);
-    await record(first, answerWith([null]));
-    await record(second, answerWith([person]));
-    expect(await outcomesOf(warehouse, first.runId)).toEqual(['enriched']);
-    expect(await moneyOf(first.runId)).toEqual([0, 1]);
-  });
-
-  it("an older answer about another person leaves nothing of the contact's former person", async () => {
-    const [former, present] = [somebody(), somebody()];
-    const contactId = 'reused';
-    const before = await callInFlight([{ ...former.row, contactId }]);
-    await record(before, answerWith([former.person]));
-    await appendContact(warehouse, {
-      contactId,
-      runId: before.runId,
-      person: former.person,
-      phones: ['+14155550100'],
-    });
-    expect(await contact(contactId)).toMatchObject({ phone: '+14155550100' });
-    const after = await callInFlight([{ ...present.row, contactId }]);
-    await record(after, answerWith([{ ...present.person, title: null, email_status: null }]));
-    expect(await contact(contactId)).toMatchObject({
-      person_id: present.person.id,
-      email: present.person.email,
-      title: null,
-      phone: null,
-    });
   });
 
   it('an older answer that is recorded later replaces neither contact nor lookup history', async () => {

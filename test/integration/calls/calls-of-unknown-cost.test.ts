@@ -4,7 +4,7 @@ import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/call-operation.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { answerWith } from '../../helpers/warehouse/answer-with.ts';
+import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody } from '../../helpers/warehouse/calls-by-hand.ts';
 import { outcomesOf, reopenRows } from '../../helpers/warehouse/rows.ts';
 

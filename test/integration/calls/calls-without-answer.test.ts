@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { rejectPerson } from '../../../src/calls/batches/enrich-batch.ts';
 import { closeWithoutCost, markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { answerWith } from '../../helpers/warehouse/answer-with.ts';
+import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody } from '../../helpers/warehouse/calls-by-hand.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 
@@ -27,16 +27,6 @@ it('a released call releases its credits once, however often it is released', as
   await closeWithoutCost(warehouse, call.attemptId, { status: 'released', reason: 'connection refused' });
   expect(await moneyOf(call.runId)).toEqual([0, 0]);
   expect(await attemptOf(call)).toMatchObject({ status: 'released', credits_settled: '0.000000' });
-});
-
-it('an unknown call holds its credits and claims, and its rows say so', async () => {
-  const { row } = somebody();
-  const call = await callInFlight([row]);
-  await markUnknown(warehouse, call.attemptId, 'reset after sending');
-  expect(await moneyOf(call.runId)).toEqual([1, 0]);
-  expect(await claimsOf(call.runId)).toBe(1);
-  expect(await outcomesOf(warehouse, call.runId)).toEqual(['unknown']);
-  expect(await attemptOf(call)).toMatchObject({ status: 'unknown', reason: 'reset after sending' });
 });
 
 it.each(['refused', 'released'] as const)(

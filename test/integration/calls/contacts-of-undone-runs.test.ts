@@ -5,8 +5,7 @@ import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { readContact } from '../../helpers/warehouse/read-contact.ts';
+import { answerBatch, runningRunOf, readContact } from '../../helpers/warehouse/scripted-calls.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
@@ -99,53 +98,6 @@ describe('a contact of a run whose undo is taken back', () => {
     await revertUndo(warehouse, other, signal);
     await revertUndo(warehouse, own, signal);
     expect(await decisions()).toEqual(before);
-  });
-
-  it('a reverted undo restores the decision of a contact although a run decides about its former person', async () => {
-    const { own, other, decisions, before } = await becomesAnother('former');
-    await undoRun(warehouse, own, note, signal);
-    expect(await revertUndo(warehouse, own, AbortSignal.abort())).toMatchObject({ complete: false });
-    await reconcileContacts(warehouse, other, signal);
-    await revertUndo(warehouse, own, signal);
-    expect(await decisions()).toEqual(before);
-  });
-
-  it('reverted undos give a contact its person back in any order although its newest row has no address', async () => {
-    const cells = { firstName: 'Cleo', lastName: 'Novak', organizationName: 'Firm Works' };
-    const byEmail = { keys: ['email:cleo@order.example'], email: 'cleo@order.example' };
-    const byName = { keys: ['name:cleo novak|firm works'] };
-    const cleo = {
-      id: 'P-order',
-      first_name: 'Cleo',
-      last_name: 'Novak',
-      email: 'cleo@order.example',
-      organization: { name: 'Firm Works' },
-    };
-    const answered = async (row: object, source: string, found: boolean): Promise<string> => {
-      const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
-      const runId = await runningRunOf(warehouse, [row as typeof ada], { source, freshness });
-      await answerBatch(warehouse, { runId }, () => [found ? cleo : null]);
-      await reconcileContacts(warehouse, runId, signal);
-      await endRun(warehouse, runId, 'finished', undefined);
-      return runId;
-    };
-    const first = await answered({ ...cells, ...byEmail, contactId: 'ordered' }, 'h', true);
-    const other = await answered({ ...byEmail, contactId: 'ordered-other' }, 'c', true);
-    await answered({ ...cells, ...byName, contactId: 'ordered' }, 'h', true);
-    expect(await contact('ordered')).toMatchObject({ person_id: 'P-order' });
-    for (const runId of [other, first]) await undoRun(warehouse, runId, note, signal);
-    for (const runId of [other, first]) await revertUndo(warehouse, runId, signal);
-    expect(await contact('ordered')).toMatchObject({ person_id: 'P-order' });
-  });
-
-  it('a reverted undo gives a contact no person back if its record names another person in a later run', async () => {
-    const row = { ...ada, contactId: 'moved', email: 'ada@moved.example', keys: ['email:ada@moved.example'] };
-    const first = await runOf(row, 'crm-3', true);
-    await undoRun(warehouse, first, note, signal);
-    const zoe = { ...row, email: 'zoe@moved.example', keys: ['email:zoe@moved.example'], firstName: 'Zoe' };
-    await runOf({ ...zoe, lastName: 'Quist' }, 'crm-3', false);
-    await revertUndo(warehouse, first, signal);
-    expect(await contact('moved')).toBeUndefined();
   });
 });
 

@@ -1,34 +1,55 @@
 import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
-import { enrichBatch } from '../../../src/calls/batches/enrich-batch.ts';
-import { openBatches } from '../../../src/calls/batches/enrich-batch.ts';
+import { enrichBatch, openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { storeDeliveries } from '../../../src/late-results/deliveries.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import type { Logger } from '../../../src/telemetry/log.ts';
-import { hashToken } from '../../../src/ledger/admit.ts';
+import { hashToken, openAdmissions } from '../../../src/ledger/admit.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
-import { toDetail } from '../../../src/service/client.ts';
+import { toDetail, type BulkAnswer, type BulkRequest } from '../../../src/service/client.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
 import { watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import type { BulkAnswer } from '../../../src/service/client.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/call-operation.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
-import { batchDependencies } from '../../helpers/warehouse/batch-dependencies.ts';
+import { finishRun } from '../../../src/runs/finish-run.ts';
+import { CallStreaks } from '../../../src/calls/batches/call-streaks.ts';
+import { somebody } from '../../helpers/warehouse/calls-by-hand.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
-import { gate } from '../../helpers/temporal/gate.ts';
-import { answerWith } from '../../helpers/warehouse/answer-with.ts';
+import { answerWith } from '../../helpers/warehouse/answers.ts';
 
 const warehouse = await warehouseOfFile();
 
-const dependenciesOf = batchDependencies(warehouse);
+const limits = { service: 'test', rateLimits: [], budgets: {} };
+
+/** What a worker needs for calls to a service that answers as given. */
+function dependenciesOf(answer: (request: BulkRequest) => Promise<Partial<BulkAnswer>>): AttemptDependencies {
+  return {
+    warehouse,
+    queue: new CallQueue({
+      concurrency: 1,
+      freeSlots: () => Promise.resolve({ slots: 1, wait: undefined }),
+      patienceMilliseconds: 1_000,
+    }),
+    limits,
+    admit: openAdmissions(warehouse.database, limits),
+    patienceMilliseconds: 20,
+    pollAfterSeconds: 900,
+    client: { bulkMatch: answer },
+    streaks: new CallStreaks(),
+    log: { debug: () => {}, warn: () => {}, error: () => {} } as unknown as Logger,
+    webhookUrl: (token: string) => token,
+    callTimeoutSeconds: 5,
+    onBudgetAlarm: () => {},
+  } as unknown as AttemptDependencies;
+}
 
 /** A running run of these people. */
 async function runOf(emails: readonly string[], options: Partial<RunOptions> = {}): Promise<string> {
@@ -50,7 +71,7 @@ it('a call that is billed above its reservation pauses its run although its work
   const dependencies = dependenciesOf(async ({ webhookUrl }) => {
     const body = Buffer.from('{"people": []}');
     await storeDeliveries(warehouse, [
-      { tokenHash: hashToken(webhookUrl!), body, contentEncoding: undefined },
+      { tokenHash: hashToken(webhookUrl ?? ''), body, contentEncoding: undefined },
     ]);
     stop.abort(new Error('the worker stops'));
     return answerWith([null], { creditsConsumed: wholeCredits(100) });
@@ -118,16 +139,17 @@ it('a refused key pauses the run with the advice to correct the workers and rest
   );
 });
 
-it('a refused key does not pause a run that is being cancelled', async () => {
-  const runId = await runOf(['b@orbit.example']);
-  const dependencies = dependenciesOf(async () => {
-    await setRunStatus(warehouse, runId, 'cancelling', undefined);
-    throw new ServiceFailure('unauthorized', { endpoint: operations.bulkMatch, httpStatus: 401 });
-  });
+it('a batch at a worker of another service sends nothing, and pauses its run', async () => {
+  const runId = await runOf(['elsewhere@orbit.example'], { service: 'https://other.example/api/v1' });
+  const dependencies = dependenciesOf(() => Promise.reject(new Error('a call was sent')));
   const [open] = await openBatches(dependencies, runId, [1]);
-  const result = await enrichBatch(dependencies, open!, new AbortController().signal);
-  expect(result).toMatchObject({ kind: 'stopped', pauseReason: { type: 'service.unauthorized' } });
-  expect(await getRun(warehouse, runId)).toMatchObject({ status: 'cancelling' });
+  const reason = expect.stringContaining('this run belongs to the service') as string;
+  expect(await enrichBatch(dependencies, open!, new AbortController().signal)).toMatchObject({
+    kind: 'stopped',
+    calls: 0,
+    pauseReason: { reason },
+  });
+  expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused' });
 });
 
 it('a call that is not sent after its admission costs nothing, also if the database is away for a moment', async () => {
@@ -302,22 +324,6 @@ it('a service that refuses every call pauses the run before each batch is divide
   expect(new Set(await outcomesOf(warehouse, runId))).toEqual(new Set([null]));
 });
 
-it('a run that several refused calls pause says once that it is paused', async () => {
-  const two = gate();
-  let begun = 0;
-  const { calls, warnings } = await enrichTenBatches('unauthorized', async () => {
-    begun += 1;
-    if (begun === 2) two.open();
-    await two.opened;
-    throw new ServiceFailure('unauthorized', { endpoint: operations.bulkMatch, httpStatus: 401 });
-  });
-  expect(calls).toBeGreaterThan(1);
-  expect(warnings.toSorted()).toEqual([
-    ...Array<string>(calls).fill('a call failed'),
-    'a call paused its run',
-  ]);
-});
-
 it('a service that cannot be reached is one line of the log', async () => {
   const runId = await runOf(['unreachable@orbit.example']);
   const warnings: string[] = [];
@@ -369,4 +375,32 @@ it.each([
   const [open] = await openBatches(dependencies, run.runId, [1]);
   await enrichBatch(dependencies, open!, new AbortController().signal);
   expect(requests).toEqual([{ proflink_url: sent }]);
+});
+
+it('a run whose calls the database has lost pauses at its end, and its open calls are unknown', async () => {
+  const people = Array.from({ length: 12 }, () => somebody());
+  const rows = people.map(({ row }) => row);
+  const { runId, options } = await stagedRun(warehouse, rows, testSpec());
+  await planRows(warehouse, runId, askedBy(options));
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  const dependencies = dependenciesOf(async ({ details }) =>
+    answerWith(details.map(({ email }) => people.find(({ row }) => row.email === email)!.person)),
+  );
+  const [open] = await openBatches(dependencies, runId, [2]);
+  await enrichBatch(dependencies, open!, new AbortController().signal);
+  // As if the admission had reached the replica, and the answer not.
+  await warehouse.query`
+    with reopened as (
+      update attempts set status = 'admitted', credits_settled = null, answered_at = null where run_id = ${runId}
+      returning attempt_id
+    ), money as (
+      update budgets set reserved = reserved + 2, settled = settled - 2
+      where budget_id = any(array(select unnest(budget_ids) from attempts where run_id = ${runId}))
+    )
+    update run_rows set outcome = null where run_id = ${runId} and row_number > 10`;
+  const facts = await finishRun(warehouse, runId, 'finished', undefined);
+  expect(facts).toMatchObject({ status: 'paused', reason_type: 'database.lost-calls' });
+  expect(facts.reason).toContain('10 rows have no outcome');
+  expect(facts.credits).toMatchObject({ unknown: '2' });
+  expect(await finishRun(warehouse, runId, 'cancelled', undefined)).toMatchObject({ status: 'cancelled' });
 });

@@ -8,12 +8,14 @@ import { askedBy, openPage } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
-import { discardAnswers, undoRun } from '../../../src/runs/undo-run.ts';
+import { undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { outcomesOf } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { readContact } from '../../helpers/warehouse/read-contact.ts';
-import { strangersOf } from '../../helpers/warehouse/strangers-of.ts';
+import {
+  answerBatch,
+  readContact,
+  runningRunOf,
+  strangersOf,
+} from '../../helpers/warehouse/scripted-calls.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
@@ -66,32 +68,6 @@ describe('a person of another call', () => {
     expect(await contact(row.contactId)).toBeUndefined();
     await erase(warehouse, [`email:${namesake.email}`], note);
     expect(await contact(row.contactId)).toBeDefined();
-  });
-
-  it('a person named earlier makes a namesake doubtful, until the answers of that run are discarded', async () => {
-    const { row, otherRow, person, namesake } = world();
-    const first = await runningRunOf(warehouse, [otherRow], { source: 'salesforce' });
-    await answerBatch(warehouse, { runId: first }, () => [namesake]);
-    await endRun(warehouse, first, 'finished', undefined);
-    const second = await runningRunOf(warehouse, [row], { source: 'hubspot' });
-    await answerBatch(warehouse, { runId: second }, () => [person]);
-    expect(await outcomesOf(warehouse, second)).toEqual(['identity_mismatch']);
-    await undoRun(warehouse, first, note, signal);
-    await discardAnswers(warehouse, first, signal);
-    expect(await contact(row.contactId)).toMatchObject({ person_id: person.id });
-  });
-
-  it('a row with the profile of one person and the address of another loses the first person', async () => {
-    const { row, otherRow, person, namesake } = world();
-    const profile = `linkedin.com/in/ida-${worlds}`;
-    const runId = await runningRunOf(warehouse, [
-      { ...row, keys: [...row.keys, `profile:${profile}`], profileUrl: profile },
-    ]);
-    await answerBatch(warehouse, { runId }, () => [{ ...person, proflink_url: `https://${profile}` }]);
-    expect(await contact(row.contactId)).toBeDefined();
-    const later = await runningRunOf(warehouse, [otherRow]);
-    await answerBatch(warehouse, { runId: later }, () => [{ ...namesake, email: row.email }]);
-    expect(await contact(row.contactId)).toBeUndefined();
   });
 
   it.each([true, false])(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { recordAnswer } from '../../helpers/warehouse/record-answer.ts';
+import { recordAnswer } from '../../helpers/warehouse/answers.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/call-operation.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

@@ -6,9 +6,8 @@ import type { ServiceClient } from '../../../src/service/client.ts';
 import { operations } from '../../../src/service/call-operation.ts';
 import { mapFailure } from '../../../src/service/failures/map-failure.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { appendContact } from '../../helpers/warehouse/append-contact.ts';
-import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import { runningRun } from '../../helpers/warehouse/rows.ts';
+import { appendContact } from '../../helpers/warehouse/write-facts.ts';
+import { putOnList, runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -9,9 +9,12 @@ import { getRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { readContact } from '../../helpers/warehouse/read-contact.ts';
-import { strangersOf } from '../../helpers/warehouse/strangers-of.ts';
+import {
+  answerBatch,
+  runningRunOf,
+  strangersOf,
+  readContact,
+} from '../../helpers/warehouse/scripted-calls.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
@@ -71,14 +74,6 @@ describe('two people of one name at one employer', () => {
     },
   );
 
-  it('a contact does not get the person if a namesake of another source is known from an earlier run', async () => {
-    const { first, second, person } = namesakes();
-    await runningRunOf(warehouse, [first], { source: 'hubspot' });
-    const runId = await runningRunOf(warehouse, [second], { source: 'salesforce' });
-    await answerBatch(warehouse, { runId }, () => [person]);
-    expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
-  });
-
   it('two namesakes lose their person when the second becomes known, until its run is undone', async () => {
     const { first, second, person } = namesakes();
     const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });
@@ -107,20 +102,6 @@ describe('two people of one name at one employer', () => {
     const rows = await warehouse.query`
       select outcome, reason from run_rows where run_id = ${runId} and contact_id = ${other.contactId}`;
     expect(rows).toEqual([{ outcome: 'over_budget', reason: 'no credits were left; filled without a call' }]);
-  });
-
-  it('a partly readable person without a row goes to a contact with an identifier, not with a name', async () => {
-    const { first, second, person } = namesakes();
-    const found = { ...person, email: second.email, isPartlyRead: true };
-    const [asked] = strangers();
-    const runId = await runningRunOf(warehouse, [asked!]);
-    await answerBatch(warehouse, { runId }, () => [found]);
-    const { email: _, ...unaddressed } = first;
-    const named = { ...unaddressed, keys: [`name:john partly|${people}`] };
-    const laterRuns = await Promise.all([named, second].map((row) => runningRunOf(warehouse, [row])));
-    for (const later of laterRuns) await reconcileContacts(warehouse, later, signal);
-    expect(await contact(named.contactId)).toBeUndefined();
-    expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
   });
 
   /** Plays the run of one contact. A row that is fresh needs no answer. */
@@ -167,61 +148,6 @@ describe('two people of one name at one employer', () => {
     },
   );
 
-  it.each([
-    ['before', [0, 1, 2]],
-    ['after', [0, 2, 1]],
-  ] as const)(
-    'a contact that moved to another employer loses its person to a namesake, in an export %s the one of the namesake',
-    async (_when, order) => {
-      const { first, second, person } = namesakes();
-      const keys = [`email:moved${people}@globex.example`];
-      const moved = { ...first, keys, email: keys[0]!.slice('email:'.length), organizationName: 'Globex' };
-      const exports = [
-        { row: first, source: 'hubspot' },
-        { row: moved, source: 'hubspot' },
-        { row: second, source: 'salesforce' },
-      ];
-      for (const index of order) {
-        const { row, source } = exports[index]!;
-        await playRun(row, source, { person: row === moved ? null : person });
-      }
-      expect(await contact(first.contactId)).toBeUndefined();
-      expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
-    },
-  );
-
-  it('a contact gets its person in spite of a later fresh row when the record of a namesake changes', async () => {
-    const { first, second, person } = namesakes();
-    await playRun(second, 'salesforce', { person });
-    await playRun(second, 'salesforce', { person, isFresh: true });
-    await playRun(first, 'hubspot', { person });
-    expect(await contact(second.contactId)).toBeUndefined();
-    await playRun({ ...strangers()[1]!, contactId: first.contactId }, 'hubspot', { person: null });
-    expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
-  });
-
-  it('a contact loses the person whom an undo gives back if its new cells name somebody with a rival', async () => {
-    const { first, second, person } = namesakes();
-    const [zoe, profileUrl] = [strangers()[2]!, `linkedin.com/in/zoe-${people}`];
-    const former = {
-      ...zoe,
-      keys: [...zoe.keys, `profile:${profileUrl}`],
-      profileUrl,
-      contactId: first.contactId,
-    };
-    const found = { id: `Z-${people}`, first_name: 'F2', last_name: 'Fill', proflink_url: profileUrl };
-    await playRun(former, 'hubspot', { person: found });
-    const other = { id: `O-${people}`, first_name: 'F2', last_name: 'Fill', email: zoe.email };
-    const undone = await playRun({ ...zoe, contactId: `${first.contactId}-too` }, 'salesforce', {
-      person: other,
-    });
-    expect(await contact(first.contactId)).toBeUndefined();
-    await playRun(second, 'salesforce', { person: null });
-    await playRun(first, 'hubspot', { person });
-    await undoRun(warehouse, undone, note, signal);
-    expect(await contact(first.contactId)).toBeUndefined();
-  });
-
   it('row_results gives the reason of an enriched row without data while its contact has no person', async () => {
     const { first, second, person } = namesakes();
     const earlier = await runningRunOf(warehouse, [first, ...strangers()], { source: 'hubspot' });
@@ -254,15 +180,6 @@ describe('two people of one name at one employer', () => {
     expect(await resultOf()).toEqual(kept);
   });
 
-  it('a contact keeps its person beside a namesake if an identifier shows the person', async () => {
-    const { first, second, person } = namesakes();
-    const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });
-    await answerBatch(warehouse, { runId: earlier }, () => [{ ...person, personal_emails: [first.email] }]);
-    const later = await runningRunOf(warehouse, [second], { source: 'salesforce' });
-    expect(await reconcileContacts(warehouse, later, signal)).toMatchObject({ withdrawn: 0 });
-    expect(await contact(first.contactId)).toBeDefined();
-  });
-
   it('an identifier decides between two namesakes: its contact gets the person without another call', async () => {
     const { first, second, person } = namesakes();
     const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
@@ -278,26 +195,5 @@ describe('two people of one name at one employer', () => {
     expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'fresh']);
     expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
     expect(await contact(first.contactId)).toBeUndefined();
-  });
-
-  it('a contact keeps its person beside a namesake at another employer', async () => {
-    const { first, second, person } = namesakes();
-    const elsewhere = {
-      ...second,
-      keys: ['email:j@globex.example'],
-      email: 'j@globex.example',
-      organizationName: 'Globex',
-    };
-    const runId = await runningRunOf(warehouse, [first, elsewhere]);
-    await answerBatch(warehouse, { runId }, () => [person, null]);
-    expect((await outcomesOf(warehouse, runId))[0]).toBe('enriched');
-  });
-
-  it('namesakes with the same address in two sources are one person', async () => {
-    const { first, person } = namesakes();
-    await runningRunOf(warehouse, [first], { source: 'hubspot' });
-    const runId = await runningRunOf(warehouse, [{ ...first, contactId: '0031' }], { source: 'salesforce' });
-    await answerBatch(warehouse, { runId }, () => [person]);
-    expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
   });
 });

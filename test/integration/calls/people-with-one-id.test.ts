@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { answerWith } from '../../helpers/warehouse/answer-with.ts';
+import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 
 const warehouse = await warehouseOfFile();

@@ -6,9 +6,9 @@ import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
-import { discardAnswers, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
+import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
+import { putOnList } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const { signal } = new AbortController();
@@ -98,54 +98,12 @@ it('a contact keeps the record without an id of its own call while the record wi
   ]);
 });
 
-it('a contact gets its own record without an id back if the only newer answer with the id is discarded', async () => {
-  const { person, a, b } = human();
-  await play(a, person);
-  await play(b, { ...person, id: null, title: 'CTO' });
-  const newer = await play(a, { ...person, title: 'CEO' });
-  expect(await dataOf(a, b)).toEqual([
-    [person.id, 'CEO'],
-    [person.id, 'CEO'],
-  ]);
-  await undoRun(warehouse, newer, note, signal);
-  await discardAnswers(warehouse, newer, signal);
-  expect(await dataOf(a, b)).toEqual([
-    [person.id, null],
-    [null, 'CTO'],
-  ]);
-});
-
 it('a contact keeps the record without an id if the later record with its profile has another first name', async () => {
   const { person, a, b } = human();
   await play(a, { ...person, id: null });
   const zoe = contact(b.contactId, { ...b.identity, firstName: 'Zoe' });
   await play(zoe, { ...person, first_name: 'Zoe', title: 'CTO' });
   expect(await dataOf(a, zoe)).toEqual([
-    [null, null],
-    [person.id, 'CTO'],
-  ]);
-});
-
-it('a contact loses a record that only name and employer show if the later record has another profile', async () => {
-  const { person, a, b } = human();
-  const mailbox = person.email.replace('mia@', 'info@');
-  const row = contact(a.contactId, {
-    ...a.identity,
-    email: mailbox,
-    organizationName: person.organization.name,
-  });
-  await play(row, { ...person, id: null, email: mailbox });
-  const profile = `${person.proflink_url}-other`;
-  const other = contact(b.contactId, { ...b.identity, profileUrl: profile });
-  await play(other, { ...person, email: mailbox, proflink_url: profile, title: 'CTO' });
-  expect(await dataOf(row, other)).toEqual([undefined, [person.id, 'CTO']]);
-});
-
-it('a contact keeps the record without an id if its cells do not fit the later record with the id', async () => {
-  const { person, a, b } = human();
-  await play(a, { ...person, id: null });
-  await play(b, { ...person, email: null, title: 'CTO' });
-  expect(await dataOf(a, b)).toEqual([
     [null, null],
     [person.id, 'CTO'],
   ]);

@@ -3,13 +3,12 @@ import { openWarehouse } from '../../../src/db/database.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { bulkMatchScope, endCall } from '../../../src/ledger/rate-windows.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
-import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import type { StagedRow } from '../../helpers/warehouse/rows.ts';
-import { rowsReadByTable } from '../../helpers/database/rows-read.ts';
+import { putOnList, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { rowsReadByTable } from '../../helpers/database/contents.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
 
-const calls = 60;
+const calls = 40;
 const peoplePerCall = 10;
 /** Two colleagues at each company, one with an address and one with a name only. */
 const rows = Array.from({ length: calls * peoplePerCall }, (_, index): StagedRow => {

@@ -7,7 +7,7 @@ import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/call-operation.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { answerWith } from '../../helpers/warehouse/answer-with.ts';
+import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
@@ -86,18 +86,6 @@ it('an answer releases the claims and records lookups under the keys of the row 
   expect(await lookupOf(`person:${person.id}`)).toMatchObject({ found: true });
 });
 
-it('an answer records lookups under the personal and saved addresses of the person', async () => {
-  const { row, person } = somebody();
-  const [personal, saved] = [`${row.contactId}@home.example`, `${row.contactId}@saved.example`];
-  const call = await callInFlight([row]);
-
-  const savedContact = { contact_emails: [{ email: saved }] };
-  await record(call, answerWith([{ ...person, personal_emails: [personal], contact: savedContact }]));
-
-  expect(await lookupOf(`email:${personal}`)).toMatchObject({ found: true, run_id: call.runId });
-  expect(await lookupOf(`email:${saved}`)).toMatchObject({ found: true, run_id: call.runId });
-});
-
 it('an answer writes the addresses of the saved contact with their status', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
@@ -114,20 +102,6 @@ it('an answer writes the addresses of the saved contact with their status', asyn
     { email: 'main@saved.example', email_status: 'unverified' },
     { email: 'more@saved.example', email_status: 'verified' },
   ]);
-});
-
-it.each([
-  ['its phone', { phone: '+14155550111', primary_phone: { number: '+14155550122' } }, '+14155550111'],
-  ['the number of its primary phone', { primary_phone: { number: '+14155550122' } }, '+14155550122'],
-  ['no phone if the primary phone states none', { primary_phone: { source: 'web' } }, null],
-])('an answer gives a company %s', async (_, phones, phone) => {
-  const { row, person } = somebody();
-  const call = await callInFlight([row]);
-  const organization = { id: `o-phone-${row.contactId}`, name: 'Orbit', ...phones };
-  await record(call, answerWith([{ ...person, organization }]));
-  const rows = await warehouse.query`
-    select phone from organizations where organization_id = ${organization.id}`;
-  expect(rows).toEqual([{ phone }]);
 });
 
 it('an answer is stored as it came', async () => {

@@ -5,10 +5,8 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import { outcomesOf } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { readContact } from '../../helpers/warehouse/read-contact.ts';
+import { putOnList, outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { answerBatch, runningRunOf, readContact } from '../../helpers/warehouse/scripted-calls.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
@@ -69,14 +67,6 @@ describe('a contact whose newest row is suppressed', () => {
     },
   );
 
-  it('a contact loses its person by a suppressed row of another known person, and gets no other person', async () => {
-    await enriched(former('known'), 'crm');
-    await enriched({ ...heir('known'), contactId: 'known-elsewhere' }, 'crm');
-    const runId = await runningRunOf(warehouse, [{ ...heir('known'), optedOut: true }], { source: 'crm' });
-    await reconcileContacts(warehouse, runId, signal);
-    expect(await contact('known')).toBeUndefined();
-  });
-
   it.each([[[former, heir]], [[heir, former]]])(
     'a contact loses its person by rows of its record that name different people, and gets no person (%#)',
     async (people) => {
@@ -93,16 +83,6 @@ describe('a contact whose newest row is suppressed', () => {
       expect(await contact(id)).toBeUndefined();
     },
   );
-
-  it('a contact with a suppressed row gets no person by a later row of the same file', async () => {
-    const [first, repeated] = [{ ...heir('twice'), optedOut: true }, former('twice')];
-    const runId = await runningRunOf(warehouse, [first, repeated], { source: 'crm' });
-    expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed', 'duplicate']);
-    await endRun(warehouse, runId, 'finished', undefined);
-    await enriched(former('twice'), 'crm-2');
-    const rows = await warehouse.query`select source from enriched_contacts where contact_id = 'twice'`;
-    expect(rows).toEqual([{ source: 'crm-2' }]);
-  });
 
   it.each(['opted out', 'on the list'])(
     'a contact keeps its person by an unchanged suppressed row (%s)',

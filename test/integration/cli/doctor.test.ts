@@ -106,7 +106,7 @@ describe('the doctor', () => {
     expect(broken).toEqual(['database', 'temporal']);
   });
 
-  it('enrich doctor warns of a Temporal without workers, and of workers with other settings', async () => {
+  it('enrich doctor warns of a Temporal without workers, and of workers with other settings or keys', async () => {
     const settings = { TEMPORAL_ADDRESS: temporal.address, DATABASE_URL: await createTestDatabase() };
     const found = await finding('temporal', settings);
     expect(found).toMatchObject({ state: 'attention', next: 'start one: enrich worker' });
@@ -119,7 +119,7 @@ describe('the doctor', () => {
           client.workflowService.pollWorkflowTaskQueue({
             namespace,
             taskQueue: { name: controlTaskQueue },
-            identity: workerIdentity({ settings: marks, key: undefined }),
+            identity: workerIdentity({ settings: marks, key: '2026-11' }),
           }),
         )
         .catch(() => undefined);
@@ -132,6 +132,10 @@ describe('the doctor', () => {
     await expect
       .poll(async () => (await finding('workers', settings))?.state, { timeout: 10_000 })
       .toBe('attention');
+    expect(await finding('encryption', settings)).toMatchObject({
+      state: 'attention',
+      what: 'the workers encrypt what Temporal stores (key 2026-11), and this command writes plain text',
+    });
     await Promise.all([one, other]);
   });
 
@@ -145,7 +149,7 @@ describe('the doctor', () => {
       },
     ],
     ['receiver', { WEBHOOK_PUBLIC_URL: 'http://hooks.example.com' }],
-    ['receiver', { TEMPORAL_ADDRESS: '127.0.0.1:9' }],
+    ['receiver', { TEMPORAL_ADDRESS: temporal.address }],
     ['rate limits', { RATE_LIMITS: 'unlimited' }],
     ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
   ])('enrich doctor warns of %s of %o', async (part, settings) => {

@@ -85,14 +85,4 @@ describe('pauseRun() of a run without its workflow', () => {
       pauseReason: { type: 'run.paused', reason: 'paused by anna: budget review' },
     });
   });
-
-  it('pauseRun() refuses a run that awaits its approval', async () => {
-    const { runId } = await runOfOne(undefined);
-    await setRunStatus(warehouse, runId, 'awaiting_approval', undefined);
-    await expect(pauseRun(session(), await getRun(warehouse, runId), 'review')).rejects.toMatchObject({
-      type: 'run.not-steerable',
-      message: expect.stringContaining('the run is awaiting approval'),
-    });
-    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'awaiting_approval' });
-  });
 });

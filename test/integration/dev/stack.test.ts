@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -111,21 +111,6 @@ it.each([
   const holder = await holdStack();
   expect(await holder.end(signal)).toBe(exitCode);
   expect(runningPostgres()).toBeUndefined();
-});
-
-it('the embedded stack ignores marks of processes that have ended', async () => {
-  initialise();
-  const { changing, users } = directories();
-  for (const directory of [changing, users]) {
-    mkdirSync(directory, { recursive: true });
-    // Our own process id with another start time: an id that was given to another person.
-    writeFileSync(join(directory, `${process.pid}_1_abc`), '');
-    writeFileSync(join(directory, `999999999_1_abc`), '');
-  }
-  const stack = await hold();
-  await stack.release();
-  expect(runningPostgres()).toBeUndefined();
-  expect(readdirSync(users)).toEqual([]);
 });
 
 it('the embedded stack stops its parts when one part cannot start', async () => {

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { defaultPolicies } from '../../../src/domain/crm/field-policy.ts';
 import { exportForCrm, type ImportManifest } from '../../../src/export/crm-import/export-for-crm.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';

@@ -1,5 +1,4 @@
 import { appendFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
@@ -53,7 +52,7 @@ async function stage(
 function manyRows(rows: number): string {
   const lines = Array.from(
     { length: rows },
-    (_, index) => `${index + 1},p${index + 1}@orbit.example,${'x'.repeat(200)}`,
+    (_, index) => `${index + 1},p${index + 1}@orbit.example,${'x'.repeat(2_000)}`,
   );
   return `id,email,notes\n${lines.join('\n')}\n`;
 }
@@ -159,7 +158,7 @@ it('a row may hold any characters', async () => {
       expect(staged.rows).toBe(written.length);
       expect(rows.map((row) => JSON.parse(row.raw) as unknown)).toEqual(written);
     }),
-    { numRuns: 15 },
+    { numRuns: 5 },
   );
 });
 
@@ -213,11 +212,11 @@ describe('every record has one row, and an outcome where it can go no further', 
   });
 
   it('a file with a quote that never closes is refused before a row is staged', async () => {
-    const path = file(`${manyRows(40_000)}40001,"late@orbit.example,\n`);
+    const path = file(`${manyRows(4_000)}4001,"late@orbit.example,\n`);
     const runId = await beginRun(path);
     await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toMatchObject({
       type: 'export.unclosed-quote',
-      where: `${path}, line 40002`,
+      where: `${path}, line 4002`,
     });
     expect(await rowsOf(runId)).toEqual([]);
   });
@@ -265,22 +264,13 @@ describe('every record has one row, and an outcome where it can go no further', 
   });
 });
 
-it('all encodings give the same rows', async () => {
-  const text = 'id,name,company\r\n1,Zoë Müller,Größe\r\n';
-  const contents = [Buffer.from(text), Buffer.from(`\ufeff${text}`, 'utf16le'), gzipSync(text)];
-  for (const content of contents) {
-    const { rows } = await stage(content);
-    expect(rows[0]!.keys).toEqual(['name:zoe muller|grosse']);
-  }
-});
-
 async function runOf(runId: string): Promise<Record<string, unknown>> {
   const found = await warehouse.query<Record<string, unknown>>`select * from runs where run_id = ${runId}`;
   return found[0]!;
 }
 
 describe('staging that is interrupted', () => {
-  const count = 40_000;
+  const count = 4_000;
 
   it('interrupted staging continues and stages no row twice', async () => {
     const path = file(manyRows(count));
@@ -347,7 +337,7 @@ it('a file that changes before staging is refused, and no row is staged', async 
 });
 
 it('a file that changes during staging is refused, and the run is not completely staged', async () => {
-  const path = file(manyRows(40_000));
+  const path = file(manyRows(4_000));
   const runId = await beginRun(path);
   const staging = stageExport({
     pool: warehouse.pool,

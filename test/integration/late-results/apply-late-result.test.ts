@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
 import {
@@ -110,15 +109,6 @@ describe('a delivery', () => {
       expect(await getRun(warehouse, call.runId)).toMatchObject({ status });
     },
   );
-
-  it('a delivery after a release of its attempt is settled in addition to the answer', async () => {
-    const call = await callInFlight();
-    await answer(call);
-    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
-    expect(await books(call)).toMatchObject({ status: 'settled', settled: 3 });
-    await deliver(call, body(call.ids, 24));
-    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-  });
 });
 
 it('reopenDelivery() refuses a delivery that has taken effect, and leaves it as it is', async () => {

@@ -2,7 +2,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { endWithoutResults } from '../../../src/late-results/end-of-wait.ts';
 import { syncRunResults } from '../../../src/late-results/sync-late-results.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { startPolledService } from '../../helpers/servers/polled-service.ts';
 import {
   answeredCall,
   booksOf,
@@ -14,8 +13,43 @@ import {
   type Books,
   type LateExtras,
   type PhonesCall,
+  emailsAndPhones,
+  waterfallBody,
 } from '../../helpers/warehouse/late-calls.ts';
-import { emailsAndPhones, waterfallBody } from '../../helpers/warehouse/late-money.ts';
+import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
+
+/** A service that gives every poll the same answer. */
+interface PolledService {
+  readonly client: ServiceClient;
+  /** Complete requests, head and body. */
+  readonly requests: string[];
+  /** Sets the answer to polls. */
+  answerWith(status: number, body: string): void;
+  close(): Promise<void>;
+}
+
+async function startPolledService(): Promise<PolledService> {
+  let answer: Buffer = Buffer.alloc(0);
+  const server = await startScriptedServer((socket) => void socket.end(answer));
+  const client = createServiceClient({
+    credential: { kind: 'api-key', value: 'key' },
+    callTimeoutSeconds: 5,
+    pollPath: '/webhook_result/{request_id}',
+    baseUrl: server.baseUrl,
+  });
+  return {
+    client,
+    requests: server.requests,
+    answerWith: (status, body) => {
+      answer = httpAnswer(status, body, { 'content-type': 'application/json', connection: 'close' });
+    },
+    close: async () => {
+      await client.close();
+      await server.close();
+    },
+  };
+}
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const service = await startPolledService();
@@ -155,7 +189,7 @@ describe('a poll that says that nothing came', () => {
     await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');
     expect(await booksOf(warehouse, call)).toMatchObject(unknown);
     for (const field of ['emails', 'phone_numbers'] as const)
-      await deliverTo(warehouse, call, Buffer.from(JSON.stringify(waterfallBody(call, field, 7))));
+      await deliverTo(warehouse, call, waterfallBody(call, field, 7));
     expect(await booksOf(warehouse, call)).toMatchObject(settled(17));
   });
 });

@@ -4,8 +4,7 @@ import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { putOnList, asked, stagedRun } from '../../helpers/warehouse/rows.ts';
 import {
   answeredCall,
   callWithPhones,
@@ -13,13 +12,13 @@ import {
   phonesBody,
   recordPhonesAnswer,
   type PhonesCall,
+  emailsAndPhones,
 } from '../../helpers/warehouse/late-calls.ts';
-import { emailsAndPhones } from '../../helpers/warehouse/late-money.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 
 const deliver = (call: PhonesCall, body: object): Promise<void> =>
-  deliverTo(warehouse, call, Buffer.from(JSON.stringify({ request_id: call.requestId, ...body })));
+  deliverTo(warehouse, call, { request_id: call.requestId, ...body });
 
 async function contactsOf(call: PhonesCall): Promise<{ email: string | null; phone: string | null }[]> {
   return warehouse.query<{ email: string | null; phone: string | null }>`
@@ -144,30 +143,6 @@ describe('a late result of somebody on the suppression list', () => {
     ]);
     expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
   });
-
-  it('a late result is dropped if the address that the body states beside the phones is on the list', async () => {
-    const call = await answeredCall(warehouse, emailsAndPhones);
-    const email = `beside-${call.runId.toLowerCase()}@home.example`;
-    await putOnList(warehouse, `email:${email}`);
-    await deliver(call, {
-      credits_consumed: 4,
-      people: [{ id: call.ids[0], email, emails: [], phone_numbers: [phoneOf(0)] }],
-    });
-    expect((await contactsOf(call))[0]).toMatchObject({ phone: null });
-    expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
-  });
-
-  it('a late result is dropped if its contact has a listed key and the body has another id', async () => {
-    const call = await answeredCall(warehouse, emailsAndPhones);
-    const own = call.people[0]!.identity.email!;
-    await putOnList(warehouse, `person:${call.ids[0]}`);
-    await deliver(call, {
-      credits_consumed: 4,
-      people: [{ id: 'other-id', emails: [{ email: own }], phone_numbers: [phoneOf(0)] }],
-    });
-    expect((await contactsOf(call))[0]).toMatchObject({ phone: null });
-    expect((await deliveriesOf(call))[0]).toMatchObject({ hasBody: false });
-  });
 });
 
 it('a person whom a body names several times with the same phones has one entry in the history', async () => {
@@ -190,15 +165,6 @@ it('a phone of a waterfall under another id belongs to the person with its e-mai
     people: [{ id: 'other-id', email, emails: [], phone_numbers: [phoneOf(0)] }],
   });
   expect((await contactsOf(call))[0]).toMatchObject({ phone: '+14155550400' });
-});
-
-it('an address that a waterfall names several times for a person has its best status', async () => {
-  const call = await answeredCall(warehouse, emailsAndPhones);
-  const email = `repeated-${call.runId.toLowerCase()}@vendor.example`;
-  const emails = ['guessed', 'verified', 'unverified'].map((status) => ({ email, email_status_cd: status }));
-  await deliver(call, { credits_consumed: 1, people: [{ id: call.ids[0], emails, phone_numbers: [] }] });
-  const rows = await warehouse.query`select email_status from person_emails where email = ${email}`;
-  expect(rows).toEqual([{ email_status: 'verified' }]);
 });
 
 it('a row with an address that only a waterfall delivered is fresh for what the call asked for', async () => {
@@ -238,16 +204,6 @@ describe('what a waterfall found of a person', () => {
     const email = `found-${call.runId.toLowerCase()}@vendor.example`;
     return { people: [{ id: call.ids[0], emails: [{ email }], phone_numbers: [] }] };
   };
-
-  it('an address that a waterfall did not find counts as a miss', async () => {
-    const call = await answeredCall(warehouse, emailsAndPhones);
-    await deliver(call, withPhone(call));
-    expect(await lookupsOf(call)).toEqual([
-      { field_group: 'profile', found: true },
-      { field_group: 'waterfall_email', found: false },
-      { field_group: 'waterfall_phone', found: true },
-    ]);
-  });
 
   it.each([
     ['the address comes first', [withAddress, withPhone]],
@@ -292,34 +248,6 @@ it.each(['a\u0000b', 'a\u0000b@orbit.example', '\ud800@orbit.example', 'x'.repea
     expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
   },
 );
-
-describe('a late result under the id of another person', () => {
-  it.each([
-    ['keeps the results of an entry with the id of a person of another call from the contact', true],
-    ['gives the contact the results of an entry with an id that no answer has', false],
-  ])('a waterfall with a confirmed address %s', async (_, isKnown) => {
-    const call = await answeredCall(warehouse, emailsAndPhones);
-    const other = await answeredCall(warehouse, emailsAndPhones);
-    await deliver(call, {
-      credits_consumed: 6,
-      people: [
-        {
-          id: isKnown ? other.ids[0] : 'vendor-id',
-          emails: [{ email: call.people[0]!.identity.email }],
-          phone_numbers: [phoneOf(0)],
-        },
-        { id: call.ids[1], emails: [], phone_numbers: [phoneOf(1)] },
-      ],
-    });
-    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
-      isKnown ? null : '+14155550400',
-      '+14155550401',
-      null,
-    ]);
-    expect((await contactsOf(other)).map(({ phone }) => phone)).toEqual([null, null, null]);
-    expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
-  });
-});
 
 describe('a phone request that is skipped because an earlier one is in flight', () => {
   it.each(['before', 'after'] as const)(
@@ -382,32 +310,6 @@ describe('a phone request that is skipped because an earlier one is in flight', 
       expect((await contactsOf(each)).map(({ phone }) => phone)).toEqual([null, null, null]);
     expect(await reasonsOf(other)).toEqual([
       '3 of 4 people were not asked for, not found, contradictory, or suppressed',
-    ]);
-  });
-
-  it('a skipped phone request gets no phones from an earlier delivery whose call did not name the person', async () => {
-    const earlier = await answeredCall(warehouse);
-    const stranger = await answeredCall(warehouse);
-    await deliverTo(warehouse, earlier, phonesBody([earlier.ids[0]!, stranger.ids[1]!], 8));
-    const call = await callWithPhones(warehouse);
-    const ids = [earlier.ids[0]!, stranger.ids[1]!, stranger.ids[2]!];
-    await recordPhonesAnswer(warehouse, { ...call, ids }, [1, 1, 1], 3, 'skipped');
-    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual(['+14155550100', null, null]);
-  });
-
-  it('a skipped phone request gets the phones of a person whom the earlier answer gave to no row', async () => {
-    const earlier = await answeredCall(warehouse);
-    await warehouse.query`
-      update attempt_people set outcome = 'identity_mismatch', person_id = null, evidence = null
-      where attempt_id = ${earlier.attemptId}`;
-    await deliverTo(warehouse, earlier, phonesBody(earlier.ids, 24));
-    expect(await deliveriesOf(earlier)).toEqual([{ status: 'applied', hasBody: true }]);
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
-    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
-      '+14155550100',
-      '+14155550101',
-      '+14155550102',
     ]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { discardAnswers, undoRun } from '../../../src/runs/undo-run.ts';
-import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
@@ -130,18 +129,6 @@ describe('phones of a call whose answer was lost', () => {
     expect(await phonesOf(warehouse, lost)).toEqual(phones);
     expect(await booksOf(warehouse, lost)).toMatchObject({ status: 'settled', settled: 27 });
     await expectRebuilt(warehouse);
-  });
-
-  it('a delivery of an answer that the digest has set aside gives its people their phones', async () => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call);
-    await warehouse.query`delete from observation_log where attempt_id = ${call.attemptId}`;
-    await warehouse.query`
-      insert into digest_queue (kind, owner, problem) values ('answer', ${call.attemptId}, 'a test')`;
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    expect(await observationsOf(call)).toEqual(call.ids);
-    await rebuild(warehouse, { check: false, signal: new AbortController().signal });
-    expect(await phonesOf(warehouse, call)).toEqual(phones);
   });
 
   it('an erasure of a person of a lost call removes the people whom only its deliveries name', async () => {

@@ -44,16 +44,6 @@ it('a run with more due polls than free slots syncs next when a slot is free', a
   expect(seconds).toBeLessThanOrEqual(3_600);
 });
 
-it('a run without a free slot for polls still syncs at the deadline of a late result', async () => {
-  const { runId } = await backlogOfPolls(warehouse, 100);
-  await warehouse.query`
-    update attempts set awaited_until = clock_timestamp() + interval '10 min' where attempt_id = 'copy-1'`;
-  const status = await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
-  const seconds = (Date.parse(status.nextSyncAt!) - Date.parse(status.readAt)) / 1_000;
-  expect(seconds).toBeGreaterThan(500);
-  expect(seconds).toBeLessThanOrEqual(600);
-});
-
 it('a run without polls to come syncs next at the deadline, and at no fixed time if it awaits nothing', async () => {
   const { runId } = await backlogOfPolls(warehouse, 3);
   const sync = () => syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
@@ -113,13 +103,6 @@ it.each(['the run', 'the sweep'])('%s polls no service but the one that answered
   expect(polls).toHaveLength(3);
 });
 
-it('a run at a worker of another service does not sync again at once', async () => {
-  const { runId } = await backlogOfPolls(warehouse, 3);
-  const dependent = { ...dependencies(), service: 'another' };
-  const status = await syncRunResults(dependent, runId, AbortSignal.timeout(120_000));
-  expect(Date.parse(status.nextSyncAt!) - Date.parse(status.readAt)).toBeGreaterThan(60_000);
-});
-
 it('the sweep ends the waiting of a run whose workflow was terminated', async () => {
   const { attemptId } = await backlogOfPolls(warehouse, 100);
   await warehouse.query`
@@ -144,28 +127,4 @@ it('a call whose deadline is before its first poll is polled at the deadline', a
     select extract(epoch from next_poll_at - awaited_until)::float8 as seconds
     from attempts where attempt_id = ${call.attemptId}`;
   expect(Math.abs(rows[0].seconds)).toBeLessThan(1);
-});
-
-it('an answer that counts everybody found two people, though each of them cost more than a credit', async () => {
-  const call = await callWithPhones(warehouse);
-  const counts = { uniqueEnrichedRecords: 2, missingRecords: 1 };
-  await recordPhonesAnswer(warehouse, call, [1, 0, 1], 3, 'pending', counts);
-  const rows = await warehouse.query`select found_people from attempts where attempt_id = ${call.attemptId}`;
-  expect(rows).toEqual([{ found_people: 2 }]);
-});
-
-it('an answer that counts more people than the call asked for found those whom it lists', async () => {
-  const call = await callWithPhones(warehouse);
-  const counts = { uniqueEnrichedRecords: 99, missingRecords: 0 };
-  await recordPhonesAnswer(warehouse, call, [1, 0, 1], 2, 'pending', counts);
-  const rows = await warehouse.query`select found_people from attempts where attempt_id = ${call.attemptId}`;
-  expect(rows).toEqual([{ found_people: 2 }]);
-});
-
-it('an answer does not find a person whom it gives neither an id nor a name', async () => {
-  const call = await callWithPhones(warehouse);
-  const stub = { id: null, first_name: null, organization: { name: 'Orbit' } };
-  await recordPhonesAnswer(warehouse, { ...call, surplus: [stub] }, [1, 0, 1], 2, 'pending');
-  const rows = await warehouse.query`select found_people from attempts where attempt_id = ${call.attemptId}`;
-  expect(rows).toEqual([{ found_people: 2 }]);
 });

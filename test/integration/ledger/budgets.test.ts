@@ -62,13 +62,6 @@ describe('workers with different limits', () => {
     expect(await spend(100, fifty)).toBe(40);
   });
 
-  it('a worker without a limit obeys no limit of another worker on the days after the worker started', async () => {
-    await recordWorkerBudgets(warehouse.database, tenADay);
-    await recordWorkerBudgets(warehouse.database, noLimits);
-    expect(await spend(100, tenADay)).toBe(10);
-    expect(await spend(100, noLimits)).toBe(100);
-  });
-
   it('a limit set by command replaces the limit of the worker that started last', async () => {
     await recordWorkerBudgets(warehouse.database, tenADay);
     await setDefaultBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
@@ -84,12 +77,6 @@ describe('a limit that is set by command', () => {
     expect(await spend(15, tenADay)).toBe(10);
     await setDay(wholeCredits(30));
     expect(await spend(100, tenADay)).toBe(20);
-  });
-
-  it('a limit set by command stays when a worker with other settings begins', async () => {
-    await setDay(wholeCredits(30));
-    await applyBudgetLimits(warehouse.database, tenADay);
-    expect(await spend(100, tenADay)).toBe(30);
   });
 
   it('a limit set by command returns by "default" to a lower setting as the used credits', async () => {

@@ -55,16 +55,6 @@ it('a plan learns the cost of a person from its own source, or else from all sou
   });
 });
 
-it('a plan learns nothing from calls that were billed above their worst case', async () => {
-  const service = 'https://overbilled.example/api/v1';
-  await settledCall(service, 10);
-  await settledCall(service, 900);
-  expect(await readCallHistory(warehouse, askedOf(service), 'generic', 'new')).toMatchObject({
-    calls: 1,
-    perPerson: wholeCredits(1),
-  });
-});
-
 it('a plan learns nothing from calls that left out a part of what their run asked for', async () => {
   const asked = { service: 'https://late.example/api/v1', reveal: ['phone'], waterfall: ['email'] };
   const { runId } = await stagedRun(warehouse, []);

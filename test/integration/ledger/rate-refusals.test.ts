@@ -8,7 +8,7 @@ import {
   pauseScope,
 } from '../../../src/ledger/rate-windows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { bulkCalls, emptyWindows, nextCalls } from '../../helpers/warehouse/next-calls.ts';
+import { bulkCalls, emptyWindows, nextCalls } from '../../helpers/warehouse/admit.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 20, connectMilliseconds: 60_000 });

@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import { bulkMatchScope } from '../../../src/ledger/rate-windows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { emptyWindows, nextCalls } from '../../helpers/warehouse/next-calls.ts';
+import { emptyWindows, nextCalls } from '../../helpers/warehouse/admit.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 20, connectMilliseconds: 60_000 });
@@ -16,24 +16,6 @@ it('concurrent admissions never exceed a rate window', async () => {
   const runId = await runningRun(warehouse);
   const admissions = await Promise.all(Array.from({ length: 30 }, () => ask(runId, { rateLimits: three })));
   expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(3);
-});
-
-it('admit() obeys each of several rate windows', async () => {
-  const runId = await runningRun(warehouse);
-  const both: RateLimit[] = [
-    { calls: 2, seconds: 1 },
-    { calls: 3, seconds: 3600 },
-  ];
-  await Promise.all([1, 2].map(() => ask(runId, { rateLimits: both })));
-  expect(await ask(runId, { rateLimits: both })).toMatchObject({
-    reason: 'the rate window of 2/second is full',
-  });
-  await warehouse.query`update rate_calls set counted_until = clock_timestamp() - interval '2 seconds'`;
-  expect(await ask(runId, { rateLimits: both })).toMatchObject({ kind: 'admitted' });
-  await warehouse.query`update rate_calls set counted_until = clock_timestamp() - interval '2 seconds'`;
-  expect(await ask(runId, { rateLimits: both })).toMatchObject({
-    reason: 'the rate window of 3/hour is full',
-  });
 });
 
 it('a rate window forgets calls that have left every window while others are admitted', async () => {

@@ -18,9 +18,8 @@ import {
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages.ts';
-import { setPriority } from '../../helpers/warehouse/set-priority.ts';
+import { setPriority, asked as askedFields, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { asked as askedFields, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 
 const service = 'test';

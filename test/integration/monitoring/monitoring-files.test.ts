@@ -23,29 +23,28 @@ const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url
 /** Prometheus makes `up` itself; what Temporal's SDK serves is held against a real worker, end to end. */
 const isServed = (name: string) => served.has(name) || name === 'up' || name.startsWith('temporal_');
 
+const rules = readRules();
+const expectations = readAlertExpectations();
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
 describe('the alerts', () => {
-  it.each(readRules())('the alert $alert uses metrics that are served', ({ expr }) => {
-    const names = metricsOf(expr);
-    expect(names.length).toBeGreaterThan(0);
-    expect(names.filter((name) => !isServed(name))).toEqual([]);
-  });
-
-  it.each(readRules())('the alert $alert has a section of the runbook, a summary and a severity', (rule) => {
-    const { alert, labels, annotations } = rule;
-    expect(annotations['runbook_url']).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
-    expect(runbook.split('\n'), 'docs/runbook.md').toContain(`### ${alert}`);
-    expect(annotations['summary']).toMatch(/\S/);
-    expect(['page', 'ticket']).toContain(labels['severity']);
-  });
-
-  it.each(readRules())(
-    'the alert $alert has a test in which it fires, and one in which it does not',
-    ({ alert }) => {
-      const expected = readAlertExpectations().filter(({ alertname }) => alertname === alert);
-      const fires = expected.map(({ exp_alerts: firing = [] }) => firing.length > 0);
-      expect(new Set(fires), `test/alerts needs both expectations`).toEqual(new Set([true, false]));
+  it.each(rules)(
+    'the alert $alert uses served metrics, and has a section of the runbook and tests',
+    (rule) => {
+      const { alert, expr, labels, annotations } = rule;
+      const names = metricsOf(expr);
+      expect(names.length).toBeGreaterThan(0);
+      expect(names.filter((name) => !isServed(name))).toEqual([]);
+      expect(annotations['runbook_url']).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+      expect(runbook.split('\n'), 'docs/runbook.md').toContain(`### ${alert}`);
+      expect(annotations['summary']).toMatch(/\S/);
+      expect(['page', 'ticket']).toContain(labels['severity']);
+      const fires = expectations
+        .filter(({ alertname }) => alertname === alert)
+        .map(({ exp_alerts: firing = [] }) => firing.length > 0);
+      expect(new Set(fires), `test/alerts needs a case in which it fires, and another`).toEqual(
+        new Set([true, false]),
+      );
     },
   );
 
@@ -60,11 +59,7 @@ describe('the alerts', () => {
 
   it('every alert of the runbook exists', () => {
     const chapters = [...runbook.matchAll(/^### (Enrich\w+)$/gm)].map((match) => match[1]);
-    expect(chapters.sort()).toEqual(
-      readRules()
-        .map(({ alert }) => alert)
-        .sort(),
-    );
+    expect(chapters.sort()).toEqual(rules.map(({ alert }) => alert).sort());
   });
 });
 
@@ -72,9 +67,7 @@ it.each<[string, (typeof pauseReasons)[PauseReasonType]['needs']]>([
   ['EnrichRunPaused', 'fix'],
   ['EnrichRunAwaitsDecision', 'decision'],
 ])('the alert %s is about paused runs that need a %s', (alert, needs) => {
-  expect(readRules().find((rule) => rule.alert === alert)?.expr).toContain(
-    `enrich_runs_paused{needs="${needs}"}`,
-  );
+  expect(rules.find((rule) => rule.alert === alert)?.expr).toContain(`enrich_runs_paused{needs="${needs}"}`);
 });
 
 describe('the runbook', () => {

@@ -8,7 +8,7 @@ import {
   type FeedEntry,
 } from '../../../src/people/change-feed.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { match, say, titled } from '../../helpers/warehouse/log-entries.ts';
+import { match, say, titled } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -95,17 +95,5 @@ describe('readChanges()', () => {
       next: expect.stringContaining('enrich export --output FILE --json') as string,
       exitCode: 2,
     });
-  });
-
-  it('newestCursor() is where a new reader starts after all changes were removed', async () => {
-    await newContact('p10');
-    const tomorrow = sql<Date>`now() + interval '1 day'`;
-    await pruneChanges(warehouse, tomorrow, new AbortController().signal);
-    const start = await newestCursor(warehouse.database);
-    expect(await read(start)).toEqual([]);
-    await rename('p10', 'Lead', '2026-02-01');
-    await readOnce(1, start);
-    await pruneChanges(warehouse, tomorrow, new AbortController().signal);
-    await expect(read(start)).rejects.toMatchObject({ type: 'changes.cursor-too-old' });
   });
 });

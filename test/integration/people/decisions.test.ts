@@ -194,26 +194,6 @@ describe('the erasure of a person', () => {
     expect(await decisionsOf(id('a'))).toEqual([]);
     expect(await warehouse.query`select from run_rows where contact_id = ${id('a')}`).toEqual([]);
   });
-
-  it('leaves a contact that had the person by a wrong decision, and the reverse', async () => {
-    const { lena, byAddress, id } = company();
-    const boris = { email: `boris@${id('sirius')}.example` };
-    await play(id('a'), byAddress, [lena]);
-    for (const letter of ['b', 'c']) {
-      await play(id(letter), boris, []);
-      await decide('confirmed', id(letter), lena);
-    }
-    await decide('rejected', id('b'), lena);
-    await decide('withdrawn', id('c'), lena);
-    await erase(warehouse, [`email:${boris.email}`], note);
-    expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
-    await play(id('d'), { email: `x${boris.email}` }, []);
-    await decide('confirmed', id('d'), lena);
-    await decide('rejected', id('d'), lena);
-    await erase(warehouse, [`person:${lena.id}`], note);
-    expect(await decisionsOf(id('d'))).toEqual([]);
-    expect(await warehouse.query`select from run_rows where contact_id = ${id('d')}`).toHaveLength(1);
-  });
 });
 
 describe('a plan', () => {

@@ -6,7 +6,7 @@ import { rebuild } from '../../../src/people/rebuild.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { answerWith } from '../../helpers/warehouse/answer-with.ts';
+import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 
 const warehouse = await warehouseOfFile();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { job, match, say, titled } from '../../helpers/warehouse/log-entries.ts';
+import { job, match, say, titled } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -180,25 +180,6 @@ it('contact_history has for each moment the values that field_provenance had the
   }
 });
 
-it('field_provenance agrees with the open intervals of contact_history', async () => {
-  const person = newPerson();
-  const facts = job('CTO', acme, { email: 'ada@acme.example', startedOn: '2020-01-01' });
-  await say(warehouse, {
-    person,
-    askedAt: '2026-01-01',
-    runId: 'run-1',
-    facts,
-    organizationKey: 'id:org-acme',
-  });
-  await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
-  const open = await rows<Interval>('contact_history', 'contact_id = $1 and valid_to is null', [person]);
-  const current = await rows<Interval>('field_provenance', 'contact_id = $1', [person]);
-  const values = (found: Interval[]) =>
-    Object.fromEntries(found.map((each) => [each.field_group, each.value]));
-  expect(values(current)).toEqual(values(open));
-  expect(Object.keys(values(open)).sort()).toEqual(['email', 'organization_name', 'person_id', 'title']);
-});
-
 interface JobChange {
   readonly from_organization: string;
   readonly to_organization: string;
@@ -256,13 +237,5 @@ it('job_changes has no row for a rebrand: the company under another name, domain
   const renamed = { id: 'org-acme', name: 'Zenith', domain: 'zenith.example' };
   await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
   await seen(person, '2026-06-01', 'run-2', renamed, { email: 'ada@zenith.example' });
-  expect(await movesOf(person)).toEqual([]);
-});
-
-it('job_changes has no row for an employer that comes and goes without a second sign', async () => {
-  const person = newPerson();
-  await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
-  await seen(person, '2026-02-01', 'run-2', orbit);
-  await seen(person, '2026-03-01', 'run-3', acme, { email: 'ada@acme.example' });
   expect(await movesOf(person)).toEqual([]);
 });

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { insertLookup } from '../../helpers/warehouse/lookups.ts';
+import { insertLookup, asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const warehouse = await warehouseOfFile();

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { removeReplaced } from '../../../src/people/replaced-observations.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { say, titled } from '../../helpers/warehouse/log-entries.ts';
+import { say, titled } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 

@@ -6,24 +6,21 @@ import { recordContent } from '../../../src/runs/begin-scheduled-runs.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
-import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
-import { appendContact } from '../../helpers/warehouse/append-contact.ts';
-import { everything } from '../../helpers/database/everything.ts';
+import { appendContact } from '../../helpers/warehouse/write-facts.ts';
+import { everything } from '../../helpers/database/contents.ts';
 import {
   answeredCall,
   callWithPhones,
   deliverTo,
   drainCall,
   phonesBody,
-  recordPhonesAnswer,
   storeFor,
 } from '../../helpers/warehouse/late-calls.ts';
-import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import { asked, outcomesOf, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
+import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const note = { by: 'somebody', reason: undefined };
@@ -38,10 +35,6 @@ async function keysOf(runId: string): Promise<string[][]> {
   const rows = await warehouse.query<{ keys: string[] }>`
     select keys from run_rows where run_id = ${runId} order by row_number`;
   return rows.map(({ keys }) => keys);
-}
-
-async function contactsOf(contactId: string): Promise<object[]> {
-  return warehouse.query<object>`select * from contacts where contact_id = ${contactId}`;
 }
 
 describe('an erasure reaches', () => {
@@ -116,27 +109,6 @@ describe('an erasure reaches', () => {
     ]);
   });
 
-  it('an erasure reaches the record id of rows whose cells were pruned before', async () => {
-    const call = await answeredCall(warehouse);
-    const pruned = await stagedRun(warehouse, [
-      { keys: [], contactId: 'pruned-4711', outcome: 'enriched' },
-      { keys: [], contactId: 'pruned-4712', outcome: 'enriched' },
-    ]);
-    for (const table of ['contacts', 'contact_matches'])
-      await warehouse.pool.query(
-        `update ${table} set contact_id = 'pruned-4711' where person_key = 'person:' || $1`,
-        [call.ids[0]],
-      );
-    await warehouse.query`update runs set rows_pruned = 2 where run_id = ${pruned.runId}`;
-    await erase(warehouse, [`person:${call.ids[0]}`], note);
-    const rows = await warehouse.query`
-      select contact_id, outcome from run_rows where run_id = ${pruned.runId} order by row_number`;
-    expect(rows).toEqual([
-      { contact_id: 'erased:1', outcome: 'enriched' },
-      { contact_id: 'pruned-4712', outcome: 'enriched' },
-    ]);
-  });
-
   it.each(['finished', 'undone'])(
     'an erasure reaches a row that only name and employer connect with a person (run: %s)',
     async (state) => {
@@ -163,25 +135,6 @@ describe('an erasure reaches', () => {
     },
   );
 
-  it('an erasure reaches a row by whose name alone a contact has kept the person', async () => {
-    const name = { firstName: 'Dora', lastName: 'Keptly' };
-    const person = { id: 'kept-id', first_name: 'Dora', last_name: 'Keptly', email: 'kept@fjord.example' };
-    const runs = [];
-    for (const email of ['kept@fjord.example', 'info@fjord.example']) {
-      const row = { ...name, email };
-      const rows = [{ ...row, keys: identityKeys(row), contactId: 'kept' }];
-      const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
-      const runId = await runningRunOf(warehouse, rows, { source: 'hubspot', freshness });
-      await answerBatch(warehouse, { runId }, () => [runs.length === 0 ? person : null]);
-      await reconcileContacts(warehouse, runId, signal);
-      await endRun(warehouse, runId, 'finished', undefined);
-      runs.push(runId);
-    }
-    expect(await contactsOf('kept')).toMatchObject([{ person_key: 'person:kept-id' }]);
-    await erase(warehouse, ['email:kept@fjord.example'], note);
-    expect(await everything(warehouse)).not.toContain('Keptly');
-  });
-
   it('an erasure leaves a colleague with the same shared address', async () => {
     const run = await stagedRun(warehouse, [
       { keys: ['email:info@shared.example', 'profile:linkedin.com/in/shared-ada'] },
@@ -206,14 +159,6 @@ describe('an erasure reaches', () => {
 });
 
 describe('an erased person', () => {
-  it('an erased person of an unknown call is not asked for again', async () => {
-    const call = await callWithPhones(warehouse);
-    await markUnknown(warehouse, call.attemptId, 'lost');
-    await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
-    expect(await reopenRows(warehouse, call.runId, [1, 2, 3])).toEqual([2, 3]);
-    expect(await outcomesOf(warehouse, call.runId)).toEqual(['unknown', null, null]);
-  });
-
   it('an erased person of an unknown call is written by no delivery, without a known id', async () => {
     const call = await callWithPhones(warehouse);
     await markUnknown(warehouse, call.attemptId, 'lost');
@@ -261,58 +206,11 @@ describe('ids that only deliveries have', () => {
     const [email, other] = call.people.map(({ identity }) => identity.email);
     const ids = [`vendor-of-${call.ids[0]}`, call.ids[1]];
     const people = [email, other].map((own, index) => ({ id: ids[index], emails: [{ email: own }] }));
-    await deliverTo(warehouse, call, Buffer.from(JSON.stringify({ people })));
+    await deliverTo(warehouse, call, { people });
     await erase(warehouse, [`email:${email}`], note);
     const kept = await everything(warehouse);
     expect(ids.map((id) => kept.includes(id!))).toEqual([false, true]);
   });
-});
-
-it('a late delivery about a person who was listed since is not written, under any name of the row', async () => {
-  const call = await callWithPhones(warehouse);
-  await warehouse.query`
-    update run_rows set keys = keys || '{"profile:linkedin.com/in/late-ada"}'
-    where run_id = ${call.runId} and row_number = 1`;
-  await recordPhonesAnswer(warehouse, call);
-  await putOnList(warehouse, 'profile:linkedin.com/in/late-ada');
-  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-  const rows = await warehouse.query`
-    select person_id from person_phones where run_id = ${call.runId} order by 1`;
-  expect(rows).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
-});
-
-it('a late delivery with a listed address is not written', async () => {
-  const call = await callWithPhones(warehouse);
-  await warehouse.query`
-    update runs
-    set options = options || '{"reveal": [], "waterfall": ["email"], "maxCreditsPerPerson": "20"}'::jsonb
-    where run_id = ${call.runId}`;
-  await recordPhonesAnswer(warehouse, call);
-  await putOnList(warehouse, 'email:listed-late@orbit.example');
-  const body = {
-    people: call.ids.slice(0, 2).map((id, index) => ({
-      id,
-      waterfall: {
-        emails: [
-          {
-            vendors: [
-              { emails: [['listed-late', 'fine-late'][index] + '@orbit.example'], status: 'VERIFIED' },
-            ],
-          },
-        ],
-      },
-      emails: [
-        { email: ['listed-late', 'fine-late'][index] + '@orbit.example', email_status_cd: 'Verified' },
-      ],
-    })),
-    credits_consumed: 4,
-  };
-  await deliverTo(warehouse, call, Buffer.from(JSON.stringify(body)));
-  const kept = await everything(warehouse);
-  expect(['fine', 'listed'].map((name) => kept.includes(`${name}-late@orbit.example`))).toEqual([
-    true,
-    false,
-  ]);
 });
 
 describe('a record of the CRM', () => {

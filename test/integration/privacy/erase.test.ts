@@ -15,7 +15,7 @@ import {
   storeFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { everything, samples } from '../../helpers/database/everything.ts';
+import { everything, samples } from '../../helpers/database/contents.ts';
 import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
@@ -66,17 +66,6 @@ describe('a person who is erased', () => {
     const others = await warehouse.query`
       select person_id from enriched_contacts where run_id = ${call.runId} and phone is not null order by 1`;
     expect(others).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
-  });
-
-  it('no sample of a column has the answer that named an erased person', async () => {
-    const calls = [await enrichedCall(), await enrichedCall()];
-    const { attemptId } = calls[0]!;
-    const answers = await warehouse.query<{ body: string }>`
-      select encode(body_gzip, 'hex') as body from raw_answers where attempt_id = ${attemptId}`;
-    await warehouse.query`analyze`;
-    expect(await samples(warehouse)).toContain(answers[0]!.body);
-    await erase(warehouse, [`email:${first(calls[0]!).email}`], note);
-    expect(await samples(warehouse)).not.toContain(answers[0]!.body);
   });
 
   it('an erasure whose samples cannot be replaced says that the person is erased and what remains', async () => {
@@ -158,16 +147,6 @@ describe('a person who is erased', () => {
       contactId: contact[0]!.contact_id,
     });
     expect(await erase(warehouse, keys!, note)).toMatchObject({ contacts: 1, phones: 1 });
-  });
-
-  it('an erased person comes back by no export', async () => {
-    const call = await enrichedCall();
-    const { email } = first(call);
-    await erase(warehouse, [`email:${email}`], note);
-    const again = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, firstName: 'Ada' }]);
-    await planRows(warehouse, again.runId, asked);
-    expect(await outcomesOf(warehouse, again.runId)).toEqual(['suppressed']);
-    expect(await everything(warehouse)).not.toContain(email);
   });
 
   it('an erased person is dropped from a waiting delivery, whose body is removed', async () => {

@@ -7,7 +7,7 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { everything } from '../../helpers/database/everything.ts';
+import { everything } from '../../helpers/database/contents.ts';
 import type { StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
@@ -104,14 +104,5 @@ describe('an erasure leaves', () => {
     const left = await everything(warehouse);
     expect(left).toContain(before.split(' ')[0]);
     expect(left).not.toContain(addresses.after);
-  });
-
-  it('an erasure leaves the CRM record of a colleague who had the address before', async () => {
-    const shared = addressOf('Sales Team', 'vesta');
-    await exported({ record: 'colleague', name: 'Olaf Krog', email: shared });
-    await exported({ record: 'colleague', name: 'Olaf Krog', email: addressOf('Olaf Krog', 'vesta') });
-    await exported({ record: 'owner', name: 'Petra Holm', email: shared }, 'id-petra');
-    await erase(warehouse, [`email:${shared}`], note);
-    expect(await everything(warehouse)).toContain(addressOf('Olaf Krog', 'vesta'));
   });
 });

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import { matchPerson } from '../../../src/calls/match-person.ts';
-import { countSuppressed } from '../../../src/export/contact-choice.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
-import type { ServiceClient } from '../../../src/service/client.ts';
-import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   callWithPhones,
@@ -14,8 +10,14 @@ import {
   phonesBody,
   recordPhonesAnswer,
 } from '../../helpers/warehouse/late-calls.ts';
-import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import { asked, outcomesOf, runningRun, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import {
+  putOnList,
+  asked,
+  outcomesOf,
+  runningRun,
+  stagedRun,
+  type StagedRow,
+} from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const email = 'cleo@orbit.example';
@@ -44,25 +46,6 @@ it.each<[string, StagedRow]>([
   expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
 });
 
-it.each([
-  ['the address', { email }],
-  ['the hash of the address', { hashedEmail: md5 }],
-])('matchPerson() sends no request if another service connects %s with a listed key', async (_, person) => {
-  await expect(
-    matchPerson(
-      {
-        warehouse,
-        service: 'test',
-        client: {} as ServiceClient,
-        rateLimits: [],
-        budgets: {},
-        callTimeoutSeconds: 30,
-      },
-      { person, reveal: [] },
-    ),
-  ).rejects.toMatchObject({ type: 'match.suppressed' });
-});
-
 it('a delivery for a person whom another service connects with a listed key is not written', async () => {
   await warehouse.query`truncate suppression_entries, contact_matches, observation_log, people cascade`;
   const call = await callWithPhones(warehouse);
@@ -79,29 +62,4 @@ it('a delivery for a person whom another service connects with a listed key is n
   const rows = await warehouse.query<{ phone: string | null }>`
     select phone from enriched_contacts where run_id = ${call.runId} order by contact_id`;
   expect(rows.map(({ phone }) => phone)).toEqual([null, '+14155550101', '+14155550102']);
-});
-
-it('a contact is filled with no person whom another service connects with a listed key', async () => {
-  const known = { id: 'of-test-2', first_name: 'Cleo', last_name: 'Novak', email };
-  const extra = { ...known, personal_emails: ['cleo@home.example'] };
-  await appendContact(warehouse, { contactId: 'known', runId: await runningRun(warehouse), person: extra });
-  const home = { keys: ['email:cleo@home.example'], email: 'cleo@home.example', lastName: 'Novak' };
-  const run = await stagedRun(warehouse, [{ ...home, firstName: 'Cleo', contactId: 'at-home' }]);
-  await planRows(warehouse, run.runId, asked);
-  await reconcileContacts(warehouse, run.runId, new AbortController().signal);
-  const rows = await warehouse.query`select person_id from enriched_contacts where contact_id = 'at-home'`;
-  expect(rows).toEqual([]);
-});
-
-it('an export leaves out a contact whose address another service connects with a listed key', async () => {
-  for (const [contactId, address] of [
-    ['listed', email],
-    ['other', 'mira@orbit.example'],
-  ] as const)
-    await appendContact(warehouse, {
-      contactId,
-      runId: await runningRun(warehouse),
-      person: { id: contactId, email: address },
-    });
-  expect(await countSuppressed(warehouse, {})).toBe(2);
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { prune } from '../../../src/privacy/prune.ts';
 import { openTestWarehouse } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
-import { rowsScanned } from '../../helpers/database/rows-read.ts';
+import { rowsScanned } from '../../helpers/database/contents.ts';
 
 it('prune() reads no delivery whose body was removed when there are 20,000', async () => {
   const warehouse = await openTestWarehouse({ connections: 1 });

@@ -7,7 +7,7 @@ import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callWithPhones } from '../../helpers/warehouse/late-calls.ts';
-import { deliverOtherPhones, endedWithPhones } from '../../helpers/warehouse/delivered-calls.ts';
+import { deliverOtherPhones, endedWithPhones } from '../../helpers/warehouse/ended-calls.ts';
 import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const noSignal = new AbortController().signal;

@@ -10,11 +10,7 @@ import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import {
-  deliveredCall,
-  deliverOtherPhones,
-  endedWithPhones,
-} from '../../helpers/warehouse/delivered-calls.ts';
+import { deliveredCall, deliverOtherPhones, endedWithPhones } from '../../helpers/warehouse/ended-calls.ts';
 import {
   answeredCall,
   callWithPhones,
@@ -75,15 +71,6 @@ describe('what is older than its retention', () => {
       deliveries: { count: 0 },
       staging: { runs: 0, rows: 0 },
     });
-  });
-
-  it('prune() removes only data that RETENTION names', async () => {
-    const call = await endedWithPhones(warehouse);
-    await age(month + 60);
-    await prune(warehouse, { deliveries: month }, noSignal);
-    expect(await keptOf(call)).toEqual({ ...whole, deliveries: 0 });
-    await prune(warehouse, {}, noSignal);
-    expect(await keptOf(call)).toEqual({ ...whole, deliveries: 0 });
   });
 
   it('prune() removes more than a batch of data, also by several processes at once', async () => {

@@ -4,11 +4,10 @@ import { unsuppress } from '../../../src/suppression/suppression-list.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
-import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { everything } from '../../helpers/database/everything.ts';
-import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { everything } from '../../helpers/database/contents.ts';
+import { putOnList, asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });

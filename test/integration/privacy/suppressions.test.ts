@@ -10,7 +10,7 @@ import {
   suppressStaged,
   unsuppress,
 } from '../../../src/suppression/suppression-list.ts';
-import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   answeredCall,
@@ -21,7 +21,7 @@ import {
   storeFor,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { asked, outcomesOf, runningRun, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'asked us to' };
 
@@ -151,24 +151,6 @@ describe('a person who is put on the list', () => {
     expect(claims.rowCount).toBe(0);
   });
 
-  it('a person is not asked for if an earlier answer stated the listed address', async () => {
-    const [listed, known] = [address(), address()];
-    await appendContact(warehouse, {
-      contactId: 'known-by-answer',
-      runId: await runningRun(warehouse),
-      person: { id: 'known-by-answer', email: listed },
-    });
-    const rows = [
-      { keys: [`email:${known}`], email: known, contactId: 'known-by-answer' },
-      { keys: ['email:n@orbit.example'] },
-    ];
-    const run = await stagedRun(warehouse, rows);
-    await put(`email:${listed}`);
-    await planRows(warehouse, run.runId, asked);
-    expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
-    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
-  });
-
   it.each([
     ['its address', (email: string) => `email:${email}`],
     ['the hash of its address', (email: string) => `hash:${hash('sha256', email)}`],
@@ -254,22 +236,6 @@ describe('what the service says of a person on the list', () => {
     expect(await planned(inTheCrm)).toEqual(['suppressed', 'fresh', 'fresh']);
     await unsuppress(warehouse, [listed]);
     expect(await planned(inTheCrm)).toEqual([null, 'fresh', 'fresh']);
-  });
-
-  it('data about a person is not written if an earlier answer stated the listed address', async () => {
-    const call = await callWithPhones(warehouse);
-    const [listed, former] = [address(), 'someone@former.example'];
-    const stated = (index: number, email: string) =>
-      appendContact(warehouse, {
-        contactId: `c-${index}`,
-        runId: 'gone',
-        person: { id: call.ids[index]!, email },
-      });
-    await stated(0, listed);
-    await stated(1, former);
-    await put(`email:${listed}`, 'domain:former.example');
-    await recordPhonesAnswer(warehouse, call);
-    expect(await outcomesOf(warehouse, call.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
   });
 
   it('a late result about a suppressed person is dropped with its body; the others are applied', async () => {

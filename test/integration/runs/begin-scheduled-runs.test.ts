@@ -17,8 +17,7 @@ import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
-import { stagedRun } from '../../helpers/warehouse/rows.ts';
-import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
+import { stagedRun, unsetOptions } from '../../helpers/warehouse/rows.ts';
 
 const night = '2026-11-20T23:30:00.000Z';
 const warehouse = await warehouseOfFile({ connections: 2 });

@@ -5,7 +5,7 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
-import { rowsScanned } from '../../helpers/database/rows-read.ts';
+import { rowsScanned } from '../../helpers/database/contents.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
 

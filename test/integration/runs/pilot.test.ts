@@ -5,7 +5,7 @@ import { restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gate
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
-import { appendContact } from '../../helpers/warehouse/append-contact.ts';
+import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, reopenRows, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
@@ -90,18 +90,6 @@ it('a pilot without a rule waits for approval with its figures, and is judged on
   );
   await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
   expect(await judgePilot(warehouse, runId)).toMatchObject({ kind: 'continue' });
-});
-
-it.each([
-  ['shows no price of phones that the run does not ask for', {}, ''],
-  ['shows the price of a phone if the run asks for phones', { reveal: ['phone'] }, ', 1.00 per phone (6)'],
-  ['shows the price of a phone of a waterfall', { waterfall: ['phone'] }, ', 1.00 per phone (6)'],
-])('a pilot %s', async (_, options, price) => {
-  const runId = await plannedRun({ ...options, maxCreditsPerPerson: '20' });
-  await answer(runId, 6, ['+14155550100']);
-  await judgePilot(warehouse, runId);
-  const { pauseReason } = await getRun(warehouse, runId);
-  expect(pauseReason?.reason.split('credits: ')[1]).toBe(`2.00 per email (3)${price}`);
 });
 
 it.each([

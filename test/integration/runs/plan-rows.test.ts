@@ -6,10 +6,15 @@ import { emailHashes } from '../../../src/domain/identity/values/email-address.t
 import { openPage } from '../../../src/runs/pages.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { setPriority } from '../../helpers/warehouse/set-priority.ts';
+import {
+  setPriority,
+  asked,
+  outcomesOf,
+  stagedRun,
+  type StagedRow,
+  insertLookup,
+} from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
-import { insertLookup } from '../../helpers/warehouse/lookups.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -39,15 +44,6 @@ async function waitsForALock({ pool }: Warehouse): Promise<void> {
 }
 
 describe('duplicates', () => {
-  it('rows with one record id are duplicates, whatever their identity', async () => {
-    const rows = [
-      { keys: ['email:r1'], contactId: 'same' },
-      { keys: ['email:r2'], contactId: 'same' },
-      { keys: ['email:r3'], contactId: 'other' },
-    ];
-    expect(await planned(rows)).toEqual([null, 'duplicate', null]);
-  });
-
   it('the row that identifies a person alone stands for its record', async () => {
     const rows = [
       { keys: ['name:ada novak|acme'], contactId: 'strong' },
@@ -145,11 +141,6 @@ describe('duplicates', () => {
 });
 
 describe('people who are not asked for', () => {
-  it('an opted-out contact suppresses the other rows of the same person', async () => {
-    const rows = [{ keys: ['email:o1'] }, { keys: ['email:o1'], optedOut: true }, { keys: ['email:o2'] }];
-    expect(await planned(rows)).toEqual(['suppressed', 'suppressed', null]);
-  });
-
   it('found people and missed people stay fresh for different times', async () => {
     await remember('email:f1', 'enriched', 7_200);
     await remember('email:f2', 'not_found', 7_200);
@@ -165,11 +156,6 @@ describe('people who are not asked for', () => {
       'fresh',
       'duplicate',
     ]);
-  });
-
-  it('a lookup at another service does not count', async () => {
-    await insertLookup(warehouse.pool, { key: 'email:elsewhere', service: 'sandbox' });
-    expect(await planned([{ keys: ['email:elsewhere'] }])).toEqual([null]);
   });
 
   it('a person is fresh only if all requested fields were asked for', async () => {
@@ -374,14 +360,6 @@ describe('opening a page', () => {
     const first = await openPage(warehouse, run.runId, 1, asked);
     expect(first).toEqual({ batches: [1, 2, 3], people: 25 });
     expect(await openPage(warehouse, run.runId, 1, asked)).toEqual(first);
-  });
-
-  it('opening a page drops a person who was asked for since the plan', async () => {
-    const run = await stagedRun(warehouse, [{ keys: ['email:since-1'] }]);
-    await planRows(warehouse, run.runId, asked);
-    await remember('email:since-1', 'enriched', 1);
-    expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [], people: 0 });
-    expect(await outcomesOf(warehouse, run.runId)).toEqual(['fresh']);
   });
 });
 

@@ -6,8 +6,7 @@ import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { insertLookup } from '../../helpers/warehouse/lookups.ts';
-import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
+import { insertLookup, outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' }, problem: { where: '--plan' } };
@@ -27,15 +26,6 @@ it('a run without a hash is bound by a command that names one before there is a 
   const { found } = await findOrBeginRun(warehouse, { ...spec, expectedPlanHash: '0123456789abcdef' });
   expect(found).toBe(true);
   expect(await planRun(dependencies(), run.runId)).toMatchObject(refused);
-});
-
-it('a run that has its plan is bound to no other plan, because it may have spent credits', async () => {
-  const spec = testSpec();
-  const run = await stagedRun(warehouse, [{ keys: ['email:cy@orbit.example'] }], spec);
-  await planRun(dependencies(), run.runId);
-  const { found } = await findOrBeginRun(warehouse, { ...spec, expectedPlanHash: '0123456789abcdef' });
-  expect(found).toBe(true);
-  expect(await planRun(dependencies(), run.runId)).toMatchObject({ kind: 'planned' });
 });
 
 it('a plan without experience expects more of people who were found before than of new people', async () => {
@@ -238,17 +228,6 @@ describe('the choice of rows', () => {
         next: 'name one of its columns: Email',
       },
       problem: expect.objectContaining({ where: '--only', exitCode: 2 }) as unknown,
-    });
-  });
-
-  it('--only with a value of a column that identifies people refuses the run, without the value', async () => {
-    const runId = await begin([['ada', 'lead', '']], { only: [{ column: 'Vorname', values: ['Ada'] }] });
-    await warehouse.query`
-      update runs set header = '{Email, Vorname}', mapping = '{"Vorname": "first_name"}'
-      where run_id = ${runId}`;
-    expect(await planRun(dependencies(), runId)).toMatchObject({
-      kind: 'refused',
-      pauseReason: { type: 'setting.invalid', reason: 'this condition seems to name a person (--only)' },
     });
   });
 });

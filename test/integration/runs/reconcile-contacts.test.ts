@@ -3,12 +3,10 @@ import { factsOfAnswer, personKey } from '../../../src/people/observation.ts';
 import { reconcileContacts, type ReconciledContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
-import { setRunStatus } from '../../../src/runs/runs.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
-import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import { stagedRun } from '../../helpers/warehouse/rows.ts';
+import { putOnList, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { writeFacts } from '../../helpers/warehouse/write-facts.ts';
 
@@ -95,26 +93,6 @@ describe('reconcileContacts()', () => {
     const runId = await runOf('ada@seven.example', 'c7');
     for (const name of ['four', 'five', 'six']) await knownPerson(`ada@${name}.example`, `p-${name}`, runId);
     expect(await contactsOfSource('crm-b')).toEqual(['b-four']);
-  });
-
-  it('a new person fills a contact by its newest row of a run that was not refused', async () => {
-    await endedRunOf('ada@ten.example', 'b-ten');
-    const refused = await runOf('other@ten.example', 'b-ten', 'crm-b');
-    await setRunStatus(warehouse, refused, 'failed', undefined);
-    const runId = await runOf('ada@eleven.example', 'c11');
-    await knownPerson('other@ten.example', 'p-other-ten', runId);
-    await knownPerson('ada@ten.example', 'p-ten', runId);
-    const rows = await warehouse.query`
-      select email from enriched_contacts where source = 'crm-b' and contact_id = 'b-ten'`;
-    expect(rows).toEqual([{ email: 'ada@ten.example' }]);
-  });
-
-  it('reconcileContacts() does not count a contact as filled if the run asked for it afterwards', async () => {
-    await knownPerson('ada@three.example', 'p3');
-    const runId = await runOf('ada@three.example', 'c3');
-    await reconcile(runId);
-    await warehouse.query`update contact_matches set asked = true where run_id = ${runId}`;
-    expect((await readRunFacts(warehouse, runId)).filled).toBe(0);
   });
 
   it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, unknown>]>([

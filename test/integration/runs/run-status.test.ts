@@ -28,23 +28,6 @@ async function statusAfter(runId: string, status: RunStatus, why?: StatusReason)
   return run.pauseReason === null ? run.status : `${run.status}: ${run.pauseReason.type}`;
 }
 
-describe('setRunStatus() of a run that a person cancels', () => {
-  it.each(['ingesting', 'planning', 'awaiting_approval', 'running', 'paused'] as const)(
-    'setRunStatus() keeps the status cancelling when the workflow writes %s',
-    async (status) => {
-      const runId = await runIn('cancelling', cancelled);
-      expect(await statusAfter(runId, status)).toBe('cancelling: run.cancelled');
-    },
-  );
-
-  it.each(['cancelled', 'finished', 'failed'] as const)(
-    'setRunStatus() ends a run that a person cancels as %s',
-    async (status) => {
-      expect(await statusAfter(await runIn('cancelling', cancelled), status)).toBe(status);
-    },
-  );
-});
-
 describe('the reason of a cancellation', () => {
   it('a cancelled run keeps why and when it was cancelled, also after a second cancellation', async () => {
     const runId = await runIn('cancelling', cancelled);
@@ -69,36 +52,6 @@ it.each(['pilot.done', 'match-rate.below', 'expectation.unmet', 'service.overbil
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running', pauseReason: null });
   },
 );
-
-describe('setRunStatus() of a run that a person has paused', () => {
-  it.each(['ingesting', 'planning', 'running'] as const)(
-    'setRunStatus() keeps the pause of a person when the workflow writes %s',
-    async (status) => {
-      expect(await statusAfter(await runIn('paused', byHand), status)).toBe('paused: run.paused');
-    },
-  );
-
-  it('setRunStatus() keeps the pause of a person when a budget is exhausted, which would end by itself', async () => {
-    expect(await statusAfter(await runIn('paused', byHand), 'paused', emptyBudget)).toBe(
-      'paused: run.paused',
-    );
-  });
-
-  it('setRunStatus() replaces the pause of a person by a status in which a person must decide', async () => {
-    expect(await statusAfter(await runIn('paused', byHand), 'paused', unmet)).toBe(
-      'paused: expectation.unmet',
-    );
-    expect(await statusAfter(await runIn('paused', byHand), 'cancelling', cancelled)).toBe(
-      'cancelling: run.cancelled',
-    );
-  });
-
-  it('setRunStatus() ends the pause of a person when a person resumes the run', async () => {
-    const runId = await runIn('paused', byHand);
-    await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
-    expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running', pauseReason: null });
-  });
-});
 
 describe('setRunStatus() of a run without an approval', () => {
   const unapproved = async (status: RunStatus, why?: StatusReason): Promise<string> => {

@@ -7,14 +7,12 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { discardAnswers, measureUndo, revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { endedWithPhones } from '../../helpers/warehouse/delivered-calls.ts';
-import { everything } from '../../helpers/database/everything.ts';
+import { endedWithPhones, endedCall } from '../../helpers/warehouse/ended-calls.ts';
+import { everything } from '../../helpers/database/contents.ts';
 import { deliverTo, phonesBody } from '../../helpers/warehouse/late-calls.ts';
-import { putOnList } from '../../helpers/warehouse/put-on-list.ts';
-import { asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { putOnList, asked, outcomesOf, stagedRun, type StagedRow } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import { endedCall } from '../../helpers/warehouse/ended-calls.ts';
 
 const note = { by: 'somebody', reason: 'the wrong file' };
 const noSignal = new AbortController().signal;

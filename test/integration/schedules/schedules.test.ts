@@ -27,7 +27,7 @@ import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.t
 import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
 import { builtWorkflowBundle } from '../../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../../src/temporal/worker-options.ts';
-import { unsetOptions } from '../../helpers/warehouse/unset-options.ts';
+import { unsetOptions } from '../../helpers/warehouse/rows.ts';
 
 let name: string;
 const workflowBundle = builtWorkflowBundle('workflow-bundle');

@@ -73,11 +73,6 @@ describe('enrich match', () => {
     expect(printed).toContain(`"request_id":${sandbox.log.calls(0).at(-1)?.requestId}`);
   });
 
-  it('enrich match says that no person was found', async () => {
-    await run(matchCommand(), '--id', 'nobody', '--yes');
-    expect(printed).toBe('the service did not find this person\n');
-  });
-
   it('enrich match settles its price in the day and month budgets, and nothing without a person', async () => {
     await run(matchCommand(), '--id', 'nobody', '--yes');
     const before = await budgets();

@@ -1,7 +1,9 @@
-import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
+import { type AnswerToRecord, storeAnswer } from '../../../src/calls/answers/store-answer.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import type { BulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
+import { digestAnswer } from '../../../src/people/digest.ts';
+import type { Warehouse } from '../../../src/db/database.ts';
 
 /** An answer that bills a credit for each match. */
 export function answerWith(
@@ -20,4 +22,13 @@ export function answerWith(
     raw: Buffer.from(JSON.stringify({ matches })),
     ...differing,
   };
+}
+
+/** Stores an answer and digests it, as a batch does. */
+export async function recordAnswer(
+  warehouse: Warehouse,
+  record: Parameters<typeof storeAnswer>[1],
+): Promise<void> {
+  await storeAnswer(warehouse, record);
+  await digestAnswer(warehouse, record.attemptId);
 }
