@@ -33,6 +33,7 @@ export async function recordLateResults(
     const facts = factsOfLateResult(personId, kind, person);
     observations.set(JSON.stringify(facts), {
       ...facts,
+      service,
       personKey: keyOfId(personId),
       kind,
       askedAt: call.admittedAt,
@@ -49,10 +50,7 @@ export async function recordLateResults(
   `.execute(transaction);
   const known = new Set(rows.map(({ personKey }) => personKey));
   const added = [...observations.values()].filter(({ personKey }) => !known.has(personKey));
-  await writeObservations(transaction, service, added);
-  await queuePeople(
-    transaction,
-    added.map(({ personKey }) => ({ service, personKey })),
-  );
+  await writeObservations(transaction, added);
+  await queuePeople(transaction, added);
   return added;
 }

@@ -55,8 +55,15 @@ export interface AnsweredCall {
 
 /** The rows and the people of a call who are on the suppression list, by row number and by index in `matches`. */
 export interface ListedOfCall {
-  readonly rows: ReadonlySet<number>;
+  readonly rows: ReadonlyMap<number, ListedRow>;
   readonly matches: ReadonlySet<number>;
+}
+
+/** Why a row is suppressed: the list has a key of the row, or a person of the answer who fits the row. */
+export interface ListedRow {
+  /** Undefined: the list has a key of the row. */
+  readonly matchIndex: number | undefined;
+  readonly isWeak: boolean;
 }
 
 interface CallRow {

@@ -1,13 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
 import { sql, type Transaction } from 'kysely';
-import type { DecidedRow } from '../domain/identity/alignment.ts';
-import { areTwoPeople, readyPerson } from '../domain/identity/identity-evidence.ts';
+import { isPossible } from '../domain/identity/decide-person.ts';
+import { areTwoPeople, readyPerson, weigh } from '../domain/identity/identity-evidence.ts';
 import { ownerKey } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
-import { readAnsweredCalls, type AnsweredCall, type AskedRow, type ListedOfCall } from './answered-call.ts';
+import { readAnsweredCalls, type AnsweredCall, type ListedOfCall } from './answered-call.ts';
 import {
   anotherFits,
   nameOfContact,
@@ -15,15 +14,9 @@ import {
   type Decision,
   type Touched,
 } from './contact-changes.ts';
-import { digestCall, writeCalls, type Arrived, type DigestedCall } from './digested-calls.ts';
+import { digestCall, rowOf, writeCalls, type Arrived } from './digested-calls.ts';
 import { columnsOf, comparedForm, fold, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
-import {
-  knownPerson,
-  Neighbourhood,
-  type ContactRecord,
-  type ContactState,
-  type KnownPerson,
-} from './neighbourhood.ts';
+import { knownPerson, Neighbourhood, type ContactState, type KnownPerson } from './neighbourhood.ts';
 import { factsOfAnswer, personKey as keyOfPerson } from './observation.ts';
 import {
   nameOfPerson,
@@ -105,20 +98,29 @@ class DigestStep {
 
   async run(calls: readonly AnsweredCall[], facts: FactsToDigest): Promise<DigestFigures> {
     const arrived = await this.#observe(calls, facts.people);
-    const contacts = await this.#readContacts(calls, arrived, facts.contacts);
-    const strangers = new Map(calls.map((call) => [call, this.#strangersOf(call, arrived.get(call)!)]));
-    const digested = calls.map((call) => {
-      const people = [...strangers.get(call)!.keys()];
-      const rows = call.rows.map((row) => this.#decideRow(row, people));
-      return digestCall(call, this.#listedOf(call), arrived.get(call)!, rows);
+    const contacts = await this.#readContacts(calls, facts.contacts);
+    const decided = await this.#decide(calls, contacts);
+    const decisionOf = new Map(decided.map((decision) => [nameOfContact(decision.contact), decision]));
+    const digested = calls.map((call) =>
+      digestCall(call, this.#listedOf(call), arrived.get(call)!, (row) =>
+        decisionOf.get(nameOfContact(row))!,
+      ),
+    );
+    const newestFirst = digested.toSorted(
+      (one, other) => other.call.askedAtMicroseconds - one.call.askedAtMicroseconds,
+    );
+    const decisions = decided.map((decision): Decision => {
+      const asking = newestFirst.find(({ call, rows }) => {
+        const rowNumber = rowOf(call, decision.contact)?.rowNumber;
+        return rows.some((row) => row.rowNumber === rowNumber && row.outcome === 'enriched');
+      });
+      if (!asking) return decision;
+      const { attemptId, runId } = asking.call;
+      return {
+        ...decision,
+        call: { attemptId, runId, rowNumber: rowOf(asking.call, decision.contact)!.rowNumber },
+      };
     });
-    const decisions = contacts.map((contact): Decision => {
-      const asking = calls.flatMap((call) => (rowOf(call, contact) ? [call] : []));
-      const people = asking.flatMap((call) => [...strangers.get(call)!.keys()]);
-      const decided = this.#near.decide(contact, people);
-      return { contact, decided, ...callOf(contact, decided.person, digested) };
-    });
-    const matched = await this.#withoutForbidden(await this.#nameStrangers(decisions, strangers));
     const step = {
       transaction: this.#transaction,
       now: this.#now,
@@ -128,7 +130,7 @@ class DigestStep {
     };
     const { changed, ...figures } = await writeContactChanges(
       step,
-      matched,
+      decisions,
       new Set(facts.contacts.map(nameOfContact)),
     );
     this.#differing.push(...changed);
@@ -137,7 +139,7 @@ class DigestStep {
     return { ...figures, differing: this.#differing };
   }
 
-  /** Appends what answers say about people with an id, and folds everybody of whom something new is known. */
+  /** Appends what answers say about people, and folds everybody of whom something new is known. */
   async #observe(
     calls: readonly AnsweredCall[],
     people: readonly PersonName[],
@@ -155,46 +157,29 @@ class DigestStep {
     );
     for (const [name, values] of await readPersonValues(this.#transaction, names))
       this.#before.set(name, values);
-    const all = new Map(
-      names.map((person) => [
-        nameOfPerson(person),
-        {
-          ...person,
-          ...(stored.get(nameOfPerson(person)) ?? {
-            observations: [],
-            matchKeys: keys.get(nameOfPerson(person)) ?? [],
-          }),
-        },
-      ]),
+    const all = new Map<string, Observed>(
+      names.map((person) => {
+        const name = nameOfPerson(person);
+        const observed = stored.get(name) ?? { observations: [], matchKeys: keys.get(name) ?? [] };
+        return [name, { ...person, ...observed }];
+      }),
     );
-    const ids = await newObservationIds(this.#transaction, named.length);
-    const added: NewObservation[] = [];
-    const arrived = new Map<AnsweredCall, readonly Arrived[]>();
-    for (const call of calls) {
-      const listed = this.#listedOf(call);
-      const read = call.arrived.map((each): Arrived => ({
-        ...each,
-        facts: factsOfAnswer(each.person, call.answer.waterfall),
-        isForeign: this.#isForeign(call, each, all),
-      }));
-      arrived.set(call, read);
-      const seen = new Set<string>();
-      for (const { personKey, matchIndex, isForeign, facts } of read) {
-        if (personKey === undefined || isForeign || listed.matches.has(matchIndex) || seen.has(personKey))
-          continue;
-        seen.add(personKey);
-        const name = nameOfPerson({ service: call.service, personKey });
-        const person = all.get(name)!;
-        const observation = this.#observationOf(call, personKey, facts, ids[added.length]!);
-        added.push(observation.row);
-        all.set(name, {
-          ...person,
-          observations: [...person.observations, observation.observation],
-          matchKeys: [...person.matchKeys, ...facts.match_keys],
-        });
-      }
-    }
-    await this.#writeObserved(calls[0]?.service, added, calls);
+    const arrived = new Map(calls.map((call) => [call, this.#arrivedOf(call, all)]));
+    const said = calls.flatMap((call) => saidBy(call, arrived.get(call)!));
+    const ids = await newObservationIds(this.#transaction, said.length);
+    const added = said.map(({ call, personKey, facts }, index): NewObservation => {
+      const { service } = call;
+      const name = nameOfPerson({ service, personKey });
+      const { row, observation } = this.#observationOf(call, personKey, facts, ids[index]!);
+      const person = all.get(name) ?? { service, personKey, observations: [], matchKeys: [] };
+      all.set(name, {
+        ...person,
+        observations: [...person.observations, observation],
+        matchKeys: [...person.matchKeys, ...facts.match_keys],
+      });
+      return row;
+    });
+    await writeObservations(this.#transaction, added);
     await this.#writeFolded(
       [...all.values()].map((person) => ({
         ...person,
@@ -204,27 +189,44 @@ class DigestStep {
     return arrived;
   }
 
-  /** Calls of several services can wait in the queue. */
-  async #writeObserved(
-    service: string | undefined,
-    added: readonly NewObservation[],
-    calls: readonly AnsweredCall[],
-  ): Promise<void> {
-    if (service === undefined) return;
-    const serviceOf = new Map(calls.map((call) => [call.attemptId, call.service]));
-    for (const each of new Set(serviceOf.values()))
-      await writeObservations(
-        this.#transaction,
-        each,
-        added.filter(({ attemptId }) => serviceOf.get(attemptId) === each),
+  /**
+   * The people of an answer, each with the keys under which the answer is written. A person without an id belongs to
+   * the contacts of the call that it could be, and has a key of its own for each.
+   */
+  #arrivedOf(call: AnsweredCall, all: ReadonlyMap<string, Observed>): readonly Arrived[] {
+    const { attemptId, runId, service, rows } = call;
+    const listed = this.#listedOf(call);
+    return call.arrived.map((each): Arrived => {
+      const { person, personKey, matchIndex } = each;
+      const isForeign =
+        personKey !== undefined && isOfAnother(call, each, all.get(nameOfPerson({ service, personKey }))!);
+      const owned = rows.flatMap(({ rowNumber, source, contactId, compared }) =>
+        isPossible(weigh(compared, readyPerson(person)))
+          ? [
+              {
+                personKey: keyOfPerson(null, { runId, rowNumber, attemptId, matchIndex }),
+                matchKeys: [ownerKey(source, contactId)],
+              },
+            ]
+          : [],
       );
+      const facts = factsOfAnswer(person, call.answer.waterfall);
+      const written = personKey === undefined ? owned : [{ personKey, matchKeys: facts.match_keys }];
+      return {
+        ...each,
+        facts,
+        isForeign,
+        written: isForeign || listed.matches.has(matchIndex) ? [] : written,
+      };
+    });
   }
 
   #observationOf(call: AnsweredCall, personKey: string, facts: Arrived['facts'], observationId: number) {
-    const { attemptId, runId } = call;
+    const { attemptId, runId, service } = call;
     return {
       row: {
         ...facts,
+        service,
         personKey,
         kind: 'answer',
         askedAt: call.askedAt,
@@ -247,22 +249,6 @@ class DigestStep {
     };
   }
 
-  /** Whether the id is of somebody else: an earlier answer, or the same answer, has it for a person of another name. */
-  #isForeign(
-    call: AnsweredCall,
-    { person, personKey, matchIndex }: AnsweredCall['arrived'][number],
-    all: ReadonlyMap<string, { readonly observations: readonly Observation[] }>,
-  ): boolean {
-    if (personKey === undefined) return false;
-    const { observations } = all.get(nameOfPerson({ service: call.service, personKey }))!;
-    const others: Person[] = observations.some(({ facts }) => facts['first_name'] ?? facts['name'])
-      ? [personOfFolded(fold(observations))]
-      : call.arrived.flatMap((other) =>
-          other.personKey === personKey && other.matchIndex !== matchIndex ? [other.person] : [],
-        );
-    return others.some((other) => areTwoPeople(readyPerson(person), readyPerson(other)));
-  }
-
   async #writeFolded(folded: readonly Touched[]): Promise<void> {
     const people = folded.map((person): Touched => ({ ...person, matchKeys: keysOfFolded(person) }));
     this.#differing.push(...(await writePeople(this.#transaction, people)));
@@ -270,36 +256,11 @@ class DigestStep {
       this.#touched.set(nameOfPerson(person), person);
       if (person.folded) this.#near.addPerson(knownOf(person, person.folded), person.matchKeys);
     }
-    for (const service of new Set(people.map((each) => each.service))) {
-      const theirs = people.filter((each) => each.service === service);
-      const companies = theirs.flatMap(({ observations }) =>
-        observations.flatMap(({ organizationKey: key }) =>
-          key === null || key.startsWith('name:') ? [] : [key],
-        ),
-      );
-      if (companies.length > 0)
-        await sql`select project_organizations(${service}, ${[...new Set(companies)]}::text[])`.execute(
-          this.#transaction,
-        );
-      // Retention compares only observations that newer ones may have replaced.
-      const replaceable = theirs.flatMap(({ observations }) =>
-        observations.length > 1 ? observations.map(({ observationId }) => observationId) : [],
-      );
-      if (replaceable.length > 0)
-        await sql`
-          insert into prune_candidates (observation_id, recorded_at)
-          select observation_id, recorded_at from observation_log
-          where observation_id = any(${replaceable}::bigint[])
-          order by observation_id
-          on conflict (observation_id) do update set queued_by = excluded.queued_by
-        `.execute(this.#transaction);
-    }
   }
 
   /** Reads the contacts to decide about, and everybody whom the decisions compare. */
   async #readContacts(
     calls: readonly AnsweredCall[],
-    arrived: ReadonlyMap<AnsweredCall, readonly Arrived[]>,
     dirty: readonly ContactKey[],
   ): Promise<readonly ContactState[]> {
     const near = this.#near;
@@ -319,156 +280,67 @@ class DigestStep {
     );
     await near.readPeopleOf(affected);
     const contacts = [...new Set([...first, ...affected])];
-    const strangers = calls.flatMap((call) => [...this.#strangersOf(call, arrived.get(call)!).keys()]);
-    await near.readContactsOf([...contacts.flatMap((contact) => near.weakCandidates(contact)), ...strangers]);
+    await near.readContactsOf(contacts.flatMap((contact) => near.weakCandidates(contact)));
     return contacts;
   }
 
-  /** People of an answer whom only its own rows can get: those without an id, and those on the suppression list. */
-  #strangersOf(call: AnsweredCall, arrived: readonly Arrived[]): ReadonlyMap<KnownPerson, Arrived> {
-    const listed = this.#listedOf(call);
-    return new Map(
-      arrived.flatMap((each) => {
-        const { person, personKey, matchIndex, isForeign } = each;
-        if (isForeign || (personKey !== undefined && !listed.matches.has(matchIndex))) return [];
-        const stranger = knownPerson({
-          service: call.service,
-          personKey: keyOfStranger(call, each),
-          person,
-          askedAt: call.askedAtMicroseconds,
-        });
-        return [[stranger, each] as const];
-      }),
-    );
-  }
-
-  #decideRow(row: AskedRow, strangers: readonly KnownPerson[]): DecidedRow {
-    const contact = this.#near.contact(row)!;
-    const [newest] = contact.records;
-    const record: ContactRecord =
-      newest && isDeepStrictEqual(newest.compared.identity, row.compared.identity)
-        ? newest
-        : { ...row, runId: '', askedAt: this.#now, isBlocked: false };
-    const { decision, people } = this.#near.decideBy(contact, record, strangers);
-    const { verdicts } = contact;
-    switch (decision.kind) {
-      case 'person':
-        return {
-          row: row.compared,
-          verdicts,
-          decision: {
-            kind: 'person',
-            person: people[decision.index]!.compared,
-            evidence: decision.evidence,
-          },
-        };
-      case 'refused':
-        return {
-          row: row.compared,
-          verdicts,
-          decision: {
-            kind: 'refused',
-            people: decision.indexes.map((index) => people[index]!.compared),
-            reason: decision.reason,
-          },
-        };
-      case 'none':
-        return { row: row.compared, verdicts, decision: { kind: 'none' } };
-    }
-  }
-
-  /** Gives people without an id a key of their own, and writes what the answer says about them. */
-  async #nameStrangers(
-    decisions: readonly Decision[],
-    strangers: ReadonlyMap<AnsweredCall, ReadonlyMap<KnownPerson, Arrived>>,
+  /** Decides about contacts. A contact on the suppression list gets nobody, and nobody on the list is given to one. */
+  async #decide(
+    calls: readonly AnsweredCall[],
+    contacts: readonly ContactState[],
   ): Promise<readonly Decision[]> {
-    const callOfStranger = new Map(
-      [...strangers].flatMap(([call, people]) =>
-        [...people].map(([person, arrived]) => [person, { call, arrived }] as const),
-      ),
-    );
-    const found = decisions.flatMap(({ contact, decided }) => {
-      const stranger = decided.person && callOfStranger.get(decided.person);
-      return stranger ? [{ contact, ...stranger }] : [];
-    });
-    const allowed = found.filter(({ call, arrived, contact }) => {
-      const listed = this.#listedOf(call);
-      return !listed.matches.has(arrived.matchIndex) && !listed.rows.has(rowOf(call, contact)!.rowNumber);
-    });
-    const ids = await newObservationIds(this.#transaction, allowed.length);
-    const named = allowed.map(({ contact, call, arrived }, index) => {
-      const rowNumber = rowOf(call, contact)!.rowNumber;
-      const personKey = keyOfPerson(null, { runId: call.runId, rowNumber, attemptId: call.attemptId });
-      const facts = { ...arrived.facts, match_keys: [ownerKey(contact.source, contact.contactId)] };
-      const { row, observation } = this.#observationOf(call, personKey, facts, ids[index]!);
-      const touched: Touched = {
-        service: call.service,
-        personKey,
-        matchKeys: facts.match_keys,
-        observations: [observation],
-        folded: fold([observation]),
-      };
-      return { contact, call, row, touched };
-    });
-    await this.#writeObserved(
-      named[0]?.call.service,
-      named.map(({ row }) => row),
-      named.map(({ call }) => call),
-    );
-    await this.#writeFolded(named.map(({ touched }) => touched));
-    return decisions.map((decision): Decision => {
-      const { contact, decided } = decision;
-      if (decided.person === undefined || !callOfStranger.has(decided.person)) return decision;
-      const own = named.find((each) => each.contact === contact);
-      return own
-        ? {
-            ...decision,
-            decided: { ...decided, person: this.#near.person(own.touched.service, own.touched.personKey)! },
-          }
-        : { ...decision, decided: { person: undefined, reason: anotherFits } };
-    });
-  }
-
-  /** People on the suppression list are given to no contact. */
-  async #withoutForbidden(decisions: readonly Decision[]): Promise<readonly Decision[]> {
+    const decisions = contacts.map((contact): Decision => ({ contact, decided: this.#near.decide(contact) }));
     const fills = decisions.flatMap(({ contact, decided: { person } }) =>
       person && contact.match?.personKey !== person.personKey ? [{ contact, person }] : [],
     );
     const forbidden = await readForbiddenFills(this.#transaction, fills);
+    const suppressed = new Set(
+      calls.flatMap((call) =>
+        call.rows.flatMap((row) =>
+          this.#listedOf(call).rows.has(row.rowNumber) ? [nameOfContact(row)] : [],
+        ),
+      ),
+    );
+    for (const { contact } of fills) if (suppressed.has(nameOfContact(contact))) forbidden.add(contact);
     return decisions.map((decision) =>
       forbidden.has(decision.contact)
-        ? { ...decision, decided: { person: undefined, reason: anotherFits } }
+        ? { ...decision, decided: { person: undefined, reason: anotherFits, isRefused: true } }
         : decision,
     );
   }
 }
 
-function rowOf({ rows }: AnsweredCall, { source, contactId }: ContactKey): AskedRow | undefined {
-  return rows.find((row) => row.source === source && row.contactId === contactId);
+interface Observed extends PersonName {
+  readonly observations: readonly Observation[];
+  readonly matchKeys: readonly number[];
 }
 
-/** The newest call that asked for the contact and whose answer has the contact's person. */
-function callOf(
-  contact: ContactState,
-  person: KnownPerson | undefined,
-  calls: readonly DigestedCall[],
-): Pick<Decision, 'call'> {
-  const newestFirst = calls.toSorted(
-    (one, other) => other.call.askedAtMicroseconds - one.call.askedAtMicroseconds,
+/** What calls say about people, each person once a call. */
+function saidBy(call: AnsweredCall, arrived: readonly Arrived[]) {
+  const said = arrived.flatMap(({ facts, written }) =>
+    written.map(({ personKey, matchKeys }) => ({
+      call,
+      personKey,
+      facts: { ...facts, match_keys: matchKeys },
+    })),
   );
-  for (const { call, rows, arrived } of newestFirst) {
-    const rowNumber = rowOf(call, contact)?.rowNumber;
-    const row = rows.find((each) => each.rowNumber === rowNumber && each.outcome === 'enriched');
-    const found = row && arrived.find(({ matchIndex }) => matchIndex === row.matchIndex);
-    if (found && person?.personKey === (found.personKey ?? keyOfStranger(call, found)))
-      return { call: { attemptId: call.attemptId, runId: call.runId, rowNumber: row.rowNumber } };
-  }
-  return {};
+  return said.filter(
+    ({ personKey }, index) => said.findIndex((each) => each.personKey === personKey) === index,
+  );
 }
 
-/** A key that a person without an id has until a contact gets the person. */
-function keyOfStranger({ attemptId }: AnsweredCall, { matchIndex }: Pick<Arrived, 'matchIndex'>): string {
-  return `${attemptId} ${matchIndex}`;
+/** Whether the id is of somebody else: an earlier answer, or the same answer, has it for a person of another name. */
+function isOfAnother(
+  call: AnsweredCall,
+  { person, personKey, matchIndex }: AnsweredCall['arrived'][number],
+  { observations }: Observed,
+): boolean {
+  const others: Person[] = observations.some(({ facts }) => facts['first_name'] ?? facts['name'])
+    ? [personOfFolded(fold(observations))]
+    : call.arrived.flatMap((other) =>
+        other.personKey === personKey && other.matchIndex !== matchIndex ? [other.person] : [],
+      );
+  return others.some((other) => areTwoPeople(readyPerson(person), readyPerson(other)));
 }
 
 function personOfFolded(folded: FoldedPerson): Person {

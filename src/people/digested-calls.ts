@@ -1,10 +1,13 @@
 import { sql, type Transaction } from 'kysely';
 import { alignRows, type DecidedRow } from '../domain/identity/alignment.ts';
-import { isWeak, readyPerson } from '../domain/identity/identity-evidence.ts';
+import { contestedReason } from '../domain/identity/decide-person.ts';
+import { isOnePerson, readyPerson } from '../domain/identity/identity-evidence.ts';
 import { contactFields } from '../domain/warehouse/contact-fields.ts';
 import { filledNote, outcomesWithoutContact, type Outcome } from '../domain/runs/outcome.ts';
 import { anyOf } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
+import type { ContactKey } from '../keys/contact-key.ts';
+import type { Decision } from './contact-changes.ts';
 import { keysLearned } from './lookup-history.ts';
 import type { ObservedFacts } from './observation.ts';
 import type { AnsweredCall, ArrivedPerson, AskedRow, ListedOfCall } from './answered-call.ts';
@@ -14,6 +17,8 @@ export interface Arrived extends ArrivedPerson {
   readonly facts: ObservedFacts;
   /** An earlier answer has the id for somebody else: no contact gets the person. */
   readonly isForeign: boolean;
+  /** The keys in the log under which the facts are written, with the keys that find them; none: nothing is written. */
+  readonly written: readonly { readonly personKey: string; readonly matchKeys: readonly number[] }[];
 }
 
 /** A row of a call with its outcome. */
@@ -22,7 +27,6 @@ export interface DigestedRow {
   readonly outcome: Outcome;
   readonly reason: string | null;
   readonly evidence: string | null;
-  readonly isWeak: boolean;
   /** Whether the keys of the row count as asked for. Not those of a row that the suppression list has. */
   readonly isLookup: boolean;
   readonly matchIndex: number | undefined;
@@ -38,18 +42,18 @@ export interface DigestedCall {
 
 const foreignId = 'this id is also stated for a person of another name';
 
-/** Gives the rows of a call their outcomes. @param decided who each row is, in the order of the rows */
+/** Gives the rows of a call their outcomes. @param decisionOf who the contact of a row is */
 export function digestCall(
   call: AnsweredCall,
   listed: ListedOfCall,
   arrived: readonly Arrived[],
-  decided: readonly DecidedRow[],
+  decisionOf: (row: AskedRow) => Pick<Decision, 'contact' | 'decided'>,
 ): DigestedCall {
   const inPlace = call.answer.matches.length === call.rows.length;
   const alignment = alignRows({
-    rows: decided,
+    rows: call.rows.map((row) => decidedRow(row, decisionOf(row), call, arrived)),
     arrived: arrived.flatMap(({ person, matchIndex, isForeign }) =>
-      isForeign ? [] : [{ person: readyPerson(person), matchIndex }],
+      isForeign || listed.matches.has(matchIndex) ? [] : [{ person: readyPerson(person), matchIndex }],
     ),
     inPlace,
   });
@@ -59,19 +63,18 @@ export function digestCall(
   /** Whether a person who was withheld could be the one of a row. */
   const isWithheld = (index: number): boolean =>
     isCut || (inPlace ? withheld.includes(index) : foreign.length > 0);
-  const rows = call.rows.map((row, index): DigestedRow => {
+  const rows = call.rows.map(({ rowNumber, isSuppressed }, index): DigestedRow => {
+    const own = listed.rows.get(rowNumber);
+    const digested = { rowNumber, reason: null, evidence: null, isLookup: true, matchIndex: undefined };
+    if (isSuppressed || own)
+      return {
+        ...digested,
+        outcome: 'suppressed',
+        reason: 'the row or the returned person is on the suppression list: nothing was written',
+        // Weak evidence adds no key to the list: without a lookup the next run would pay again.
+        isLookup: own?.isWeak === true,
+      };
     const aligned = alignment.rows[index]!;
-    const evidence = aligned.outcome === 'enriched' ? aligned.evidence : null;
-    const digested = {
-      rowNumber: row.rowNumber,
-      outcome: aligned.outcome as Outcome,
-      reason: aligned.outcome === 'identity_mismatch' ? aligned.reason : null,
-      evidence,
-      isWeak: isWeak(evidence),
-      isLookup: true,
-      matchIndex: aligned.outcome === 'enriched' ? aligned.matchIndex : undefined,
-    };
-    if (isSuppressed(row, digested.matchIndex, listed)) return suppressed(digested, listed);
     // The service returned something for this row and may have billed it, so the row is no `not_found`.
     return aligned.outcome === 'not_found' && isWithheld(index)
       ? {
@@ -79,7 +82,7 @@ export function digestCall(
           outcome: 'identity_mismatch',
           reason: 'the service returned no person who can be used',
         }
-      : digested;
+      : { ...digested, ...aligned };
   });
   return {
     call,
@@ -97,22 +100,29 @@ export function digestCall(
   };
 }
 
-function isSuppressed(row: AskedRow, matchIndex: number | undefined, listed: ListedOfCall): boolean {
-  return (
-    row.isSuppressed ||
-    (matchIndex !== undefined && (listed.rows.has(row.rowNumber) || listed.matches.has(matchIndex)))
-  );
+function decidedRow(
+  { compared }: AskedRow,
+  { contact, decided }: Pick<Decision, 'contact' | 'decided'>,
+  call: AnsweredCall,
+  arrived: readonly Arrived[],
+): DecidedRow {
+  const row = { row: compared, verdicts: contact.verdicts };
+  const { person } = decided;
+  if (person !== undefined) {
+    const own =
+      arrived.find(({ written }) => written.some(({ personKey }) => personKey === person.personKey)) ??
+      arrived.find(
+        (each) => each.written.length > 0 && isOnePerson(readyPerson(each.person), person.compared),
+      );
+    const matchIndex = person.service === call.service ? own?.matchIndex : undefined;
+    return { ...row, decision: { kind: 'person', matchIndex, evidence: decided.evidence } };
+  }
+  const { reason = contestedReason, isRefused } = decided;
+  return { ...row, decision: isRefused ? { kind: 'refused', reason } : { kind: 'none' } };
 }
 
-function suppressed(row: DigestedRow, listed: ListedOfCall): DigestedRow {
-  return {
-    ...row,
-    outcome: 'suppressed',
-    reason: 'the returned person is on the suppression list: nothing was written',
-    evidence: null,
-    // Weak evidence adds no key to the list: without a lookup the next run would pay again.
-    isLookup: row.isWeak && !listed.rows.has(row.rowNumber),
-  };
+export function rowOf({ rows }: AnsweredCall, { source, contactId }: ContactKey): AskedRow | undefined {
+  return rows.find((row) => row.source === source && row.contactId === contactId);
 }
 
 /** Writes the outcomes of the rows of calls, releases their claims, and records the lookups. One statement a table. */
@@ -142,11 +152,10 @@ async function writeOutcomes(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
 ): Promise<void> {
-  const answered = calls.flatMap(({ call, arrived, rows, listed }) =>
+  const answered = calls.flatMap(({ call, arrived, rows }) =>
     rows.map((row) => {
       const { rowNumber, outcome, reason, evidence, matchIndex } = row;
-      const isRecorded = outcome === 'enriched' && !listed.matches.has(matchIndex!);
-      const person = isRecorded && arrived.find((each) => each.matchIndex === matchIndex)?.person;
+      const person = arrived.find((each) => each.matchIndex === matchIndex)?.person;
       const personId = person ? contactFields(person).person_id : null;
       return { attemptId: call.attemptId, runId: call.runId, rowNumber, outcome, reason, evidence, personId };
     }),
@@ -222,18 +231,16 @@ async function writeUnmatched(
 }
 
 /**
- * Writes the keys of people of whom only the body knows: those of no row, without an id or with an id of somebody else.
+ * Writes the keys of people of whom only the body knows: of no row and without an id, or with an id of somebody else.
  * By these keys an erasure finds the body.
  */
 async function writeUnrecordedKeys(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
 ): Promise<void> {
-  for (const { call, arrived, rows } of calls) {
-    const keys = arrived.flatMap(({ personKey, isForeign, matchIndex, facts }) =>
-      (personKey !== undefined && !isForeign) || rows.some((row) => row.matchIndex === matchIndex)
-        ? []
-        : facts.identity_keys,
+  for (const { call, arrived, listed } of calls) {
+    const keys = arrived.flatMap(({ written, matchIndex, facts }) =>
+      written.length > 0 || listed.matches.has(matchIndex) ? [] : facts.identity_keys,
     );
     if (keys.length > 0)
       await sql`

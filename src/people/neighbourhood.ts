@@ -7,7 +7,6 @@ import {
   type PersonDecision,
 } from '../domain/identity/decide-person.ts';
 import {
-  isOnePerson,
   readyIdentity,
   readyPerson,
   weigh,
@@ -94,8 +93,13 @@ const blockedReason = 'the record is suppressed, or rows with its id name differ
 /** Who a contact is. */
 export type ContactDecided =
   | { readonly person: KnownPerson; readonly evidence: Evidence; readonly record: ContactRecord }
-  /** @param reason why not, if somebody fits in part */
-  | { readonly person: undefined; readonly reason: string | undefined };
+  | {
+      readonly person: undefined;
+      /** Why not, if somebody fits in part. */
+      readonly reason: string | undefined;
+      /** Somebody fits, and is not certain. */
+      readonly isRefused: boolean;
+    };
 
 /** What the digest has read of the people and contacts who share a key with what it looks at. */
 export class Neighbourhood {
@@ -282,15 +286,14 @@ export class Neighbourhood {
     });
   }
 
-  /** Decides by one record of a contact. @param more people of an answer who have no id */
+  /** Decides by one record of a contact. */
   decideBy(
     contact: ContactState,
     record: ContactRecord,
-    more: readonly KnownPerson[] = [],
   ): { readonly decision: PersonDecision; readonly people: readonly KnownPerson[] } {
     const { service, verdicts, matches, askedAt: contactAskedAt } = contact;
     if (service === undefined) return { decision: { kind: 'none', reason: undefined }, people: [] };
-    const people = [...this.candidatesOf(contact, record, service), ...more];
+    const people = this.candidatesOf(contact, record, service);
     const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
       person: compared,
       askedAt,
@@ -307,9 +310,7 @@ export class Neighbourhood {
       wasAsked: record.askedAt !== null,
       verdicts,
     });
-    if (decision.kind !== 'person' || decision.evidence === 'confirmed') return { decision, people };
-    const index = ownRecord(people, decision.index, verdicts);
-    return { decision: { ...decision, index }, people };
+    return { decision, people };
   }
 
   /**
@@ -317,11 +318,11 @@ export class Neighbourhood {
    * cells do not contradict: a contact stays its person when only its address or its employer changes. By a suppressed
    * or contested record a contact has no person.
    */
-  decide(contact: ContactState, more: readonly KnownPerson[] = []): ContactDecided {
+  decide(contact: ContactState): ContactDecided {
     const [newest, ...earlier] = contact.records;
-    if (!newest) return { person: undefined, reason: undefined };
-    if (newest.isBlocked) return { person: undefined, reason: blockedReason };
-    const first = this.decideBy(contact, newest, more);
+    if (!newest) return { person: undefined, reason: undefined, isRefused: false };
+    if (newest.isBlocked) return { person: undefined, reason: blockedReason, isRefused: true };
+    const first = this.decideBy(contact, newest);
     if (first.decision.kind === 'person')
       return {
         person: first.people[first.decision.index]!,
@@ -330,7 +331,8 @@ export class Neighbourhood {
       };
     const { reason } = first.decision;
     const isRefused = first.decision.kind === 'refused';
-    if (first.decision.kind === 'refused' && first.decision.isStrong) return { person: undefined, reason };
+    if (first.decision.kind === 'refused' && first.decision.isStrong)
+      return { person: undefined, reason, isRefused };
     for (const record of earlier) {
       const { decision, people } = this.decideBy(contact, record);
       if (decision.kind !== 'person') continue;
@@ -339,7 +341,7 @@ export class Neighbourhood {
       if (contradictionOf(newest.compared.identity, person.person) !== undefined) continue;
       return { person, evidence: decision.evidence, record: newest };
     }
-    return { person: undefined, reason };
+    return { person: undefined, reason, isRefused };
   }
 
   /** Whether a contact could get or lose one of these people, whatever it has now. */
@@ -355,26 +357,9 @@ export class Neighbourhood {
   }
 }
 
-/** The contact's own record of the same person without an id, if it is newer than the person's. */
-function ownRecord(people: readonly KnownPerson[], index: number, verdicts: Verdicts): number {
-  const chosen = people[index]!;
-  return people.reduce((best, person, place) => {
-    const isOwn =
-      person.compared.personId === undefined &&
-      verdictOn(verdicts, person.compared) === undefined &&
-      isOnePerson(person.compared, chosen.compared);
-    return isOwn && person.askedAt > people[best]!.askedAt ? place : best;
-  }, index);
-}
-
 /** A person as the digest compares it. */
-export function knownPerson(
-  person: Omit<KnownPerson, 'compared' | 'matchKeys'> & { readonly isPartlyRead?: boolean },
-): KnownPerson {
-  const { isPartlyRead = false, ...known } = person;
-  const whole = readyPerson(person.person);
-  const compared = isPartlyRead ? { ...whole, isPartlyRead } : whole;
-  return { ...known, compared, matchKeys: matchKeysOfPerson(person.person) };
+export function knownPerson(known: Omit<KnownPerson, 'compared' | 'matchKeys'>): KnownPerson {
+  return { ...known, compared: readyPerson(known.person), matchKeys: matchKeysOfPerson(known.person) };
 }
 
 /** Keys of everybody who could be a record: without a call, only by an identifier. */

@@ -25,19 +25,18 @@ export interface ObservedFacts {
   readonly organization: Readonly<Record<string, unknown>> | null;
 }
 
-/** The row that a person was accepted for: it tells people without an id apart. */
-export interface AcceptedRow {
+/** A row of a call that a person of its answer could be: it tells people without an id apart. */
+export interface OwnRow {
   readonly runId: string;
   readonly rowNumber: number;
   readonly attemptId: string;
+  readonly matchIndex: number;
 }
 
-/**
- * The key of a person in the log: the service's id. A person without an id has the key of the row that they were
- * accepted for, because two missing ids are never equal.
- */
-export function personKey(personId: string | null, row: AcceptedRow): string {
-  return personId === null ? `row:${row.runId}:${row.rowNumber}:${row.attemptId}` : keyOfId(personId);
+/** The key of a person in the log: the service's id. Two missing ids are never equal. */
+export function personKey(personId: string | null, row: OwnRow): string {
+  const { runId, rowNumber, attemptId, matchIndex } = row;
+  return personId === null ? `row:${runId}:${rowNumber}:${attemptId}:${matchIndex}` : keyOfId(personId);
 }
 
 export function keyOfId(personId: string): string {

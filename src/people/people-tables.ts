@@ -13,8 +13,7 @@ export interface PersonName {
 }
 
 /** An observation as it is written. */
-export interface NewObservation extends ObservedFacts {
-  readonly personKey: string;
+export interface NewObservation extends ObservedFacts, PersonName {
   readonly kind: 'answer' | DeliveryKind;
   /** By the database's clock, in full precision. */
   readonly askedAt: string;
@@ -92,7 +91,6 @@ export async function readPersonKeys(
  */
 export async function writeObservations(
   transaction: Transaction<Tables>,
-  service: string,
   observations: readonly NewObservation[],
 ): Promise<void> {
   if (observations.length === 0) return;
@@ -117,12 +115,13 @@ export async function writeObservations(
     insert into observation_log (observation_id, service, person_key, person_id, kind, asked_at, recorded_at, run_id,
       attempt_id, delivery_id, organization_key, organization_facts, identity_keys, match_keys, facts)
     overriding system value
-    select coalesce("observationId", nextval('observation_log_observation_id_seq')), ${service}, "personKey", person_id,
+    select coalesce("observationId", nextval('observation_log_observation_id_seq')), service, "personKey", person_id,
       kind, "askedAt", coalesce("recordedAt", clock_timestamp()), "runId", "attemptId", "deliveryId", organization_key,
       hash, coalesce(identity_keys, '{}'), coalesce(match_keys, '{}'), facts
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as o ("observationId" bigint, "personKey" text,
-      person_id text, kind text, "askedAt" timestamptz, "recordedAt" timestamptz, "runId" text, "attemptId" text,
-      "deliveryId" text, organization_key text, hash bytea, identity_keys text[], match_keys integer[], facts jsonb)
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as o ("observationId" bigint, service text,
+      "personKey" text, person_id text, kind text, "askedAt" timestamptz, "recordedAt" timestamptz, "runId" text,
+      "attemptId" text, "deliveryId" text, organization_key text, hash bytea, identity_keys text[],
+      match_keys integer[], facts jsonb)
   `.execute(transaction);
 }
 

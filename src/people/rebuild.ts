@@ -7,7 +7,7 @@ import { digestFacts } from './digest-facts.ts';
 export interface RebuildFigures {
   readonly people: number;
   readonly contacts: number;
-  /** The first names of people, companies and contacts that differed. */
+  /** The first names of people and contacts that differed. */
   readonly differing: readonly string[];
   readonly differences: number;
   /** False: it was stopped early. */
@@ -41,8 +41,7 @@ export async function rebuild(
   const found: string[] = [];
   let differences = 0;
   const counts = { people: 0, contacts: 0 };
-  // Companies first: folding people writes companies that are missing, and would hide the difference.
-  for (const kind of ['companies', 'people', 'contacts'] as const)
+  for (const kind of ['people', 'contacts'] as const)
     for (let after: Name | undefined = { owner: '', name: '' }; after !== undefined;) {
       if (options.signal.aborted) return { ...counts, differing: found, differences, complete: false };
       const from: Name = after;
@@ -54,7 +53,7 @@ export async function rebuild(
             return work(transaction);
           })
         : await inDigest(database, work);
-      if (kind !== 'companies') counts[kind] += batch.names;
+      counts[kind] += batch.names;
       differences += batch.differing.length;
       found.push(...batch.differing.slice(0, mostNamed - found.length));
       options.progress?.(counts.people + counts.contacts);
@@ -77,20 +76,8 @@ interface Batch {
 
 /** Where the names of each kind stand: facts and what is computed from them may each lack names of the other. */
 const kinds = {
-  companies: {
-    tables: ['observation_log', 'organization_values'],
-    owner: 'service',
-    name: 'organization_key',
-    // Observations of companies without an id or a domain are of no company.
-    only: sql`organization_key !~ '^name:'`,
-  },
-  people: { tables: ['observation_log', 'people'], owner: 'service', name: 'person_key', only: sql`true` },
-  contacts: {
-    tables: ['contact_records', 'contact_matches'],
-    owner: 'source',
-    name: 'contact_id',
-    only: sql`true`,
-  },
+  people: { tables: ['observation_log', 'people'], owner: 'service', name: 'person_key' },
+  contacts: { tables: ['contact_records', 'contact_matches'], owner: 'source', name: 'contact_id' },
 } as const;
 type Kind = keyof typeof kinds;
 
@@ -101,7 +88,6 @@ async function rebuildBatch(
 ): Promise<Batch> {
   const { rows: names } = await nextNames(kind, after).execute(transaction);
   const last = names.length < namesPerBatch ? undefined : names.at(-1);
-  if (kind === 'companies') return { names: 0, differing: await rebuildCompanies(transaction, names), last };
   const { differing } = await digestFacts(transaction, database, {
     answers: [],
     people: kind === 'people' ? names.map(({ owner, name }) => ({ service: owner, personKey: name })) : [],
@@ -113,29 +99,14 @@ async function rebuildBatch(
   return { names: names.length, differing: [...new Set(counted)], last };
 }
 
-async function rebuildCompanies(
-  transaction: Transaction<Tables>,
-  names: readonly Name[],
-): Promise<readonly string[]> {
-  const differing: string[] = [];
-  for (const owner of new Set(names.map((each) => each.owner))) {
-    const keys = names.filter((each) => each.owner === owner).map(({ name }) => name);
-    const { rows } = await sql<{ name: string }>`
-      select project_organizations(${owner}, ${keys}::text[]) as name
-    `.execute(transaction);
-    differing.push(...rows.map(({ name }) => name));
-  }
-  return differing;
-}
-
 function nextNames(kind: Kind, after: Name): RawBuilder<Name> {
-  const { tables, owner, name, only } = kinds[kind];
+  const { tables, owner, name } = kinds[kind];
   const ordered = sql`${sql.ref(name)}, ${sql.ref(owner)}`;
   const each = tables.map(
     (table) => sql`
       (select distinct ${sql.ref(owner)} as owner, ${sql.ref(name)} as name
         from ${sql.table(table)}
-        where (${ordered}) > (${after.name}, ${after.owner}) and ${only}
+        where (${ordered}) > (${after.name}, ${after.owner})
         order by name, owner
         limit ${namesPerBatch})`,
   );

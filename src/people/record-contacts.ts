@@ -4,6 +4,7 @@ import { weakEvidence } from '../domain/identity/identity-evidence.ts';
 import { anyOf } from '../db/expressions.ts';
 import { exportOrder, isExport, recordOrder } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
+import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { identityHash } from '../suppression/drop-suppressed.ts';
 
 const cells = sql.raw(identityColumns.join(', '));
@@ -133,13 +134,15 @@ export async function recordRepeated(transaction: Transaction<Tables>, undoneRun
   for (const { runId } of repeating.rows) await recordContacts(transaction, runId, recorded);
 }
 
-/** Removes the keys of contacts whose records have gone. @param contacts query of `source` and `contact_id` */
+/** Removes the keys of contacts whose records have gone. */
 export async function rewriteContactKeys(
   transaction: Transaction<Tables>,
-  contacts: RawBuilder<unknown>,
+  contacts: readonly ContactKey[],
 ): Promise<void> {
   await sql`
-    with named as materialized (select * from (${contacts}) as n (source, contact_id)), left_keys as materialized (
+    with named as materialized (
+      select * from ${unnestContacts(contacts)} as n (source, contact_id)
+    ), left_keys as materialized (
       select distinct key, k.source, k.contact_id
       from named n
       join contact_records k on k.source = n.source and k.contact_id = n.contact_id

@@ -1,116 +1,119 @@
 import { isDeepStrictEqual } from 'node:util';
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { digest, inDigest } from './digest.ts';
 import { queuePeople } from './digest-queue.ts';
 import { fold, type FoldedPerson, type Observation } from './fold.ts';
-
 import { nameOfPerson, readObservations, type PersonName } from './people-tables.ts';
 
-const observationsPerBatch = 1_000;
+const peoplePerBatch = 1_000;
+const first: PersonName = { service: '', personKey: '' };
 
-/** Candidates that are older than a time. @param before null: none */
-const oldCandidates = (before: RawBuilder<Date | null>, after: string): RawBuilder<unknown> => sql`
-  from prune_candidates c
-  join observation_log o using (observation_id)
-  where c.recorded_at < ${before} and c.observation_id > ${after}::bigint`;
-
-interface Candidate extends PersonName {
-  readonly observationId: number;
+/** Observations of a person that are older than a time, and from which no current value comes. */
+interface OldObservations extends PersonName {
+  readonly ids: readonly number[];
 }
 
-async function readCandidates(
-  database: Kysely<Tables>,
-  before: RawBuilder<Date | null>,
-  after: string,
-): Promise<readonly Candidate[]> {
-  const { rows } = await sql<Candidate>`
-    select o.observation_id::float8 as "observationId", o.service, o.person_key as "personKey"
-    ${oldCandidates(before, after)}
-    order by o.observation_id
-    limit ${observationsPerBatch}
-  `.execute(database);
-  return rows;
-}
-
-/** Counts replaced observations that are older than a time. @param before null: none */
-export async function countReplaced(
-  { database }: Warehouse,
-  before: RawBuilder<Date | null>,
-): Promise<number> {
-  let count = 0;
-  for (let after = '0'; ;) {
-    const [replaced, last] = await database.transaction().execute(async (transaction) => {
-      const candidates = await readCandidates(transaction, before, after);
-      return [await findReplaced(transaction, candidates), candidates.at(-1)] as const;
-    });
-    count += replaced.length;
-    if (!last) return count;
-    after = String(last.observationId);
-  }
+/** Replaced observations among those of some people. */
+interface Batch {
+  readonly replaced: readonly (PersonName & { readonly observationId: number })[];
+  /** Undefined: these were the last people. */
+  readonly last: PersonName | undefined;
 }
 
 /**
  * Removes observations that are older than a time and that newer observations have replaced: without them, nobody's
  * current values change. The newest observation of a value stays.
  *
- * @param before null: nothing is removed
- * @param signal ends it between two batches
+ * @param signal ends it between two batches; undefined: they are only counted
  * @returns how many were removed
  */
 export async function removeReplaced(
   warehouse: Warehouse,
   before: RawBuilder<Date | null>,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<number> {
-  let removed = 0;
-  for (let after: string | undefined = '0'; after !== undefined && !signal.aborted;) {
-    const from: string = after;
-    const batch = await inDigest(warehouse.database, async (transaction) => {
-      const candidates = await readCandidates(transaction, before, from);
-      const replaced = await findReplaced(transaction, candidates);
-      await sql`
-        delete from observation_log where observation_id = any(${replaced.map(({ observationId }) => observationId)})
-      `.execute(transaction);
-      await sql`
-        delete from prune_candidates
-        where observation_id = any(${candidates.map(({ observationId }) => observationId)})
-      `.execute(transaction);
-      await queuePeople(transaction, replaced);
-      return { count: replaced.length, last: candidates.at(-1) };
-    });
-    removed += batch.count;
-    after = batch.last && String(batch.last.observationId);
+  const { database } = warehouse;
+  let count = 0;
+  for (let after: PersonName | undefined = first; after !== undefined && signal?.aborted !== true;) {
+    const from: PersonName = after;
+    const find = (transaction: Transaction<Tables>) => findReplaced(transaction, before, from);
+    const batch = await (signal
+      ? inDigest(database, async (transaction) => removeBatch(transaction, await find(transaction)))
+      : database.transaction().execute(find));
+    count += batch.replaced.length;
+    after = batch.last;
   }
-  await digest(warehouse, signal);
-  return removed;
+  if (signal) await digest(warehouse, signal);
+  return count;
 }
 
-/** Finds the candidates without whom the current values of their people stay the same. */
+async function removeBatch(transaction: Transaction<Tables>, batch: Batch): Promise<Batch> {
+  const ids = batch.replaced.map(({ observationId }) => observationId);
+  await sql`delete from observation_log where observation_id = any(${ids})`.execute(transaction);
+  await queuePeople(transaction, batch.replaced);
+  return batch;
+}
+
+/** Finds the observations of the next people without which the current values of these people stay the same. */
 async function findReplaced(
   transaction: Transaction<Tables>,
-  candidates: readonly Candidate[],
-): Promise<readonly Candidate[]> {
-  const people = [...new Map(candidates.map((each) => [nameOfPerson(each), each])).values()];
-  const observed = await readObservations(transaction, people);
-  const { rows } = await sql<{ id: number }>`
-    select observation_id::float8 as id from organization_values
-    where observation_id = any(${candidates.map(({ observationId }) => observationId)})
-  `.execute(transaction);
-  const ofCompanies = new Set(rows.map(({ id }) => id));
-  return people.flatMap((person) => {
+  before: RawBuilder<Date | null>,
+  after: PersonName,
+): Promise<Batch> {
+  const people = await readOld(transaction, before, after);
+  const observed = await readObservations(
+    transaction,
+    people.filter(({ ids }) => ids.length > 0),
+  );
+  const replaced = people.flatMap(({ ids, ...person }) => {
     let observations = observed.get(nameOfPerson(person))?.observations ?? [];
-    const replaced: Candidate[] = [];
-    for (const candidate of candidates.filter((each) => nameOfPerson(each) === nameOfPerson(person))) {
-      const rest = observations.filter(({ observationId }) => observationId !== candidate.observationId);
-      if (rest.length === 0 || ofCompanies.has(candidate.observationId)) continue;
-      if (!isDeepStrictEqual(currentOf(rest), currentOf(observations))) continue;
+    return ids.flatMap((id) => {
+      const rest = observations.filter(({ observationId }) => observationId !== id);
+      if (rest.length === 0 || !isDeepStrictEqual(currentOf(rest), currentOf(observations))) return [];
       observations = rest;
-      replaced.push(candidate);
-    }
-    return replaced;
+      return [{ ...person, observationId: id }];
+    });
   });
+  return { replaced, last: people.length < peoplePerBatch ? undefined : people.at(-1) };
+}
+
+/** Reads the next people who were observed more than once, in the order of an index. */
+async function readOld(
+  transaction: Transaction<Tables>,
+  before: RawBuilder<Date | null>,
+  after: PersonName,
+): Promise<readonly OldObservations[]> {
+  const { rows } = await sql<OldObservations>`
+    select n.service, n.person_key as "personKey", array(
+      select o.observation_id::float8
+      from observation_log o
+      where o.person_key = n.person_key and o.service = n.service and o.recorded_at < ${before}
+        and not exists (
+          select from people p
+          cross join lateral jsonb_each_text(p.said_by) as said (field_group, id)
+          where p.person_key = n.person_key and p.service = n.service and said.id::bigint = o.observation_id)
+        -- The values of the company come from its newest observation.
+        and o.observation_id is distinct from (
+          select c.observation_id
+          from observation_log c
+          where c.service = o.service and c.organization_key = o.organization_key and c.organization_facts is not null
+          order by c.asked_at desc, c.observation_id desc
+          limit 1)
+      order by o.observation_id) as ids
+    from (
+      select person_key, service
+      from observation_log
+      where (person_key, service) > (${after.personKey}, ${after.service})
+      group by person_key, service
+      having count(*) > 1
+      order by person_key, service
+      limit ${peoplePerBatch}
+    ) n
+    order by n.person_key, n.service
+  `.execute(transaction);
+  return rows;
 }
 
 function currentOf(observations: readonly Observation[]): Omit<FoldedPerson, 'history'> {

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { readyPerson, weigh, type Fit } from '../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
 import { keysInLog, keysOfPeople, keysOfRows, recordKeysOf } from '../suppression/compared-keys.ts';
@@ -10,11 +11,11 @@ import {
   readListedRows,
 } from '../suppression/suppression-list.ts';
 import { clearSuppressedRows } from '../suppression/drop-suppressed.ts';
-import type { AnsweredCall, ListedOfCall } from './answered-call.ts';
+import type { AnsweredCall, AskedRow, ListedOfCall, ListedRow } from './answered-call.ts';
 import type { ContactState, KnownPerson } from './neighbourhood.ts';
 import type { DigestedCall } from './digested-calls.ts';
 
-const nobody: ListedOfCall = { rows: new Set(), matches: new Set() };
+const nobody: ListedOfCall = { rows: new Map(), matches: new Set() };
 
 /** In the query of keys, a person of the answer has a negative number, beside the numbers of rows. */
 function numberOfMatch(matchIndex: number): number {
@@ -57,37 +58,46 @@ export async function readListed(
       const { rows } = await sql<{ row_number: number }>`${listedRows(keysOfCall(call))}`.execute(
         transaction,
       );
-      const numbers = new Set(rows.map((row) => row.row_number));
-      listed.set(call, {
-        rows: new Set(call.rows.flatMap(({ rowNumber }) => (numbers.has(rowNumber) ? [rowNumber] : []))),
-        matches: new Set(
-          call.arrived.flatMap(({ matchIndex }) =>
-            numbers.has(numberOfMatch(matchIndex)) ? [matchIndex] : [],
-          ),
-        ),
-      });
+      listed.set(call, listedOfCall(call, new Set(rows.map((row) => row.row_number))));
     }
   return (call) => listed.get(call) ?? nobody;
+}
+
+/** A person who fits a listed row is on the list as well, and so is a row that a listed person fits. */
+function listedOfCall({ rows, arrived }: AnsweredCall, numbers: ReadonlySet<number>): ListedOfCall {
+  const fitting = ({ compared }: AskedRow, strength: Fit['strength']): readonly number[] =>
+    arrived.flatMap(({ person, matchIndex }) =>
+      weigh(compared, readyPerson(person)).strength === strength ? [matchIndex] : [],
+    );
+  const own = rows.filter(({ rowNumber }) => numbers.has(rowNumber));
+  const matches = new Set([
+    ...arrived.flatMap(({ matchIndex }) => (numbers.has(numberOfMatch(matchIndex)) ? [matchIndex] : [])),
+    ...own.flatMap((row) => fitting(row, 'strong')),
+  ]);
+  const listed = new Map<number, ListedRow>();
+  for (const row of rows) {
+    const strong = fitting(row, 'strong');
+    const isWeak = strong.length === 0;
+    const matchIndex = (isWeak ? fitting(row, 'weak') : strong).find((each) => matches.has(each));
+    if (own.includes(row)) listed.set(row.rowNumber, { matchIndex: undefined, isWeak: false });
+    else if (matchIndex !== undefined) listed.set(row.rowNumber, { matchIndex, isWeak });
+  }
+  return { matches, rows: listed };
 }
 
 /** Finds the contacts that may not get a person: the contact's record or the person is on the suppression list. */
 export async function readForbiddenFills(
   transaction: Transaction<Tables>,
   fills: readonly { readonly contact: ContactState; readonly person: KnownPerson }[],
-): Promise<ReadonlySet<ContactState>> {
+): Promise<Set<ContactState>> {
   if (fills.length === 0 || !(await hasSuppressions(transaction))) return new Set();
-  const compared = fills.map(({ contact, person }, number) => {
+  const compared = fills.map(({ contact, person: { person } }, number) => {
     const record = contact.records[0]!.compared;
     const domain = record.identity.domain === undefined ? [] : [`domain:${record.identity.domain}`];
-    return {
-      number,
-      keys: [
-        ...record.keys,
-        ...domain,
-        ...recordKeysOf(contact, record.identity),
-        ...keysOfPerson(person.person),
-      ],
-    };
+    // A former address says nothing about a listed domain.
+    const present = keysOfPerson({ ...person, personal_emails: [] });
+    const { id, named } = recordKeysOf(contact, record.identity);
+    return { number, keys: [...record.keys, ...domain, ...id, ...named, ...present] };
   });
   const inLog = sql`
     select * from unnest(${fills.map((_, number) => number)}::int[],
@@ -109,14 +119,12 @@ export async function removeSuppressed(
   { call, rows, listed }: DigestedCall,
 ): Promise<void> {
   const suppressed = rows.filter(({ outcome }) => outcome === 'suppressed');
-  if (listed.matches.size === 0 && !suppressed.some(({ matchIndex }) => matchIndex !== undefined)) return;
+  if (listed.matches.size + suppressed.length === 0) return;
   const { attemptId, runId } = call;
   const ids = call.arrived.flatMap(({ person, matchIndex }) =>
-    person.id && (listed.matches.has(matchIndex) || suppressed.some((row) => row.matchIndex === matchIndex))
-      ? [person.id]
-      : [],
+    person.id && listed.matches.has(matchIndex) ? [person.id] : [],
   );
-  const theirs = suppressed.flatMap(({ rowNumber, matchIndex, isWeak }) =>
+  const theirs = [...listed.rows].flatMap(([rowNumber, { matchIndex, isWeak }]) =>
     // Weak evidence can be wrong.
     matchIndex === undefined || isWeak ? [] : [{ rowNumber, person: numberOfMatch(matchIndex) }],
   );

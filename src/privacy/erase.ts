@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { sql, type Kysely, type Transaction, type RawBuilder } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { Problem, type Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { anyValue, identityCells, anyOf } from '../db/expressions.ts';
+import { anyValue, anyOf } from '../db/expressions.ts';
 import { exportOrder } from '../db/run-states.ts';
 import { freeStatuses } from '../domain/money/attempt-status.ts';
 import { forgetUpserts } from '../people/change-feed.ts';
@@ -13,7 +13,6 @@ import { keyOfId } from '../people/observation.ts';
 import { unnestRows, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { isOfPeople, type PersonName } from '../people/people-tables.ts';
 import { asWord, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
-import { recordsToSuppress } from './records-to-suppress.ts';
 import { clearPersonalData } from '../suppression/drop-suppressed.ts';
 import {
   hideFoundPeople,
@@ -23,8 +22,6 @@ import {
   suppress,
 } from '../suppression/suppression-list.ts';
 import type { Tables } from '../db/schema.ts';
-import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
-import { recordHash } from '../people/decisions/contact-decisions.ts';
 
 /** What the warehouse holds about a person, before the erasure. */
 export interface ErasureFigures {
@@ -113,13 +110,14 @@ export async function erase(
     await lockDigest(transaction);
     await digestQueued(transaction, database);
     const traces = await findPerson(transaction, known);
-    const records = await recordsToSuppress(transaction, traces);
-    await suppress(transaction, [...traces.keys, ...records], { ...note, reason: note.reason ?? 'erased' });
+    await suppress(transaction, [...traces.keys, ...traces.recordKeys], {
+      ...note,
+      reason: note.reason ?? 'erased',
+    });
     await queueNearby(transaction, traces);
-    const contacts = await readContactsOf(transaction, traces);
     const removed = await measure(transaction, traces);
     const unnamed = await peopleOfLostCalls(transaction, traces.attemptIds);
-    const companies = await eraseFacts(transaction, { ...traces, people: [...traces.people, ...unnamed] });
+    await eraseFacts(transaction, { ...traces, people: [...traces.people, ...unnamed] });
     await transaction
       .deleteFrom('raw_answers')
       .where('attempt_id', '=', anyValue(traces.attemptIds))
@@ -131,11 +129,10 @@ export async function erase(
     await forgetIds(transaction, traces);
     await eraseFromFileNames(transaction, traces.forms);
     await clearRows(transaction, traces);
-    await eraseDecisions(transaction, traces, contacts);
+    await eraseDecisions(transaction, traces);
     await digestQueued(transaction, database);
-    await forgetCompanies(transaction, companies);
-    await eraseMatches(transaction, traces, contacts);
-    await forgetUpserts(transaction, contacts);
+    await eraseMatches(transaction, traces);
+    await forgetUpserts(transaction, traces.records);
     await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
     await sql`
       delete from lookup_history
@@ -159,7 +156,7 @@ export async function erase(
 async function replaceSamples({ database }: Warehouse): Promise<void> {
   const analysis = sql`
     analyze run_rows, contact_records, contact_keys, contact_matches, contact_decisions, observation_log, people,
-      person_history, person_keys, changes, digest_queue, organization_facts, organization_values, runs,
+      person_history, person_keys, changes, digest_queue, organization_facts, runs,
       fetched_exports, attempts, attempt_people, expected_results, raw_answers, quarantined_people,
       webhook_deliveries, claims, lookup_history
   `.execute(database);
@@ -301,64 +298,32 @@ async function eraseFromFileNames(transaction: Transaction<Tables>, forms: reado
   await sql`delete from fetched_exports where address ~* ${pattern}`.execute(transaction);
 }
 
-/** Companies in a person's observations. */
-interface HeldCompanies {
-  readonly service: string;
-  readonly companies: readonly string[] | null;
-  readonly facts: readonly Buffer[] | null;
-}
-
 /**
  * Removes the person from the facts. The change feed shows only that contacts were deleted. A contact that belonged to
  * the person once and belongs to another person now stays.
  */
-async function eraseFacts(
-  transaction: Transaction<Tables>,
-  traces: PersonTraces,
-): Promise<readonly HeldCompanies[]> {
-  const held = await eraseObservations(transaction, traces);
-  const { rows: contacts } = await sql<ContactKey>`
-    select source, contact_id as "contactId" from contact_matches where ${isOfPeople(traces.people)}
-    union
-    select source, contact_id from contact_records where ${isOfRows(traces)}
-  `.execute(transaction);
+async function eraseFacts(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
+  await eraseObservations(transaction, traces);
   await eraseRecords(transaction, traces);
-  await queueContacts(transaction, [...contacts, ...traces.contacts]);
+  await queueContacts(transaction, traces.records);
   await queuePeople(transaction, traces.people);
-  return held;
 }
 
-/** Removes what only the observations of the person said about companies. */
-async function forgetCompanies(
-  transaction: Transaction<Tables>,
-  held: readonly HeldCompanies[],
-): Promise<void> {
-  for (const { service, companies, facts } of held) {
-    const described = (companies ?? []).filter((key) => !key.startsWith('name:'));
-    await sql`select project_organizations(${service}, ${described}::text[])`.execute(transaction);
-    await sql`
-      delete from organization_facts f
-      where facts_hash = any(${facts ?? []}::bytea[])
-        and not exists (
-          select from observation_log o
-          where o.service = ${service} and o.organization_key = any(${companies ?? []}::text[])
-            and o.organization_facts = f.facts_hash)
-    `.execute(transaction);
-  }
-}
-
-async function eraseObservations(
-  transaction: Transaction<Tables>,
-  { people }: PersonTraces,
-): Promise<readonly HeldCompanies[]> {
-  const { rows } = await sql<HeldCompanies>`
-    select service,
-      array_agg(distinct organization_key) filter (where organization_key is not null) as companies,
-      array_agg(distinct organization_facts) filter (where organization_facts is not null) as facts
-    from observation_log where ${isOfPeople(people)} group by service
+/** Removes the observations of a person, and what only these said about companies. */
+async function eraseObservations(transaction: Transaction<Tables>, { people }: PersonTraces): Promise<void> {
+  const { rows } = await sql<{ hash: Buffer; key: string }>`
+    delete from observation_log where ${isOfPeople(people)}
+    returning organization_facts as hash, organization_key as key
   `.execute(transaction);
-  await sql`delete from observation_log where ${isOfPeople(people)}`.execute(transaction);
-  return rows;
+  const described = rows.filter(({ hash }) => hash !== null);
+  await sql`
+    delete from organization_facts f
+    where facts_hash = any(${described.map(({ hash }) => hash)}::bytea[])
+      and not exists (
+        select from observation_log o
+        where o.organization_key = any(${described.map(({ key }) => key)}::text[])
+          and o.organization_facts = f.facts_hash)
+  `.execute(transaction);
 }
 
 /**
@@ -382,26 +347,16 @@ async function eraseRecords(transaction: Transaction<Tables>, traces: PersonTrac
   `.execute(transaction);
   await sql`delete from contact_records where ${isOfRows(traces)}`.execute(transaction);
   await sql`delete from contact_records where ${isOfContacts(traces.contacts)}`.execute(transaction);
-  await rewriteContactKeys(
-    transaction,
-    sql`
-      select * from ${unnestContacts(traces.contacts)}
-      union
-      select runs.source, r.contact_id
-      from ${unnestRows(traces.rows)} as n (run_id, row_number)
-      join run_rows r using (run_id, row_number)
-      join runs using (run_id)`,
-  );
+  await rewriteContactKeys(transaction, traces.records);
 }
 
 /** Removes former matches, after the digest has ended those of the erased person. */
 async function eraseMatches(
   transaction: Transaction<Tables>,
-  { people }: PersonTraces,
-  contacts: readonly ContactKey[],
+  { people, records }: PersonTraces,
 ): Promise<void> {
   await sql`delete from contact_matches where ${isOfPeople(people)}`.execute(transaction);
-  await sql`delete from contact_matches where valid_to is not null and ${isOfContacts(contacts)}`.execute(
+  await sql`delete from contact_matches where valid_to is not null and ${isOfContacts(records)}`.execute(
     transaction,
   );
 }
@@ -416,67 +371,16 @@ function isOfContacts(contacts: readonly ContactKey[]) {
   return sql`(source, contact_id) in (select * from ${unnestContacts(contacts)})`;
 }
 
-/** Reads the contacts of a person and of the person's rows. Before the rows are cleared. */
-async function readContactsOf(
-  transaction: Transaction<Tables>,
-  { rows, contacts }: PersonTraces,
-): Promise<readonly ContactKey[]> {
-  const { rows: found } = await sql<ContactKey>`
-    select runs.source, r.contact_id as "contactId"
-    from ${unnestRows(rows)} as n (run_id, row_number)
-    join run_rows r on r.run_id = n.run_id and r.row_number = n.row_number
-    join runs on runs.run_id = n.run_id
-    union
-    select k.source, k.contact_id
-    from ${unnestRows(rows)} as n (run_id, row_number)
-    join contact_records k on k.run_id = n.run_id and k.row_number = n.row_number
-    union
-    select * from ${unnestContacts(contacts)}
-  `.execute(transaction);
-  return found;
-}
-
 /**
  * Removes the decisions about a person, and those about records of the person. A record that was two people keeps the
- * decisions about the other: their hash is that of cells that are left.
- *
- * @param contacts of the person. Their rows are cleared
+ * decisions about the other.
  */
 async function eraseDecisions(
   transaction: Transaction<Tables>,
-  { people }: PersonTraces,
-  contacts: readonly ContactKey[],
+  { people, records, recordHashes }: PersonTraces,
 ): Promise<void> {
   await sql`delete from contact_decisions where ${isOfPeople(people)}`.execute(transaction);
-  if (contacts.length === 0) return;
-  const named = unnestContacts(contacts);
-  const left = await readLeft(transaction, named);
   await sql`
-    delete from contact_decisions d
-    where (d.source, d.contact_id) in (select * from ${named})
-      and (d.source, d.contact_id, d.record_hash) not in (
-        select * from unnest(${left.map(({ source }) => source)}::text[],
-          ${left.map(({ contactId }) => contactId)}::text[], ${left.map(({ hash }) => hash)}::text[]))
+    delete from contact_decisions where ${isOfContacts(records)} and record_hash = any(${recordHashes}::text[])
   `.execute(transaction);
-}
-
-async function readLeft(
-  transaction: Transaction<Tables>,
-  named: RawBuilder<unknown>,
-): Promise<readonly (ContactKey & { readonly hash: string })[]> {
-  const { rows } = await sql<ContactKey & IdentityColumns>`
-    select n.source, n.contact_id as "contactId", ${identityCells('r')}
-    from ${named} as n (source, contact_id)
-    join run_rows r on r.contact_id = n.contact_id and r.keys <> '{}'
-    join runs on runs.run_id = r.run_id and runs.source = n.source
-    union
-    select n.source, n.contact_id, ${identityCells('k')}
-    from ${named} as n (source, contact_id)
-    join contact_records k on k.source = n.source and k.contact_id = n.contact_id
-  `.execute(transaction);
-  return rows.map(({ source, contactId, ...cells }) => ({
-    source,
-    contactId,
-    hash: recordHash(identityOfColumns(cells)),
-  }));
 }

@@ -1,24 +1,17 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { isRoleAddress, emailHashes } from '../domain/identity/values/email-address.ts';
+import { identityKeys } from '../domain/identity/identity-keys.ts';
+import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
-import type { Tables } from '../db/schema.ts';
-import { isOfPeople, type PersonName } from '../people/people-tables.ts';
-import { isOverruled } from '../people/decisions/contact-decisions.ts';
-import { hashKeysOf, eachOf, sharesMatchKey } from '../keys/key-lookups.ts';
-import {
-  distinctPeople,
-  findPeople,
-  keysOf,
-  peopleOf,
-  findRowsOfContacts,
-  followRecords,
-  readPeople,
-  nameOf,
-  type RowOfRecord,
-} from './find-people.ts';
-import { unnestContacts, unnestRows, type ContactKey, type RowKey } from '../keys/contact-key.ts';
-import type { Warehouse } from '../db/database.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
+import { identityCells } from '../db/expressions.ts';
+import type { Tables } from '../db/schema.ts';
+import type { Warehouse } from '../db/database.ts';
+import { contactKey, unnestContacts, unnestRows, type ContactKey, type RowKey } from '../keys/contact-key.ts';
+import { hashKeysOf, eachOf, sharesMatchKey } from '../keys/key-lookups.ts';
+import { isOverruled, isOverruledMatch, recordHash } from '../people/decisions/contact-decisions.ts';
+import { isOfPeople, nameOfPerson, type PersonName } from '../people/people-tables.ts';
+import { recordKeysOf } from '../suppression/compared-keys.ts';
 
 /** Everywhere that the warehouse holds data about one person. */
 export interface PersonTraces {
@@ -30,9 +23,16 @@ export interface PersonTraces {
   readonly personIds: readonly string[];
   /** Keys in the log. */
   readonly people: readonly PersonName[];
+  readonly names: readonly NameCells[];
   /** Contacts that belong to the person now. */
   readonly contacts: readonly ContactKey[];
   readonly rows: readonly RowKey[];
+  /** The CRM records of the rows and contacts. */
+  readonly records: readonly ContactKey[];
+  /** Hashes of what identifies the person in these records. */
+  readonly recordHashes: readonly string[];
+  /** Keys of the records for the suppression list: the next export may have another address for the person. */
+  readonly recordKeys: readonly string[];
   /** Attempts that asked for the person or whose answer contains the person. */
   readonly attemptIds: readonly string[];
 }
@@ -50,45 +50,77 @@ const mostRounds = 20;
 export async function findPerson(database: Kysely<Tables>, known: readonly string[]): Promise<PersonTraces> {
   const keys = new Set(known);
   const hashes = new Set<string>();
-  let identified: readonly PersonName[] = [];
-  let followed: readonly RowKey[] = [];
+  let people: readonly FoundPerson[] = [];
+  let ofRecords: readonly RowOfRecord[] = [];
   for (let round = 0; round < mostRounds; round += 1) {
-    const before = keys.size + identified.length + followed.length;
+    const before = keys.size + people.length + ofRecords.length;
     const learn = (learned: readonly string[]): void => {
       for (const key of learned) if (!isShared(key)) keys.add(key);
     };
     learn(await addressesOf(database, [...keys], hashes));
-    const forms = [...keys].flatMap(formsOf);
-    const rows = await findRows(database, forms, identified, followed);
-    for (const row of rows) learn(row.keys);
-    const personIds = new Set(idsIn(keys));
-    for (const { personId } of rows) if (personId !== null) personIds.add(personId);
-    const found = await findPeople(database, [...keys], rows);
-    for (const person of found) {
-      learn(keysOf(person));
-      if (person.personId !== null) personIds.add(person.personId);
+    const rows = await findRows(database, [...keys].flatMap(formsOf), people, ofRecords);
+    for (const row of rows) {
+      learn(row.keys);
+      if (row.personId !== null) learn([`person:${row.personId}`]);
     }
-    learn([...personIds].map((personId) => `person:${personId}`));
-    identified = distinctPeople(found);
-    followed = await followRecords(database, rows, found);
-    if (keys.size + identified.length + followed.length > before) continue;
-    const contacts = await findContacts(database, identified);
-    const attemptIds = await findAttempts(database, { keys, personIds, people: identified, rows });
-    return {
-      keys: [...keys],
-      forms,
-      personIds: [...personIds],
-      people: identified,
-      contacts,
-      rows: [
-        ...rows,
-        ...(await findRowsWithoutKeys(database, forms, [...rows, ...contacts])),
-        ...(await findRowsOfContacts(database, contacts)),
-      ].map(({ runId, rowNumber }) => ({ runId, rowNumber })),
-      attemptIds,
-    };
+    people = await findPeople(database, [...keys], rows);
+    for (const person of people) learn(keysOf(person));
+    const contacts = await findContacts(database, people);
+    const names = people.length > 0 ? people.map(nameOf) : rows;
+    const { followed, others } = await followRecords(database, { rows, contacts, names });
+    ofRecords = followed;
+    if (keys.size + people.length + ofRecords.length === before)
+      return tracesOf(database, [...keys], { people, contacts, rows, names, others });
   }
   throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
+}
+
+async function tracesOf(
+  database: Kysely<Tables>,
+  keys: readonly string[],
+  found: {
+    readonly people: readonly FoundPerson[];
+    readonly contacts: readonly ContactKey[];
+    readonly rows: readonly FoundRow[];
+    readonly names: readonly NameCells[];
+    readonly others: readonly ContactKey[];
+  },
+): Promise<PersonTraces> {
+  const { rows, contacts, names, others } = found;
+  const people = [...new Map(found.people.map((each) => [nameOfPerson(each), each])).values()];
+  const forms = keys.flatMap(formsOf);
+  const personIds = idsIn(keys);
+  const records = [
+    ...new Map(
+      [...rows, ...contacts].map((each) => [contactKey(each.source, each.contactId), each]),
+    ).values(),
+  ];
+  const ofOthers = new Set(others.map(({ source, contactId }) => contactKey(source, contactId)));
+  const identities = rows.map((row) => ({ row, identity: identityOfColumns(row) }));
+  return {
+    keys,
+    forms,
+    personIds,
+    people,
+    names: [...names, ...rows],
+    contacts,
+    rows: [...rows, ...(await findRowsWithoutKeys(database, forms, records))].map(({ runId, rowNumber }) => ({
+      runId,
+      rowNumber,
+    })),
+    records,
+    recordHashes: identities.map(({ identity }) => recordHash(identity)),
+    recordKeys: [
+      ...identities.flatMap(({ row, identity }) => {
+        const { id, named } = recordKeysOf(row, identity);
+        return id.length > 0 && !ofOthers.has(contactKey(row.source, row.contactId)) ? id : named;
+      }),
+      ...contacts.flatMap((contact) =>
+        ofOthers.has(contactKey(contact.source, contact.contactId)) ? [] : recordKeysOf(contact, {}).id,
+      ),
+    ],
+    attemptIds: await findAttempts(database, { keys, personIds, people, rows }),
+  };
 }
 
 /** Returns whether a key is a shared mailbox without a name, which identifies no person. */
@@ -126,9 +158,16 @@ async function addressesOf(
   return rows.map(({ key }) => key);
 }
 
-interface FoundRow extends RowOfRecord {
+/** A row of an export, or the cells that the log keeps of the row. */
+interface FoundRow extends RowKey, ContactKey, IdentityColumns {
+  readonly keys: readonly string[];
+  /** The person for whom the row was accepted. */
   readonly personId: string | null;
+  /** Whether the row was found as accepted for the person. */
+  readonly isAccepted: boolean;
 }
+
+const cells = sql.raw(identityColumns.join(', '));
 
 /** Condition: somebody has decided that the contact `c` of a run `runs` is not the person whom it had. */
 const wasWrong = (personKey: RawBuilder<unknown>, evidence: RawBuilder<unknown>) =>
@@ -168,17 +207,15 @@ async function findRows(
       select run_id, row_number, null, null from ${unnestRows(followed)} as f (run_id, row_number)
     )
     select distinct runs.run_id as "runId", found.row_number as "rowNumber", runs.source,
-      c.contact_id as "contactId", c.keys, c.first_name, c.last_name, c.name,
-      p.person_id as "personId"
+      c.contact_id as "contactId", c.keys, ${identityCells('c')},
+      p.person_id as "personId", found.person_key is not null as "isAccepted"
     from found
     join runs on runs.run_id = found.run_id
     cross join lateral (
-      select contact_id, keys, first_name, last_name, name
-      from run_rows
+      select contact_id, keys, ${cells} from run_rows
       where run_id = found.run_id and row_number = found.row_number
       union
-      select contact_id, keys, first_name, last_name, name
-      from contact_records
+      select contact_id, keys, ${cells} from contact_records
       where run_id = found.run_id and row_number = found.row_number
     ) c
     left join lateral (
@@ -187,6 +224,131 @@ async function findRows(
     where found.person_key is null or not ${wasWrong(sql`found.person_key`, sql`found.evidence`)}
   `.execute(database);
   return rows;
+}
+
+/** A row of a CRM record of the person, or the cells that the log keeps of the row. */
+type RowOfRecord = RowKey & ContactKey & NameCells & { readonly keys: readonly string[] };
+
+/**
+ * Follows the CRM records of a person. A row with the name of another row of the record that is the person is the
+ * person as well: a contact keeps its person if only its name stays. A row is not followed if its name contradicts a
+ * name of the person: the address in the row may have had another owner.
+ *
+ * @param person.names by which answers name the person, or otherwise rows
+ * @returns rows of the person, and rows of the same records that name somebody else
+ */
+async function followRecords(
+  database: Kysely<Tables>,
+  person: {
+    readonly rows: readonly FoundRow[];
+    readonly contacts: readonly ContactKey[];
+    readonly names: readonly NameCells[];
+  },
+): Promise<{ readonly followed: readonly RowOfRecord[]; readonly others: readonly RowOfRecord[] }> {
+  const { names, contacts } = person;
+  const contradicts = (row: NameCells): boolean =>
+    names.some((name) => ['other_first_name', 'differ'].includes(compareNameCells(row, name)));
+  const own = person.rows.filter((row) => row.isAccepted || !contradicts(row));
+  const { rows } = await sql<RowOfRecord>`
+    select distinct r.run_id as "runId", r.row_number as "rowNumber", runs.source, r.contact_id as "contactId", r.keys,
+      r.first_name, r.last_name, r.name
+    from (select distinct * from ${unnestContacts([...own, ...contacts])} as t (source, contact_id)) named
+    cross join lateral (
+      select run_id, row_number, contact_id, keys, first_name, last_name, name
+      from run_rows
+      where contact_id = named.contact_id
+      union all
+      select run_id, row_number, contact_id, keys, first_name, last_name, name
+      from contact_records
+      where source = named.source and contact_id = named.contact_id
+    ) r
+    join runs on runs.run_id = r.run_id and runs.source = named.source
+  `.execute(database);
+  const isSameRecord = (one: ContactKey, other: ContactKey): boolean =>
+    one.source === other.source && one.contactId === other.contactId;
+  const followed = rows.filter((row) => {
+    const alike = own.filter((one) => isSameRecord(one, row) && compareNameCells(one, row) === 'agree');
+    return (
+      alike.some(({ isAccepted }) => isAccepted) ||
+      (!contradicts(row) &&
+        (alike.length > 0 ||
+          (contacts.some((contact) => isSameRecord(contact, row)) &&
+            names.some((name) => compareNameCells(name, row) === 'agree'))))
+    );
+  });
+  return { followed, others: rows.filter((row) => contradicts(row) && !followed.includes(row)) };
+}
+
+interface FoundPerson extends PersonName {
+  readonly personId: string | null;
+  readonly confirmed: readonly string[];
+  readonly email: string | null;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+}
+
+/**
+ * Finds the people in the log with one of these keys, and the people who were accepted for one of these rows, under all
+ * keys that the service has given them.
+ */
+async function findPeople(
+  database: Kysely<Tables>,
+  keys: readonly string[],
+  rows: readonly RowKey[],
+): Promise<FoundPerson[]> {
+  // Not `or`, which reads the whole log. `offset 0` keeps PostgreSQL from reading a whole index for a join.
+  return readPeople(
+    database,
+    sql`o.observation_id in (
+      select s.observation_id from observation_log s where s.identity_keys && ${keys}::text[]
+      union all
+      select s.observation_id
+      from ${unnestRows(rows)} as r (run_id, row_number)
+      cross join lateral (
+        select * from contact_matches m where m.run_id = r.run_id and m.row_number = r.row_number offset 0
+      ) m
+      cross join lateral (
+        select * from observation_log o
+        where o.service = m.service and o.person_key = m.person_key
+        offset 0
+      ) s
+      where not ${isOverruledMatch})`,
+  );
+}
+
+/** Reads people from the log. @param theirs condition on an observation `o` */
+async function readPeople(database: Kysely<Tables>, theirs: RawBuilder<unknown>): Promise<FoundPerson[]> {
+  const { rows } = await sql<FoundPerson>`
+    select distinct o.service, o.person_key as "personKey", o.person_id as "personId", o.identity_keys as confirmed,
+      o.facts #>> '{email,email}' as email, o.facts #>> '{first_name,first_name}' as "firstName",
+      o.facts #>> '{first_name,last_name}' as "lastName"
+    from observation_log o where ${theirs}
+  `.execute(database);
+  return rows;
+}
+
+function nameOf({ firstName, lastName }: FoundPerson): NameCells {
+  return { first_name: firstName, last_name: lastName, name: null };
+}
+
+/** Query of `service` and `person_key`. */
+function peopleOf(people: readonly PersonName[]): RawBuilder<unknown> {
+  return sql`
+    select * from unnest(${people.map(({ service }) => service)}::text[],
+      ${people.map(({ personKey }) => personKey)}::text[])`;
+}
+
+/** Identity keys of a person; a shared mailbox only together with the name. */
+function keysOf(person: FoundPerson): string[] {
+  return [
+    ...person.confirmed,
+    ...(person.personId === null ? [] : [`person:${person.personId}`]),
+    ...identityKeys({
+      ...(person.email !== null && { email: person.email }),
+      ...(person.firstName !== null && { firstName: person.firstName }),
+      ...(person.lastName !== null && { lastName: person.lastName }),
+    }),
+  ];
 }
 
 /**
@@ -237,22 +399,15 @@ async function findContacts(database: Kysely<Tables>, people: readonly PersonNam
   return rows;
 }
 
-function idsIn(keys: Iterable<string>): string[] {
-  return [...keys].flatMap((key) => (key.startsWith('person:') ? [key.slice('person:'.length)] : []));
+function idsIn(keys: readonly string[]): string[] {
+  return keys.flatMap((key) => (key.startsWith('person:') ? [key.slice('person:'.length)] : []));
 }
 
 /** A quarantined delivery that names the person says nothing about its call. */
 async function findAttempts(
   database: Kysely<Tables>,
-  person: {
-    readonly keys: ReadonlySet<string>;
-    readonly personIds: ReadonlySet<string>;
-    readonly people: readonly PersonName[];
-    readonly rows: readonly FoundRow[];
-  },
+  { keys, personIds, people, rows }: Pick<PersonTraces, 'keys' | 'personIds' | 'people' | 'rows'>,
 ): Promise<string[]> {
-  const { people, rows } = person;
-  const [keys, personIds] = [[...person.keys], [...person.personIds]];
   const { rows: attempts } = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempt_people
     where (run_id, row_number) in (select * from ${unnestRows(rows)})
@@ -307,32 +462,16 @@ export async function keysOfRecord(
  * @returns `person:` keys
  */
 export async function findNamesakes({ database }: Warehouse, keys: readonly string[]): Promise<string[]> {
-  const traces = await findPerson(database, keys);
-  if (traces.attemptIds.length === 0) return [];
-  const isTheirs = sql<boolean>`(o.service, o.person_key) in (${peopleOf(traces.people)})`;
-  const names = [
-    ...(await readPeople(database, isTheirs)).map(nameOf),
-    ...(await namesOfRows({ database }, traces)),
-  ];
+  const { attemptIds, people, names } = await findPerson(database, keys);
+  if (attemptIds.length === 0) return [];
   const answered = await readPeople(
     database,
-    sql`o.run_id in (select run_id from attempts where attempt_id = any(${traces.attemptIds}::text[]))
-      and o.attempt_id = any(${traces.attemptIds}::text[]) and o.person_id is not null and not ${isTheirs}`,
+    sql`o.run_id in (select run_id from attempts where attempt_id = any(${attemptIds}::text[]))
+      and o.attempt_id = any(${attemptIds}::text[]) and o.person_id is not null
+      and (o.service, o.person_key) not in (${peopleOf(people)})`,
   );
   const alike = answered.filter((person) =>
     names.some((name) => compareNameCells(name, nameOf(person)) === 'agree'),
   );
   return [...new Set(alike.map(({ personId }) => `person:${personId}`))].toSorted();
-}
-
-async function namesOfRows(
-  { database }: Pick<Warehouse, 'database'>,
-  { rows }: Pick<PersonTraces, 'rows'>,
-): Promise<NameCells[]> {
-  const found = await sql<NameCells>`
-    select distinct r.first_name, r.last_name, r.name
-    from ${unnestRows(rows)} as t (run_id, row_number)
-    join run_rows r using (run_id, row_number)
-  `.execute(database);
-  return found.rows;
 }

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
-import { countReplaced, removeReplaced } from '../people/replaced-observations.ts';
+import { removeReplaced } from '../people/replaced-observations.ts';
 import { describeHeld, before, type HeldRun } from './held-runs.ts';
 import { measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
 
@@ -49,22 +49,46 @@ const closedCall = sql`r.finished_at is not null and a.credits_settled is not nu
     select 1 from webhook_deliveries w where w.attempt_id = a.attempt_id and w.status = 'received')
   and not exists (select 1 from digest_queue q where q.owner = a.attempt_id and q.kind = 'answer')`;
 
-const effective = sql`d.status in ('applied', 'duplicate')`;
+/** Bodies `b` of a kind, and the statement that removes those in `old`. Each condition has an index. */
+const bodies: Readonly<
+  Record<BodyKind, Readonly<Record<'table' | 'id' | 'body' | 'which' | 'remove', RawBuilder<unknown>>>>
+> = {
+  answers: {
+    table: sql`raw_answers`,
+    id: sql`b.attempt_id`,
+    body: sql`b.body_gzip`,
+    which: sql`true`,
+    remove: sql`delete from raw_answers b using old where b.attempt_id = old.id`,
+  },
+  deliveries: ofDeliveries(sql`b.status in ('applied', 'duplicate')`),
+  // These have a retention of their own, because `enrich inbox replay` can apply them.
+  quarantine: ofDeliveries(sql`b.status = 'quarantined'`),
+};
 
-/** These deliveries have a retention of their own, because `enrich inbox replay` can apply them. */
-const quarantined = sql`d.status = 'quarantined'`;
+/**
+ * The rows stay: they say what was delivered and billed, and by the hash of a body it is known again when it is
+ * repeated.
+ */
+function ofDeliveries(status: RawBuilder<unknown>): (typeof bodies)[BodyKind] {
+  return {
+    table: sql`webhook_deliveries`,
+    id: sql`b.delivery_id`,
+    body: sql`b.body`,
+    which: sql`${status} and b.body is not null`,
+    remove: sql`update webhook_deliveries b set body = null from old where b.delivery_id = old.id`,
+  };
+}
 
-/** Query of the bodies of deliveries `d` that are older than a retention. Each condition has an index. */
+/** Bodies that are older than their retention, with their call `a` and its run `r`. */
 const oldBodies = (
   kind: BodyKind,
-  which: RawBuilder<unknown>,
-  seconds: number | undefined,
+  retention: Retention,
+  { table, which } = bodies[kind],
 ): RawBuilder<unknown> => sql`
-  select ${sql.lit(kind)} as kind, r.run_id, octet_length(d.body) as bytes, ${closedCall} as closed
-  from webhook_deliveries d
+  from ${table} b
   join attempts a using (attempt_id)
   join runs r on r.run_id = a.run_id
-  where ${which} and d.body is not null and d.received_at < ${before(seconds)}`;
+  where ${which} and b.received_at < ${before(retention[kind])}`;
 
 /**
  * Measures what `prune` would remove, without a change.
@@ -74,9 +98,18 @@ const oldBodies = (
 export async function measurePrune(warehouse: Warehouse, retention: Retention): Promise<PruneFigures> {
   return {
     ...(await measureNeeded(warehouse, retention)),
-    observations: { count: await countReplaced(warehouse, before(retention.observations)) },
+    observations: { count: await removeOldReplaced(warehouse, retention) },
     changes: { count: await countOldChanges(warehouse, before(retention.changes)) },
   };
+}
+
+/** Removes replaced observations that are older than their retention. @param signal undefined: only counts them */
+async function removeOldReplaced(
+  warehouse: Warehouse,
+  { observations: seconds }: Retention,
+  signal?: AbortSignal,
+): Promise<number> {
+  return seconds === undefined ? 0 : removeReplaced(warehouse, before(seconds), signal);
 }
 
 /** Measures bodies and rows, which calls and deliveries may still need. */
@@ -104,22 +137,22 @@ interface MeasuredBodies {
 }
 
 async function measureBodies({ database }: Warehouse, retention: Retention): Promise<MeasuredBodies> {
+  const kinds = [
+    ...Object.entries(bodies),
+    // An unread delivery is needed.
+    ['deliveries', ofDeliveries(sql`b.status = 'received'`)],
+  ] as readonly (readonly [BodyKind, (typeof bodies)[BodyKind]])[];
+  const measured = kinds.map(
+    ([kind, which]) => sql`
+      select ${sql.lit(kind)} as kind, r.run_id, octet_length(${which.body}) as bytes, ${closedCall} as closed
+      ${oldBodies(kind, retention, which)}`,
+  );
   const { rows } = await sql<Removed & { kind: BodyKind; kept: number; keptRuns: string[] }>`
     select kind, count(*) filter (where closed)::int as count,
       coalesce(sum(bytes) filter (where closed), 0)::float8 as bytes,
       count(*) filter (where not closed)::int as kept,
       coalesce(array_agg(distinct run_id) filter (where not closed), '{}') as "keptRuns"
-    from (
-      select 'answers' as kind, r.run_id, octet_length(b.body_gzip) as bytes, ${closedCall} as closed
-      from raw_answers b join attempts a using (attempt_id) join runs r on r.run_id = a.run_id
-      where b.received_at < ${before(retention.answers)}
-      union all
-      ${oldBodies('deliveries', effective, retention.deliveries)}
-      union all
-      ${oldBodies('deliveries', sql`d.status = 'received'`, retention.deliveries)}
-      union all
-      ${oldBodies('quarantine', quarantined, retention.quarantine)}
-    ) old
+    from (${sql.join(measured, sql` union all `)}) old
     group by kind
   `.execute(database);
   const of = (kind: BodyKind): Removed & { readonly kept: number } =>
@@ -156,65 +189,38 @@ export async function prune(
   retention: Retention,
   signal: AbortSignal,
 ): Promise<PruneFigures> {
-  const answers = await inBatches(signal, () => pruneAnswers(warehouse, retention.answers));
-  const deliveries = await inBatches(signal, () =>
-    pruneDeliveries(warehouse, effective, retention.deliveries),
-  );
-  const quarantine = await inBatches(signal, () =>
-    pruneDeliveries(warehouse, quarantined, retention.quarantine),
-  );
+  const answers = await pruneBodies(warehouse, 'answers', retention, signal);
+  const deliveries = await pruneBodies(warehouse, 'deliveries', retention, signal);
+  const quarantine = await pruneBodies(warehouse, 'quarantine', retention, signal);
   const staging = await pruneRows(warehouse, 'staging', retention, signal);
   const rows = await pruneRows(warehouse, 'rows', retention, signal);
-  const observations = { count: await removeReplaced(warehouse, before(retention.observations), signal) };
+  const observations = { count: await removeOldReplaced(warehouse, retention, signal) };
   const changes = { count: await pruneChanges(warehouse, before(retention.changes), signal) };
   const { kept, held } = await measureNeeded(warehouse, retention);
   return { answers, deliveries, quarantine, staging, rows, observations, changes, kept, held };
 }
 
-async function inBatches(signal: AbortSignal, removeBatch: () => Promise<Removed>): Promise<Removed> {
+async function pruneBodies(
+  { database }: Warehouse,
+  kind: BodyKind,
+  retention: Retention,
+  signal: AbortSignal,
+): Promise<Removed> {
+  const { id, body, remove } = bodies[kind];
   let [count, bytes] = [0, 0];
   while (!signal.aborted) {
-    const removed = await removeBatch();
-    count += removed.count;
-    bytes += removed.bytes;
-    if (removed.count < bodiesPerBatch) break;
+    const { rows } = await sql<Removed>`
+      with old as (
+        select ${id} as id, octet_length(${body}) as bytes
+        ${oldBodies(kind, retention)} and ${closedCall}
+        order by b.received_at limit ${bodiesPerBatch} for update of b skip locked
+      ), removed as (${remove} returning old.bytes)
+      select count(*)::int as count, coalesce(sum(bytes), 0)::float8 as bytes from removed
+    `.execute(database);
+    const [removed] = rows;
+    count += removed!.count;
+    bytes += removed!.bytes;
+    if (removed!.count < bodiesPerBatch) break;
   }
   return { count, bytes };
-}
-
-async function pruneAnswers(warehouse: Warehouse, seconds: number | undefined): Promise<Removed> {
-  const removed = await sql<Removed>`
-    with removed as (
-      delete from raw_answers where attempt_id in (
-        select b.attempt_id from raw_answers b join attempts a using (attempt_id) join runs r using (run_id)
-        where b.received_at < ${before(seconds)} and ${closedCall}
-        order by b.received_at limit ${bodiesPerBatch} for update of b skip locked)
-      returning octet_length(body_gzip) as bytes
-    )
-    select count(*)::int as count, coalesce(sum(bytes), 0)::float8 as bytes from removed
-  `.execute(warehouse.database);
-  return removed.rows[0]!;
-}
-
-/**
- * The rows stay: they say what was delivered and billed, and by the hash of a body it is known again when it is
- * repeated.
- */
-async function pruneDeliveries(
-  warehouse: Warehouse,
-  which: RawBuilder<unknown>,
-  seconds: number | undefined,
-): Promise<Removed> {
-  const removed = await sql<Removed>`
-    with old as (
-      select d.delivery_id, octet_length(d.body) as bytes
-      from webhook_deliveries d join attempts a using (attempt_id) join runs r on r.run_id = a.run_id
-      where ${which} and d.body is not null and d.received_at < ${before(seconds)} and ${closedCall}
-      order by d.received_at limit ${bodiesPerBatch} for update of d skip locked
-    ), removed as (
-      update webhook_deliveries d set body = null from old where d.delivery_id = old.delivery_id returning old.bytes
-    )
-    select count(*)::int as count, coalesce(sum(bytes), 0)::float8 as bytes from removed
-  `.execute(warehouse.database);
-  return removed.rows[0]!;
 }

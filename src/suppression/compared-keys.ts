@@ -5,42 +5,29 @@ import type { Identity } from '../domain/identity/identity.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
 import { addressesOfHash, identifiesAlone } from '../keys/key-lookups.ts';
 
-/** Expression: the key of a CRM record. Null if the export has no record id. */
-export function keyOfRecordId(
-  source: RawBuilder<unknown>,
-  contactId: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  return sql`case when ${contactId} !~ '^(key|row|erased):' then 'record:' || ${source} || '/' || ${contactId} end`;
-}
+/** Expression over a staged row `r` and its run `runs`: the key of the row's CRM record. Null without a record id. */
+const idKey = sql`
+  case when r.contact_id !~ '^(key|row|erased):' then 'record:' || runs.source || '/' || r.contact_id end`;
 
-const idKey = keyOfRecordId(sql`runs.source`, sql`r.contact_id`);
-
-/**
- * Expression over a staged row `r` and its run `runs`: the key of the row's CRM record together with the person's name.
- * Null without a record id or a name.
- */
+/** Expression: the same together with the person's name. Null without a record id or a name. */
 export const namedRecordKey = sql`
-  (${idKey} || '|' || lower(coalesce(r.first_name || ' ' || r.last_name, r.name)))
-`;
+  (${idKey} || '|' || lower(coalesce(r.first_name || ' ' || r.last_name, r.name)))`;
 
-/**
- * Expression over a staged row `r` and its run `runs`: the key of the row's CRM record. Null if the export has no
- * record id. Files without a named source share no ids, so their key includes the person's name.
- */
-export const recordKey = sql`
-  case when runs.source <> 'generic' then ${idKey} else ${namedRecordKey} end
-`;
+/** Expression: the key of the record. Files without a named source share no ids: only the key with the name counts. */
+export const recordKey = sql`case when runs.source <> 'generic' then ${idKey} end`;
 
 /** The keys of a CRM record and of the record with its name, as `recordKey` and `namedRecordKey` of its row. */
 export function recordKeysOf(
   { source, contactId }: ContactKey,
   { firstName, lastName, name: fullName }: Identity,
-): string[] {
-  if (/^(?:key|row|erased):/.test(contactId)) return [];
+): Readonly<Record<'id' | 'named', readonly string[]>> {
+  if (/^(?:key|row|erased):/.test(contactId)) return { id: [], named: [] };
   const id = `record:${source}/${contactId}`;
   const name = firstName !== undefined && lastName !== undefined ? `${firstName} ${lastName}` : fullName;
-  const named = name === undefined ? [] : [`${id}|${name.toLowerCase()}`];
-  return source === 'generic' ? named : [id, ...named];
+  return {
+    id: source === 'generic' ? [] : [id],
+    named: name === undefined ? [] : [`${id}|${name.toLowerCase()}`],
+  };
 }
 
 /** SQL tables of rows of a run, `r`, and their run, `runs`. @param rowNumbers query of row numbers */

@@ -1,8 +1,6 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import { anyOf, placesOfRows, nameCells, identityCells } from '../db/expressions.ts';
-import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
+import { anyOf, placesOfRows, identityCells } from '../db/expressions.ts';
 import { contactOf } from '../keys/contact-key.ts';
-import { identifiesAlone, sharesMatchKey } from '../keys/key-lookups.ts';
 import type { Tables } from '../db/schema.ts';
 import { outcomesNotAsked } from '../domain/runs/outcome.ts';
 import {
@@ -36,8 +34,7 @@ export async function suppressNotAsked(
  *
  * A person is suppressed if the list has a key of the row, or a key that an answer of any service stated for the row's
  * contact or for a person with an identifier of the row. The domain of this
- * person's present address or employer counts as well. The contact's person does not count for a row that names
- * another known person.
+ * person's present address or employer counts as well.
  *
  * @param rowNumbers query of row numbers
  * @param which over `r`, a row of the run; other rows stay
@@ -50,14 +47,12 @@ export async function dropSuppressed(
   which = sql<boolean>`r.outcome is null`,
 ): Promise<number> {
   if (!(await hasSuppressions(database))) return 0;
-  const replaced = await rowsOfReplaced(database, runId, rowNumbers);
   const rows = sql`
     select r.row_number, r.contact_id, r.keys, r.match_keys, runs.source from ${rowsWithRun(runId, rowNumbers)}`;
   const peopleOfContacts = sql`
     select r.row_number, c.service, c.person_key
     from (${rows}) r
-    cross join lateral (${contactOf(sql`r.source`, sql`r.contact_id`)}) c
-    where r.row_number <> all (${replaced}::int[])`;
+    cross join lateral (${contactOf(sql`r.source`, sql`r.contact_id`)}) c`;
   const { rows: dropped } = await sql<{ row_number: number }>`
     with people_of_rows as materialized (${peopleOfContacts} union ${peopleWithKeysOf(rows)}),
     keys_of_rows as materialized (
@@ -84,41 +79,6 @@ export async function dropSuppressed(
     select row_number from dropped
   `.execute(database);
   return dropped.length;
-}
-
-/**
- * Reads the rows whose contact was somebody else: only another person has an identifier of the row, and the name
- * contradicts the contact's person. An identifier alone does not show this, because the contact's person can have
- * changed the employer, and the service can have one human as two people.
- */
-async function rowsOfReplaced(
-  database: Kysely<Tables>,
-  runId: string,
-  rowNumbers: RawBuilder<unknown>,
-): Promise<number[]> {
-  const { rows } = await sql<{ row_number: number; own: NameCells; former: NameCells }>`
-    select r.row_number,
-      ${nameCells('r')} as own,
-      ${nameCells('p')} as former
-    from ${rowsWithRun(runId, rowNumbers)}
-    cross join lateral (${contactOf(sql`runs.source`, sql`r.contact_id`)}) c
-    cross join lateral (
-      select * from people where service = c.service and person_key = c.person_key offset 0
-    ) p
-    cross join lateral (
-      select bool_or(o.person_key = c.person_key) as has_own, count(*) as people
-      from unnest(r.keys) as own (identity_key)
-      cross join lateral (
-        select person_key from observation_log
-        where identity_keys @> array[own.identity_key] and service = c.service offset 0
-      ) o
-      where ${identifiesAlone(sql`own.identity_key`)}
-    ) known
-    where known.people > 0 and not known.has_own
-  `.execute(database);
-  return rows.flatMap(({ row_number: row, own, former }) =>
-    compareNameCells(own, former) === 'differ' ? [row] : [],
-  );
 }
 
 /**
@@ -151,35 +111,20 @@ export const clearSuppressedRow = sql`${clearedCells}, filled = false, is_contes
   when num_nonnulls(${identityCells('r')}) > 0 then ${identityHash('r')}
 end`;
 
-/**
- * Clears the personal data of rows that an answer has shown to be suppressed people. Duplicates that share a key with
- * such a row are suppressed as well.
- */
+/** Clears the personal data of rows that an answer has shown to be suppressed people. */
 export async function clearSuppressedRows(
   transaction: Transaction<Tables>,
   runId: string,
   rowNumbers: readonly number[],
 ): Promise<void> {
-  const listed = sql`
-    select row_number, keys, match_keys from run_rows
-    where run_id = ${runId} and row_number = any(${rowNumbers}::integer[]) and outcome = 'suppressed'`;
-  const duplicates = await sql<{ row_number: number }>`
-    update run_rows r
-    set outcome = 'suppressed', reason = 'the same person is on the suppression list by row ' || l.row_number,
-      ${clearSuppressedRow}
-    from (${listed}) l
-    where r.run_id = ${runId} and r.outcome = 'duplicate' and r.keys && l.keys
-      and ${sharesMatchKey(sql`select unnest(match_keys) from (${listed}) listed`)}
-    returning r.row_number
-  `.execute(transaction);
   await sql`
-    update run_rows r set ${clearSuppressedRow}
-    where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::integer[]) and r.outcome = 'suppressed'
-      and r.keys <> '{}'
+    with cleared as (
+      update run_rows r set ${clearSuppressedRow}
+      where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::integer[]) and r.outcome = 'suppressed'
+        and r.keys <> '{}'
+    ), ${clearRecordedCells(runId, sql`select unnest(${rowNumbers}::integer[])`)}
+    select
   `.execute(transaction);
-  const cleared = duplicates.rows.map((row) => row.row_number);
-  const suppressed = sql`select unnest(${[...rowNumbers, ...cleared]}::int[])`;
-  await sql`with ${clearRecordedCells(runId, suppressed)} select`.execute(transaction);
 }
 
 /** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */

@@ -82,7 +82,6 @@ const tables = [
   'raw_answers',
   'rate_calls',
   'observation_log',
-  'prune_candidates',
   'contact_matches',
   'contact_records',
   'changes',

@@ -263,7 +263,7 @@ async function measureReads(warehouse: Warehouse, people: number): Promise<void>
   );
   const sizes = await warehouse.pool.query<{ name: string; each: string }>(
     `select name, round(sum(pg_total_relation_size(name::regclass)) / $1) as each
-     from unnest(array['observation_log', 'organization_facts', 'contact_matches', 'people', 'organization_values',
+     from unnest(array['observation_log', 'organization_facts', 'contact_matches', 'people',
        'person_history', 'person_keys', 'contact_records', 'contact_keys', 'changes']) as name
      group by rollup (name) order by 2 desc`,
     [people],

@@ -394,9 +394,8 @@ describe('identity across calls, in the warehouse', () => {
   /** In an order in which nothing refers to a deleted row. */
   const tables = (
     'changes, contact_matches, contact_records, contact_keys, person_keys, person_history, digest_queue, people, ' +
-    'organization_values, prune_candidates, observation_log, ' +
-    'organization_facts, ' +
-    'claims, run_people, attempt_people, raw_answers, attempts, lookup_history, lookup_runs, run_rows, runs'
+    'observation_log, organization_facts, claims, run_people, attempt_people, raw_answers, attempts, ' +
+    'lookup_history, lookup_runs, run_rows, runs'
   ).split(', ');
 
   async function clear(): Promise<void> {

@@ -31,7 +31,7 @@ alter table enrichment_internal.observation_log alter column run_id set statisti
 create index observations_by_person on enrichment_internal.observation_log (person_key, service, observation_id);
 create index observations_by_organization
   on enrichment_internal.observation_log (organization_key, service, asked_at desc, observation_id desc)
-  where organization_key is not null;
+  where organization_facts is not null;
 create index observations_by_run on enrichment_internal.observation_log (run_id, observation_id);
 -- fastupdate off: each lookup would read the whole pending list.
 create index observations_by_key on enrichment_internal.observation_log using gin (identity_keys)

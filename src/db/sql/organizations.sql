@@ -1,22 +1,11 @@
--- The newest observation of each company, which `organizations` reads.
-create table enrichment_internal.organization_values (
-  service text not null,
-  organization_key text not null,
-  observation_id bigint not null,
-  organization_facts bytea not null,
-  observed_at timestamptz not null,
-  run_id text not null,
-  primary key (organization_key, service)
-);
-
 create function enrichment_internal.whole(value jsonb) returns integer language sql immutable parallel safe as $$
   select case when jsonb_typeof(value) = 'number' and value::numeric between 0 and 2147483647
       and value::numeric = trunc(value::numeric)
     then value::numeric::integer end
 $$;
 
--- The facts stay in the form in which they came: a digest that wrote them as columns took a tenth longer. An index
--- finds a company by its domain. No function makes the arrays, because a call costs 20 µs a value.
+-- The newest observation of each company. The facts stay in the form in which they came: a digest that wrote them as
+-- columns took a tenth longer. No function makes the arrays, because a call costs 20 µs a value.
 create view enrichment.organizations as
   select v.service, v.organization_key, f.id as organization_id, f.name, said.facts ->> 'domain' as domain,
     f.website_url, f.proflink_url as linkedin_url, f.microblog_url, f.socialnet_url, f.logo_url, f.industry,
@@ -41,8 +30,15 @@ create view enrichment.organizations as
     f.city, f.state, f.postal_code, f.country, f.short_description, f.seo_description,
     -- Services state the number as an object. The interface document leaves its members open.
     coalesce(nullif(f.phone, ''), f.primary_phone ->> 'sanitized_number', f.primary_phone ->> 'number') as phone,
-    v.observation_id, v.observed_at, v.run_id
-  from enrichment_internal.organization_values v
+    v.observation_id, v.asked_at as observed_at, v.run_id
+  from (
+    select distinct on (organization_key, service) organization_key, service, observation_id, organization_facts,
+      asked_at, run_id
+    from enrichment_internal.observation_log
+    -- An employer without an id or a domain is no company that two people share.
+    where organization_facts is not null and organization_key not like 'name:%'
+    order by organization_key, service, asked_at desc, observation_id desc
+  ) v
   join enrichment_internal.organization_facts said on said.facts_hash = v.organization_facts
   -- A record: `->>` would decompress the facts for each column.
   cross join lateral jsonb_to_record(said.facts) as f (id text, name text, website_url text, proflink_url text,
@@ -79,62 +75,3 @@ comment on column enrichment.organizations.seo_description is 'Description for s
 comment on column enrichment.organizations.phone is 'Phone of the company';
 comment on column enrichment.organizations.observed_at is
   'When the service was asked for the newest answer about the company';
-
--- Finds the newest observation of companies, and returns the keys of companies whose newest observation is another one.
-create function enrichment_internal.project_organizations(of_service text, keys text[]) returns setof text
-  language sql as $$
-  with newest as materialized (
-    select k.organization_key, o.observation_id, o.organization_facts, o.asked_at, o.run_id
-    from (select distinct unnest(keys) as organization_key) k
-    cross join lateral (
-      select *
-      from enrichment_internal.observation_log o
-      where o.service = of_service and o.organization_key = k.organization_key and o.organization_facts is not null
-      order by o.asked_at desc, o.observation_id desc
-      limit 1
-    ) o
-  ), gone as (
-    delete from enrichment_internal.organization_values g
-    where g.service = of_service and g.organization_key = any(keys)
-      and g.organization_key not in (select n.organization_key from newest n)
-    returning g.organization_key
-  ), written as (
-    insert into enrichment_internal.organization_values as g
-    select of_service, organization_key, observation_id, organization_facts, asked_at, run_id
-    from newest
-    order by organization_key
-    on conflict (service, organization_key) do update
-    set observation_id = excluded.observation_id, organization_facts = excluded.organization_facts,
-      observed_at = excluded.observed_at, run_id = excluded.run_id
-    where row(g.*) is distinct from row(excluded.*)
-    returning g.organization_key
-  )
-  select organization_key from gone
-  union all
-  select organization_key from written
-$$;
-
--- The observations that newer ones may have replaced. Retention compares only these: each time, it would otherwise read
--- every old observation, although most people have one, which stays.
-create table enrichment_internal.prune_candidates (
-  observation_id bigint primary key,
-  recorded_at timestamptz not null,
-  queued_by xid8 not null default pg_current_xact_id()
-);
-create index prune_candidates_by_age on enrichment_internal.prune_candidates (recorded_at, observation_id);
-
--- The values of a company come from another observation now.
-create function enrichment_internal.queue_former_source() returns trigger language plpgsql as $$
-  begin
-    insert into enrichment_internal.prune_candidates (observation_id, recorded_at)
-    select o.observation_id, o.recorded_at
-    from enrichment_internal.observation_log o
-    where o.observation_id = old.observation_id
-    on conflict (observation_id) do update set queued_by = excluded.queued_by;
-    return null;
-  end
-$$;
-create trigger company_has_another_source
-  after update of observation_id on enrichment_internal.organization_values
-  for each row when (old.observation_id <> new.observation_id)
-  execute function enrichment_internal.queue_former_source();

@@ -38,8 +38,9 @@ export interface DecidedRow {
   readonly row: ComparedIdentity;
   readonly verdicts: Verdicts;
   readonly decision:
-    | { readonly kind: 'person'; readonly person: ComparedPerson; readonly evidence: Evidence }
-    | { readonly kind: 'refused'; readonly people: readonly ComparedPerson[]; readonly reason: string }
+    /** `matchIndex` undefined: only other answers have the person. */
+    | { readonly kind: 'person'; readonly matchIndex: number | undefined; readonly evidence: Evidence }
+    | { readonly kind: 'refused'; readonly reason: string }
     | { readonly kind: 'none' };
 }
 
@@ -68,22 +69,19 @@ interface Call {
  * @param call.arrived the people of the answer, without nulls and people of whom nothing is stated
  */
 export function alignRows(call: Call): Alignment {
-  const given = call.rows.map(({ decision }) =>
-    decision.kind === 'person'
-      ? call.arrived.find(({ person }) => isOnePerson(person, decision.person))
-      : undefined,
+  const indexes = call.rows.flatMap(({ decision }) =>
+    decision.kind === 'person' ? decision.matchIndex : [],
   );
-  const left = call.arrived.filter(
-    ({ person }) => !given.some((each) => each && isOnePerson(each.person, person)),
-  );
+  const given = call.arrived.filter(({ matchIndex }) => indexes.includes(matchIndex));
+  const left = call.arrived.filter(({ person }) => !given.some((each) => isOnePerson(each.person, person)));
   return {
     rows: call.rows.map(({ decision }, row): AlignedRow => {
       if (decision.kind === 'refused') return mismatch(decision.reason);
       if (decision.kind === 'none') return whyNot(call, row, left);
-      const own = given[row];
-      if (own === undefined)
-        return mismatch(decision.evidence === 'confirmed' ? confirmedReason : knownReason);
-      return { outcome: 'enriched', matchIndex: own.matchIndex, evidence: decision.evidence };
+      const { matchIndex, evidence } = decision;
+      return matchIndex === undefined
+        ? mismatch(evidence === 'confirmed' ? confirmedReason : knownReason)
+        : { outcome: 'enriched', matchIndex, evidence };
     }),
     unmatched: left.map((each) => ({ matchIndex: each.matchIndex, reason: reasonOf(call, each) })),
   };
@@ -111,9 +109,6 @@ function isForPlace(call: Call, { person, matchIndex }: ArrivedPerson): boolean 
 }
 
 function reasonOf(call: Call, { person, matchIndex }: ArrivedPerson): string {
-  for (const { decision } of call.rows)
-    if (decision.kind === 'refused' && decision.people.some((refused) => isOnePerson(refused, person)))
-      return decision.reason;
   const doubts = call.rows.map((_, row) => fitOf(call, row, person));
   const doubtful = doubts.find(isDoubtful) ?? (call.inPlace ? doubts[matchIndex] : undefined);
   return doubtful ? doubtOf(doubtful) : 'the person fits no row of the call';

@@ -25,11 +25,6 @@ type Evident = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | WeakEvid
 /** Why a person was accepted for a row; stored with the row's attempt. `confirmed`: somebody decided so. */
 export type Evidence = Evident | 'confirmed';
 
-/** Whether evidence can fit several people. @param evidence also as the tables have it; null: of no person */
-export function isWeak(evidence: string | null): evidence is WeakEvidence {
-  return weakEvidence.some((each) => each === evidence);
-}
-
 /**
  * How well a person fits a row.
  *

@@ -2,6 +2,7 @@ import { alignRows, type AlignedRow, type Alignment } from '../../../src/domain/
 import { decidePerson, type Candidate } from '../../../src/domain/identity/decide-person.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import {
+  isOnePerson,
   isStub,
   readyIdentity,
   readyPerson,
@@ -46,13 +47,12 @@ export function alignCall(
     switch (decision.kind) {
       case 'person': {
         const { evidence } = decision;
-        const { person } = candidates[decision.index]!;
-        return { row, verdicts, decision: { kind: 'person', person, evidence } as const };
+        const chosen = candidates[decision.index]!.person;
+        const matchIndex = arrived.find(({ person }) => isOnePerson(person, chosen))?.matchIndex;
+        return { row, verdicts, decision: { kind: 'person', matchIndex, evidence } as const };
       }
-      case 'refused': {
-        const people = decision.indexes.map((each) => candidates[each]!.person);
-        return { row, verdicts, decision: { kind: 'refused', people, reason: decision.reason } as const };
-      }
+      case 'refused':
+        return { row, verdicts, decision: { kind: 'refused', reason: decision.reason } as const };
       case 'none':
         return { row, verdicts, decision: { kind: 'none' } as const };
     }

@@ -33,11 +33,14 @@ export interface WrittenMatch {
 export async function writeFacts(
   { database }: Pick<Warehouse, 'database'>,
   service: string,
-  observations: readonly NewObservation[],
+  observations: readonly Omit<NewObservation, 'service'>[],
   matches: readonly WrittenMatch[] = [],
 ): Promise<void> {
   await inDigest(database, async (transaction) => {
-    await writeObservations(transaction, service, observations);
+    await writeObservations(
+      transaction,
+      observations.map((each) => ({ ...each, service })),
+    );
     for (const written of matches) {
       await writeRun(transaction, written, service);
       await writeRecord(transaction, written);

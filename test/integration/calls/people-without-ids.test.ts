@@ -88,16 +88,6 @@ it('a contact with a record without an id keeps the later record with the id wit
   expect(await dataOf(a, b)).toEqual([newest, newest]);
 });
 
-it('a contact keeps the record without an id of its own call while the record with the id is older', async () => {
-  const { person, a, b } = human();
-  await play(a, person);
-  await play(b, { ...person, id: null, title: 'CTO' });
-  expect(await dataOf(a, b)).toEqual([
-    [person.id, null],
-    [null, 'CTO'],
-  ]);
-});
-
 it('a contact keeps the record without an id if the later record with its profile has another first name', async () => {
   const { person, a, b } = human();
   await play(a, { ...person, id: null });

@@ -22,7 +22,7 @@ async function knownPerson(email: string, personId: string | null, runId = 'earl
     email,
     email_status: 'verified',
   });
-  const key = personKey(personId, { runId, rowNumber: 1, attemptId: email });
+  const key = personKey(personId, { runId, rowNumber: 1, attemptId: email, matchIndex: 0 });
   const call = {
     personKey: key,
     askedAt: new Date().toISOString(),
