@@ -117,15 +117,15 @@ async function measureNeeded(
   warehouse: Warehouse,
   retention: Retention,
 ): Promise<Omit<PruneFigures, 'observations' | 'changes'>> {
-  const bodies = await measureBodies(warehouse, retention);
+  const measured = await measureBodies(warehouse, retention);
   const staging = await measureRows(warehouse, 'staging', retention);
   const rows = await measureRows(warehouse, 'rows', retention);
-  const runIds = [...new Set([...bodies.keptRuns, ...staging.keptRuns, ...rows.keptRuns])];
+  const runIds = [...new Set([...measured.keptRuns, ...staging.keptRuns, ...rows.keptRuns])];
   return {
-    ...bodies.removable,
+    ...measured.removable,
     staging: staging.pruned,
     rows: rows.pruned,
-    kept: { ...bodies.kept, runs: staging.keptRuns.length, rows: rows.keptRuns.length },
+    kept: { ...measured.kept, runs: staging.keptRuns.length, rows: rows.keptRuns.length },
     held: await describeHeld(warehouse.database, runIds),
   };
 }
