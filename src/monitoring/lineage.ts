@@ -104,7 +104,7 @@ const outputTables = ['enriched_contacts', 'people', 'organizations', 'observati
  *
  * @param enriched rows that got data; undefined while the run is not over
  */
-export function lineageEvent(
+function lineageEvent(
   { namespace, databaseUrl, version }: LineageSource,
   type: LineageType,
   run: RunRecord,
