@@ -103,8 +103,9 @@ const outputTables = ['enriched_contacts', 'people', 'organizations', 'observati
  * has names, counts and times, and no personal data.
  *
  * @param enriched rows that got data; undefined while the run is not over
+ * @public `scripts/check-data-tools.mjs` reads it
  */
-function lineageEvent(
+export function lineageEvent(
   { namespace, databaseUrl, version }: LineageSource,
   type: LineageType,
   run: RunRecord,

@@ -231,7 +231,7 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
   const answered = factsOfAnswer(person);
   // A person without an id is found by the own contact only.
   const said = person.id ? answered : { ...answered, match_keys: [ownerKey(source, contactId)] };
-  const key = keyOfPerson(said.person_id, { runId, rowNumber, attemptId });
+  const key = keyOfPerson(said.person_id, { runId, rowNumber, attemptId, matchIndex: 0 });
   const call = { personKey: key, askedAt, runId, attemptId };
   const delivered = {
     phones: (contact.phones ?? []).map((number, position) => ({
