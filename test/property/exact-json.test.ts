@@ -1,48 +1,21 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { formatCredits } from '../../src/domain/money/decimal.ts';
-import { memberSources, readCredits, readJson, readRequestId } from '../../src/service/answers/exact-json.ts';
-
-const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
-
-/** JSON text of a value with white space wherever JSON allows it. */
-function write(value: unknown, gap: string): string {
-  if (Array.isArray(value))
-    return `[${gap}${value.map((item) => write(item, gap)).join(`${gap},${gap}`)}${gap}]`;
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(
-      ([name, item]) => `${gap}${JSON.stringify(name)}${gap}:${gap}${write(item, gap)}${gap}`,
-    );
-    return `{${members.join(',') || gap}}`;
-  }
-  return JSON.stringify(value);
-}
-
-it('memberSources() finds every member of every object, as JSON.parse reads it', () => {
-  fc.assert(
-    fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()), space, (object, gap) => {
-      const text = gap + write(object, gap) + gap;
-      const sources = memberSources(text);
-      const expected = JSON.parse(text) as Record<string, unknown>;
-      expect([...sources.keys()].sort()).toEqual(Object.keys(expected).sort());
-      for (const [name, source] of sources) expect(JSON.parse(source)).toEqual(expected[name]);
-    }),
-  );
-});
+import { readCredits, readJson, readRequestId } from '../../src/service/answers/exact-json.ts';
 
 it.each([
   ['the last of repeated names, as JSON.parse does', '{"request_id":1,"request_id":2}', '2'],
-  ['a name that is written with escapes', '{"request\\u005fid":3}', '3'],
+  ['a number with spaces around it', '{ "request_id" :\n 3 }', '3'],
   ['nothing of a nested object', '{"a":{"request_id":4}}', undefined],
   ['nothing of a string that looks like a member', '{"a":"\\"request_id\\":5,"}', undefined],
   ['nothing of a list', '[{"request_id":6}]', undefined],
   ['nothing of a scalar', '7', undefined],
-])('memberSources() accepts %s', (_, text, expected) => {
-  expect(memberSources(text).get('request_id')).toBe(expected);
+])('readRequestId() reads %s', (_, text, expected) => {
+  expect(idOf(text)).toBe(expected);
 });
 
 /** The request id of a JSON text. */
-const idOf = (text: string): string | undefined => readRequestId(readJson(Buffer.from(text))!);
+const idOf = (text: string): string | undefined => readRequestId(readJson(Buffer.from(text)));
 
 it('readRequestId() keeps every signed 64-bit number and beyond exactly, also beside another id', () => {
   fc.assert(
@@ -93,11 +66,11 @@ it.each<[unknown, object]>([
 });
 
 it('readJson() reads through one layer of quoting', () => {
-  expect(readJson(Buffer.from(JSON.stringify('{"message":"x"}')))?.value).toEqual({ message: 'x' });
+  expect(readJson(Buffer.from(JSON.stringify('{"message":"x"}')))).toEqual({ message: 'x' });
 });
 
 it('readJson() passes over a byte order mark', () => {
-  expect(readJson(Buffer.from('\uFEFF{"a":1}'))?.value).toEqual({ a: 1 });
+  expect(readJson(Buffer.from('\uFEFF{"a":1}'))).toEqual({ a: 1 });
 });
 
 it('readJson() never fails, whatever the bytes', () => {
@@ -110,5 +83,5 @@ it('readJson() never fails, whatever the bytes', () => {
 
 it('readJson() replaces what PostgreSQL cannot store', () => {
   const text = '{"a":["x\\u0000y","\\ud800","\\ud83d\\ude00","\\\\u0000"]}';
-  expect(readJson(Buffer.from(text))?.value).toEqual({ a: ['x\ufffdy', '\ufffd', '\u{1f600}', '\\u0000'] });
+  expect(readJson(Buffer.from(text))).toEqual({ a: ['x\ufffdy', '\ufffd', '\u{1f600}', '\\u0000'] });
 });

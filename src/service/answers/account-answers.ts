@@ -21,7 +21,7 @@ export function readHealth(answer: HttpAnswer, endpoint: Endpoint): { readonly c
 }
 
 function isPlain(body: Buffer): boolean {
-  const value = readJson(body)?.value;
+  const value = readJson(body);
   return value === undefined ? !body.toString('utf8').trimStart().startsWith('<') : value === true;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readJson, type JsonDocument } from './exact-json.ts';
+import { readJson, readRequestId } from './exact-json.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
 import { errorOfSuccess } from '../failures/error-of-success.ts';
 import { mapFailure, mapPartial } from '../failures/map-failure.ts';
@@ -8,7 +8,7 @@ import type { HttpAnswer } from '../transport.ts';
 /** A valid answer with a success status. */
 interface ReadAnswer<Data> {
   readonly data: Data;
-  readonly json: JsonDocument;
+  readonly requestId: string | undefined;
   /** The service did not process all that was asked for, although the answer has people or a bill. */
   readonly partial: ServiceFailure | undefined;
 }
@@ -24,13 +24,13 @@ export function readAnswer<Schema extends z.ZodType>(
   endpoint: Endpoint,
   schema: Schema,
 ): ReadAnswer<z.output<Schema>> {
-  const json = isSuccess(answer.status) ? readJson(answer.body) : undefined;
-  const parsed = json && schema.safeParse(json.value);
-  const error = errorOfSuccess(json?.value);
-  if (!json || !parsed?.success || error === 'refusal') throw mapFailure(answer, endpoint);
+  const value = isSuccess(answer.status) ? readJson(answer.body) : undefined;
+  const parsed = schema.safeParse(value);
+  const error = errorOfSuccess(value);
+  if (value === undefined || !parsed.success || error === 'refusal') throw mapFailure(answer, endpoint);
   return {
     data: parsed.data,
-    json,
+    requestId: readRequestId(value),
     partial: error === 'partial' ? mapPartial(answer, endpoint) : undefined,
   };
 }

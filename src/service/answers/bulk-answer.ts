@@ -2,14 +2,7 @@ import { z } from 'zod';
 import type { Organization, Person } from '../../domain/identity/person.ts';
 import { boundedId } from '../../domain/identity/identity-keys.ts';
 import { listed } from '../../domain/text/format.ts';
-import {
-  isObject,
-  valueOf,
-  readCredits,
-  readRequestId,
-  type JsonObject,
-  type CreditsProblem,
-} from './exact-json.ts';
+import { isObject, valueOf, readCredits, type JsonObject, type CreditsProblem } from './exact-json.ts';
 import type { Credits } from '../../domain/money/decimal.ts';
 import { count, described, readAnswer, text, whole } from './answer.ts';
 import { isMissOfAll, isRefusedMiss } from '../failures/error-of-success.ts';
@@ -310,7 +303,7 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnsw
       creditsConsumed: 0n,
       creditsProblem: undefined,
     };
-  const { data, json, partial } = readAnswer(answer, endpoint, envelopeSchema);
+  const { data, requestId, partial } = readAnswer(answer, endpoint, envelopeSchema);
   const { credits, problem } = readCredits(data.credits_consumed);
   const isFreeMiss = credits === 0n && saysNobody(data);
   const matches = data.matches ?? (isFreeMiss || isMissOfAll(data) ? [] : undefined);
@@ -318,7 +311,7 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnsw
   const people = readMatches(matches);
   return {
     httpStatus: answer.status,
-    requestId: readRequestId(json),
+    requestId,
     ...people,
     partial,
     creditsConsumed: credits,
@@ -417,11 +410,11 @@ const matchSchema = z.looseObject({
  * @throws ServiceFailure, also for a person in an invalid format: the answer has no other person to keep
  */
 export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint): MatchAnswer {
-  const { data, json } = readAnswer(answer, endpoint, matchSchema);
+  const { data, requestId } = readAnswer(answer, endpoint, matchSchema);
   const read = readPerson(data.person ?? {});
   if ('unreadable' in read) throw mapFailure(answer, endpoint);
   return {
-    requestId: readRequestId(json),
+    requestId,
     person: hasData(read.person) ? read.person : undefined,
     waterfall: data.waterfall ?? undefined,
     creditsConsumed: readCredits(data.credits_consumed).credits,

@@ -10,7 +10,7 @@ import { mapFailure } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
 import { described, list, map, readAnswer, text, whole } from './answer.ts';
-import { memberSources, readCredits, readJson, readRequestId, type CreditsProblem } from './exact-json.ts';
+import { readCredits, readJson, readRequestId, type CreditsProblem } from './exact-json.ts';
 
 /** The body of a webhook delivery, and the `webhook_result` of a poll. */
 export interface LateResult {
@@ -99,9 +99,9 @@ const mostOfOnePerson = 100;
  * @returns undefined if the body is not such an object
  */
 export function readLateResult(body: Buffer): LateResult | undefined {
-  const json = readJson(body);
-  const parsed = bodySchema.safeParse(json?.value).data;
-  if (!json || !parsed) return undefined;
+  const value = readJson(body);
+  const parsed = bodySchema.safeParse(value).data;
+  if (!parsed) return undefined;
   const { credits, problem } = readCredits(parsed.credits_consumed);
   const people = parsed.people
     .slice(0, mostPeople)
@@ -113,7 +113,7 @@ export function readLateResult(body: Buffer): LateResult | undefined {
     people.some((person) => 'waterfall' in person || person.emails);
   return {
     kind: isWaterfall ? 'waterfall' : 'phones',
-    requestId: readRequestId(json),
+    requestId: readRequestId(value),
     people: people.map((person) => deliveredPerson(person, parsed.status)),
     unreadablePeople: parsed.people.length - people.length,
     creditsConsumed: credits,
@@ -173,7 +173,7 @@ export type PollAnswer = PollState & { readonly rateLimits: readonly RateWindow[
 
 type PollState =
   | { readonly state: 'pending'; readonly retryAfterSeconds: number | undefined }
-  /** `body` has the bytes of the webhook's body, so that its ids and credits are exact. */
+  /** `body` has the webhook's body. */
   | { readonly state: 'result'; readonly body: Buffer; readonly deliveryStatus: string | undefined }
   /** The delivery has ended without a result. */
   | { readonly state: 'no-result'; readonly deliveryStatus: 'failed' | 'success' }
@@ -191,11 +191,11 @@ const pollSchema = z.looseObject({ webhook_status: text, webhook_result: describ
  */
 export function readPollAnswer(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
   if (answer.status >= 400) return readPollRefusal(answer, endpoint);
-  const { data, json } = readAnswer(answer, endpoint, pollSchema);
+  const { data } = readAnswer(answer, endpoint, pollSchema);
   const deliveryStatus = data.webhook_status ?? undefined;
   const rateLimits = readRateHeaders(answer.headers);
   if (data.webhook_result !== undefined && data.webhook_result !== null) {
-    const body = Buffer.from(memberSources(json.text).get('webhook_result') ?? '');
+    const body = Buffer.from(JSON.stringify(data.webhook_result));
     return { state: 'result', body, deliveryStatus, rateLimits };
   }
   return deliveryStatus === 'failed' || deliveryStatus === 'success'

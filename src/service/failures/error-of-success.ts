@@ -67,7 +67,7 @@ export function isMissOfAll(value: unknown): boolean {
  */
 export function isRefusedMiss({ status, body }: HttpAnswer): boolean {
   if (status !== 404) return false;
-  const value = readJson(body)?.value;
+  const value = readJson(body);
   const parsed = statement.safeParse(value);
   return parsed.success && namePersonMiss(codesOf(parsed.data)) && isMissOfAll(value);
 }

@@ -54,16 +54,16 @@ function failureOf(
   endpoint: Endpoint,
   decide: (codes: ErrorCodes, value: unknown) => FailureType,
 ): ServiceFailure {
-  const json = readJson(answer.body);
-  const parsed = errorBody.safeParse(json?.value);
+  const value = readJson(answer.body);
+  const parsed = errorBody.safeParse(value);
   const body = parsed.success ? parsed.data : undefined;
   const named = [body?.error_details?.code, body?.error_code].filter((code) => code !== undefined);
   const codes = [...new Set(named)];
   const suggestions = (body?.error_details?.suggestions ?? []).filter((step) => step !== undefined);
-  return new ServiceFailure(decide(codes, json?.value), {
+  return new ServiceFailure(decide(codes, value), {
     endpoint,
     httpStatus: answer.status,
-    requestId: json && readRequestId(json),
+    requestId: readRequestId(value),
     codes,
     retryAfterSeconds: readRetryAfter(
       answer.headers,
@@ -72,7 +72,7 @@ function failureOf(
     ),
     rateLimits: readRateHeaders(answer.headers),
     suggestions,
-    processedBy: processedBy(answer.status, json?.value),
+    processedBy: processedBy(answer.status, value),
   });
 }
 
