@@ -31,7 +31,7 @@ const mayImport = {
     'src/ledger',
     'src/people',
   ],
-  'src/export': ['src/domain', 'src/db', 'src/files', 'src/keys', 'src/people'],
+  'src/export': ['src/domain', 'src/contract', 'src/db', 'src/files', 'src/keys', 'src/people'],
   'src/runs': [
     'src/domain',
     'src/contract',

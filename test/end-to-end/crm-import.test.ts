@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ImportManifest } from '../../src/export/crm-import/export-for-crm.ts';
+import type { ImportManifest } from '../../src/export/crm-import/import-manifest.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 
 const system = await TestSystem.ofFile({ latency: 20, worker: true });

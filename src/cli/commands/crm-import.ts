@@ -2,7 +2,8 @@ import { importerNames, importers, type ImporterName } from '../../domain/crm/cr
 import { defaultPolicies, readPolicyPairs } from '../../domain/crm/field-policy.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { exportForCrm, type ImportManifest } from '../../export/crm-import/export-for-crm.ts';
+import { exportForCrm } from '../../export/crm-import/export-for-crm.ts';
+import type { ImportManifest } from '../../export/crm-import/import-manifest.ts';
 import { contactSources, readSources } from '../../people/contact-sources.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { describeFields, print, printJson, tell } from '../terminal/output.ts';

@@ -9,21 +9,8 @@ import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireReadable } from '../../people/change-feed.ts';
 import { countSuppressed, cursorOfExport } from '../contact-choice.ts';
 import { readContactsToImport, readExportHeaders } from './read-contacts-to-import.ts';
-import { writeImportFiles, type WrittenImport } from './write-import-files.ts';
-
-/** The content of `manifest.json`, which describes the files beside it. */
-export interface ImportManifest extends WrittenImport {
-  readonly importer: ImporterName;
-  readonly source: string;
-  readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
-  /** The cursor for the next export with `--since`; null before the first change. */
-  readonly cursor: string | null;
-  readonly instruction: string;
-  /** A command for each part, if the CRM has one. */
-  readonly commands: readonly string[];
-  /** Chosen contacts that are left out because they are on the suppression list. */
-  readonly suppressed: number;
-}
+import type { ImportManifest } from './import-manifest.ts';
+import { writeImportFiles } from './write-import-files.ts';
 
 interface CrmExport {
   readonly importer: ImporterName;

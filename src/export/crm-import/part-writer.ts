@@ -2,15 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFormula } from '../../domain/text/formula.ts';
-
-/** A written file, as the manifest lists it. */
-export interface WrittenPart {
-  readonly file: string;
-  /** Records, header excluded. */
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+import type { WrittenPart } from './import-manifest.ts';
 
 export interface PartOptions {
   readonly folder: string;

@@ -14,28 +14,9 @@ import {
   type ImportField,
 } from '../../domain/crm/crm.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import { csvLine, PartWriter, spreadsheetLine, type WrittenPart } from './part-writer.ts';
+import type { WrittenImport } from './import-manifest.ts';
+import { csvLine, PartWriter, spreadsheetLine } from './part-writer.ts';
 import type { ContactToImport } from './read-contacts-to-import.ts';
-
-/** What was written, under the names of the manifest. */
-export interface WrittenImport {
-  /** Number of contacts; each has one decision for each field of the importer. */
-  readonly contacts: number;
-  /** Contacts whose id is not the CRM's record id, which are in no file. */
-  readonly without_record_id: number;
-  /** Contacts whose newest export says that they opted out of processing, which are in no file. */
-  readonly opted_out: number;
-  /** Contacts without an update, because the cells of their newest export were removed. */
-  readonly without_cells: number;
-  /** Contacts with a field of the policy overwrite-older, which acts as fill: their modified time is not known. */
-  readonly without_modified_time: number;
-  /** The CRM's names of fields that the newest exports have no column for: they are in no file. */
-  readonly missing_columns: readonly string[];
-  readonly decisions: Readonly<Partial<Record<FieldDecision, number>>>;
-  readonly parts: readonly (WrittenPart & { readonly columns: readonly string[] })[];
-  readonly conflicts: WrittenPart | undefined;
-  readonly job_changes: WrittenPart | undefined;
-}
 
 const reportHeader = 'contact_id,field,crm_value,our_value,observed_at,run_id,policy,decision'.split(',');
 const jobHeader = 'contact_id,from_organization,to_organization,to_title,detected_at'.split(',');
