@@ -73,8 +73,8 @@ export interface ContentWanted {
 }
 
 /**
- * Finds the export of a run on this machine: the file that was fetched for the run, a file of the staging directory, or
- * a new download with the same content. The file in the staging directory then belongs to the run until it is removed.
+ * Finds the export of a run on this machine: the file that was fetched for the run, or a new download with the same
+ * content. The file in the staging directory then belongs to the run until it is removed.
  *
  * @param options.fetched path of the file that was fetched for the run
  * @throws Problem `export.*`

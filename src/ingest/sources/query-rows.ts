@@ -14,8 +14,8 @@ type RowsAddress = Extract<ExportAddress, { kind: 'query' }>;
 const longestMinutes = 30;
 
 /**
- * Writes the rows of a query as CSV with a header, from one snapshot, in a read-only transaction. Sorts the
- * rows if the query does not, so that the same rows are the same content.
+ * Writes the rows of a query as CSV with a header, from one snapshot, in a read-only transaction. Sorts the rows, so
+ * that the same rows are the same content.
  *
  * @throws Problem `export.query`
  */
@@ -69,22 +69,9 @@ async function statementOf(client: PoolClient, address: RowsAddress): Promise<st
   };
   await client.query(declaration);
   await client.query('close enrich_rows');
-  return `copy (${hasOrder(query) ? query : sorted(query)}\n) to stdout with (format csv, header true)`;
-}
-
-/** By the text of the whole row, byte by byte: every table has this order, and it does not depend on a locale. */
-function sorted(query: string): string {
-  return `select * from (${query}\n) as "enrich row" order by "enrich row"::text collate "C"`;
-}
-
-/** Whether the statement itself has an ORDER BY: not a subquery in parentheses, and not a text. */
-export function hasOrder(query: string): boolean {
-  let bare = query.replace(/--[^\n]*|\/\*[^]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$/g, ' ');
-  for (let inner = ''; inner !== bare;) {
-    inner = bare;
-    bare = bare.replace(/\([^()]*\)/g, ' ');
-  }
-  return /\border\s+by\b/i.test(bare);
+  // By the text of the whole row, byte by byte: every table has this order, and it does not depend on a locale.
+  const sorted = `select * from (${query}\n) as "enrich row" order by "enrich row"::text collate "C"`;
+  return `copy (${sorted}) to stdout with (format csv, header true)`;
 }
 
 /** Messages of a failure in the middle of the rows quote cells; those of a statement that does not fit quote names. */
@@ -98,7 +85,7 @@ function asProblem(error: unknown, address: RowsAddress): unknown {
   return new UsageProblem('export.query', what, {
     where: address.name,
     next: timedOut
-      ? 'ask for fewer rows, or for an order that an index has'
+      ? 'ask for fewer rows'
       : 'write one SELECT that the user of DATABASE_URL may run; try it in psql',
     cause: error,
   });

@@ -43,24 +43,21 @@ export class StagingDirectory {
   }
 
   /**
-   * Assigns content of the directory to a run, under a name that no other owner removes: the file that was fetched for
-   * the run, or else a file of another owner. A file that the run already has stays, because it can be in use.
+   * Assigns the file that was fetched for a run to the run, under a name that no other owner removes. A file that the run
+   * already has stays, because it can be in use.
    *
-   * @param fetched path of the file that was fetched for this run; the file is moved
-   * @returns undefined if the directory does not have the content
+   * @returns undefined if the run has no file here
    */
   async claim(sha256: string, runId: string, fetched?: string): Promise<string | undefined> {
     const own = this.pathOf(sha256, runId);
-    const others = (await this.#names()).filter((name) => contentOf(name) === sha256);
-    const candidates = others.map((name) => join(this.#folder, name));
-    for (const path of fetched === undefined ? candidates : [fetched, ...candidates]) {
-      if (!(await isLinked(path, own))) continue;
-      if (fetched !== undefined) await this.remove(fetched);
-      return own;
+    if (fetched !== undefined) {
+      await link(fetched, own).catch(async ({ code }: NodeJS.ErrnoException) => {
+        // The file system has no hard links.
+        if (code !== 'EEXIST') await rename(fetched, own).catch(() => {});
+      });
+      await this.remove(fetched);
     }
-    if (fetched === undefined) return undefined;
-    // The file system has no hard links.
-    return rename(fetched, own).then(
+    return stat(own).then(
       () => own,
       () => undefined,
     );
@@ -95,30 +92,14 @@ export class StagingDirectory {
   /** What killed processes left: complete files after an hour, incomplete files after a day. */
   async abandoned(): Promise<Pick<StagedContent, 'path' | 'sha256'>[]> {
     const old = [];
-    for (const name of await this.#names()) {
+    for (const name of await readdir(this.#folder).catch(() => [])) {
       const path = join(this.#folder, name);
       const found = await stat(path).catch(() => undefined);
       const age = name.endsWith('.part') ? partAbandonedAfterMilliseconds : abandonedAfterMilliseconds;
-      if (found && found.mtimeMs < Date.now() - age) old.push({ path, sha256: contentOf(name) });
+      if (found && found.mtimeMs < Date.now() - age) old.push({ path, sha256: name.split('.')[0]! });
     }
     return old;
   }
-
-  async #names(): Promise<string[]> {
-    return readdir(this.#folder).catch(() => []);
-  }
-}
-
-/** Whether a file has the second name, now or already. */
-async function isLinked(path: string, name: string): Promise<boolean> {
-  return link(path, name).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code === 'EEXIST',
-  );
-}
-
-function contentOf(name: string): string {
-  return name.split('.')[0]!;
 }
 
 /** A file that is being written, and its hash so far. */

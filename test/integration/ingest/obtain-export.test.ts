@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -195,10 +195,10 @@ describe('an export behind a web address', () => {
 it('a run reads its export from the staging directory, or downloads the same content again', async () => {
   store.put('crm/contacts.csv', large);
   const { path: fetched } = await obtain('s3://crm/contacts.csv');
-  const find = (filePath: string) =>
-    findContent({ runId: 'run-1', filePath, fileSha256: sha256(large) }, access);
-  const path = await find('-');
-  rmSync(fetched);
+  const find = (filePath: string, options = {}) =>
+    findContent({ runId: 'run-1', filePath, fileSha256: sha256(large) }, access, options);
+  const path = await find('-', { fetched });
+  expect(existsSync(fetched)).toBe(false);
   expect(await find('-')).toBe(path);
   rmSync(path);
   await expect(find('-')).rejects.toMatchObject({ type: 'export.gone' });

@@ -90,9 +90,3 @@ it('a staged download stays while a pipe is silent for two hours', async () => {
   await slow;
   expect(paths().map((path) => statSync(path).size)).toEqual([content.length + 20]);
 });
-
-it('a staged download of a killed command serves the command that continues its run', async () => {
-  const killed = await fetched();
-  const runId = await begin(killed, { planOnly: false });
-  expect(await ingest(runId)).toMatchObject({ kind: 'ingested', rows: 1 });
-});

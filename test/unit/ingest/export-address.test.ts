@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { parseAddress, refusePlainHttp } from '../../../src/ingest/sources/export-address.ts';
-import { hasOrder } from '../../../src/ingest/sources/query-rows.ts';
 import cases from '../../data/ingest/export-address.json' with { type: 'json' };
 
 describe('an address of an export', () => {
@@ -49,8 +48,3 @@ describe('a redirect', () => {
     refusePlainHttp(here, new URL('http://localhost:9001/contacts.csv'));
   });
 });
-
-it.each(cases.queries as [string, boolean][])(
-  'the order of a query is recognised: %s: %s',
-  (query, ordered) => expect(hasOrder(query)).toBe(ordered),
-);
