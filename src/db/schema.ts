@@ -143,7 +143,6 @@ export interface Tables {
     opted_out: Generated<boolean>;
     opted_out_of_calls: Generated<boolean>;
     keys: string[];
-    match_keys: Generated<number[]>;
     identity_hash: Buffer | null;
   };
   runs: {

@@ -10,21 +10,16 @@ export function identifiesAlone(identityKey: RawBuilder<unknown>): RawBuilder<bo
 }
 
 /**
- * Condition: a row `r` of `run_rows` has one of the match keys. Each key is looked up in the index: the shorter
- * `match_keys && keys` read the whole table.
+ * Condition: a row `r` of `run_rows` has one of the identity keys. Each key is looked up in the index: the shorter
+ * `keys && …` read the whole table.
  *
  * @param keys query of one column
  */
-export function sharesMatchKey(keys: RawBuilder<unknown>): RawBuilder<boolean> {
+export function sharesKey(keys: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`r.ctid = any(array(
     select distinct found.ctid
     from (${keys}) as k (key)
-    cross join lateral (select s.ctid from run_rows s where s.match_keys @> array[k.key] offset 0) found))`;
-}
-
-/** A list of match keys as a query. */
-export function eachOf(matchKeys: readonly number[]): RawBuilder<unknown> {
-  return sql`select unnest(${matchKeys}::integer[])`;
+    cross join lateral (select s.ctid from run_rows s where s.keys @> array[k.key] offset 0) found))`;
 }
 
 /** The identity keys of hashes of an address, from its identity key `email:…`. `emailHashes` has the same hashes. */
@@ -42,8 +37,8 @@ export function formsOfKey(identityKey: RawBuilder<unknown>): RawBuilder<unknown
 }
 
 /**
- * Query of the addresses in the log, as identity keys `email:…`, whose hash is an identity key `hash:…` of a row `r` of
- * `run_rows`. The match keys of a row begin with those of its identity keys, in their order.
+ * Query of the addresses in the log, as identity keys `email:…`, whose hash is an identity key `hash:…`. Other identity
+ * keys have none. `matchKeyOf` makes the same match key of a hash.
  *
  * @param service text; undefined: answers of all services count
  */
@@ -54,13 +49,14 @@ export function addressesOfHash(
   return sql`
     select e.identity_key
     from (
-      select * from person_keys where key = r.match_keys[array_position(r.keys, ${hashKey})] offset 0
+      select * from person_keys
+      where key = case when ${hashKey} ~ '^hash:[0-9a-f]{8}' then ('x' || substr(${hashKey}, 6, 8))::bit(32)::integer end
+      offset 0
     ) p
     join observation_log o on o.service = p.service and o.person_key = p.person_key
     cross join unnest(o.identity_keys) as e (identity_key)
     where ${service === undefined ? sql`true` : sql`o.service = ${service}`}
       and o.person_id is not null
-      and starts_with(${hashKey}, 'hash:')
       and starts_with(e.identity_key, 'email:')
       and ${hashKey} in (${hashKeysOf(sql`e.identity_key`)})
     offset 0`;
@@ -74,19 +70,14 @@ export function addressesOfHash(
  */
 export async function addKnownAddresses(
   database: Kysely<Tables>,
-  { runId, service }: { readonly runId: string; readonly service: string },
+  service: string,
   keys: RawBuilder<unknown>,
   more: RawBuilder<unknown> = sql``,
 ): Promise<void> {
-  // `offset 0` keeps the order. After retention had removed the rows of other runs, PostgreSQL expected no rows of
-  // this one, and read all keys for each of 200,000 rows.
   await sql`
     insert into ${keys} (identity_key, row_number ${more})
     select distinct known.identity_key, k.row_number ${more}
     from (select * from ${keys} each_key where starts_with(identity_key, 'hash:') offset 0) k
-    cross join lateral (
-      select * from run_rows where run_id = ${runId} and row_number = k.row_number offset 0
-    ) r
     cross join lateral (${addressesOfHash(service, sql`k.identity_key`)}) known
   `.execute(database);
 }

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { identityColumns } from '../domain/identity/identity.ts';
+import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { weakEvidence } from '../domain/identity/identity-evidence.ts';
+import { matchKeysOfIdentity } from '../domain/identity/match-keys.ts';
 import { anyOf } from '../db/expressions.ts';
 import { exportOrder, isExport, recordOrder } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
@@ -50,14 +51,15 @@ export async function recordContacts(
       join runs self on self.run_id = r.run_id
       left join lateral (${recordBefore}) k on true
     )
-    select source, contact_id, row_number, keys, match_keys, ${cells}, hash,
-      is_suppressed or is_contested as is_blocked,
+    select (row_number() over ())::integer as place, source, contact_id, row_number, keys,
+      '{}'::integer[] as match_keys, ${cells}, hash, is_suppressed or is_contested as is_blocked,
       former_run is not null and former_hash is distinct from hash as is_changed
     from compared
     where former_run is null and not is_suppressed
       or former_hash is distinct from hash
       or not is_suppressed and was_blocked is distinct from is_contested
   `.execute(transaction);
+  await addMatchKeys(transaction);
   // Other contacts could be people whom the former cells of these contacts kept from them.
   await sql`
     insert into digest_queue (kind, owner, name)
@@ -109,6 +111,32 @@ export async function recordContacts(
     order by r.source, r.contact_id
   `.execute(transaction);
   await sql`drop table recorded_contacts`.execute(transaction);
+}
+
+/** An undo records the contacts of a whole run at once. */
+const contactsPerBatch = 20_000;
+
+/** Computes the match keys of `recorded_contacts`: only new and changed contacts need them. */
+async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
+  for (let after = 0; ; after += contactsPerBatch) {
+    const { rows } = await sql<
+      IdentityColumns & { readonly place: number; readonly keys: readonly string[] }
+    >`
+      select place, keys, ${cells}
+      from recorded_contacts
+      where place > ${after} and place <= ${after + contactsPerBatch}
+    `.execute(transaction);
+    if (rows.length === 0) return;
+    const keysOf = (row: (typeof rows)[number]): number[] =>
+      row.keys.length === 0 ? [] : matchKeysOfIdentity(identityOfColumns(row), row.keys);
+    await sql`
+      update recorded_contacts r
+      set match_keys = computed.match_keys::integer[]
+      from unnest(${rows.map(({ place }) => place)}::integer[], ${rows.map((row) => `{${keysOf(row).join(',')}}`)}::text[])
+        as computed (place, match_keys)
+      where r.place = computed.place
+    `.execute(transaction);
+  }
 }
 
 /**

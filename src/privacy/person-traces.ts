@@ -2,13 +2,12 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { isRoleAddress, emailHashes } from '../domain/identity/values/email-address.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
-import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { identityCells } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
 import { contactKey, unnestContacts, unnestRows, type ContactKey, type RowKey } from '../keys/contact-key.ts';
-import { hashKeysOf, eachOf, sharesMatchKey } from '../keys/key-lookups.ts';
+import { hashKeysOf, sharesKey } from '../keys/key-lookups.ts';
 import { isOverruled, isOverruledMatch, recordHash } from '../people/decisions/contact-decisions.ts';
 import { isOfPeople, nameOfPerson, type PersonName } from '../people/people-tables.ts';
 import { recordKeysOf } from '../suppression/compared-keys.ts';
@@ -187,7 +186,7 @@ async function findRows(
     with found as materialized (
       select r.run_id, r.row_number, null as person_key, null as evidence
       from run_rows r
-      where ${sharesMatchKey(eachOf(matchKeysOfIdentityKeys(keys)))} and r.keys && ${keys}::text[]
+      where ${sharesKey(sql`select unnest(${keys}::text[])`)}
       union
       select k.run_id, k.row_number, null, null
       from unnest(${keys}::text[]) as key

@@ -49,7 +49,7 @@ export async function openPage(
       where p.run_id = ${runId} and r.outcome is null and ${isOnPage(page)}
     `.execute(transaction);
     const run = { runId, service: asked.service };
-    await addKnownAddresses(transaction, run, sql`page_keys`, sql`, left_out`);
+    await addKnownAddresses(transaction, asked.service, sql`page_keys`, sql`, left_out`);
     await claimKnownPeople(transaction, run, sql`page_keys`);
     // After the claims: another run releases a claim and records the lookup in one transaction. A check before the
     // claims would miss that lookup and pay again.

@@ -1,6 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
 import { placesOfRows } from '../db/expressions.ts';
-import { matchKeysOfIdentityKeys } from '../domain/identity/match-keys.ts';
 import type { Identity } from '../domain/identity/identity.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
 import { addressesOfHash, identifiesAlone } from '../keys/key-lookups.ts';
@@ -52,21 +51,14 @@ interface PersonKeys {
   readonly keys: readonly string[];
 }
 
-/** Query of `row_number`, `keys` and `match_keys`, as in `run_rows`. */
+/** Query of `row_number` and `keys`, as in `run_rows`. */
 export function rowsOfPeople(people: readonly PersonKeys[]): RawBuilder<unknown> {
-  const rows = people.map(({ number, keys }) => {
-    // Each once: a match key is found by the position of its key.
-    const unique = [...new Set(keys)];
-    return {
-      row_number: number,
-      // jsonb refuses half of a character.
-      keys: unique.map((key) => key.toWellFormed()),
-      match_keys: matchKeysOfIdentityKeys(unique),
-    };
-  });
-  return sql`
-    select *
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (row_number int, keys text[], match_keys int[])`;
+  // jsonb refuses half of a character.
+  const rows = people.map(({ number, keys }) => ({
+    row_number: number,
+    keys: keys.map((key) => key.toWellFormed()),
+  }));
+  return sql`select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (row_number int, keys text[])`;
 }
 
 /**
@@ -87,7 +79,7 @@ export function keysOfPeople(people: readonly PersonKeys[]): RawBuilder<unknown>
  *
  * Answers of all services count: a suppressed person is the same person at each of them.
  *
- * @param rows query of `row_number`, `keys` and `match_keys` as in `run_rows`
+ * @param rows query of `row_number` and `keys` as in `run_rows`
  */
 export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`

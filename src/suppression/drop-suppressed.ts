@@ -48,7 +48,7 @@ export async function dropSuppressed(
 ): Promise<number> {
   if (!(await hasSuppressions(database))) return 0;
   const rows = sql`
-    select r.row_number, r.contact_id, r.keys, r.match_keys, runs.source from ${rowsWithRun(runId, rowNumbers)}`;
+    select r.row_number, r.contact_id, r.keys, runs.source from ${rowsWithRun(runId, rowNumbers)}`;
   const peopleOfContacts = sql`
     select r.row_number, c.service, c.person_key
     from (${rows}) r
@@ -96,7 +96,7 @@ export async function isSuppressed(database: Kysely<Tables>, keys: readonly stri
 
 const clearedCells = sql`
   raw = '[]', ${sql.join(identityColumns.map((column) => sql`${sql.ref(column)} = null`))},
-  keys = '{}', match_keys = '{}'
+  keys = '{}'
 `;
 
 /** Assignments that clear the personal data of a staged row. */

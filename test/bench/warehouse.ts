@@ -139,11 +139,6 @@ function matchKeysOf(n: number): string {
   return `{${matchKeysOfPerson(person).join(',')}}`;
 }
 
-const matchKeysOfRows = `
-  update run_rows r set match_keys = k.keys::integer[]
-  from unnest($1::int[], $2::text[]) as k (n, keys)
-  where r.last_name = 'Novak' || k.n`;
-
 async function timed<Result>(
   { pool }: Warehouse,
   what: string,
@@ -222,7 +217,6 @@ async function measure(warehouse: Warehouse, people: number, lookups: number): P
   await addLookups(warehouse, lookups);
   await writeByNumbers(warehouse, people, answers);
   for (const createIndex of createIndexes) await pool.query(createIndex);
-  await writeByNumbers(warehouse, Math.min(people, 90_000), matchKeysOfRows);
   await pool.query('vacuum analyze');
   const rebuilt = await timed(warehouse, `rebuild of ${people} people`, () =>
     rebuild(warehouse, { check: false, signal }),

@@ -114,7 +114,6 @@ create table enrichment.run_rows (
   opted_out boolean not null default false,
   opted_out_of_calls boolean not null default false,
   keys text[] not null,
-  match_keys integer[] not null default '{}',
   identity_hash bytea,
   primary key (run_id, row_number)
 ) with (fillfactor = 50);
@@ -135,8 +134,8 @@ comment on column enrichment.run_rows.claimed_by_row_number is 'Row that represe
 -- Statistics lack a run that began after the last ANALYZE, so PostgreSQL expected no rows of the run and read all of
 -- them for each person of a call. Without statistics PostgreSQL expects one row in 200. Other tables do the same.
 alter table enrichment.run_rows alter column run_id set statistics 0;
--- fastupdate off: each search would read the whole pending list, and an answer makes about a hundred searches.
-create index run_rows_by_match_key on enrichment.run_rows using gin (match_keys) with (fastupdate = off);
+-- Only an erasure and an answer about suppressed people search rows by key: each reads the whole pending list.
+create index run_rows_by_key on enrichment.run_rows using gin (keys);
 create index run_rows_by_contact on enrichment.run_rows (contact_id);
 -- An erasure searches the texts of rows that could not be read, which are few.
 create index run_rows_unread on enrichment.run_rows (run_id) where keys = '{}' and raw <> '[]';

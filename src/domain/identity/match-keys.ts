@@ -138,10 +138,15 @@ export function ownerKey(source: string, contactId: string): number {
 function hashed(keys: readonly string[]): number[] {
   const hashes: number[] = [];
   for (const key of keys) {
-    const hash = fnv1a(key);
+    const hash = matchKeyOf(key);
     if (!hashes.includes(hash)) hashes.push(hash);
   }
   return hashes;
+}
+
+/** The hash of an address is its own key, so that SQL can make it (`addressesOfHash`). */
+function matchKeyOf(key: string): number {
+  return key.startsWith('hash:') ? Number.parseInt(key.slice(5, 13), 16) | 0 : fnv1a(key);
 }
 
 /**

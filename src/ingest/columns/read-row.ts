@@ -8,7 +8,6 @@ import {
 } from '../../domain/identity/values/email-address.ts';
 import { identityKeys, longestId } from '../../domain/identity/identity-keys.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
-import { matchKeysOfIdentity } from '../../domain/identity/match-keys.ts';
 import {
   displayForm,
   parseFullName,
@@ -33,7 +32,6 @@ export interface StagedRow {
   readonly optedOut: boolean;
   readonly optedOutOfCalls: boolean;
   readonly keys: readonly string[];
-  readonly matchKeys: readonly number[];
 }
 
 /** A row without a value that can be trusted. */
@@ -43,7 +41,6 @@ const unread = {
   optedOut: false,
   optedOutOfCalls: false,
   keys: [],
-  matchKeys: [],
 } as const;
 const noIdentifier = 'no email, profile URL or service id, and no name together with a company';
 
@@ -78,7 +75,6 @@ export function createRowReader(
       optedOut: optOut !== undefined,
       optedOutOfCalls: optOutOfCalls(cells) !== undefined,
       keys,
-      matchKeys: usable ? matchKeysOfIdentity(identity, keys) : [],
     };
   };
 }

@@ -54,6 +54,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   try {
     const onWarning = (warning: string): void => void warnings.push(warning);
     for await (const records of readDataRecords(opened, onWarning, signal)) {
+      const staged: StagedRow[] = [];
       for (const { cells, fault, line } of records) {
         rows += 1;
         if (fault === undefined) {
@@ -61,9 +62,9 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
         } else {
           malformed.add({ row: rows, fault, line, isShort: cells.length < header.length });
         }
-        if (rows > run.rowsStaged) chunks.add(readRow(cells, rows, fault));
+        if (rows > run.rowsStaged) staged.push(readRow(cells, rows, fault));
       }
-      await chunks.writeIfFull();
+      await chunks.add(staged);
     }
     await chunks.writeRest();
   } finally {
@@ -102,11 +103,8 @@ class ChunkWriter {
     this.#filling = new Chunk(runId, firstRow);
   }
 
-  add(row: StagedRow): void {
-    this.#filling.add(row);
-  }
-
-  async writeIfFull(): Promise<void> {
+  async add(rows: readonly StagedRow[]): Promise<void> {
+    if (rows.length > 0) this.#filling.add(rows);
     if (this.#filling.isFull) await this.#writeFilled();
   }
 

@@ -135,7 +135,7 @@ async function copyRows(
     create temporary table plan_keys on commit drop as
     select identity_key, row_number from plan_rows, unnest(keys) as identity_key
   `.execute(transaction);
-  await addKnownAddresses(transaction, { runId, service: asked.service }, sql`plan_keys`);
+  await addKnownAddresses(transaction, asked.service, sql`plan_keys`);
   await addHashesOfOtherRows(transaction, sql`plan_keys`);
   await addConfirmedPeople(transaction, { runId, service: asked.service });
   if (rows > rowsWorthAnalyzing) await sql`analyze plan_rows, plan_keys`.execute(transaction);

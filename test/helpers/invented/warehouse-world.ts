@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import { recordAnswer, answerWith } from '../warehouse/answers.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
-import { matchKeysOfIdentity } from '../../../src/domain/identity/match-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
@@ -232,7 +231,6 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
         contact_id: `${name}c${row.contact}`,
         raw: JSON.stringify(identity),
         keys: identityKeys(identity),
-        match_keys: matchKeysOfIdentity(identity),
         person_id: identity.personId ?? null,
         email: identity.email ?? null,
         hashed_email: identity.hashedEmail ?? null,

@@ -1,7 +1,5 @@
 import { sql } from 'kysely';
-import type { Identity } from '../../../src/domain/identity/identity.ts';
 import type { Outcome } from '../../../src/domain/runs/outcome.ts';
-import { matchKeysOfIdentity, matchKeysOfIdentityKeys } from '../../../src/domain/identity/match-keys.ts';
 import { approveRun } from '../../../src/runs/approve-run.ts';
 import { findOrBeginRun, type RunSpec } from '../../../src/runs/begin-run.ts';
 import { setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
@@ -37,29 +35,6 @@ export interface StagedRow {
   readonly lastName?: string;
   readonly organizationName?: string;
   readonly contactId?: string;
-}
-
-/** The identity of a row, as a call sends it. */
-function identityOf({
-  email,
-  otherEmails,
-  personId,
-  hashedEmail,
-  profileUrl,
-  firstName,
-  lastName,
-  organizationName,
-}: StagedRow): Identity {
-  return {
-    ...(email !== undefined && { email }),
-    ...(otherEmails !== undefined && { otherEmails }),
-    ...(personId !== undefined && { personId }),
-    ...(hashedEmail !== undefined && { hashedEmail }),
-    ...(profileUrl !== undefined && { profileUrl }),
-    ...(firstName !== undefined && { firstName }),
-    ...(lastName !== undefined && { lastName }),
-    ...(organizationName !== undefined && { organizationName }),
-  };
 }
 
 let files = 0;
@@ -101,7 +76,6 @@ export async function stagedRun(
     outcome: row.outcome ?? null,
     raw: '[]',
     keys: [...row.keys],
-    match_keys: [...new Set([...matchKeysOfIdentityKeys(row.keys), ...matchKeysOfIdentity(identityOf(row))])],
     opted_out: row.optedOut ?? false,
     opted_out_of_calls: row.optedOutOfCalls ?? false,
     email: row.email ?? null,
