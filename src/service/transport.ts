@@ -26,7 +26,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** Decompressed. For an error status it is truncated to `errorBytes`, or to the part that arrived. */
+  /** Decompressed. For an error status it can be only the part that arrived. */
   readonly body: Buffer;
   /** Milliseconds since 1970, by this machine's clock. */
   readonly receivedAt: number;
@@ -70,9 +70,6 @@ export interface TransportLimits {
   readonly headBytes: number;
   /** Ten large people are 600 KB. */
   readonly answerBytes: number;
-  readonly errorBytes: number;
-  /** The status decides, so a slow error body is read for this long at most. */
-  readonly errorBodyMilliseconds: number;
   readonly connectMilliseconds: number;
   /** Time without a byte within an answer. */
   readonly silenceMilliseconds: number;
@@ -81,8 +78,6 @@ export interface TransportLimits {
 const defaultLimits: TransportLimits = {
   headBytes: 256 * 1024,
   answerBytes: 16 * 1024 * 1024,
-  errorBytes: 64 * 1024,
-  errorBodyMilliseconds: 5_000,
   connectMilliseconds: 10_000,
   silenceMilliseconds: 30_000,
 };
@@ -167,7 +162,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: Headers = {};
   #chunks: Buffer[] = [];
   #bytes = 0;
-  #errorBodyTimer: NodeJS.Timeout | undefined;
 
   constructor(
     bounds: TransportLimits,
@@ -196,16 +190,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    if (this.#isError()) {
-      this.#errorBodyTimer = setTimeout(() => this.#finishAndAbort(), this.#bounds.errorBodyMilliseconds);
-    }
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#isError() && this.#bytes > this.#bounds.errorBytes) this.#finishAndAbort();
-    else if (this.#bytes > this.#bounds.answerBytes) this.stop('TOO_LARGE');
+    if (this.#bytes > this.#bounds.answerBytes) this.stop('TOO_LARGE');
   }
 
   onResponseEnd(): void {
@@ -224,11 +214,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error(code));
   }
 
-  #finishAndAbort(): void {
-    this.#finish();
-    this.#controller?.abort(new Error('the error body is slow or too long'));
-  }
-
   /** For an error status an incomplete body is sufficient, because the status decides. */
   #isError(): boolean {
     return this.#status !== undefined && this.#status >= 300;
@@ -236,10 +221,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #finish(): void {
     const status = this.#status ?? 0;
-    const body = Buffer.concat(
-      this.#chunks,
-      this.#isError() ? Math.min(this.#bounds.errorBytes, this.#bytes) : this.#bytes,
-    );
+    const body = Buffer.concat(this.#chunks);
     this.#settle(() => this.#resolve({ status, headers: this.#headers, body, receivedAt: Date.now() }));
   }
 
@@ -252,20 +234,17 @@ class Exchange implements Dispatcher.DispatchHandler {
   #settle(end: () => void): void {
     if (this.#settled) return;
     this.#settled = true;
-    clearTimeout(this.#errorBodyTimer);
     this.onSettled();
     end();
   }
 }
 
-/** Decompresses an answer within the same limits. */
+/** Decompresses an answer within the same limit. */
 async function decode(answer: HttpAnswer, bounds: TransportLimits): Promise<HttpAnswer> {
-  const isError = answer.status >= 300;
   try {
-    const limit = isError ? bounds.errorBytes : bounds.answerBytes;
-    return { ...answer, body: await decompress(answer.body, limit) };
+    return { ...answer, body: await decompress(answer.body, bounds.answerBytes) };
   } catch (error) {
-    if (isError) return { ...answer, body: Buffer.alloc(0) };
+    if (answer.status >= 300) return { ...answer, body: Buffer.alloc(0) };
     const code = codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'TOO_LARGE' : 'UNDECODABLE';
     throw new TransportError(code, { sent: true, status: answer.status });
   }

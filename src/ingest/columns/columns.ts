@@ -1,10 +1,18 @@
-import { parseName } from '../../domain/identity/values/normalise.ts';
-import { parseEmails } from '../../domain/identity/values/email-address.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import { filledCells, isNameOfPerson, isNoValue, type Field, type FirstRows } from './fields.ts';
+import { filledCells, readCells, type Field, type FirstRows } from './fields.ts';
 import type { ColumnReference } from './mapping-file.ts';
+
+/** Fields of which a column can have only the name: `Last` can be a date, and `id` an address. */
+const checkedFields = [
+  'first_name',
+  'last_name',
+  'name',
+  'contact_id',
+  'person_id',
+  'organization_name',
+] as const;
 
 /** The columns of a header, each of which can be taken once. */
 export class Columns {
@@ -82,16 +90,9 @@ export class Columns {
     return this.#rows.length === 0 || filledCells(this.#rows, column).length > 0;
   }
 
-  /**
-   * A column of names has a name: people write the address into a name that must be filled, and `Last` can be a date.
-   * Most cells of a column of ids or companies are no addresses.
-   */
   #canHold(field: Field, column: number): boolean {
-    if (field === 'email' || field === 'domain') return true;
-    const cells = filledCells(this.#rows, column).filter((cell) => !isNoValue(cell));
-    if (isNameOfPerson(field))
-      return cells.length === 0 || cells.some((cell) => parseName(cell) !== undefined);
-    return cells.filter((cell) => parseEmails(cell).length > 0).length * 2 <= cells.length;
+    const checked = checkedFields.find((each) => each === field);
+    return checked === undefined || !readCells(this.#rows, column, checked).areTooMany;
   }
 
   #withKey(key: string): readonly number[] {

@@ -1,5 +1,7 @@
 import { contactFields } from '../../domain/crm/crm.ts';
-import { isPlaceholder } from '../../domain/identity/values/normalise.ts';
+import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
+import { isPlaceholder, parseName } from '../../domain/identity/values/normalise.ts';
+import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 
 /** The header of an export and its first rows, which show what the columns hold. */
 export interface FirstRows {
@@ -35,6 +37,40 @@ const noValue = /^(?:n\/?a|none|null|nil|unknown|undefined|no e-?mail|no|-+|\?+|
 
 export function isNoValue(cell: string): boolean {
   return noValue.test(cell) || isPlaceholder(cell);
+}
+
+/** An address is no id and no company, although some programs call an address an id. */
+const noAddress = (cell: string): string | undefined =>
+  parseEmails(cell)[0] === undefined ? cell : undefined;
+
+export const cellReaders: Readonly<Record<ContactField, (cell: string) => string | undefined>> = {
+  contact_id: noAddress,
+  person_id: noAddress,
+  first_name: parseName,
+  last_name: parseName,
+  name: parseName,
+  organization_name: noAddress,
+  email: (cell) => parseEmails(cell)[0],
+  hashed_email: parseHashedEmail,
+  profile_url: parseProfileUrl,
+  domain: parseDomain,
+};
+
+const mostUnreadable = 0.5;
+
+/**
+ * Counts the cells of a column that can be read as a field. Too many are unreadable if these are more than half, or, in
+ * a column of names, all: people write the address into a name that must be filled.
+ */
+export function readCells(
+  rows: FirstRows['rows'],
+  column: number,
+  field: ContactField,
+): { readonly cells: number; readonly unreadable: number; readonly areTooMany: boolean } {
+  const cells = filledCells(rows, column).filter((cell) => !isNoValue(cell));
+  const unreadable = cells.filter((cell) => cellReaders[field](cell) === undefined).length;
+  const most = isNameOfPerson(field) ? cells.length - 1 : cells.length * mostUnreadable;
+  return { cells: cells.length, unreadable, areTooMany: cells.length > 0 && unreadable > most };
 }
 
 /** The recorded mapping: raw header → field. Columns without a name of their own have their number. */

@@ -1,19 +1,9 @@
 import { z } from 'zod';
 import { contactFields } from '../../domain/crm/crm.ts';
-import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
-import { parseName } from '../../domain/identity/values/normalise.ts';
-import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
 import { nearestText } from '../../domain/text/nearest-text.ts';
-import {
-  filledCells,
-  isNameOfPerson,
-  isNoValue,
-  type ColumnsOfPeople,
-  type ContactField,
-  type FirstRows,
-} from './fields.ts';
+import { readCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
 
 /** A column by its name in the header or by its position from 1. */
 const columnSchema = z.union([z.string().min(1).max(2_000), z.int().min(1, 'columns are numbered from 1')]);
@@ -100,25 +90,8 @@ export function checkedMapping(content: unknown, file = 'mapping file'): ExportM
   });
 }
 
-/** An address is no id and no company, although some programs call an address an id. */
-const noAddress = (cell: string): string | undefined =>
-  parseEmails(cell)[0] === undefined ? cell : undefined;
-
-const readers: Readonly<Record<ContactField, (cell: string) => string | undefined>> = {
-  contact_id: noAddress,
-  person_id: noAddress,
-  first_name: parseName,
-  last_name: parseName,
-  name: parseName,
-  organization_name: noAddress,
-  email: (cell) => parseEmails(cell)[0],
-  hashed_email: parseHashedEmail,
-  profile_url: parseProfileUrl,
-  domain: parseDomain,
-};
 /** Fewer unreadable cells show nothing. */
 const fewestUnreadable = 3;
-const mostUnreadable = 0.5;
 
 /**
  * Refuses a mapping file if most cells of a column in the first rows cannot be read as its field. A column of names is
@@ -135,11 +108,9 @@ export function refuseImplausibleColumns(
   for (const [field, column] of contactFields.flatMap((each) =>
     (given[each] ?? []).map((at) => [each, at] as const),
   )) {
-    const cells = filledCells(rows, column).filter((cell) => !isNoValue(cell));
-    const unreadable = cells.filter((cell) => readers[field](cell) === undefined).length;
-    const most = isNameOfPerson(field) ? cells.length - 1 : cells.length * mostUnreadable;
-    if (cells.length < fewestUnreadable || unreadable <= most) continue;
-    const what = `${unreadable} of ${cells.length} cells cannot be read as one`;
+    const { cells, unreadable, areTooMany } = readCells(rows, column, field);
+    if (cells < fewestUnreadable || !areTooMany) continue;
+    const what = `${unreadable} of ${cells} cells cannot be read as one`;
     throw new UsageProblem(
       'mapping.implausible',
       `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,

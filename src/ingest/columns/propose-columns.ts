@@ -1,7 +1,7 @@
-import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
-import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
+import { parseDomain } from '../../domain/identity/values/email-address.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import {
+  cellReaders,
   filledCells,
   isNameOfPerson,
   type ColumnsOfPeople,
@@ -13,9 +13,9 @@ import { optOutOf } from './opt-outs.ts';
 
 /** Fields that the form of the cells shows. */
 const contents: readonly [ContactField, (cell: string) => unknown][] = [
-  ['email', (cell) => parseEmails(cell)[0]],
-  ['hashed_email', parseHashedEmail],
-  ['profile_url', parseProfileUrl],
+  ['email', cellReaders.email],
+  ['hashed_email', cellReaders.hashed_email],
+  ['profile_url', cellReaders.profile_url],
   ['domain', (cell) => (/^(?:https?:\/\/)?[\w-]+(?:\.[\w-]+)+/.test(cell) ? parseDomain(cell) : undefined)],
 ];
 
