@@ -50,7 +50,9 @@ export function addressesOfHash(
     select e.identity_key
     from (
       select * from person_keys
-      where key = case when ${hashKey} ~ '^hash:[0-9a-f]{8}' then ('x' || substr(${hashKey}, 6, 8))::bit(32)::integer end
+      where key = case
+        when ${hashKey} ~ '^hash:[0-9a-f]{8}' then ('x' || substr(${hashKey}, 6, 8))::bit(32)::integer
+      end
       offset 0
     ) p
     join observation_log o on o.service = p.service and o.person_key = p.person_key

@@ -127,12 +127,14 @@ async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
       where place > ${after} and place <= ${after + contactsPerBatch}
     `.execute(transaction);
     if (rows.length === 0) return;
-    const keysOf = (row: (typeof rows)[number]): number[] =>
-      row.keys.length === 0 ? [] : matchKeysOfIdentity(identityOfColumns(row), row.keys);
+    const places = rows.map(({ place }) => place);
+    const keys = rows.map((row) =>
+      row.keys.length === 0 ? [] : matchKeysOfIdentity(identityOfColumns(row), row.keys),
+    );
     await sql`
       update recorded_contacts r
       set match_keys = computed.match_keys::integer[]
-      from unnest(${rows.map(({ place }) => place)}::integer[], ${rows.map((row) => `{${keysOf(row).join(',')}}`)}::text[])
+      from unnest(${places}::integer[], ${keys.map((each) => `{${each.join(',')}}`)}::text[])
         as computed (place, match_keys)
       where r.place = computed.place
     `.execute(transaction);

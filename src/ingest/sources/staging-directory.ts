@@ -43,8 +43,8 @@ export class StagingDirectory {
   }
 
   /**
-   * Assigns the file that was fetched for a run to the run, under a name that no other owner removes. A file that the run
-   * already has stays, because it can be in use.
+   * Assigns the file that was fetched for a run to the run, under a name that no other owner removes. A file that the
+   * run already has stays, because it can be in use.
    *
    * @returns undefined if the run has no file here
    */
