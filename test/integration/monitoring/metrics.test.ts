@@ -1,6 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { observeCalls } from '../../../src/worker.ts';
 import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds, ServiceFailure } from '../../../src/service/failures/failure.ts';
@@ -19,88 +19,63 @@ import { admit } from '../../helpers/warehouse/admit.ts';
 const noBudgets = {};
 const endpoint = { name: 'POST /people/bulk_match', paid: true };
 
-describe('a scrape', () => {
-  let databaseUrl: string;
-  let warehouse: TestWarehouse;
-  let runId: string;
-  let scrape: string;
-
-  beforeAll(async () => {
-    databaseUrl = await createTestDatabase();
-    warehouse = testWarehouse(openWarehouse(databaseUrl, { connections: 2 }));
-    runId = await runningRun(warehouse, '500');
-    const rateLimits = [{ calls: 20, seconds: 3_600 }];
-    const admission = await admit(
-      warehouse.database,
-      {
-        runId,
-        rowNumbers: [1, 2, 3],
-        deadlineSeconds: 60,
-        lateResults: true,
-      },
-      { rateLimits, budgets: noBudgets },
-    );
-    if (admission.kind !== 'admitted') throw new Error('not admitted');
-    await markUnknown(warehouse, admission.attemptId, 'by a test');
-    await warehouse.query`
+it('the metrics show budgets, open calls, rate windows, the inbox, runs and failed schedules', async () => {
+  const databaseUrl = await createTestDatabase();
+  const warehouse = testWarehouse(openWarehouse(databaseUrl, { connections: 2 }));
+  onTestFinished(() => warehouse.close());
+  const runId = await runningRun(warehouse, '500');
+  const rateLimits = [{ calls: 20, seconds: 3_600 }];
+  const admission = await admit(
+    warehouse.database,
+    {
+      runId,
+      rowNumbers: [1, 2, 3],
+      deadlineSeconds: 60,
+      lateResults: true,
+    },
+    { rateLimits, budgets: noBudgets },
+  );
+  if (admission.kind !== 'admitted') throw new Error('not admitted');
+  await markUnknown(warehouse, admission.attemptId, 'by a test');
+  await warehouse.query`
       insert into webhook_deliveries (delivery_id, attempt_id, run_id, body, body_sha256, received_at, status)
       values ('d1', ${admission.attemptId}, ${runId}, '', '', now() - interval '90 seconds', 'received'),
         ('d2', ${admission.attemptId}, ${runId}, '', '', now(), 'quarantined')`;
-    await warehouse.query`update runs set plan = '{"people": 10}' where run_id = ${runId}`;
-    const paused = await stagedRun(warehouse, []);
-    await setRunStatus(warehouse, paused.runId, 'paused', {
-      type: 'service.unauthorized',
-      reason: 'the key is refused',
-      next: 'set another',
-    });
-    await warehouse.query`
+  await warehouse.query`update runs set plan = '{"people": 10}' where run_id = ${runId}`;
+  const paused = await stagedRun(warehouse, []);
+  await setRunStatus(warehouse, paused.runId, 'paused', {
+    type: 'service.unauthorized',
+    reason: 'the key is refused',
+    next: 'set another',
+  });
+  await warehouse.query`
       insert into notifications (event, facts) values ('failed', '{"schedule": "nightly"}')`;
-    const fixture = await openMetricsFixture(databaseUrl, {
-      limits: { rateLimits, budgets: { day: parseCredits('40') } },
-    });
-    scrape = await fixture.scrape();
-    await fixture.close();
+  const fixture = await openMetricsFixture(databaseUrl, {
+    limits: { rateLimits, budgets: { day: parseCredits('40') } },
   });
+  const scrape = await fixture.scrape();
+  await fixture.close();
 
-  afterAll(() => warehouse.close());
-
-  it('the metrics show budgets, with the limit of this process', () => {
-    expect(valueOf(scrape, 'enrich_budget_credits{budget="day",state="reserved"}')).toBe(3);
-    expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="day"}')).toBe(40);
-    expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="month"}')).toBeUndefined();
-    expect(valueOf(scrape, 'enrich_credits{state="unknown"}')).toBe(3);
-    expect(valueOf(scrape, 'enrich_credits{state="settled"}')).toBe(0);
-  });
-
-  it('the metrics count times of schedules that failed without a run', () => {
-    expect(valueOf(scrape, 'enrich_scheduled_times_failed')).toBe(1);
-  });
-
-  it('the metrics show calls of unknown cost, and how long they have waited', () => {
-    expect(valueOf(scrape, 'enrich_attempts_open{status="unknown"}')).toBe(1);
-    expect(valueOf(scrape, 'enrich_attempts_unknown_oldest_seconds')).toBeGreaterThan(0);
-  });
-
-  it('the metrics show the slots of each rate window', () => {
-    const window = 'endpoint="people/bulk_match",window="1h",counted_by="us"';
-    expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="used"}`)).toBe(1);
-    expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="free"}`)).toBe(19);
-  });
-
-  it('the metrics show the inbox and quarantined deliveries', () => {
-    expect(valueOf(scrape, 'enrich_inbox_deliveries')).toBe(1);
-    expect(valueOf(scrape, 'enrich_inbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
-    expect(valueOf(scrape, 'enrich_deliveries_quarantined')).toBe(1);
-  });
-
-  it('the metrics show runs, their pause reasons, and the progress of unfinished runs', () => {
-    expect(valueOf(scrape, 'enrich_runs{status="running"}')).toBe(1);
-    expect(valueOf(scrape, 'enrich_runs{status="failed"}')).toBe(0);
-    expect(valueOf(scrape, 'enrich_runs_paused{type="service.unauthorized",needs="fix"}')).toBe(1);
-    expect(valueOf(scrape, `enrich_run_people{run="${runId}",state="asked"}`)).toBe(3);
-    expect(valueOf(scrape, `enrich_run_people{run="${runId}",state="open"}`)).toBe(7);
-    expect(valueOf(scrape, `enrich_run_budget_limit_credits{run="${runId}"}`)).toBe(500);
-  });
+  expect(valueOf(scrape, 'enrich_budget_credits{budget="day",state="reserved"}')).toBe(3);
+  expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="day"}')).toBe(40);
+  expect(valueOf(scrape, 'enrich_budget_limit_credits{budget="month"}')).toBeUndefined();
+  expect(valueOf(scrape, 'enrich_credits{state="unknown"}')).toBe(3);
+  expect(valueOf(scrape, 'enrich_credits{state="settled"}')).toBe(0);
+  expect(valueOf(scrape, 'enrich_scheduled_times_failed')).toBe(1);
+  expect(valueOf(scrape, 'enrich_attempts_open{status="unknown"}')).toBe(1);
+  expect(valueOf(scrape, 'enrich_attempts_unknown_oldest_seconds')).toBeGreaterThan(0);
+  const window = 'endpoint="people/bulk_match",window="1h",counted_by="us"';
+  expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="used"}`)).toBe(1);
+  expect(valueOf(scrape, `enrich_rate_window_slots{${window},state="free"}`)).toBe(19);
+  expect(valueOf(scrape, 'enrich_inbox_deliveries')).toBe(1);
+  expect(valueOf(scrape, 'enrich_inbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
+  expect(valueOf(scrape, 'enrich_deliveries_quarantined')).toBe(1);
+  expect(valueOf(scrape, 'enrich_runs{status="running"}')).toBe(1);
+  expect(valueOf(scrape, 'enrich_runs{status="failed"}')).toBe(0);
+  expect(valueOf(scrape, 'enrich_runs_paused{type="service.unauthorized",needs="fix"}')).toBe(1);
+  expect(valueOf(scrape, `enrich_run_people{run="${runId}",state="asked"}`)).toBe(3);
+  expect(valueOf(scrape, `enrich_run_people{run="${runId}",state="open"}`)).toBe(7);
+  expect(valueOf(scrape, `enrich_run_budget_limit_credits{run="${runId}"}`)).toBe(500);
 });
 
 describe('how long a run has been idle', () => {
@@ -137,55 +112,38 @@ describe('how long a run has been idle', () => {
   });
 });
 
-describe('the endpoint', () => {
-  let temporal: Server;
-
-  beforeAll(async () => {
-    temporal = createServer((_, response) =>
-      response.end('# TYPE temporal_request counter\ntemporal_request 7'),
-    );
-    await listenHere(temporal);
+it('without the database the metrics show the process, the SDK, and calls by result and failure', async () => {
+  const temporal = createServer((_, response) =>
+    response.end('# TYPE temporal_request counter\ntemporal_request 7'),
+  );
+  await listenHere(temporal);
+  onTestFinished(() => void temporal.close());
+  const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`, {
+    temporal: `http://127.0.0.1:${(temporal.address() as AddressInfo).port}/metrics`,
   });
+  fixture.process.countRows(12);
+  const observe = observeCalls(fixture.process, undefined)!;
+  await observe(endpoint, () => Promise.resolve('an answer'));
+  const refusal = new ServiceFailure('rate-limited', { endpoint, httpStatus: 429 });
+  await expect(observe(endpoint, () => Promise.reject(refusal))).rejects.toBe(refusal);
+  const scrape = await fixture.scrape();
+  await fixture.close();
+  expect(valueOf(scrape, 'enrich_database_up')).toBe(0);
+  expect(valueOf(scrape, 'enrich_ingested_rows_total')).toBe(12);
+  expect(valueOf(scrape, 'enrich_build_info{version="1.2.3"}')).toBe(1);
+  expect(valueOf(scrape, 'temporal_request')).toBe(7);
 
-  afterAll(() => new Promise((resolve) => temporal.close(resolve)));
-
-  it('the metrics endpoint returns process and SDK metrics without the database', async () => {
-    const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`, {
-      temporal: `http://127.0.0.1:${(temporal.address() as AddressInfo).port}/metrics`,
-    });
-    fixture.process.countRows(12);
-    const scrape = await fixture.scrape();
-    await fixture.close();
-    expect(valueOf(scrape, 'enrich_database_up')).toBe(0);
-    expect(valueOf(scrape, 'enrich_ingested_rows_total')).toBe(12);
-    expect(valueOf(scrape, 'enrich_build_info{version="1.2.3"}')).toBe(1);
-    expect(valueOf(scrape, 'temporal_request')).toBe(7);
-  });
-
-  it('the metrics have every failure type of the paid call from the start, so that the first one shows', async () => {
-    const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
-    const scrape = await fixture.scrape();
-    await fixture.close();
-    const shown = (type: string) =>
-      valueOf(scrape, `enrich_service_failures_total{endpoint="${endpoint.name}",type="${type}"}`);
-    expect(Object.keys(failureKinds).filter((type) => shown(type) !== 0)).toEqual([]);
-  });
-
-  it('the metrics count calls by result, and failures by type', async () => {
-    const fixture = await openMetricsFixture(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
-    const observe = observeCalls(fixture.process, undefined)!;
-    await observe(endpoint, () => Promise.resolve('an answer'));
-    const refusal = new ServiceFailure('rate-limited', { endpoint, httpStatus: 429 });
-    await expect(observe(endpoint, () => Promise.reject(refusal))).rejects.toBe(refusal);
-    const scrape = await fixture.scrape();
-    await fixture.close();
-    const calls = 'enrich_service_calls_total{endpoint="POST /people/bulk_match"';
-    expect(valueOf(scrape, `${calls},result="answered"}`)).toBe(1);
-    expect(valueOf(scrape, `${calls},result="wait"}`)).toBe(1);
-    expect(valueOf(scrape, `${calls},result="unknown"}`)).toBe(0);
-    const failures = 'enrich_service_failures_total{endpoint="POST /people/bulk_match"';
-    expect(valueOf(scrape, `${failures},type="rate-limited"}`)).toBe(1);
-    const seconds = 'enrich_service_call_duration_seconds_count{endpoint="POST /people/bulk_match"}';
-    expect(valueOf(scrape, seconds)).toBe(2);
-  });
+  const failures = `enrich_service_failures_total{endpoint="${endpoint.name}"`;
+  // Every type is there from the start, so that the first failure shows.
+  const counted = Object.keys(failureKinds).map((type) => [
+    type,
+    valueOf(scrape, `${failures},type="${type}"}`),
+  ]);
+  expect(counted.filter(([, count]) => count !== 0)).toEqual([['rate-limited', 1]]);
+  const calls = 'enrich_service_calls_total{endpoint="POST /people/bulk_match"';
+  expect(valueOf(scrape, `${calls},result="answered"}`)).toBe(1);
+  expect(valueOf(scrape, `${calls},result="wait"}`)).toBe(1);
+  expect(valueOf(scrape, `${calls},result="unknown"}`)).toBe(0);
+  const seconds = 'enrich_service_call_duration_seconds_count{endpoint="POST /people/bulk_match"}';
+  expect(valueOf(scrape, seconds)).toBe(2);
 });
