@@ -107,31 +107,6 @@ describe('phones', () => {
     expect(asked.some(({ request_id: id }) => !Number.isSafeInteger(Number(id)))).toBe(true);
     await expectPromisesKept(system);
   });
-
-  it('phones delivered in every known way take effect once, and are settled as billed', async () => {
-    const deliveries = eachOnce([
-      { copies: 3 },
-      { before_answer: true },
-      { jitter: 2_000, copies: 2 },
-      { split: true },
-      { split: true, jitter: 1_500 },
-      { gzip: true },
-      { body: 'nul' },
-      { body: 'surrogate' },
-      { body: 'huge-number' },
-    ]);
-    system.sandbox.faults.set({ deliveries });
-    const facts = await reveal(system.sample(130));
-    expectAllUsed(deliveries);
-    expect(facts).toMatchObject({
-      status: 'finished',
-      credits: { reserved: '0', unknown: '0' },
-      late_results: { awaited: 0, expired: 0 },
-    });
-    expect(await phonesOf(facts.run_id)).toBeGreaterThan(20);
-    expect((await inbox(facts.run_id))['quarantined']).toBeUndefined();
-    await expectPromisesKept(system);
-  });
 });
 
 it('a result after its run is applied by the sweep, and marked late', async () => {
