@@ -54,7 +54,9 @@ const zoe: Identity = { firstName: 'Zoë', lastName: 'Müller-Lang', organizatio
 const acme = { organization: { name: 'Acme Robotics' } };
 const zoePerson = { id: 'z', name: 'Zoë Müller-Lang', ...acme };
 const smithOfAcme = {
-  ...{ id: 'j2', name: 'John Smith', email: 'john.smith2@acme.example' },
+  id: 'j2',
+  name: 'John Smith',
+  email: 'john.smith2@acme.example',
   organization: { name: 'Acme', primary_domain: 'acme.example' },
 };
 const jo = { id: 'j', name: 'Jo Ferro', organization: { primary_domain: 'orbit.example' } };
