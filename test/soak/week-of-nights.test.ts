@@ -128,7 +128,7 @@ it(
     const backfill = enrich(`backfill ${everybody} --yes --json --max-credits 8000 --on-budget pause`);
     await enrich(
       // The overrunning night has four times the usual rows.
-      `schedule set nightly --cron @daily --newest ${exports}/hubspot-*.csv --newest-by name --max-credits 5000 ` +
+      `schedule set nightly --cron @daily --newest ${exports}/hubspot-*.csv --max-credits 5000 ` +
         '--expect rows=50%..500%',
     );
     await expect.poll(() => system.sandbox.log.bill().calls, { timeout: 120_000 }).toBeGreaterThan(50);
