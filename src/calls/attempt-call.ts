@@ -230,7 +230,7 @@ async function closeFailure(
       case 'pause':
         return { kind: 'stopped', pauseReason };
       case 'reject':
-        return { kind: 'refused', people, reason: withAdvice(reason, failure) };
+        return { kind: 'refused', people, reason };
     }
   });
 }
@@ -243,13 +243,8 @@ function pauseReasonOf(failure: ServiceFailure): PauseReason {
   return {
     type: `service.${failure.type}`,
     reason: failure.message,
-    next: withAdvice(forWorkers(failure), failure),
+    next: forWorkers(failure),
   };
-}
-
-/** Adds the service's own advice. */
-function withAdvice(text: string, { advice }: ServiceFailure): string {
-  return advice.length === 0 ? text : `${text} (the service says: ${advice.join('; ')})`;
 }
 
 /** A worker that stops does not wait longer for a database that is away. */

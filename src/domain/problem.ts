@@ -44,11 +44,6 @@ export class Problem extends Error {
     return this.#cells;
   }
 
-  /** The service's own advice, without anything that was sent to it. */
-  get advice(): readonly string[] {
-    return this.cause instanceof Problem ? this.cause.advice : [];
-  }
-
   /** What is wrong and where, in one sentence. */
   get sentence(): string {
     return this.where === undefined ? this.message : `${this.message} (${this.where})`;
@@ -61,9 +56,8 @@ export class Problem extends Error {
    */
   explain(showsCells = false): string {
     const where = this.where === undefined ? '' : `\n  where: ${visibleInLine(this.where)}`;
-    const advice = this.advice.map((each) => `\n  the service says: ${visibleInLine(each)}`).join('');
     const cells = (showsCells ? this.cells : []).map((cell) => `\n  cell:  ${visibleInLine(cell)}`).join('');
-    return `${visibleInLine(this.message)}${where}${cells}\n  next:  ${visibleInLine(this.next)}${advice}`;
+    return `${visibleInLine(this.message)}${where}${cells}\n  next:  ${visibleInLine(this.next)}`;
   }
 }
 

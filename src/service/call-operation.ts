@@ -1,4 +1,3 @@
-import type { Sent } from './failures/advice.ts';
 import { UnreadableToken, type CredentialHeader, type CredentialSource } from './credential.ts';
 import { codeNaming, ServiceFailure, type Endpoint } from './failures/failure.ts';
 import { mapTransportError } from './failures/map-failure.ts';
@@ -129,15 +128,16 @@ function httpRequest(
 }
 
 /** What the request says about people, and its credential: a failure must not quote either. */
-function sentBy({ query = {}, body }: OperationRequest, authorization: CredentialHeader): Sent {
+function sentBy({ query = {}, body }: OperationRequest, authorization: CredentialHeader): string[] {
   const texts: string[] = [];
   const collect = (value: unknown): void => {
     if (typeof value === 'string') texts.push(value);
     else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
   };
   collect([query, body]);
-  const credential = Object.values(authorization).map((value) => value.replace(/^Bearer /, ''));
-  return { texts: texts.filter((text) => text !== 'true'), credential };
+  // Codes may have short parts of a key such as `team-key`; the secret parts are longer.
+  const secrets = Object.values(authorization).flatMap((value) => value.match(/[\p{L}\p{N}]{8,}/gu) ?? []);
+  return [...texts.filter((text) => text !== 'true'), ...secrets];
 }
 
 /** /people/match answers an expired token with a 401 in plain text, without a code. */

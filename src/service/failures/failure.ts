@@ -1,5 +1,4 @@
 import { Problem, exitCodes, trustStep } from '../../domain/problem.ts';
-import { adviceOf, quotes, type Sent, type Suggestion } from './advice.ts';
 import type { RateWindow } from '../rate-headers.ts';
 
 /** The operation of a call, `POST /people/bulk_match`, and whether it can be billed. */
@@ -15,17 +14,11 @@ interface FailureFacts {
   readonly codes?: ErrorCodes | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly rateLimits?: readonly RateWindow[] | undefined;
-  readonly suggestions?: readonly Suggestion[] | undefined;
   /** What shows that the service has processed the call, although the status is that of a refusal. */
   readonly processedBy?: string | undefined;
 }
 
-/**
- * A call without a usable answer, with its disposition and next step.
- *
- * Suggestions may quote the person or the credential of the request. They are a private field, so that `inspect`, JSON
- * and loggers do not print them.
- */
+/** A call without a usable answer, with its disposition and next step. */
 export class ServiceFailure extends Problem {
   declare readonly type: FailureType;
   readonly disposition: Disposition;
@@ -38,7 +31,6 @@ export class ServiceFailure extends Problem {
   readonly retryAfterSeconds: number | undefined;
   readonly rateLimits: readonly RateWindow[];
   readonly #facts: FailureFacts;
-  #advice: readonly string[] = [];
 
   constructor(type: FailureType, facts: FailureFacts) {
     const kind: FailureKind = failureKinds[type];
@@ -58,27 +50,29 @@ export class ServiceFailure extends Problem {
     this.#facts = facts;
   }
 
-  /** The service's next steps, without quotes of the request. Empty before `leaveOutQuotes`. */
-  override get advice(): readonly string[] {
-    return this.#advice;
-  }
-
   /**
-   * Computes `advice`, and leaves codes and a request id that quote the request out of the message: Temporal, logs and
-   * the tables keep both.
+   * Leaves codes and a request id that quote the request out of the message: Temporal, logs and the tables keep both.
    *
-   * @param sent the content of the request
+   * @param sent texts of the request about people, and its credential
    */
-  leaveOutQuotes(sent: Sent): void {
-    const { suggestions = [], codes = [], requestId } = this.#facts;
-    const isQuote = quotes(sent);
-    this.#advice = adviceOf(suggestions, sent);
+  leaveOutQuotes(sent: readonly string[]): void {
+    const { codes = [], requestId } = this.#facts;
+    const words = new Set(sent.flatMap(wordsOf));
+    const isQuote = (text: string): boolean => wordsOf(text).some((word) => words.has(word));
     this.message = messageOf(failureKinds[this.type], {
       ...this.#facts,
       codes: codes.filter((code) => !isQuote(code)),
       requestId: requestId !== undefined && isQuote(requestId) ? undefined : requestId,
     });
   }
+}
+
+/** Words of names, addresses and keys, without single letters. */
+function wordsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length > 1);
 }
 
 function dispositionOf({ disposition }: FailureKind, mayHaveBeenBilled: boolean): Disposition {

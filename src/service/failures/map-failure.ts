@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isUntrusted } from '../../domain/problem.ts';
-import { seconds, suggestion } from './advice.ts';
 import {
   codeNaming,
   nameCredits,
@@ -15,6 +14,17 @@ import { readRateHeaders } from '../rate-headers.ts';
 import { headerValue, type HttpAnswer, type TransportError, type Headers } from '../transport.ts';
 
 const absent = undefined;
+const seconds = z
+  .union([
+    z.number().nonnegative(),
+    z
+      .string()
+      .regex(/^\d{1,9}(?:\.\d+)?$/)
+      .transform(Number),
+  ])
+  .optional()
+  .catch(absent);
+const suggestion = z.looseObject({ retry_after_seconds: seconds });
 const codeText = z
   .string()
   .regex(/^[\w.:-]{1,100}$/)
@@ -59,7 +69,7 @@ function failureOf(
   const body = parsed.success ? parsed.data : undefined;
   const named = [body?.error_details?.code, body?.error_code].filter((code) => code !== undefined);
   const codes = [...new Set(named)];
-  const suggestions = (body?.error_details?.suggestions ?? []).filter((step) => step !== undefined);
+  const suggestions = body?.error_details?.suggestions ?? [];
   return new ServiceFailure(decide(codes, value), {
     endpoint,
     httpStatus: answer.status,
@@ -67,11 +77,10 @@ function failureOf(
     codes,
     retryAfterSeconds: readRetryAfter(
       answer.headers,
-      [body?.retry_after_seconds, ...suggestions.map((step) => step.retry_after_seconds)],
+      [body?.retry_after_seconds, ...suggestions.map((step) => step?.retry_after_seconds)],
       answer.receivedAt,
     ),
     rateLimits: readRateHeaders(answer.headers),
-    suggestions,
     processedBy: processedBy(answer.status, value),
   });
 }
