@@ -1,20 +1,15 @@
-import { condition } from '@temporalio/workflow';
 import { waitsForBudget } from '../src/contract/pause-reasons.ts';
 import { quick } from './control-activities.ts';
 import type { RunState } from './run-state.ts';
-
-/** A worker with a lower limit of its own finds no credits where other workers do. */
-const pauseBetweenTriesMilliseconds = 60_000;
 
 /**
  * Decides what a run does when a page has no credits for one more person. A waiting run is paused until the budget is
  * raised, its next period begins, a late result releases credits, or a person resumes or cancels the run. The wait is
  * durable. At the latest after an hour, the run looks again: nothing announces other credits.
  *
- * @param callsMade number of calls of the page
  * @returns the budget that ends the run; undefined: the run continues, or is still paused and decides again
  */
-export async function resolveBudgetExhaustion(run: RunState, callsMade: number): Promise<string | undefined> {
+export async function resolveBudgetExhaustion(run: RunState): Promise<string | undefined> {
   run.budgetChanged = false;
   const { arrived, pauseReason: before } = run;
   const resolution = await quick.resolveBudgetExhaustion.executeWithOptions(
@@ -34,18 +29,5 @@ export async function resolveBudgetExhaustion(run: RunState, callsMade: number):
   }
   // The tables keep a pause that a person has made meanwhile.
   if (before) await run.setStatus('running');
-  else if (resolution.kind === 'open' && callsMade === 0) await beforeNextTry(run);
   return resolution.kind === 'finish' && run.pauseReason === null ? resolution.budget : undefined;
-}
-
-/**
- * The budgets have credits that the page did not find. They may have come just after the page ended, so the page is
- * opened again at once. Only a worker with a lower limit of its own finds none again.
- */
-async function beforeNextTry(run: RunState): Promise<void> {
-  run.missedCredits += 1;
-  if (run.missedCredits === 1) return;
-  await condition(() => run.budgetChanged || run.isCancelling, pauseBetweenTriesMilliseconds, {
-    summary: 'a worker with a lower limit of its own found no credits: tried again',
-  });
 }

@@ -46,7 +46,6 @@ class PageInProgress {
   #waiting: number[] = [];
   #people = 0;
   #total = 0;
-  #calls = 0;
   #done = 0;
   /** A batch said why no further call may begin. */
   #ended: PageResult | undefined;
@@ -78,7 +77,7 @@ class PageInProgress {
     await Promise.all(Array.from({ length: activities }, () => this.#enrichInTurn(perActivity)));
     const result = this.#ended ?? { kind: this.#isUnfinished ? 'unfinished' : 'done' };
     this.#show(result.kind);
-    return { ...result, calls: this.#calls };
+    return result;
   }
 
   #askForEnd(): void {
@@ -112,7 +111,6 @@ class PageInProgress {
       },
       [{ runId, page, batches }],
     );
-    this.#calls += result.calls;
     this.#done += batches.length - left.length;
     if (result.kind === 'wait') {
       this.#waiting.unshift(...left);

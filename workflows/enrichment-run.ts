@@ -146,7 +146,7 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
     run.page <= lastPage || (isPausedByCommand(run.pauseReason) && lastPage === run.plan?.pages);
   while (isLeft() && !run.isCancelling && budget === undefined) {
     if (isHistoryLong()) await run.continueAsNew();
-    else if (waitsForBudget(run.pauseReason)) budget = await resolveBudgetExhaustion(run, 0);
+    else if (waitsForBudget(run.pauseReason)) budget = await resolveBudgetExhaustion(run);
     else if (run.pauseReason) await run.untilResumed();
     // A failover to a replica that lagged can take a run back to a status before its calls, or before its approval.
     else if (run.status !== 'running') await run.setStatus(run.work).then(() => run.untilResumed());
@@ -162,10 +162,9 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
   const result = await runPageWorkflow(run, page);
   // The tables say whether the run is paused or cancelled: a person may have resumed it since the page was stopped.
   await run.readFigures();
-  if (result.kind !== 'over_budget' || result.calls > 0) run.missedCredits = 0;
   if (result.kind === 'done') run.page += 1;
   const needsCredits = result.kind === 'over_budget' && run.pauseReason === null;
-  return needsCredits ? resolveBudgetExhaustion(run, result.calls) : undefined;
+  return needsCredits ? resolveBudgetExhaustion(run) : undefined;
 }
 
 async function runPageWorkflow(run: RunState, page: number): Promise<PageResult> {

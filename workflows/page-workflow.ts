@@ -32,7 +32,7 @@ export class PageWorkflow {
       const { name, workflowId } = error as { name?: string; workflowId?: string };
       if (name !== 'WorkflowExecutionAlreadyStartedError' || workflowId === undefined) throw error;
       await this.#endOrphan(workflowId, mustEnd);
-      return { kind: 'unfinished', calls: 0 };
+      return { kind: 'unfinished' };
     } finally {
       this.#open = undefined;
     }

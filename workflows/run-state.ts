@@ -58,8 +58,6 @@ export class RunState {
   pageWait: string | null = null;
   /** A budget was changed, or a person resumed the run, since this was last set to false. */
   budgetChanged = false;
-  /** How often in a row a page did not find the credits that the budgets have. */
-  missedCredits = 0;
   readonly #attributes = new RunAttributes();
   #lastInTables: Promise<unknown> = Promise.resolve();
 

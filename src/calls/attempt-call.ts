@@ -162,7 +162,7 @@ async function recordCall(
   const { warehouse, log, pollAfterSeconds } = dependencies;
   const { attemptId, run, people } = call;
   await untilDatabaseIsBack(async () => {
-    await endCall(warehouse.database, bulkCalls(dependencies), attemptId, true, answer);
+    await endCall(warehouse.database, bulkCalls(dependencies), attemptId, 'accepted', answer);
     await storeAnswer(warehouse, {
       attemptId,
       people,

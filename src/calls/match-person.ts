@@ -56,7 +56,7 @@ export async function matchPerson(
     if (error.type === 'token-renewed') return matchPerson(dependencies, request);
     throw withNext(error);
   }
-  await endCall(database, matches, admitted.callId, true, answer);
+  await endCall(database, matches, admitted.callId, 'accepted', answer);
   // The interface document names no price in this answer. By its price table a miss is free.
   const price = answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price);
   // Otherwise the cost is unknown: settled, it could exhaust the budgets of all runs.
@@ -89,7 +89,7 @@ async function refuseSuppressedAnswer(
 async function admitMatch(dependencies: MatchDependencies, price: Credits): Promise<AdmittedMatch> {
   const { warehouse, rateLimits, budgets, callTimeoutSeconds } = dependencies;
   await applyBudgetLimits(warehouse.database, budgets);
-  const budgetIds = await budgetsOf(warehouse.database, undefined, budgets);
+  const budgetIds = await budgetsOf(warehouse.database, undefined);
   const callId = `match:${randomUUID()}`;
   // A thrown problem rolls back the slot and the reservation.
   await warehouse.database.transaction().execute(async (transaction) => {
@@ -104,7 +104,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
         next: tryAgain(slot.milliseconds / 1_000),
       });
     }
-    const { shortBudget } = await reserve(transaction, budgetIds, budgets, price, 1);
+    const { shortBudget } = await reserve(transaction, budgetIds, price, 1);
     if (shortBudget !== undefined) {
       throw new Problem('match.over-budget', `the budget ${shortBudget} has less left than the price`, {
         where: periodNames.map(settingOfPeriod).join(', '),

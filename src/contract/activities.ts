@@ -79,20 +79,18 @@ type Ended =
    */
   | { readonly kind: 'stopped'; readonly pauseReason: StatusReason };
 
-/** Result of one batch; `calls` counts the calls of this execution. */
-export type BatchResult = { readonly calls: number } & (
+/** Result of one batch. */
+export type BatchResult =
   | { readonly kind: 'done' }
   /** The rate windows are full, or the service asked for a pause: the workflow continues the batch after this time. */
   | { readonly kind: 'wait'; readonly milliseconds: number; readonly reason: string }
-  | Ended
-);
+  | Ended;
 
 /** Result of several batches: `done`, or why the batches in `left` are not done. */
 export type BatchesResult = BatchResult & { readonly left: readonly number[] };
 
-export type PageResult = { readonly calls: number } &
-  /** `unfinished`: the run asked the page to end, or its history is long: some of its people are still open. */
-  ({ readonly kind: 'done' | 'unfinished' } | Ended);
+/** `unfinished`: the run asked the page to end, or its history is long: some of its people are still open. */
+export type PageResult = { readonly kind: 'done' | 'unfinished' } | Ended;
 
 /** Counts of what retention removed. */
 export interface Pruned {

@@ -125,9 +125,6 @@ export function cancellation(runId: string, why: Why): StatusReason {
   };
 }
 
-/** What the types of pause reasons begin with that come from calls, or from what a call would meet. */
-export const callPausePrefix = 'service.';
-
 /** What a person does about a paused run. Failures of calls, which have no row in the table, need a fix. */
 export function needOf(type: string): PauseReasonFacts['needs'] {
   const facts: Readonly<Record<string, PauseReasonFacts>> = pauseReasons;

@@ -103,7 +103,6 @@ export interface Tables {
     started_at: Generated<Timestamp>;
     counted_until: Timestamp;
     abandoned: Generated<boolean>;
-    position: string | null;
   };
   raw_answers: {
     attempt_id: string;
@@ -174,7 +173,6 @@ export interface Tables {
     finished_at: Timestamp | null;
     pilot: NamedTypes['runs.pilot'] | null;
     match_rate_since: Timestamp | null;
-    probing_since: Timestamp | null;
     applied_updates: Generated<string[]>;
     cancelled_at: Timestamp | null;
     cancelled_reason: string | null;

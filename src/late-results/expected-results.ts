@@ -70,15 +70,16 @@ export interface PersonToExpect {
 }
 
 /**
- * Creates the expected results of a call, in the transaction that stores its answer: one for each found person and each
- * kind that the call asked for.
+ * Query that creates the expected results of a call, in the statement that stores its answer: one for each found person
+ * and each kind that the call asked for.
  *
+ * @param stored query that has the `attempt_id` if the answer is stored
  * @param people listed in the answer
  * @param call.found number of people whom the service found: it may list fewer
  * @param call.awaited kinds that the answer announces; the other kinds are missing from the start
  */
-export async function expectResults(
-  transaction: Transaction<Tables>,
+export function expectResults(
+  stored: RawBuilder<unknown>,
   attemptId: string,
   people: readonly PersonToExpect[],
   call: {
@@ -86,19 +87,18 @@ export async function expectResults(
     readonly kinds: readonly LateKind[];
     readonly awaited: readonly LateKind[];
   },
-): Promise<void> {
-  if (call.kinds.length === 0) return;
+): RawBuilder<unknown> {
   const listed = new Map(people.map(({ personId, emails }) => [personId, hashesOfEmails(attemptId, emails)]));
   for (let person = listed.size + 1; person <= call.found; person += 1) listed.set(`unlisted-${person}`, []);
   const rows = [...listed].map(([person_id, email_hashes]) => ({ person_id, email_hashes }));
-  await sql`
+  return sql`
     insert into expected_results (attempt_id, person_id, kind, status, email_hashes)
-    select ${attemptId}, person_id, kind,
+    select s.attempt_id, person_id, kind,
       case when kind = any(${call.awaited}::text[]) then 'expected' else 'missing' end, email_hashes
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (person_id text, email_hashes text[])
+    from (${stored}) as s (attempt_id)
+    cross join jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (person_id text, email_hashes text[])
     cross join unnest(${call.kinds}::text[]) as kind
-    on conflict do nothing
-  `.execute(transaction);
+    on conflict do nothing`;
 }
 
 /** Hashes of the e-mails that identify a person: no shared mailboxes. */

@@ -245,7 +245,7 @@ export async function pollWithinLimits(
   if (slot.kind === 'full') return slot;
   try {
     const answer = await client.poll(requestId, signal);
-    await endCall(database, polls, callId, true, answer);
+    await endCall(database, polls, callId, 'accepted', answer);
     return { kind: 'answered', answer };
   } catch (error) {
     if (!(error instanceof ServiceFailure)) throw error;

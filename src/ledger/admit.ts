@@ -7,7 +7,7 @@ import { GroupCommit } from '../db/group-commit.ts';
 import type { Tables } from '../db/schema.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../suppression/write-about-people.ts';
-import { ownLimits, type BudgetLimits, type BudgetAlarm } from './credit-ledger.ts';
+import type { BudgetLimits, BudgetAlarm } from './credit-ledger.ts';
 import { bulkMatchScope, describeWait, type SlotWait, type Wait } from './rate-windows.ts';
 
 export interface AdmissionRequest {
@@ -102,7 +102,7 @@ async function admitAll(
 }
 
 type Decision =
-  | { readonly kind: 'wait'; readonly wait: SlotWait; readonly kept: number }
+  | { readonly kind: 'wait'; readonly wait: SlotWait }
   | { readonly kind: 'admitted'; readonly people: number; readonly alarms: readonly BudgetAlarm[] }
   | Extract<Admission, { kind: 'over_budget' | 'taken' | 'not_running' }>;
 
@@ -128,14 +128,14 @@ async function admitCalls(
     select admit_calls(${runId}, ${priority}, ${formatCredits(creditsPerPerson)}::numeric, ${deadlineSeconds}::float8,
       ${JSON.stringify(calls)}::jsonb, ${service}, ${bulkMatchScope},
       ${rateLimits.map((limit) => limit.calls)}::integer[], ${rateLimits.map((limit) => limit.seconds)}::integer[],
-      ${ownLimits(budgets)}::jsonb, ${budgets.alarmsAt ?? []}::integer[], ${suppressionsChecked}) as decisions
+      ${budgets.alarmsAt ?? []}::integer[], ${suppressionsChecked}) as decisions
   `.execute(database);
   const { decisions } = rows[0]!;
   return decisions?.map((decision, index): Admission => {
     const { request, token } = asked[index]!;
     switch (decision.kind) {
       case 'wait':
-        return { kind: 'wait', ...describeWait(decision.wait, decision.kept) };
+        return { kind: 'wait', ...describeWait(decision.wait) };
       case 'admitted': {
         const rowNumbers = request.rowNumbers.slice(0, decision.people);
         return { kind: 'admitted', attemptId: request.attemptId, rowNumbers, token, alarms: decision.alarms };

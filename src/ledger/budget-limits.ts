@@ -132,7 +132,7 @@ function isBelow(limit: string | null, used: string): boolean {
 /** Returns the id of the present day's or month's budget, by the database's clock. */
 export async function presentBudget(database: Kysely<Tables>, period: BudgetPeriod): Promise<string> {
   const result = await sql<{ name: string }>`
-    select budget_id as name from present_budgets('{}') where period = ${period}
+    select budget_id as name from present_budgets() where period = ${period}
   `.execute(database);
   return result.rows[0]!.name;
 }

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import { withNote } from '../db/run-states.ts';
@@ -36,9 +37,6 @@ export interface ClosingAnswer {
   readonly phonesWithEarlier: boolean;
 }
 
-const closedColumns = sql`
-  attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds"`;
-
 /**
  * SQL assignments of what an answer states about its call, also if the operator has settled the call before. Deliveries
  * before the answer add to its price, unless answer and deliveries most likely state the same price.
@@ -65,23 +63,30 @@ function decimalOf(credits: Credits | undefined): string | null {
 }
 
 /**
- * Closes an attempt with its answer. The attempt becomes `awaiting` if late results are
- * due, `settled` if the answer states the cost, and `unknown` otherwise. An awaiting attempt keeps its reservation.
+ * Closes an attempt with its answer, and settles its credits. The attempt becomes `awaiting` if late results are due,
+ * `settled` if the answer states the cost, and `unknown` otherwise. An awaiting call holds what it can still cost, and
+ * a call of unknown cost its whole reservation.
  *
  * @param storing further parts of the same statement, by which a call takes fewer round trips: `with` queries on
  *   `closed`, which has the closed attempt's `attemptId` or is empty
- * @returns undefined if an answer was recorded before
+ * @param from the statuses that the attempt can have
+ * @returns undefined if the attempt has another status, or an answer was recorded before
  */
 export async function closeAttempt(
-  transaction: Transaction<Tables>,
+  database: Kysely<Tables>,
   attemptId: string,
   answer: ClosingAnswer,
   storing: RawBuilder<unknown>,
+  from: readonly AttemptStatus[],
 ): Promise<ClosedAttempt | undefined> {
   const { awaited } = answer;
   const settled = awaited ? null : decimalOf(answer.creditsConsumed);
-  const closed = await sql<ClosedAttempt>`
-    with closed as (
+  const { rows } = await sql<ClosedAttempt>`
+    with open as (
+      select attempt_id, credits_reserved as held from attempts
+      where attempt_id = ${attemptId} and status = any(${from}::text[]) and answered_at is null
+      for update
+    ), closed as (
       update attempts a set
         status = case
           when ${awaited !== undefined} then 'awaiting'
@@ -89,6 +94,7 @@ export async function closeAttempt(
           else 'settled'
         end,
         credits_settled = ${settled}::numeric,
+        credits_reserved = least(credits_reserved, ${decimalOf(awaited?.worstCase)}::numeric),
         reason = ${answer.reason},
         ${statedBy(answer)},
         awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
@@ -96,19 +102,23 @@ export async function closeAttempt(
           -- One poll is made at the deadline.
           secs => least(${awaited?.pollAfterSeconds ?? null}::float8, ${awaited?.deadlineSeconds ?? null}::float8)) end,
         closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
-      where attempt_id = ${attemptId} and status in ('admitted', 'unknown') and answered_at is null
-      returning ${closedColumns}, credits_reserved::text as reserved
+      from open
+      where a.attempt_id = open.attempt_id
+      returning a.attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", held::text as reserved,
+        case when ${settled}::numeric is null then held - credits_reserved else held end as released
     ), ${storing}
-    select * from closed
-  `.execute(transaction);
-  return closed.rows[0] ?? (await reopenDecided(transaction, attemptId, answer, storing));
+    select "attemptId", "runId", "budgetIds", reserved
+    from closed
+    cross join settle_credits("budgetIds", released, coalesce(${settled}::numeric, 0))
+  `.execute(database);
+  return rows[0];
 }
 
 /**
  * Records an answer that comes after the operator has decided the attempt. If the answer and earlier deliveries state
  * more than the operator decided, the difference is settled. The decision has released the reservation.
  */
-async function reopenDecided(
+export async function reopenDecided(
   transaction: Transaction<Tables>,
   attemptId: string,
   answer: ClosingAnswer,
@@ -119,7 +129,8 @@ async function reopenDecided(
       update attempts a set ${statedBy(answer)},
         reason = coalesce(reason || '; ', '') || 'answered after it was decided'
       where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
-      returning ${closedColumns}, '0' as reserved, credits_settled::text as settled,
+      returning attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", '0' as reserved,
+        credits_settled::text as settled,
         coalesce(greatest(credits_answered, credits_stated), 0)::text as stated
     ), ${storing}
     select * from closed
@@ -139,31 +150,9 @@ async function reopenDecided(
   return { ...attempt, decided: true };
 }
 
-export interface SettledCredits {
-  /** Reserved credits that are no longer held; decimal text. */
-  readonly released: string;
-  readonly consumed: Credits;
-}
-
 /**
- * Returns what an answer settles. An awaiting call holds what it can still cost. The reservation of a call whose cost
- * is unknown stays, and so does the decision of an operator.
- */
-export function settledCredits(
-  { reserved, decided }: ClosedAttempt,
-  awaited: Awaited | undefined,
-  consumed: Credits | undefined,
-): SettledCredits | undefined {
-  if (decided) return undefined;
-  if (!awaited) return consumed === undefined ? undefined : { released: reserved, consumed };
-  const held = storedCredits(reserved);
-  const spare = held - (awaited.worstCase ?? held);
-  return spare > 0n ? { released: formatCredits(spare), consumed: 0n } : undefined;
-}
-
-/**
- * Turns reserved into spent credits, in every budget of the attempt. The budgets change when the transaction commits:
- * every transaction locks them last and for the shortest time.
+ * Turns reserved into spent credits, in every budget of the attempt. Comes last in its transaction, before a pause of
+ * the run at most: all calls share the budgets, and they stay locked until the commit.
  *
  * @param reserved decimal text
  */

@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import {
   periodNames,
   budgetOfRun,
@@ -36,22 +36,20 @@ interface Affordable {
 /**
  * Locks every budget of a call and reserves the worst case for as many people as every budget can pay.
  *
- * @param limits of this process; the lower of this limit and the stored one counts, unless an operator has set the
- *   stored one by command
  * @param perPerson worst case for one person
  * @returns for how many people credits are reserved; 0: nothing is reserved
  */
 export async function reserve(
   transaction: Transaction<Tables>,
   budgetIds: readonly string[],
-  limits: BudgetLimits,
   perPerson: Credits,
   people: number,
+  alarmsAt: readonly number[] = [],
 ): Promise<Affordable> {
   const { rows } = await sql<{ people: number; short_budget: string | null; alarms: BudgetAlarm[] }>`
     select people, short_budget, alarms
-    from reserve_credits(${budgetIds}::text[], ${ownLimits(limits)}::jsonb, ${formatCredits(perPerson)}::numeric,
-      ${people}::integer, ${limits.alarmsAt ?? []}::integer[])
+    from reserve_credits(${budgetIds}::text[], ${formatCredits(perPerson)}::numeric, ${people}::integer,
+      ${alarmsAt}::integer[])
   `.execute(transaction);
   const { short_budget: shortBudget, ...affordable } = rows[0]!;
   return { ...affordable, shortBudget: shortBudget ?? undefined };
@@ -60,7 +58,7 @@ export async function reserve(
 /**
  * Creates the budgets of a run and of the present periods if they are missing. Periods are UTC by the database's clock.
  * A new budget gets the default that an operator has set for its period, or else the limit of the worker that started
- * last. Before the first worker, the limit of this process counts.
+ * last.
  *
  * @param runId undefined: a call without a run
  * @returns the ids of the budgets, ascending
@@ -68,24 +66,20 @@ export async function reserve(
 export async function budgetsOf(
   database: Kysely<Tables>,
   runId: string | undefined,
-  limits: BudgetLimits,
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ budgets: string[] }>`
-    select open_budgets(${runId ?? null}, ${ownLimits(limits)}::jsonb) as budgets
+    select open_budgets(${runId ?? null}) as budgets
   `.execute(database);
   return rows[0]!.budgets;
 }
 
-/** The limits of a process as the functions of the database take them: decimals as text, by period. */
-export function ownLimits(limits: BudgetLimits): string {
-  return JSON.stringify(
-    Object.fromEntries(
-      periodNames.flatMap((period) => {
-        const limit = limits[period];
-        return limit === undefined ? [] : [[period, formatCredits(limit)]];
-      }),
-    ),
-  );
+/** SQL: the limits of a process, as a relation of `period` and `credits_limit`. */
+function limitsOf(limits: BudgetLimits): RawBuilder<unknown> {
+  const texts = periodNames.map((period) => {
+    const limit = limits[period];
+    return limit === undefined ? null : formatCredits(limit);
+  });
+  return sql`unnest(${periodNames}::text[], ${texts}::numeric[]) as own (period, credits_limit)`;
 }
 
 /** Creates the budget of a run, unless an operator has set one by command before. @param limit decimal text */
@@ -118,7 +112,7 @@ export async function removeRunBudget(database: Kysely<Tables>, runId: string): 
 export async function recordWorkerBudgets(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await sql`
     insert into worker_budgets (period, credits_limit)
-    select period, credits_limit from present_budgets(${ownLimits(limits)}::jsonb)
+    select period, credits_limit from ${limitsOf(limits)}
     on conflict (period) do update set credits_limit = excluded.credits_limit
   `.execute(database);
 }
@@ -132,9 +126,9 @@ export async function recordWorkerBudgets(database: Kysely<Tables>, limits: Budg
  * and the budget is not exceeded.
  */
 export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
-  await budgetsOf(database, undefined, limits);
+  await budgetsOf(database, undefined);
   await sql`
-    with own as (select * from present_budgets(${ownLimits(limits)}::jsonb)), before as (
+    with own as (select * from present_budgets() join ${limitsOf(limits)} using (period)), before as (
       select budget_id, b.credits_limit as old_limit, greatest(own.credits_limit, settled + reserved) as new_limit
       from budgets b join own using (budget_id)
       where not set_by_command and own.credits_limit is not null
@@ -160,17 +154,24 @@ interface BudgetRest {
   readonly available: Credits;
 }
 
-/** Reads what is left of the budgets with a limit, the least first. */
+/**
+ * Reads what is left of the budgets with a limit, the least first.
+ *
+ * @param limits of a process that plans before a worker has applied its settings
+ */
 export async function readBudgetRests(
   database: Kysely<Tables>,
   budgetIds: readonly string[],
-  limits: BudgetLimits,
+  limits: BudgetLimits = {},
 ): Promise<BudgetRest[]> {
   const result = await sql<{ budget_id: string; available: string }>`
     select budget_id, greatest(available, 0)::text as available
     from (
-      select budget_id, budget_limit(budgets, ${ownLimits(limits)}::jsonb) - reserved - settled as available
-      from budgets where budget_id = any(${budgetIds}::text[])
+      select budget_id, least(b.credits_limit, case when not set_by_command then own.credits_limit end)
+        - reserved - settled as available
+      from budgets b
+      left join ${limitsOf(limits)} on own.period = split_part(budget_id, ':', 1)
+      where budget_id = any(${budgetIds}::text[])
     ) as rests
     where available is not null
     order by rests.available, budget_id
@@ -192,20 +193,17 @@ export interface PeriodBudget {
   readonly settled: string;
 }
 
-/** Reads the budgets of the present periods. @param limits of this process, as for `reserve` */
-export async function readPeriodBudgets(
-  database: Kysely<Tables>,
-  limits: BudgetLimits,
-): Promise<readonly PeriodBudget[]> {
+/** Reads the budgets of the present periods. */
+export async function readPeriodBudgets(database: Kysely<Tables>): Promise<readonly PeriodBudget[]> {
   const result = await sql<PeriodBudget>`
     select p.period,
       trim_scale(case
-        when b.budget_id is not null then budget_limit(b, ${ownLimits(limits)}::jsonb)
+        when b.budget_id is not null then b.credits_limit
         when d.period is not null then d.credits_limit
-        else least(p.credits_limit, w.credits_limit)
+        else w.credits_limit
       end)::text as "limit",
       trim_scale(coalesce(b.reserved, 0))::text as reserved, trim_scale(coalesce(b.settled, 0))::text as settled
-    from present_budgets(${ownLimits(limits)}::jsonb) p
+    from present_budgets() p
     left join budgets b using (budget_id)
     left join default_budgets d using (period)
     left join worker_budgets w using (period)

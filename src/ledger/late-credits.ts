@@ -110,7 +110,6 @@ export async function pauseIfExceeded(
   transaction: Transaction<Tables>,
   attempt: { readonly attemptId: string; readonly runId: string; readonly budgetIds: readonly string[] },
 ): Promise<void> {
-  await lockBudgets(transaction);
   const exceeded = await transaction
     .selectFrom('budgets')
     .select('budget_id')
@@ -134,11 +133,6 @@ export async function leaveUnknown(
   `.execute(transaction);
 }
 
-/** Changes the budgets now instead of at the commit: a transaction that pauses a run locks the run after them. */
-async function lockBudgets(transaction: Transaction<Tables>): Promise<void> {
-  await sql`set constraints settle_at_commit immediate`.execute(transaction);
-}
-
 /**
  * Pauses a run because the service billed more than its prices allow. No call follows until an operator resumes the
  * run. Comes after every other lock of the transaction.
@@ -158,7 +152,6 @@ export async function pauseOverbilled(
     .executeTakeFirst();
   // Once for each attempt: the operator who resumed the run has seen it.
   if (marked.numUpdatedRows === 0n) return;
-  await lockBudgets(transaction);
   await pauseCalls(transaction, runId, {
     type: 'service.overbilled',
     reason: `the service billed more for attempt ${attemptId} than was reserved for it`,

@@ -1,11 +1,11 @@
 import { sql, type Kysely } from 'kysely';
-import { callPausePrefix, type PauseReason } from '../contract/pause-reasons.ts';
+import type { PauseReason } from '../contract/pause-reasons.ts';
 import { isPossible } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 
 /**
  * Pauses a run: admission reads its status, so no worker sends another call. A run that is cancelled or that a person
- * must resume keeps its status and reason. After its resume, one call shows whether the cause of this pause is gone.
+ * must resume keeps its status and reason.
  *
  * @returns whether the run is now paused for this reason
  */
@@ -18,10 +18,5 @@ export async function pauseCalls(
     update runs set status = 'paused', pause_reason = ${JSON.stringify(pauseReason)}::jsonb
     where run_id = ${runId} and ${isPossible('pause_by_call')}
   `.execute(database);
-  if (paused.numAffectedRows === 1n) return true;
-  if (pauseReason.type.startsWith(callPausePrefix))
-    await sql`
-      update runs set probing_since = clock_timestamp() where run_id = ${runId} and status = 'paused'
-    `.execute(database);
-  return false;
+  return paused.numAffectedRows === 1n;
 }

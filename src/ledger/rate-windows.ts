@@ -15,23 +15,13 @@ export interface Wait {
   /** By the database's clock, so that no worker's clock can release a slot early. */
   readonly milliseconds: number;
   readonly reason: string;
-  /** Batches of higher priority wait too, so the slot may be taken by then. */
-  readonly isPreempted?: true;
 }
 
 type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full' } & Wait);
 
 /** Why a call must wait for its slot, as the functions of the database tell it. */
 export interface SlotWait {
-  readonly cause:
-    | 'paused'
-    | 'probing'
-    | 'resumed'
-    | 'window'
-    | 'service'
-    | 'service-kept'
-    | 'freed'
-    | 'credits';
+  readonly cause: 'paused' | 'probing' | 'window' | 'service' | 'preempted' | 'freed';
   readonly milliseconds: number;
   /** Why all calls are paused. */
   readonly reason?: string | null;
@@ -73,21 +63,15 @@ export async function freeSlots(
   of: RateScope,
   limits: readonly RateLimit[],
 ): Promise<{ slots: number; wait: Wait | undefined }> {
-  const pause = await sql<{ milliseconds: number; reason: string | null }>`
-    select extract(epoch from paused_until - clock_timestamp())::float8 * 1000 as milliseconds, pause_reason as reason
-    from rate_scopes where scope = ${of.scope} and paused_until > clock_timestamp()
+  const { rows } = await sql<{ slots: number | null; wait: SlotWait | null }>`
+    select slots, wait from free_slots(${of.service}, ${of.scope}, ${limits.map((limit) => limit.calls)}::integer[],
+      ${limits.map((limit) => limit.seconds)}::integer[], 0)
   `.execute(database);
-  const paused = pause.rows[0];
-  if (paused) return { slots: 0, wait: describeWait({ cause: 'paused', ...paused }) };
-  const windows = await freeSlotsPerWindow(database, of, limits);
-  const slots = Math.min(Number.POSITIVE_INFINITY, ...windows.map((window) => window.free));
-  if (slots > 0) return { slots, wait: undefined };
-  const { rows } = await sql<{ wait: SlotWait | null }>`
-    select wait_for_slot(${of.service}, ${of.scope}, ${limits.map((limit) => limit.calls)}::integer[],
-      ${limits.map((limit) => limit.seconds)}::integer[], 0) as wait
-  `.execute(database);
-  const wait = rows[0]?.wait;
-  return { slots, wait: wait ? describeWait(wait) : undefined };
+  const { slots, wait } = rows[0]!;
+  return {
+    slots: slots ?? Number.POSITIVE_INFINITY,
+    wait: slots === 0 && wait ? describeWait(wait) : undefined,
+  };
 }
 
 /** Returns every window with its free slots: of `limits`, and those that the service reports. */
@@ -116,14 +100,15 @@ export async function ownFreeSlots(
 /**
  * Ends a call that was answered or abandoned. Its slot is free one window later.
  *
- * @param accepted whether the service accepted the call. If the call began after the last refusal (429), the pause ends
+ * @param how `accepted`: if the call began after the last refusal or failure, any number of calls may follow. `failed`:
+ *   one call at a time follows, until the service accepts one, so that a cause that is still there costs one call
  * @param report what the service reports about its windows
  */
 export async function endCall(
   database: Kysely<Tables>,
   of: RateScope,
   callId: string,
-  accepted: boolean,
+  how: 'accepted' | 'refused' | 'failed',
   report: RateReport = { rateLimits: [] },
 ): Promise<void> {
   // The report in the same statement: otherwise the call would for a moment be neither in flight nor in the service's
@@ -131,15 +116,19 @@ export async function endCall(
   // and the next answer brings a new report.
   await sql`
     with reported as (${storeReports(of, { callId }, report)}), ended as (
-      update rate_calls
-      set counted_until = case when position is null then least(counted_until, clock_timestamp()) else counted_until end
+      update rate_calls set counted_until = least(counted_until, clock_timestamp())
       where call_id = ${callId} and set_config('synchronous_commit', 'off', true) = 'off'
       returning started_at
     )
-    update rate_scopes set refusals = 0, paused_until = null from ended
-    where ${accepted} and scope = ${of.scope} and refusals > 0 and ended.started_at > refused_at
+    update rate_scopes set ${how === 'failed' ? probing : sql`refusals = 0, paused_until = null`} from ended
+    where scope = ${of.scope} and ${
+      how === 'accepted' ? sql`refusals > 0 and ended.started_at > refused_at` : how === 'failed'
+    }
   `.execute(database);
 }
+
+/** SQL assignments on `rate_scopes`: one call at a time follows. */
+const probing = sql`refusals = greatest(1, refusals), refused_at = clock_timestamp()`;
 
 /**
  * Abandons a call without an answer. The service may still receive it from a buffer, so the slot stays occupied as if
@@ -150,16 +139,15 @@ export async function abandonCall(
   callId: string,
   callSeconds: number,
 ): Promise<void> {
-  // An admission that counts the call as ended at the same time would give it a wrong position.
   await sql`
-    with endpoint as materialized (
-      select s.scope from rate_scopes s join rate_calls c using (scope) where c.call_id = ${callId} for update of s
+    with ended as (
+      update rate_calls
+      set abandoned = true,
+        counted_until = greatest(counted_until, clock_timestamp() + make_interval(secs => ${callSeconds}))
+      where call_id = ${callId}
+      returning scope
     )
-    update rate_calls c
-    set abandoned = true,
-      counted_until = greatest(counted_until, clock_timestamp() + make_interval(secs => ${callSeconds}))
-    from endpoint
-    where c.call_id = ${callId}
+    update rate_scopes s set ${probing} from ended where s.scope = ended.scope
   `.execute(database);
 }
 
@@ -211,37 +199,25 @@ export async function pauseScope(
   return Math.ceil(result.rows[0]?.seconds ?? shortestPauseSeconds);
 }
 
-/** Describes a wait for a person. @param kept slots that were left free for calls of higher priority */
-export function describeWait(wait: SlotWait, kept = 0): Wait {
-  const milliseconds = Math.max(1, Math.ceil(wait.milliseconds));
-  const isPreempted = kept > 0 && 'calls' in wait;
-  return { milliseconds, reason: reasonOf(wait, kept), ...(isPreempted && { isPreempted }) };
+/** Describes a wait for the operator. */
+export function describeWait(wait: SlotWait): Wait {
+  return { milliseconds: Math.max(1, Math.ceil(wait.milliseconds)), reason: reasonOf(wait) };
 }
 
-function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SlotWait, kept: number): string {
+function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SlotWait): string {
   switch (cause) {
     case 'paused':
       return reason ?? 'the service asked for a pause';
     case 'probing':
       return 'one call probes whether the service accepts calls again';
-    case 'resumed':
-      return 'one call shows whether the cause of the pause is gone';
-    case 'window': {
-      const others =
-        kept > 0 ? `has no slot beside the ${kept} reserved for runs of higher priority` : 'is full';
-      return `the rate window of ${formatRateLimits([{ calls, seconds }])} ${others}`;
-    }
-    case 'service-kept':
-      return (
-        `the last calls in the service’s window of ${formatDuration(seconds)} ` +
-        'are reserved for runs of higher priority'
-      );
-    case 'credits':
-      return 'the credits that are left belong to people before these in the order of the run';
-    case 'freed':
-      return 'a slot of the rate window became free a moment ago';
+    case 'window':
+      return `the rate window of ${formatRateLimits([{ calls, seconds }])} is full`;
     case 'service':
       return `the service has no calls left in its window of ${formatDuration(seconds)}; other programs may use it too`;
+    case 'preempted':
+      return 'the calls that are left in a rate window are reserved for runs of higher priority';
+    case 'freed':
+      return 'a slot of the rate window became free a moment ago';
   }
 }
 
@@ -270,10 +246,11 @@ export async function endFailedCall(
   if (failure.type.startsWith('not-sent.')) await releaseSlot(database, callId);
   // Without an answer the service may count the call later than now.
   else if (failure.httpStatus === undefined) await abandonCall(database, callId, callSeconds);
-  else await endCall(database, of, callId, isRefusedBeyondRate(failure), failure);
+  else await endCall(database, of, callId, endOf(failure), failure);
 }
 
-/** Whether the service refused the call for another reason than its rate, so that the call has passed rate limiting. */
-function isRefusedBeyondRate({ type, disposition }: FailedCall): boolean {
-  return disposition === 'pause' || disposition === 'reject' || type === 'token-renewed';
+function endOf({ type, disposition }: FailedCall): Parameters<typeof endCall>[3] {
+  if (disposition === 'pause' || disposition === 'unknown') return 'failed';
+  // Refused for its people, or for a token that is renewed: the call has passed rate limiting.
+  return disposition === 'reject' || type === 'token-renewed' ? 'accepted' : 'refused';
 }

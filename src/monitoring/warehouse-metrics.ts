@@ -61,8 +61,8 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
     left join (
       select status, count(*)::int as attempts from attempts where status in (${anyOf(holdingStatuses)}) group by 1
     ) counted using (status)`,
-  budgets: async (transaction, { budgets }) =>
-    (await readPeriodBudgets(transaction, budgets)).map((each) => ({ ...each, budget: each.period })),
+  budgets: async (transaction) =>
+    (await readPeriodBudgets(transaction)).map((each) => ({ ...each, budget: each.period })),
   windows: readWindows,
   pauses: sql<Row>`
     select scope as endpoint,

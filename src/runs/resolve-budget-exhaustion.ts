@@ -25,7 +25,7 @@ const longestWaitMilliseconds = 3_600_000;
 
 /** Decides what a run does that has no credits for one more person: continue, end, or wait for a budget. */
 export async function resolveBudgetExhaustion(
-  { warehouse, budgets }: BudgetDependencies,
+  { warehouse }: BudgetDependencies,
   runId: string,
 ): Promise<BudgetResolution> {
   const { database } = warehouse;
@@ -34,7 +34,7 @@ export async function resolveBudgetExhaustion(
   if (status === 'paused' && pauseReason && needsResume(pauseReason))
     return { kind: 'wait', milliseconds: null, pauseReason };
   const perPerson = worstCaseCredits(askOf(options));
-  const rests = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
+  const rests = await readBudgetRests(database, await budgetsOf(database, runId));
   const empty = rests.filter(({ available }) => available < perPerson).map(({ budgetId }) => budgetId);
   if (empty.length === 0) return { kind: 'open' };
   const last = empty.find((budgetId) => policyOf(budgetId, options.onBudget) === 'finish');

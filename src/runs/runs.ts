@@ -1,5 +1,5 @@
 import { sql, type Selectable, type Transaction, type RawBuilder } from 'kysely';
-import { callPausePrefix, type StatusReason } from '../contract/pause-reasons.ts';
+import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Cancelled, Undone } from '../contract/run-facts.ts';
 import { isFinal, type RunStatus } from '../contract/run-statuses.ts';
@@ -169,8 +169,7 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
 
 /**
  * Sets the status of a run, if its state allows the event (`transitions`). A run without an approval does not become
- * `running`: it awaits the approval. A run that leaves a pause of a call sends one call at a time until one
- * is answered.
+ * `running`: it awaits the approval.
  *
  * @param decision.byPerson the operator resumes the run
  * @param decision.updateId the update of the workflow that sets the status; an update that took effect has no other
@@ -190,10 +189,6 @@ export async function setRunStatus(
   await sql`
     update runs set status = case when not ${allowed} then status
         when ${status} = 'running' and approved_at is null then 'awaiting_approval' else ${status} end,
-      probing_since = case
-        when pause_reason ->> 'type' ^@ ${callPausePrefix} then clock_timestamp()
-        else probing_since
-      end,
       pause_reason = case when ${allowed} then ${reason}::jsonb else pause_reason end,
       -- The first cancellation counts: a repeated command waits for it.
       cancelled_reason = case when ${status} = 'cancelling' and cancelled_at is null then ${pauseReason?.reason ?? null}

@@ -27,8 +27,8 @@ function shortOfCredits(meetings: readonly BudgetResolution[]): ScriptedActiviti
   const activities = new ScriptedActivities();
   activities.answer = (batch) =>
     batch === 1 || activities.meetings >= meetings.length
-      ? { kind: 'done', calls: 1 }
-      : { kind: 'over_budget', calls: 1, budget: 'day:2026-11-21' };
+      ? { kind: 'done' }
+      : { kind: 'over_budget', budget: 'day:2026-11-21' };
   activities.meeting = (number) => meetings[Math.min(number, meetings.length) - 1]!;
   return activities;
 }
@@ -109,7 +109,7 @@ describe('a run whose budget is empty', () => {
   it('a run leaves the remaining people over budget when the budget is empty', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch) =>
-      batch === 1 ? { kind: 'done', calls: 1 } : { kind: 'over_budget', calls: 1, budget: 'run:x' };
+      batch === 1 ? { kind: 'done' } : { kind: 'over_budget', budget: 'run:x' };
     await stage.play(activities, (handle) => handle.result());
     expect(activities.ending).toBe('over_budget');
     expect(activities.batches).toEqual([1]);
@@ -122,9 +122,7 @@ describe('a run whose late results release credits', () => {
   it('late results that release credits let a run ask for people who were over budget', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch, execution) =>
-      batch === 3 && execution < 5
-        ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
-        : { kind: 'done', calls: 1 };
+      batch === 3 && execution < 5 ? { kind: 'over_budget', budget: 'run:x' } : { kind: 'done' };
     activities.sync = (number) => ({ ...nothingAwaited, arrived: number });
     await stage.play(activities, (handle) => handle.result(), { lateResults, batchConcurrency: 1 });
     expect(activities.batches).toContain(3);
@@ -135,9 +133,7 @@ describe('a run whose late results release credits', () => {
     const activities = new ScriptedActivities();
     let hasCredits = false;
     activities.answer = (batch) =>
-      batch === 3 && !hasCredits
-        ? { kind: 'over_budget', calls: 1, budget: 'run:x' }
-        : { kind: 'done', calls: 1 };
+      batch === 3 && !hasCredits ? { kind: 'over_budget', budget: 'run:x' } : { kind: 'done' };
     activities.sync = () =>
       activities.batches.includes(3) ? nothingAwaited : { ...nothingAwaited, awaited: 1 };
     await stage.play(

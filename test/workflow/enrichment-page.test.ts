@@ -24,7 +24,6 @@ describe('a signal that comes while a batch is about to be told to wait for the 
     kind: 'wait',
     milliseconds: 3_600_000,
     reason: 'the window is full',
-    calls: 1,
   };
 
   it.each<[string, string, [string], RunStatus]>([
@@ -37,7 +36,7 @@ describe('a signal that comes while a batch is about to be told to wait for the 
       const answer = activities.answer;
       activities.answer = (batch, execution) =>
         execution > 1 && ['paused', 'cancelling'].includes(activities.statuses.at(-1) ?? '')
-          ? { kind: 'stopped', calls: 1, pauseReason }
+          ? { kind: 'stopped', pauseReason }
           : answer(batch, execution);
       await stage.play(
         activities,
@@ -64,7 +63,7 @@ describe('a page', () => {
     const activities = new ScriptedActivities();
     const reason = 'the rate window of 600/hour is full';
     activities.answer = (_, execution) =>
-      execution <= 2 ? { kind: 'wait', calls: 1, milliseconds: 1_000, reason } : { kind: 'done', calls: 1 };
+      execution <= 2 ? { kind: 'wait', milliseconds: 1_000, reason } : { kind: 'done' };
     let pageTimers = 0;
     await stage.play(activities, async (handle) => {
       const { run_id: runId } = (await handle.result()) as RunFacts;
@@ -77,9 +76,7 @@ describe('a page', () => {
   it('a run that waits for the next call asks at once when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (_, execution) =>
-      execution <= 1
-        ? { kind: 'wait', calls: 0, milliseconds: 3_600_000, reason: 'full' }
-        : { kind: 'done', calls: 1 };
+      execution <= 1 ? { kind: 'wait', milliseconds: 3_600_000, reason: 'full' } : { kind: 'done' };
     await stage.play(activities, async (handle) => {
       await untilWaitsFor(handle, 'next call');
       await handle.executeUpdate('resume');
@@ -91,9 +88,7 @@ describe('a page', () => {
     const activities = new ScriptedActivities();
     const reason = 'the rate window of 600/hour is full';
     activities.answer = (_, execution) =>
-      execution <= 1
-        ? { kind: 'wait', calls: 0, milliseconds: 3_600_000, reason }
-        : { kind: 'done', calls: 1 };
+      execution <= 1 ? { kind: 'wait', milliseconds: 3_600_000, reason } : { kind: 'done' };
     await stage.play(activities, async (handle) => {
       const waitsFor = async (): Promise<unknown> => {
         const { searchAttributes } = await handle.describe();
@@ -116,8 +111,8 @@ describe('a page', () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch, execution) =>
       batch === 2 && execution <= 3
-        ? { kind: 'wait', calls: 0, milliseconds: 1, reason: 'the window is full' }
-        : { kind: 'done', calls: 1 };
+        ? { kind: 'wait', milliseconds: 1, reason: 'the window is full' }
+        : { kind: 'done' };
     await stage.play(activities, (handle) => handle.result(), { batchConcurrency: 24 });
     expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
   });
@@ -129,8 +124,8 @@ describe('a page without credits', () => {
     const activities = new ScriptedActivities();
     activities.answer = (batch) =>
       batch < 100 || activities.meetings >= times
-        ? { kind: 'done', calls: 1 }
-        : { kind: 'over_budget', calls: 0, budget: 'day:2026-11-21' };
+        ? { kind: 'done' }
+        : { kind: 'over_budget', budget: 'day:2026-11-21' };
     activities.meeting = () => ({ kind: 'open' });
     return activities;
   }
@@ -143,21 +138,10 @@ describe('a page without credits', () => {
     });
     expect(activities.statuses).toEqual(['planning', 'running']);
   });
-
-  it('a run waits when its page finds no credits twice, as at a worker with a lower limit', async () => {
-    const activities = missesCredits(2);
-    await stage.play(activities, async (handle) => {
-      await expect.poll(() => timersOf(handle)).toBe(1);
-      await handle.signal('budgetChanged');
-      await handle.result();
-      expect(await timersOf(handle)).toBe(1);
-    });
-    expect(activities.statuses).toEqual(['planning', 'running']);
-  });
 });
 
 it('a page that waits until its history limit ends, and is opened again for the remaining people', async () => {
-  const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full', calls: 1 });
+  const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full' });
   await stage.play(activities, async (handle) => {
     await expect.poll(begun).toBe(true);
     const pageId = `${handle.workflowId}/page-1`;

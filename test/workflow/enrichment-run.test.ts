@@ -37,7 +37,7 @@ describe('a run', () => {
     const answered = gate();
     activities.answer = async () => {
       await waitWithHeartbeat(answered);
-      return { kind: 'done', calls: 1 };
+      return { kind: 'done' };
     };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
@@ -77,7 +77,7 @@ describe('a run', () => {
     const answered = gate();
     activities.answer = async () => {
       await waitWithHeartbeat(answered);
-      return { kind: 'done', calls: 1 };
+      return { kind: 'done' };
     };
     await stage.play(activities, async (handle) => {
       const approve: { args: [string] } = { args: [plan.planHash] };
@@ -122,7 +122,7 @@ describe('a run', () => {
   it('a run pauses when the service refuses the key, and asks for the rest when it is resumed', async () => {
     const activities = new ScriptedActivities();
     activities.answer = (_, execution) =>
-      execution === 2 ? { kind: 'stopped', calls: 1, pauseReason } : { kind: 'done', calls: 1 };
+      execution === 2 ? { kind: 'stopped', pauseReason } : { kind: 'done' };
     await stage.play(activities, async (handle) => {
       await untilStatus(handle, 'paused');
       expect(activities.batches.length).toBeLessThan(5);
@@ -158,9 +158,7 @@ describe('a run', () => {
     const held = gate();
     activities.answer = async () => {
       await held.opened;
-      return activities.statuses.at(-1) === 'paused'
-        ? { kind: 'stopped', calls: 1, pauseReason }
-        : { kind: 'done', calls: 1 };
+      return activities.statuses.at(-1) === 'paused' ? { kind: 'stopped', pauseReason } : { kind: 'done' };
     };
     await stage.play(activities, async (handle) => {
       await untilStatus(handle, 'running');
@@ -178,7 +176,7 @@ describe('a run', () => {
     const activities = new ScriptedActivities();
     activities.answer = async () => {
       await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
-      return { kind: 'stopped', calls: 1, pauseReason };
+      return { kind: 'stopped', pauseReason };
     };
     await stage.play(activities, async (handle) => {
       await untilStatus(handle, 'running');
@@ -196,7 +194,7 @@ describe('a run', () => {
     activities.answer = async () => {
       begun = true;
       await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
-      return { kind: 'stopped', calls: 1, pauseReason };
+      return { kind: 'stopped', pauseReason };
     };
     await stage.play(activities, async (handle) => {
       await expect.poll(() => begun).toBe(true);

@@ -96,7 +96,7 @@ describe('late results', () => {
       const held = gate();
       activities.answer = async (batch) => {
         if (batch === 3) await waitWithHeartbeat(held);
-        return { kind: 'done', calls: 1 };
+        return { kind: 'done' };
       };
       activities.sync = () => nothingAwaited;
       let executions = 0;
@@ -133,8 +133,8 @@ describe('late results', () => {
       activities.sync = () => ({ ...awaited(1_000), nextSyncAt: '2026-11-21T12:00:00.900Z' });
       activities.answer = (batch) =>
         isPaused && batch > 100 && activities.statuses.at(-1) === 'running' && activities.checks === 0
-          ? { kind: 'stopped', calls: 1, pauseReason }
-          : { kind: 'done', calls: 1 };
+          ? { kind: 'stopped', pauseReason }
+          : { kind: 'done' };
       await stage.play(
         activities,
         async (handle) => {

@@ -26,7 +26,7 @@ it('a pause before a continue-as-new holds after it', async () => {
   activities.answer = async (batch) => {
     if (batch > 100) isPageTwoAsked = true;
     if (batch === 3) await waitWithHeartbeat(held);
-    return { kind: 'done', calls: 1 };
+    return { kind: 'done' };
   };
   await stage.play(activities, async (handle) => {
     await expect.poll(() => activities.batches.length).toBe(2);
@@ -73,9 +73,9 @@ describe('an update of a paused run', () => {
     const activities = new ScriptedActivities();
     let isResumed = false;
     activities.answer = () => {
-      if (isResumed) return { kind: 'done', calls: 1 };
+      if (isResumed) return { kind: 'done' };
       isResumed = true;
-      return { kind: 'stopped', calls: 1, pauseReason: refused };
+      return { kind: 'stopped', pauseReason: refused };
     };
     return activities;
   }
@@ -283,7 +283,7 @@ describe('a decision of a person that only the tables have', () => {
     const activities = new ScriptedActivities();
     activities.answer = () => {
       activities.write('cancelling', wrongFile);
-      return { kind: 'stopped', calls: 0, pauseReason: wrongFile };
+      return { kind: 'stopped', pauseReason: wrongFile };
     };
     await stage.play(activities, (handle) => handle.result());
     expect(activities.ending).toBe('cancelled');

@@ -66,8 +66,7 @@ it('a pinned run ends with the build that it began with, while new runs begin wi
     next: 'set another key',
   };
   const old = await release('build-1');
-  old.answer = (_, execution) =>
-    execution === 2 ? { kind: 'stopped', calls: 1, pauseReason } : { kind: 'done', calls: 1 };
+  old.answer = (_, execution) => (execution === 2 ? { kind: 'stopped', pauseReason } : { kind: 'done' });
   const before = await start();
   await untilStatus(before, 'paused');
 

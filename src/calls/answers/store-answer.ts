@@ -1,15 +1,14 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { sql, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { worstCaseWithPhones, mostCrediblePerPerson } from '../../domain/money/credit-rules.ts';
 import { storedCredits, wholeCredits, type Credits } from '../../domain/money/decimal.ts';
 import { awaitedKinds, lateKindsOf, type AskedExtras } from '../../domain/late-results/delivery-kinds.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import {
   closeAttempt,
-  settledCredits,
   releaseClaims,
-  settle,
+  reopenDecided,
   type Awaited,
   type ClosedAttempt,
   type ClosingAnswer,
@@ -51,49 +50,55 @@ export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): P
   const { attemptId, answer } = record;
   // Before the transaction: compressing 600 KB takes some milliseconds.
   const body = await promisify(gzip)(answer.raw, { level: 1 });
-  await warehouse.database.transaction().execute((transaction) => writeAnswer(transaction, record, body));
+  const price = priceOfAnswer(answer, record.asked, record.people.length);
+  const closing = closingOf(answer, price, awaitedOf(record, answer, price));
+  const storing = storingOf(record, closing, body);
+  // Such an answer needs one statement, which holds the budgets, shared by all calls, for the shortest time.
+  const isUsual =
+    !answer.partial && price.isCredible && (price.consumed ?? 0n) <= wholeCredits(record.people.length);
+  const stored =
+    isUsual && (await closeAttempt(warehouse.database, attemptId, closing, storing, ['admitted']));
+  if (!stored)
+    await warehouse.database
+      .transaction()
+      .execute((transaction) => storeUnusual(transaction, record, { price, closing, storing }));
   keepAnswer(warehouse.database, attemptId, answer);
 }
 
-async function writeAnswer(
-  transaction: Transaction<Tables>,
-  record: AnswerRecord,
+/** Further parts of the statement that closes the attempt. */
+function storingOf(
+  { attemptId, asked, answer }: AnswerRecord,
+  { foundPeople: found, awaited }: ClosingAnswer,
   body: Buffer,
-): Promise<void> {
-  const { attemptId, asked, answer, people } = record;
-  const price = priceOfAnswer(answer, asked, people.length);
-  const closing = closingOf(answer, price, awaitedOf(record, answer, price));
-  const storing = sql`
+): RawBuilder<unknown> {
+  const stored = sql`select "attemptId" from closed`;
+  const kinds = lateKindsOf(asked);
+  const listed = answer.matches.flatMap((match) =>
+    match?.id ? [{ personId: displayForm(match.id), emails: [match.email] }] : [],
+  );
+  const expected = expectResults(stored, attemptId, listed, { found, kinds, awaited: awaited?.kinds ?? [] });
+  return sql`
     stored as (
       insert into raw_answers (attempt_id, body_gzip) select "attemptId", ${body} from closed
       on conflict do nothing
-    ), queued as (
-      ${queueAnswers(sql`select "attemptId" from closed`)}
-    )`;
-  const attempt = await closeAttempt(transaction, attemptId, closing, storing);
+    ), queued as (${queueAnswers(stored)})
+    ${kinds.length === 0 ? sql`` : sql`, expected as (${expected})`}`;
+}
+
+/** Stores the answer of a call that was not in flight any more, a partial answer, or one with another price. */
+async function storeUnusual(
+  transaction: Transaction<Tables>,
+  { attemptId, asked, answer }: AnswerRecord,
+  { price, closing, storing }: { price: AnswerPrice; closing: ClosingAnswer; storing: RawBuilder<unknown> },
+): Promise<void> {
+  const attempt =
+    (await closeAttempt(transaction, attemptId, closing, storing, ['admitted', 'unknown'])) ??
+    (await reopenDecided(transaction, attemptId, closing, storing));
   if (!attempt) return;
   // Of people whom the answer does not have, if the call was unknown: no decision about the call follows.
   if (answer.partial) await releaseClaims(transaction, attemptId);
-  const credits = settledCredits(attempt, closing.awaited, price.consumed);
-  if (credits) {
-    await settle(transaction, attempt.budgetIds, credits.released, credits.consumed);
-    await sql`
-      update attempts set credits_reserved = credits_reserved - ${credits.released}::numeric
-      where attempt_id = ${attemptId} and status = 'awaiting'
-    `.execute(transaction);
-  }
-  if (lateKindsOf(asked).length > 0) {
-    const listed = answer.matches.flatMap((match) =>
-      match?.id ? [{ personId: displayForm(match.id), emails: [match.email] }] : [],
-    );
-    await expectResults(transaction, attemptId, listed, {
-      found: price.found,
-      kinds: lateKindsOf(asked),
-      awaited: closing.awaited?.kinds ?? [],
-    });
-    await reopenDeliveries(transaction, attemptId);
-  }
-  // Last, because a pause locks the budgets and the run.
+  if (lateKindsOf(asked).length > 0) await reopenDeliveries(transaction, attemptId);
+  // Last, because a pause locks the run.
   await pauseIfOverbilled(transaction, attempt, price);
 }
 

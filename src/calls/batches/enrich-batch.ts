@@ -7,7 +7,7 @@ import {
   withoutFieldGroups,
   type AskedExtras,
 } from '../../domain/late-results/delivery-kinds.ts';
-import { longestWaitMilliseconds, waitOfWorkflow } from '../../domain/rates/waiting.ts';
+import { longestWaitMilliseconds } from '../../domain/rates/waiting.ts';
 import { halve } from '../../domain/runs/batching.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
 import { deregisterWaitingBatches, registerWaitingBatches } from '../../ledger/waiting-batches.ts';
@@ -63,7 +63,6 @@ class BatchInProgress {
   /** People whose own request was refused. They are rejected once the service accepts another person of the batch. */
   readonly #refused: { readonly rowNumber: number; readonly reason: string }[] = [];
   #isAccepted = false;
-  #calls = 0;
   /** Admission removes the registration of a batch that calls. */
   #isRegistered = true;
   #waitsSince = performance.now();
@@ -89,7 +88,7 @@ class BatchInProgress {
     if (this.#isRegistered)
       await deregisterWaitingBatches(database, run.runId, { first: batch, last: batch });
     await this.#rejectRefused();
-    return { kind: 'done', calls: this.#calls };
+    return { kind: 'done' };
   }
 
   /** Puts groups before those that wait for a call. */
@@ -111,10 +110,7 @@ class BatchInProgress {
     if (turn.kind === 'wait') return this.#wait(turn);
     if (!turn.result) return undefined;
     const { group, result, paused } = turn.result;
-    if ('people' in result) {
-      this.#calls += 1;
-      this.#isRegistered = false;
-    }
+    if ('people' in result) this.#isRegistered = false;
     const pausedByRate = result.kind === 'recorded' ? await this.#digest(result.attemptId) : undefined;
     if (result.kind !== 'wait') this.#waitsSince = performance.now();
     const ended = await this.#continue(group, result);
@@ -194,8 +190,8 @@ class BatchInProgress {
         return undefined;
       }
       case 'wait': {
-        const milliseconds = waitOfWorkflow(result, performance.now() - this.#waitsSince, patience);
-        if (milliseconds !== undefined) return this.#wait({ milliseconds, reason: result.reason });
+        // A timer of the workflow frees the activity for other batches.
+        if (performance.now() - this.#waitsSince + result.milliseconds > patience) return this.#wait(result);
         // Outside the queue, so that batches of higher priority can use the queue in the meantime.
         await sleep(Math.min(result.milliseconds, patience), undefined, { signal: this.#signal });
         this.#callNext(group);
@@ -204,7 +200,7 @@ class BatchInProgress {
       case 'over_budget':
         // All batches of the run: until it has credits again, and opens its page again, none of them needs a slot.
         await deregisterWaitingBatches(warehouse.database, run.runId);
-        return { kind: 'over_budget', budget: result.budget, calls: this.#calls };
+        return { kind: 'over_budget', budget: result.budget };
       case 'stopped':
         return this.#stop(result.pauseReason);
       case 'not_running':
@@ -246,7 +242,7 @@ class BatchInProgress {
   async #wait({ milliseconds: asked, reason }: Wait): Promise<BatchResult> {
     const milliseconds = Math.min(asked, longestWaitMilliseconds);
     await this.#register(milliseconds);
-    return { kind: 'wait', milliseconds, reason, calls: this.#calls };
+    return { kind: 'wait', milliseconds, reason };
   }
 
   /**
@@ -270,14 +266,14 @@ class BatchInProgress {
   /** @param pauseReason undefined: why the run is paused or has ended */
   async #stop(pauseReason?: StatusReason): Promise<BatchResult> {
     const { runId } = this.#open.run;
-    if (pauseReason) return { kind: 'stopped', calls: this.#calls, pauseReason };
+    if (pauseReason) return { kind: 'stopped', pauseReason };
     const { status, pauseReason: ofRun } = await getRun(this.#dependencies.warehouse, runId);
     const ofStatus = {
       type: `run.${status}`,
       reason: `the run is ${status}`,
       next: `enrich resume ${runId}`,
     };
-    return { kind: 'stopped', calls: this.#calls, pauseReason: ofRun ?? ofStatus };
+    return { kind: 'stopped', pauseReason: ofRun ?? ofStatus };
   }
 }
 
@@ -452,7 +448,6 @@ export function resultOf(
     });
   return {
     ...strongest,
-    calls: results.reduce((sum, { result }) => sum + result.calls, 0),
     left: results.flatMap(({ batch, result }) => (result.kind === 'done' ? [] : [batch])),
   };
 }

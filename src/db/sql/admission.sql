@@ -57,35 +57,13 @@ create function enrichment_internal.open_attempts(of_run text, calls jsonb, per_
   end
 $$;
 
--- Whether calls of a run may be sent together: no call has paused the run, or a call that was sent after the resume is
--- answered.
-create function enrichment_internal.is_probed(of_run text, since timestamptz) returns boolean language plpgsql as $$
-  begin
-    return since is null or exists (
-      select from enrichment.attempts where run_id = of_run and answered_at > since and admitted_at > since
-    );
-  end
-$$;
-
--- Calls of a worker that has died are in flight until their deadline.
-create function enrichment_internal.has_call_in_flight(of_run text, deadline_seconds float8) returns boolean
-  language plpgsql as $$
-  begin
-    return exists (
-      select from enrichment.attempts
-      where run_id = of_run and status = 'admitted'
-        and admitted_at > clock_timestamp() - make_interval(secs => deadline_seconds)
-    );
-  end
-$$;
-
 -- Admits calls of a run in one transaction: occupies a slot in every window, reserves the worst case in every budget,
 -- writes the attempt. Calls are {"attempt_id", "batch", "token_hash", "row_numbers"}. Returns a decision for each call,
 -- in their order; null if the suppression list has entries that the people were not compared with. Every statement
 -- reads what was committed before it, also while an earlier statement waited for a lock.
 create function enrichment_internal.admit_calls(of_run text, of_priority text, per_person numeric,
     deadline_seconds float8, calls jsonb, of_service text, of_scope text, limit_calls integer[],
-    limit_seconds integer[], own_limits jsonb, alarms_at integer[], suppressions_checked boolean)
+    limit_seconds integer[], alarms_at integer[], suppressions_checked boolean)
   returns jsonb language plpgsql
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
@@ -101,14 +79,10 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
     open_rows integer[];
     called_rows integer[];
     run_status text;
-    probing_since timestamptz;
     kept integer;
-    wait jsonb;
-    slots integer := 0;
-    place integer;
-    call_rows integer[];
+    free record;
+    asked record;
     fitting integer[] := '{}';
-    out_of_turn integer[];
     asked_people integer := 0;
     credits record;
     people integer;
@@ -118,7 +92,7 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
   begin
     -- Before any other lock: no transaction can add to the suppression list until the calls are admitted.
     if enrichment_internal.lock_suppressions() and not suppressions_checked then return null; end if;
-    budgets := enrichment_internal.open_budgets(of_run, own_limits);
+    budgets := enrichment_internal.open_budgets(of_run);
 
     -- A worker that has lost Temporal, but not the database, still runs an activity that Temporal has started again
     -- elsewhere. Only the first of the two activities may send the same people.
@@ -146,69 +120,36 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
         or exists (select from enrichment_internal.digest_queue q where q.kind = 'answer' and q.owner = a.attempt_id)
     );
 
+    perform enrichment_internal.lock_endpoint(of_scope);
     select count(*) into kept from enrichment_internal.batches_before(of_priority);
-    wait := enrichment_internal.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept);
-    if wait is null then
-      slots := enrichment_internal.slots_together(of_service, of_scope, limit_calls, limit_seconds, kept);
-    end if;
+    select * into free
+    from enrichment_internal.free_slots(of_service, of_scope, limit_calls, limit_seconds, kept);
     -- Read after waiting for the lock of the endpoint, so that a run that was paused or cancelled meanwhile sends no
     -- call.
-    select r.status, r.probing_since into run_status, probing_since from enrichment.runs r where run_id = of_run;
-    if not enrichment_internal.is_probed(of_run, probing_since) then
-      -- One call at a time, so that a cause that is still there costs one call.
-      slots := case
-        when enrichment_internal.has_call_in_flight(of_run, deadline_seconds) then 0
-        else least(1, slots)
-      end;
-      wait := coalesce(wait, jsonb_build_object('cause', 'resumed', 'milliseconds', 250));
-    end if;
+    select r.status into run_status from enrichment.runs r where run_id = of_run;
 
-    for place in
-      select c.place from jsonb_array_elements(calls) with ordinality as c (call, place)
-      order by (call ->> 'batch')::integer, c.place
+    for asked in
+      select place, row_numbers
+      from rows from (jsonb_to_recordset(calls) as (batch integer, row_numbers integer[])) with ordinality
+        as c (batch, row_numbers, place)
+      order by batch, place
     loop
-      call_rows := array(select value::integer from jsonb_array_elements_text(calls -> place - 1 -> 'row_numbers'));
-      if not call_rows <@ open_rows or call_rows && called_rows then
-        decisions[place] := jsonb_build_object('kind', 'taken');
+      if not asked.row_numbers <@ open_rows or asked.row_numbers && called_rows then
+        decisions[asked.place] := jsonb_build_object('kind', 'taken');
       elsif run_status is distinct from 'running' then
-        decisions[place] := jsonb_build_object('kind', 'not_running', 'status', coalesce(run_status, 'missing'));
-      elsif slots is null or cardinality(fitting) < slots then
-        fitting := fitting || place;
-        called_rows := called_rows || call_rows;
+        decisions[asked.place] := jsonb_build_object('kind', 'not_running', 'status', coalesce(run_status, 'missing'));
+      elsif free.slots is null or cardinality(fitting) < free.slots then
+        fitting := fitting || asked.place::integer;
+        called_rows := called_rows || asked.row_numbers;
+        asked_people := asked_people + cardinality(asked.row_numbers);
       end if;
     end loop;
 
     if cardinality(fitting) > 0 then
-      out_of_turn := enrichment_internal.batches_out_of_turn(of_run,
-        array(select (calls -> at - 1 ->> 'batch')::integer from unnest(fitting) as at), called_rows, per_person,
-        budgets, own_limits);
-      foreach place in array fitting loop
-        if (calls -> place - 1 ->> 'batch')::integer = any(out_of_turn) then
-          fitting := array_remove(fitting, place);
-          decisions[place] := jsonb_build_object('kind', 'wait', 'kept', kept,
-            'wait', '{"cause": "credits", "milliseconds": 200}'::jsonb);
-        else
-          asked_people := asked_people + jsonb_array_length(calls -> place - 1 -> 'row_numbers');
-        end if;
-      end loop;
-    end if;
-    if cardinality(fitting) > 0 then
-      select * into credits
-      from enrichment_internal.reserve_credits(budgets, own_limits, per_person, asked_people, alarms_at);
-      foreach place in array fitting loop
-        people := least(credits.people, jsonb_array_length(calls -> place - 1 -> 'row_numbers'));
-        exit when people = 0;
-        credits.people := credits.people - people;
-        admitted := admitted || ((calls -> place - 1) || jsonb_build_object('people', people));
-        decisions[place] := jsonb_build_object('kind', 'admitted', 'people', people, 'alarms',
-          case when place = fitting[1] then credits.alarms else '[]' end);
-      end loop;
-      perform enrichment_internal.occupy_slots(array(select value ->> 'attempt_id' from jsonb_array_elements(admitted)),
-        of_scope, deadline_seconds);
-      perform enrichment_internal.open_attempts(of_run, admitted, per_person, budgets);
+      select * into credits from enrichment_internal.reserve_credits(budgets, per_person, asked_people, alarms_at);
       if credits.short_budget is not null then
         over_budget := jsonb_build_object('kind', 'over_budget', 'budget', credits.short_budget,
-          'alarms', case when admitted = '[]' then credits.alarms else '[]' end,
+          'alarms', credits.alarms,
           -- A call may still release credits, also after its slot has ended, while its answer is recorded.
           'mayFreeCredits', exists (
             select from enrichment.attempts a
@@ -216,21 +157,32 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
               and a.admitted_at > clock_timestamp() - make_interval(secs => deadline_seconds)
           ));
       end if;
-    end if;
-
-    for place in 1..cardinality(decisions) loop
-      continue when decisions[place] is not null;
-      if place <> all(fitting) then
-        wait := coalesce(wait,
-          enrichment_internal.wait_for_slot(of_service, of_scope, limit_calls, limit_seconds, kept));
+      for i in 1..cardinality(fitting) loop
+        people := least(credits.people, jsonb_array_length(calls -> fitting[i] - 1 -> 'row_numbers'));
+        if people = 0 then
+          decisions[fitting[i]] := over_budget;
+        else
+          credits.people := credits.people - people;
+          admitted := admitted || ((calls -> fitting[i] - 1) || jsonb_build_object('people', people));
+          decisions[fitting[i]] := jsonb_build_object('kind', 'admitted', 'people', people, 'alarms', credits.alarms);
+        end if;
+        -- The first call tells the alarms.
+        credits.alarms := '[]';
+        over_budget := over_budget || '{"alarms": []}';
+      end loop;
+      perform enrichment_internal.occupy_slots(array(select value ->> 'attempt_id' from jsonb_array_elements(admitted)),
+        of_scope, deadline_seconds);
+      perform enrichment_internal.open_attempts(of_run, admitted, per_person, budgets);
+      if array_position(decisions, null) is not null then
+        select * into free
+        from enrichment_internal.free_slots(of_service, of_scope, limit_calls, limit_seconds, kept);
       end if;
-      decisions[place] := case
-        when place = any(fitting) or (wait is null and over_budget is not null) then over_budget
-        else jsonb_build_object('kind', 'wait', 'kept', kept,
-          -- No wait: a call has left the window since the slots were counted.
-          'wait', coalesce(wait, '{"cause": "freed", "milliseconds": 1}'))
-      end;
-    end loop;
-    return to_jsonb(decisions);
+    end if;
+    -- No wait: a call has left the window since the slots were counted.
+    return jsonb_agg(
+      coalesce(decision, case when free.wait is null then over_budget end, jsonb_build_object('kind', 'wait',
+        'wait', coalesce(free.wait, '{"cause": "freed", "milliseconds": 1}')))
+      order by place
+    ) from unnest(decisions) with ordinality as d (decision, place);
   end
 $$;

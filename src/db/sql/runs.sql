@@ -37,7 +37,6 @@ create table enrichment.runs (
   finished_at timestamptz,
   pilot jsonb,
   match_rate_since timestamptz,
-  probing_since timestamptz,
   applied_updates text[] not null default '{}',
   cancelled_at timestamptz,
   cancelled_reason text,
@@ -71,8 +70,6 @@ comment on column enrichment.runs.approved_at is
   'When spending was allowed; with --yes and by a schedule, when the run began; null: it was not';
 comment on column enrichment.runs.match_rate_since is
   'The quality gate of the match rate counts calls that were answered after this time';
-comment on column enrichment.runs.probing_since is
-  'One call at a time until a call that was sent after this time is answered; null: no call has paused the run';
 comment on column enrichment.runs.applied_updates is
   'Ids of the updates of the workflow that took effect: Temporal sends them again after a reset';
 comment on column enrichment.runs.cancelled_at is 'When a person cancelled the run; null: it was not cancelled';

@@ -77,7 +77,7 @@ async function summarise(
   const everything = byLeftOut.find(({ groups }) => groups.length === 0);
   const pilot = Math.min(options.pilot ?? 0, everything?.people ?? 0);
   const windows = await freeSlotsPerWindow(database, { service, scope: bulkMatchScope }, rateLimits);
-  const [short] = await readBudgetRests(database, await budgetsOf(database, runId, budgets), budgets);
+  const [short] = await readBudgetRests(database, await budgetsOf(database, runId), budgets);
   return {
     ...counts,
     ...price,

@@ -5,7 +5,6 @@ import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
 import { needsResume, type PauseReason, type StatusReason } from '../../contract/pause-reasons.ts';
 import { isFreeMail } from '../../domain/identity/values/email-address.ts';
 import { describeRate, matchRate, type Matches } from '../../domain/runs/match-rate.ts';
-import { chooseSample } from '../../domain/runs/sample.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { pauseCalls } from '../../ledger/pause-calls.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -34,9 +33,9 @@ export async function positionPilot(
     where run_id = ${runId} and outcome is null and email is not null
   `.execute(transaction);
   const freeMail = domains.rows.map((row) => row.domain).filter((domain) => isFreeMail(domain));
-  await sql`
-    create temporary table plan_strata on commit drop as
-    select row_number, stratum, row_number() over (partition by stratum order by row_number)::int as place from (
+  // Evenly spread over the rows of one kind after another, and within a kind over the order of the file.
+  const chosen = await sql`
+    with alike as (
       select row_number, concat_ws(' + ', case when person_id is not null then 'id' end,
         case when email is null then null when split_part(email, '@', 2) = any(${freeMail}::text[])
           then 'free-mail address'
@@ -44,28 +43,21 @@ export async function positionPilot(
         case when hashed_email is not null then 'hashed address' end, case when profile_url is not null
           then 'profile' end,
         case when coalesce(name, first_name, last_name) is not null then 'name' end,
-        case when coalesce(domain, organization_name) is not null then 'company' end) as stratum
+        case when coalesce(domain, organization_name) is not null then 'company' end) as kind
       from run_rows where run_id = ${runId} and outcome is null and row_number in (
         select row_number from plan_asked where left_out = '{}')
-    ) alike
-  `.execute(transaction);
-  const strata = await sql<{ name: string; size: number }>`
-    select stratum as name, count(*)::int as size from plan_strata group by stratum order by stratum
-  `.execute(transaction);
-  const chosen = [...chooseSample(strata.rows, people)].flatMap(([stratum, places]) =>
-    places.map((place) => ({ stratum, place })),
-  );
-  await sql`
+    ), ordered as (
+      select row_number, row_number() over (order by kind, row_number) as rank,
+        least(${people}::integer, count(*) over ()) / (count(*) over ())::numeric as share
+      from alike
+    )
     insert into run_people (run_id, position, row_number, found_before)
     select ${runId}, row_number() over (order by row_number) - 1, row_number, found_before
-    from (
-      select s.row_number from plan_strata s
-      join unnest(${chosen.map((each) => each.stratum)}::text[], ${chosen.map((each) => each.place)}::int[])
-        as c (stratum, place) using (stratum, place)
-    ) chosen
+    from ordered
     join plan_asked using (row_number)
+    where round(rank * share) > round((rank - 1) * share)
   `.execute(transaction);
-  return pagesOf(chosen.length) * peoplePerPage;
+  return pagesOf(Number(chosen.numAffectedRows)) * peoplePerPage;
 }
 
 export function pagesOf(people: number): number {

@@ -19,9 +19,9 @@ export function holding(first?: BatchResult): {
   let begun = false;
   activities.answer = async (batch) => {
     begun = true;
-    if (batch !== 1) return { kind: 'done', calls: 1 };
+    if (batch !== 1) return { kind: 'done' };
     await waitWithHeartbeat(held);
-    const result = first ?? { kind: 'done', calls: 1 };
+    const result = first ?? { kind: 'done' };
     first = undefined;
     return result;
   };

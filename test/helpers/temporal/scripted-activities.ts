@@ -49,7 +49,6 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   /** Result of the nth execution of a batch; default: `done`. */
   answer: (batch: number, execution: number) => BatchResult | Promise<BatchResult> = () => ({
     kind: 'done',
-    calls: 1,
   });
   #executions = 0;
 

@@ -58,16 +58,9 @@ export function callsByHand(warehouse: TestWarehouse) {
 
   async function admitAgain(runId: string): Promise<AdmittedCall> {
     const people = await readOpenPeople(warehouse.database, runId, 1);
-    const budgets = {};
-    await budgetsOf(warehouse.database, runId, budgets);
-    const admission = await admit(
-      warehouse.database,
-      {
-        runId,
-        rowNumbers: people.map((person) => person.rowNumber),
-      },
-      { budgets },
-    );
+    await budgetsOf(warehouse.database, runId);
+    const rowNumbers = people.map((person) => person.rowNumber);
+    const admission = await admit(warehouse.database, { runId, rowNumbers });
     if (admission.kind !== 'admitted') throw new Error(`not admitted: ${admission.kind}`);
     return { runId, attemptId: admission.attemptId, people };
   }

@@ -102,7 +102,7 @@ export async function runningRun(warehouse: TestWarehouse, limit: string | null 
     insert into run_rows (run_id, row_number, contact_id, raw, keys)
     select ${run.runId}, n, 'contact-' || n, '[]', '{}' from generate_series(1, 4000) n`;
   await setRunStatus(warehouse, run.runId, 'running', undefined);
-  await budgetsOf(warehouse.database, run.runId, {});
+  await budgetsOf(warehouse.database, run.runId);
   await warehouse.database
     .updateTable('budgets')
     .set({ credits_limit: limit })

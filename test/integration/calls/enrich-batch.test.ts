@@ -229,7 +229,7 @@ it.each([
       const [open] = await openBatches(dependencies, runId, [1]);
       return enrichBatch(dependencies, open!, new AbortController().signal);
     };
-    expect(await enrich()).toMatchObject({ kind: 'stopped', calls: 1, pauseReason: { type } });
+    expect(await enrich()).toMatchObject({ kind: 'stopped', pauseReason: { type } });
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused', pauseReason: { type } });
     expect(await outcomesOf(warehouse, runId)).toEqual(['enriched', null]);
     const keys = [`email:${left}`];

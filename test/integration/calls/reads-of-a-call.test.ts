@@ -64,7 +64,7 @@ async function readsOfCalls(runId: string, first: number, last: number): Promise
     const { attemptId } = await answerBatch(warehouse, { runId, batch }, (people) =>
       people.map(({ rowNumber }) => personOf(rowNumber - 1)),
     );
-    await endCall(warehouse.database, { service: 'test', scope: bulkMatchScope }, attemptId, true);
+    await endCall(warehouse.database, { service: 'test', scope: bulkMatchScope }, attemptId, 'accepted');
   }
   const after = await rowsReadByTable(warehouse);
   return Object.fromEntries(

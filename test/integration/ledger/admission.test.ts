@@ -5,7 +5,7 @@ import { endCall } from '../../../src/ledger/rate-windows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { bulkCalls, emptyWindows, nextCalls, requestFor } from '../../helpers/warehouse/admit.ts';
-import { putOnList, outcomesOf, planPeople, runningRun } from '../../helpers/warehouse/rows.ts';
+import { putOnList, outcomesOf, runningRun } from '../../helpers/warehouse/rows.ts';
 import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile({ connections: 20, connectMilliseconds: 60_000 });
@@ -85,41 +85,14 @@ describe('calls of one process that ask together', () => {
     expect(Number((await budgetOf(runId)).reserved)).toBe(25);
   });
 
-  it('credits that cannot pay for everybody go to the people of a page in their order', async () => {
-    const runId = await runningRun(warehouse, '23');
-    await planPeople(warehouse, runId, 100);
-    const asks = (batch: number) => ({ ...requestFor(runId, 10 * batch - 9), batch });
-    const [fifth] = await askTogether([asks(5)]);
-    expect(fifth).toMatchObject({ kind: 'wait', reason: expect.stringContaining('people before these') });
-    const admissions = await askTogether([asks(1), asks(3), asks(2), asks(5)]);
-    expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'admitted', 'wait']);
-    expect(admissions[1]).toMatchObject({ rowNumbers: [21, 22, 23] });
-    expect(kindsOf(await askTogether([asks(5)]))).toEqual(['over_budget']);
-  });
-
   it('a call whose answer is being recorded may still free credits, though its slot has ended', async () => {
     const runId = await runningRun(warehouse, '10');
     const [first] = await askTogether([requestFor(runId, 1)]);
     const { attemptId } = first as Extract<Admission, { kind: 'admitted' }>;
-    await endCall(warehouse.database, bulkCalls, attemptId, true);
+    await endCall(warehouse.database, bulkCalls, attemptId, 'accepted');
     expect(await askTogether([requestFor(runId, 11)])).toMatchObject([
       { kind: 'over_budget', mayFreeCredits: true },
     ]);
-  });
-
-  it('calls that find a slot freed during their admission ask again, and the admitted calls are sent', async () => {
-    const runId = await runningRun(warehouse);
-    const requests = [1, 11, 21, 31].map((from) => requestFor(runId, from));
-    // Counts one slot fewer than are free afterwards, as when a call leaves the window in between.
-    const count = "select pg_get_functiondef('slots_together'::regproc) as definition";
-    const { definition } = (await warehouse.pool.query<{ definition: string }>(count)).rows[0]!;
-    const header = definition.slice(0, definition.indexOf('LANGUAGE'));
-    await warehouse.pool.query(`${header} language sql as 'select 1'`);
-    const admissions = await askTogether(requests, [{ calls: 3, seconds: 60 }]);
-    await warehouse.pool.query(definition);
-    expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'wait', 'wait']);
-    expect(admissions[2]).toMatchObject({ milliseconds: 1 });
-    expect(await transactionsOf(runId)).toBe(2);
   });
 
   it('calls that ask together for the same people are admitted once', async () => {

@@ -20,7 +20,6 @@ import { runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile({ connections: 10 });
 
-const noLimits: BudgetLimits = {};
 const tenADay: BudgetLimits = { day: wholeCredits(10) };
 const note = { by: 'mira', reason: 'trade fair' };
 
@@ -29,11 +28,11 @@ beforeEach(() =>
 );
 
 /** Reserves for people at a credit each; tells for how many. */
-async function spend(people: number, limits: BudgetLimits = noLimits): Promise<number> {
-  const budgetIds = await budgetsOf(warehouse.database, undefined, limits);
+async function spend(people: number, alarmsAt?: readonly number[]): Promise<number> {
+  const budgetIds = await budgetsOf(warehouse.database, undefined);
   const { people: affordable } = await warehouse.database
     .transaction()
-    .execute((transaction) => reserve(transaction, budgetIds, limits, wholeCredits(1), people));
+    .execute((transaction) => reserve(transaction, budgetIds, wholeCredits(1), people, alarmsAt));
   return affordable;
 }
 
@@ -44,22 +43,12 @@ function setDay(limit: Parameters<typeof setBudget>[2], ownDefault?: Credits) {
 }
 
 describe('workers with different limits', () => {
-  const fifty: BudgetLimits = { day: wholeCredits(50) };
-
-  it('the limit of the worker that started last counts on the next day, whichever worker calls first', async () => {
-    await recordWorkerBudgets(warehouse.database, fifty);
+  it('the limit of the worker that started last counts on the next day', async () => {
+    await recordWorkerBudgets(warehouse.database, { day: wholeCredits(50) });
     await recordWorkerBudgets(warehouse.database, tenADay);
-    const day = (await readPeriodBudgets(warehouse.database, fifty)).find(({ period }) => period === 'day');
+    const day = (await readPeriodBudgets(warehouse.database)).find(({ period }) => period === 'day');
     expect(day?.limit).toBe('10');
-    expect(await spend(100, fifty)).toBe(10);
-    expect(await spend(100, noLimits)).toBe(0);
-  });
-
-  it('a worker with a lower limit obeys its own limit when a worker with a higher limit starts', async () => {
-    await recordWorkerBudgets(warehouse.database, tenADay);
-    await recordWorkerBudgets(warehouse.database, fifty);
-    expect(await spend(100, tenADay)).toBe(10);
-    expect(await spend(100, fifty)).toBe(40);
+    expect(await spend(100)).toBe(10);
   });
 
   it('a limit set by command replaces the limit of the worker that started last', async () => {
@@ -74,18 +63,19 @@ describe('workers with different limits', () => {
 
 describe('a limit that is set by command', () => {
   it('a limit set by command raises the day of workers with lower settings, without a restart', async () => {
-    expect(await spend(15, tenADay)).toBe(10);
+    await applyBudgetLimits(warehouse.database, tenADay);
+    expect(await spend(15)).toBe(10);
     await setDay(wholeCredits(30));
-    expect(await spend(100, tenADay)).toBe(20);
+    expect(await spend(100)).toBe(20);
   });
 
   it('a limit set by command returns by "default" to a lower setting as the used credits', async () => {
     await setDay(wholeCredits(30));
     await spend(8);
     expect(await setDay('default', wholeCredits(5))).toMatchObject({ before: '30', after: '8' });
-    expect(await spend(1, tenADay)).toBe(0);
+    expect(await spend(1)).toBe(0);
     await applyBudgetLimits(warehouse.database, tenADay);
-    expect(await spend(100, tenADay)).toBe(2);
+    expect(await spend(100)).toBe(2);
   });
 
   it('a limit set by command is refused below settled and reserved credits, and names a possible limit', async () => {
@@ -125,14 +115,15 @@ describe('a setting below what is settled and reserved', () => {
     await spend(8);
     await applyBudgetLimits(warehouse.database, fiveADay);
     expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '8', reserved: '8' });
-    expect([await spend(1, fiveADay), await spend(1)]).toEqual([0, 0]);
+    expect(await spend(1)).toBe(0);
   });
 
   it('a setting below the used credits is reached when credits are released, and holds from then on', async () => {
     await spend(8);
     await applyBudgetLimits(warehouse.database, fiveADay);
     await warehouse.query`update budgets set reserved = reserved - 6`;
-    expect(await spend(10, fiveADay)).toBe(3);
+    await applyBudgetLimits(warehouse.database, fiveADay);
+    expect(await spend(10)).toBe(3);
     await applyBudgetLimits(warehouse.database, fiveADay);
     expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '5' });
     expect(await spend(1)).toBe(0);
@@ -167,7 +158,9 @@ it('the history of budgets records who changed what from what to what, and why',
 });
 
 describe('an alarm', () => {
-  const alarmed: BudgetLimits = { ...tenADay, alarmsAt: [50, 80, 100] };
+  const alarmed = [50, 80, 100];
+
+  beforeEach(() => applyBudgetLimits(warehouse.database, tenADay));
 
   async function percents(): Promise<number[]> {
     const rows = await warehouse.query<{ percent: number }>`
@@ -193,10 +186,10 @@ describe('an alarm', () => {
   });
 
   it('a budget alarm of 100 % is raised if the limit holds people back', async () => {
-    const budgetIds = await budgetsOf(warehouse.database, undefined, alarmed);
+    const budgetIds = await budgetsOf(warehouse.database, undefined);
     await warehouse.database
       .transaction()
-      .execute((transaction) => reserve(transaction, budgetIds, alarmed, wholeCredits(9), 2));
+      .execute((transaction) => reserve(transaction, budgetIds, wholeCredits(9), 2, alarmed));
     expect(await percents()).toEqual([100]);
   });
 

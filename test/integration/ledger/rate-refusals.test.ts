@@ -5,6 +5,7 @@ import {
   acquireSlot,
   bulkMatchScope,
   endCall,
+  endFailedCall,
   pauseScope,
 } from '../../../src/ledger/rate-windows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -51,7 +52,7 @@ it('a refusal for the rate keeps its pause when a call admitted before its recor
   });
   expect(admitted).toEqual({ kind: 'acquired' });
   await pausing;
-  await endCall(warehouse.database, bulkCalls, 'slipped in', true);
+  await endCall(warehouse.database, bulkCalls, 'slipped in', 'accepted');
   const next = await ask(runId);
   expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
 });
@@ -62,7 +63,7 @@ it('simultaneous refusals for the rate pause once', async () => {
   for (const call of calls) {
     if (call.kind !== 'admitted') throw new Error(call.kind);
     expect(await pauseScope(warehouse.database, bulkMatchScope, call.attemptId, undefined)).toBe(2);
-    await endCall(warehouse.database, bulkCalls, call.attemptId, false);
+    await endCall(warehouse.database, bulkCalls, call.attemptId, 'refused');
   }
 });
 
@@ -82,7 +83,7 @@ it('a refusal for the rate is followed by one probing call', async () => {
   const admitted = admissions.filter((admission) => admission.kind === 'admitted');
   expect(admitted).toHaveLength(1);
 
-  await endCall(warehouse.database, bulkCalls, admitted[0]!.attemptId, true);
+  await endCall(warehouse.database, bulkCalls, admitted[0]!.attemptId, 'accepted');
   const afterwards = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
   expect(afterwards.filter((admission) => admission.kind === 'admitted')).toHaveLength(10);
 });
@@ -93,6 +94,24 @@ it('a probing call whose answer is lost is followed by the next probing call at 
   await abandonCall(warehouse.database, await begin(runId), 60);
   expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
 });
+
+it('a call that failed is followed by one call at a time, until the service accepts one', async () => {
+  const runId = await runningRun(warehouse);
+  const before = await begin(runId);
+  await endFailedCall(warehouse.database, bulkCalls, await begin(runId), failed, 60);
+  await endCall(warehouse.database, bulkCalls, before, 'accepted');
+  const probe = await begin(runId);
+  expect(await ask(runId)).toMatchObject({
+    kind: 'wait',
+    reason: 'one call probes whether the service accepts calls again',
+  });
+  await endFailedCall(warehouse.database, bulkCalls, probe, failed, 60);
+  await endCall(warehouse.database, bulkCalls, await begin(runId), 'accepted');
+  await begin(runId);
+  await begin(runId);
+});
+
+const failed = { type: 'unauthorized', disposition: 'pause', httpStatus: 401, rateLimits: [] };
 
 /** A refusal whose pause is over. */
 async function refuseAndResume(): Promise<void> {

@@ -25,7 +25,7 @@ async function statistics(window: ReportedWindow): Promise<void> {
 }
 
 function end(attemptId: string, ...rateLimits: ReportedWindow[]): Promise<void> {
-  return endCall(warehouse.database, bulkCalls, attemptId, true, { rateLimits });
+  return endCall(warehouse.database, bulkCalls, attemptId, 'accepted', { rateLimits });
 }
 
 async function free(rateLimits: RateLimit[] = []): Promise<number> {
@@ -47,7 +47,7 @@ it('a rate report counts only for calls to its service', async () => {
   expect((await freeSlots(warehouse.database, elsewhere, [])).slots).toBe(Number.POSITIVE_INFINITY);
   expect(await ask(runId)).toMatchObject({ kind: 'wait' });
   const admitted = await ask(runId, { service: elsewhere.service });
-  await endCall(warehouse.database, elsewhere, (admitted as { attemptId: string }).attemptId, true, {
+  await endCall(warehouse.database, elsewhere, (admitted as { attemptId: string }).attemptId, 'accepted', {
     rateLimits: [hour(70)],
   });
   expect([await free(), (await freeSlots(warehouse.database, elsewhere, [])).slots]).toEqual([0, 70]);
@@ -82,7 +82,7 @@ it('one call an hour asks whether a used-up window of a day has ended', async ()
   await anHourLater();
   const asked = await askTenTimes();
   expect(asked).toHaveLength(1);
-  await endCall(warehouse.database, bulkCalls, asked[0]!, false, { rateLimits: [day(0)] });
+  await endCall(warehouse.database, bulkCalls, asked[0]!, 'refused', { rateLimits: [day(0)] });
   expect(await askTenTimes()).toEqual([]);
 
   await anHourLater();
@@ -118,7 +118,7 @@ it('a rate report grows when a later call is counted in a new window', async () 
 it('a rate report holds until the end that a refusal names', async () => {
   const runId = await runningRun(warehouse);
   const refused = await begin(runId);
-  await endCall(warehouse.database, bulkCalls, refused, false, {
+  await endCall(warehouse.database, bulkCalls, refused, 'refused', {
     rateLimits: [hour(0)],
     retryAfterSeconds: 30,
   });

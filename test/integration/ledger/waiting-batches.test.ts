@@ -88,20 +88,13 @@ describe('for batches of a night that wait at another worker', () => {
     expect(nightly.map(({ kind }) => kind)).toEqual(Array(3).fill('admitted'));
   });
 
-  it('a backfill waits until a slot beside those of nightly batches is free, and says so', async () => {
-    for (const batch of [1, 2, 3, 4]) await ask(backfill, 'backfill', batch);
-    // Free again in 10, 20, 30 and 40 s.
-    await warehouse.query`
-      update rate_calls set counted_until = clock_timestamp() - interval '60 seconds' + n * interval '10 seconds'
-      from (select call_id, row_number() over (order by started_at) as n from rate_calls) as numbered
-      where numbered.call_id = rate_calls.call_id`;
-    await waiting(1, 2);
-    const asked = await ask(backfill, 'backfill', 5);
-    expect(asked).toMatchObject({
+  it('a backfill waits for a minute while nightly batches wait for the free slots, and says so', async () => {
+    await waiting(1, 2, 3, 4);
+    expect(await ask(backfill, 'backfill', 5)).toMatchObject({
       kind: 'wait',
-      reason: 'the rate window of 4/minute has no slot beside the 2 reserved for runs of higher priority',
+      milliseconds: 60_000,
+      reason: 'the calls that are left in a rate window are reserved for runs of higher priority',
     });
-    expect(asked.kind === 'wait' && Math.round(asked.milliseconds / 1_000)).toBe(30);
   });
 
   it('a backfill leaves slots by the calls that the service reports as left', async () => {
@@ -116,7 +109,7 @@ describe('for batches of a night that wait at another worker', () => {
     await waiting(1, 2);
     expect(await ask(backfill, 'backfill', 1, [])).toMatchObject({
       kind: 'wait',
-      reason: 'the last calls in the service’s window of 1h are reserved for runs of higher priority',
+      reason: 'the calls that are left in a rate window are reserved for runs of higher priority',
     });
     expect(await ask(night, 'nightly', 1, [])).toMatchObject({ kind: 'admitted' });
   });
@@ -169,7 +162,7 @@ describe('a batch', () => {
 
   it('no batch of a run without credits is registered as waiting, also none that has not begun', async () => {
     await planPeople(warehouse, night, 30);
-    await budgetsOf(warehouse.database, night, {});
+    await budgetsOf(warehouse.database, night);
     await warehouse.pool.query('update budgets set credits_limit = 0 where budget_id = $1', [`run:${night}`]);
     await waiting(2, 3);
     const free = { slots: 4, wait: undefined };
@@ -199,16 +192,16 @@ describe('a batch', () => {
       close: () => Promise.resolve(),
     } as unknown as CallQueue;
     const answer = vi.fn<() => Promise<Partial<BulkAnswer>>>();
-    expect(await enrich(night, 1, undefined, answer, queue)).toEqual({ kind: 'done', calls: 0 });
+    expect(await enrich(night, 1, undefined, answer, queue)).toEqual({ kind: 'done' });
     expect(answer).not.toHaveBeenCalled();
     expect(await isWaitedFor()).toEqual([]);
   });
 
-  it('a batch of a preempted backfill tries again after minutes, not at each free slot', async () => {
+  it('a batch of a preempted backfill tries again after a minute, not at each free slot', async () => {
     await planPeople(warehouse, backfill, 10);
     await waiting(1, 2, 3, 4);
     const free = { slots: 4, wait: undefined };
-    expect(await enrich(backfill, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 300_000 });
+    expect(await enrich(backfill, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 60_000 });
   });
 });
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { observeCalls } from '../../../src/worker.ts';
 import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds, ServiceFailure } from '../../../src/service/failures/failure.ts';
+import { applyBudgetLimits } from '../../../src/ledger/credit-ledger.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
@@ -50,9 +51,8 @@ it('the metrics show budgets, open calls, rate windows, the inbox, runs and fail
   });
   await warehouse.query`
       insert into notifications (event, facts) values ('failed', '{"schedule": "nightly"}')`;
-  const fixture = await openMetricsFixture(databaseUrl, {
-    limits: { rateLimits, budgets: { day: parseCredits('40') } },
-  });
+  await applyBudgetLimits(warehouse.database, { day: parseCredits('40') });
+  const fixture = await openMetricsFixture(databaseUrl, { limits: { rateLimits } });
   const scrape = await fixture.scrape();
   await fixture.close();
 

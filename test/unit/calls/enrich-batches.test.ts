@@ -2,23 +2,21 @@ import { expect, it } from 'vitest';
 import { resultOf } from '../../../src/calls/batches/enrich-batch.ts';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 
-const done: BatchResult = { kind: 'done', calls: 1 };
+const done: BatchResult = { kind: 'done' };
 const wait = (milliseconds: number): BatchResult => ({
   kind: 'wait',
-  calls: 0,
   milliseconds,
   reason: 'the window is full',
 });
 const stopped: BatchResult = {
   kind: 'stopped',
-  calls: 1,
   pauseReason: { type: 'service.unauthorized', reason: 'the key is refused', next: 'enrich resume RUN' },
 };
 
 it.each<[string, BatchResult[], object]>([
-  ['is done if all are done', [done, done], { kind: 'done', calls: 2, left: [] }],
-  ['waits for the shortest wait', [wait(9_000), done, wait(500)], { ...wait(500), calls: 1, left: [1, 3] }],
-  ['stops if one stops', [wait(1), stopped, done], { ...stopped, calls: 2, left: [1, 2] }],
+  ['is done if all are done', [done, done], { kind: 'done', left: [] }],
+  ['waits for the shortest wait', [wait(9_000), done, wait(500)], { ...wait(500), left: [1, 3] }],
+  ['stops if one stops', [wait(1), stopped, done], { ...stopped, left: [1, 2] }],
 ])('the result of several batches %s', (_, results, expected) => {
   expect(resultOf(results.map((result, index) => ({ batch: index + 1, result })))).toEqual(expected);
 });

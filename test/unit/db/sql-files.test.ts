@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { peoplePerCall, peoplePerPage } from '../../../src/contract/batch-sizes.ts';
 import { runPriorities } from '../../../src/contract/run-priorities.ts';
 import { oneOf } from '../../../src/db/expressions.ts';
 import { allStatuses, planKeyPrefix, unfinishedText } from '../../../src/db/run-states.ts';
@@ -77,12 +76,6 @@ it.each<[file: string, what: string, text: string]>([
     'names of budgets',
     `(values ${periodNames.map((name) => `('${name}', '"${name}:"${budgetPeriods[name].format}')`).join(', ')})`,
   ],
-  [
-    'budgets.sql',
-    'people of a page',
-    `(last_batch - 1) * ${peoplePerCall} / ${peoplePerPage} * ${peoplePerPage};`,
-  ],
-  ['budgets.sql', 'settings of kept plans', keptPlans.join(' ')],
   ['admission.sql', 'settings of kept plans', keptPlans.join(' ')],
   ['admission.sql', 'priorities', `array_position(array[${oneOf(runPriorities)}], of_priority)`],
   ['notifications.sql', 'events', `check (event in (${oneOf(notifiedEvents)}))`],

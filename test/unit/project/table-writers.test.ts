@@ -42,7 +42,6 @@ const owners: Readonly<Record<string, string>> = {
   run_people: 'runs',
   run_rows: 'runs',
   runs: 'runs',
-  settlements: 'ledger',
   suppressed_keys: 'suppression',
   suppression_entries: 'suppression',
   waiting_batches: 'ledger',
@@ -57,7 +56,6 @@ const removers: readonly string[] = ['privacy', 'suppression'];
 const exceptions: Readonly<Record<string, string>> = {
   'calls writes claims': 'the claims of a person whom the service refuses end with the outcome',
   'calls writes run_rows': 'a person whom the service refuses is rejected together with the lookup',
-  'calls writes attempts': 'storing an answer lowers what an awaiting call reserves',
   'ingest writes run_rows': 'COPY stages the rows of an export',
   'ingest writes runs': 'each chunk of rows and the number of staged rows commit together',
   'late-results writes attempts': 'the times of polls are columns of the attempt',
