@@ -146,7 +146,6 @@ it('a batch at a worker of another service sends nothing, and pauses its run', a
   const reason = expect.stringContaining('this run belongs to the service') as string;
   expect(await enrichBatch(dependencies, open!, new AbortController().signal)).toMatchObject({
     kind: 'stopped',
-    calls: 0,
     pauseReason: { reason },
   });
   expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused' });
