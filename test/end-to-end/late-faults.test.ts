@@ -158,7 +158,7 @@ it('during an outage of Temporal deliveries are accepted, and the run continues 
 describe('what is secret', () => {
   /** People of whom no part is a word that would be written for another reason. */
   function canaries(): { file: string; texts: string[] } {
-    const people = Array.from({ length: 20 }, (_, number) => [
+    const people = Array.from({ length: 40 }, (_, number) => [
       `Quirinalda${number}q`,
       `Zwetschgenbaum${number}z`,
       `q.zwetsch${number}@canarywerk${number}.example`,
@@ -177,12 +177,12 @@ describe('what is secret', () => {
     system.sandbox.faults.set({
       rules: [
         { containing: 'Zwetschgenbaum7z', status: 422 },
-        { path: '/people/bulk_match', from: 2, to: 2, answer: 'html' },
+        { path: '/people/bulk_match', from: 3, to: 3, answer: 'html' },
       ],
       deliveries: [{ share: 0.3, body: 'cut' }],
     });
     const ports = [await freePort(), await freePort()];
-    const loud = { LOG_LEVEL: 'trace', LATE_RESULTS_POLL_AFTER: '1s', LATE_RESULTS_DEADLINE: '5s' };
+    const loud = { LOG_LEVEL: 'trace', LATE_RESULTS_POLL_AFTER: '2s', LATE_RESULTS_DEADLINE: '8s' };
     const [receiver, worker] = ['receiver', 'worker'].map((name, index) =>
       begin([name], { ...loud, METRICS_LISTEN: `127.0.0.1:${ports[index]}` }),
     );

@@ -13,7 +13,7 @@ const system = await TestSystem.ofFile({ latency: 50, rateLimits: `${limit.calls
 
 it('two workers, one killed and replaced in a window, hold one rate limit and continue to use it', async () => {
   const file = join(system.directory, 'contacts.csv');
-  writeFileSync(file, [...sampleExport({ people: 600, seed: 5 })].join(''));
+  writeFileSync(file, [...sampleExport({ people: 900, seed: 5 })].join(''));
   const shared = {
     RATE_LIMITS: `${limit.calls}/${limit.seconds}s`,
     ENRICH_HEARTBEAT_SECONDS: '3',

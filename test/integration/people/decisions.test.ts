@@ -113,7 +113,7 @@ it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'
 );
 
 describe('a confirmed person', () => {
-  it('is the person of a contact that has only a shared mailbox, until the decision is withdrawn', async () => {
+  it('a confirmed person is the person of a contact that has only a shared mailbox, until the decision is withdrawn', async () => {
     const { lena, shared, id } = company();
     expect(await play(id('a'), shared, [lena])).toMatchObject({ outcome: 'identity_mismatch' });
     expect(await decide('confirmed', id('a'), lena)).toMatchObject({
@@ -130,7 +130,7 @@ describe('a confirmed person', () => {
     expect(await operationsOf(id('a'))).toEqual(['upsert', 'delete']);
   });
 
-  it('is the person of a contact whose name contradicts, until the record gets another name', async () => {
+  it('a confirmed person is the person of a contact whose name contradicts, until the record gets another name', async () => {
     const { lena, otherName, id } = company();
     await play(id('a'), otherName, [lena]);
     expect(await personOf(id('a'))).toBeNull();
@@ -141,7 +141,7 @@ describe('a confirmed person', () => {
     expect(await personOf(id('a'))).toBeNull();
   });
 
-  it('stays the person of the contact when a later call finds another', async () => {
+  it('a confirmed person stays the person of the contact when a later call finds another', async () => {
     const { lena, other, byAddress, shared, id } = company();
     await play(id('a'), shared, [lena]);
     await play(id('b'), byAddress, [lena]);
@@ -153,7 +153,7 @@ describe('a confirmed person', () => {
 });
 
 describe('a rejected person', () => {
-  it('is not given to the contact by later calls', async () => {
+  it('a rejected person is not given to the contact by later calls', async () => {
     const { lena, byAddress, id } = company();
     await play(id('a'), byAddress, [lena]);
     await decide('rejected', id('a'), lena);
@@ -163,7 +163,7 @@ describe('a rejected person', () => {
   });
 
   it.each(['staging', 'rows'] as const)(
-    'comes back by a withdrawal after retention has removed the cells of its row: %s',
+    'a rejected person comes back by a withdrawal after retention has removed the cells of its row: %s',
     async (retained) => {
       const { lena, byAddress, id } = company();
       await play(id('a'), byAddress, [lena]);
@@ -185,7 +185,7 @@ describe('the erasure of a person', () => {
     return rows.map(({ verdict }) => verdict);
   };
 
-  it('removes the confirmed contact with its decisions', async () => {
+  it('the erasure of a person removes the confirmed contact with its decisions', async () => {
     const { lena, shared, id } = company();
     await play(id('a'), shared, [lena]);
     await decide('confirmed', id('a'), lena);
@@ -197,7 +197,7 @@ describe('the erasure of a person', () => {
 });
 
 describe('a plan', () => {
-  it('leaves out a contact whose confirmed person was asked for', async () => {
+  it('a plan leaves out a contact whose confirmed person was asked for', async () => {
     const { lena, byAddress, shared, id } = company();
     await play(id('b'), byAddress, [lena]);
     await play(id('a'), shared, []);
@@ -216,7 +216,7 @@ describe('a plan', () => {
     await end(open);
   });
 
-  it('asks for a confirmed person by id', async () => {
+  it('a plan asks for a confirmed person by id', async () => {
     const { lena, shared, id } = company();
     await play(id('a'), shared, [lena]);
     await decide('confirmed', id('a'), lena);
