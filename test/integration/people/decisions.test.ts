@@ -113,7 +113,7 @@ it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'
 );
 
 describe('a confirmed person', () => {
-  it('a confirmed person is the person of a contact that has only a shared mailbox, until the decision is withdrawn', async () => {
+  it('a confirmed person stays with a contact that has only a shared mailbox, until a withdrawal', async () => {
     const { lena, shared, id } = company();
     expect(await play(id('a'), shared, [lena])).toMatchObject({ outcome: 'identity_mismatch' });
     expect(await decide('confirmed', id('a'), lena)).toMatchObject({
@@ -130,7 +130,7 @@ describe('a confirmed person', () => {
     expect(await operationsOf(id('a'))).toEqual(['upsert', 'delete']);
   });
 
-  it('a confirmed person is the person of a contact whose name contradicts, until the record gets another name', async () => {
+  it('a confirmed person stays with a contact whose name contradicts, until it gets another name', async () => {
     const { lena, otherName, id } = company();
     await play(id('a'), otherName, [lena]);
     expect(await personOf(id('a'))).toBeNull();
