@@ -4,24 +4,11 @@ import type { Tables } from '../db/schema.ts';
 import { UsageProblem } from '../domain/problem.ts';
 
 /**
- * The sources that have contacts with data, by name.
+ * Refuses a source of which no run has read an export.
  *
- * @param runId only of contacts that have their person from this run
+ * @throws Problem `source.unknown` that names the sources of the warehouse
  */
-export async function contactSources(database: Kysely<Tables>, runId?: string): Promise<readonly string[]> {
-  const rows = await database
-    .selectFrom('contact_matches')
-    .where('valid_to', 'is', null)
-    .select('source')
-    .distinct()
-    .$if(runId !== undefined, (query) => query.where('run_id', '=', runId!))
-    .orderBy('source')
-    .execute();
-  return rows.map(({ source }) => source);
-}
-
-/** The sources of which a run has read an export, by name. */
-export async function readSources(database: Kysely<Tables>): Promise<readonly string[]> {
+export async function requireSource(database: Kysely<Tables>, source: string): Promise<void> {
   const rows = await database
     .selectFrom('runs')
     .select('source')
@@ -29,16 +16,7 @@ export async function readSources(database: Kysely<Tables>): Promise<readonly st
     .where('source', 'is not', null)
     .orderBy('source')
     .execute();
-  return rows.flatMap(({ source }) => source ?? []);
-}
-
-/**
- * Refuses a source of which no run has read an export.
- *
- * @throws Problem `source.unknown` that names the sources of the warehouse
- */
-export async function requireSource(database: Kysely<Tables>, source: string): Promise<void> {
-  const known = await readSources(database);
+  const known = rows.flatMap((row) => row.source ?? []);
   if (known.includes(source)) return;
   throw new UsageProblem('source.unknown', `the warehouse has no source "${source}"`, {
     where: '--source',

@@ -1,4 +1,3 @@
-import type { Warehouse } from '../../db/database.ts';
 import { deliveryStatuses } from '../../domain/late-results/delivery-kinds.ts';
 import { storedCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
@@ -132,7 +131,9 @@ async function decide(
   isRelease = false,
 ): Promise<void> {
   await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-    const attempts = await attemptsOf(warehouse, named);
+    // Before the first decision, each once: a mistyped name decides about no call.
+    const found = await Promise.all(named.map((name) => getAttempt(warehouse, name)));
+    const attempts = [...new Map(found.map((attempt) => [attempt.attempt_id, attempt])).values()];
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
     for (const attempt of attempts) refuseLessThanStated(attempt, creditsFor(attempt), isRelease);
     tell(listTable(attempts, attemptColumns));
@@ -148,12 +149,6 @@ async function decide(
     const text = listTable(after, ['attempt_id', 'status', 'people', 'credits_settled']);
     printFacts(options.json, { decided: isDecided, attempts: after }, text);
   });
-}
-
-/** Reads all calls before the first decision, each once: a mistyped name decides about no call. */
-async function attemptsOf(warehouse: Warehouse, names: readonly string[]): Promise<AttemptFacts[]> {
-  const attempts = await Promise.all(names.map((name) => getAttempt(warehouse, name)));
-  return [...new Map(attempts.map((attempt) => [attempt.attempt_id, attempt])).values()];
 }
 
 /** A call whose answer or deliveries state a cost was billed. @throws UsageProblem `attempt.billed` */

@@ -4,8 +4,6 @@ import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { exportForCrm } from '../../export/crm-import/export-for-crm.ts';
 import type { ImportManifest } from '../../export/crm-import/import-manifest.ts';
-import { contactSources, readSources } from '../../people/contact-sources.ts';
-import type { RunRecord } from '../../runs/runs.ts';
 import { describeFields, print, printJson, tell } from '../terminal/output.ts';
 
 export interface CrmImportFlags {
@@ -21,9 +19,8 @@ export interface CrmImportFlags {
 export async function writeCrmImport(
   warehouse: Warehouse,
   flags: CrmImportFlags,
-  run: Pick<RunRecord, 'runId' | 'source'> | undefined,
+  runId: string | undefined,
 ): Promise<void> {
-  const runId = run?.runId;
   const importer = importerOf(flags.for);
   const folder = flags.output;
   // Without this check, s3://… would create a local folder called `s3:`.
@@ -34,8 +31,7 @@ export async function writeCrmImport(
     });
   }
   const { source, since } = flags;
-  if (source === undefined) await requireContacts(warehouse, importer, run);
-  else requireOwnSource(importer, source);
+  if (source !== undefined) requireOwnSource(importer, source);
   const policies = flags.policy === undefined ? defaultPolicies : readPolicyPairs(flags.policy);
   const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
@@ -56,30 +52,6 @@ export function requireOwnSource(importer: ImporterName, source: string): void {
     `contacts of ${source} have no record ids of ${importers[importer].title}`,
     { where: '--source', next: `write --for ${owner}, or leave --source out` },
   );
-}
-
-/**
- * Refuses a CRM of which no run has read an export, or of which the run has no contacts, before a folder is replaced. A
- * run can also have contacts of other sources than its own: those of people whom it asked for.
- *
- * @throws Problem `source.unknown`
- */
-async function requireContacts(
-  { database }: Warehouse,
-  importer: ImporterName,
-  run: Pick<RunRecord, 'runId' | 'source'> | undefined,
-): Promise<void> {
-  const { title, source: own } = importers[importer];
-  if (run?.source === own || run?.source === null) return;
-  const sources = run ? await contactSources(database, run.runId) : await readSources(database);
-  if (sources.includes(own)) return;
-  const [what, where] = run ? ['the run has', `--run ${run.runId}`] : ['there are', '--for'];
-  throw new UsageProblem('source.unknown', `${what} no contacts of ${title} (source "${own}")`, {
-    where,
-    next:
-      `enrich an export of ${title} first; or name a source whose contact ids are record ids of ${title}: ` +
-      `--source ${sources.join(' or ') || 'NAME'}`,
-  });
 }
 
 function ownerOf(source: string): ImporterName | undefined {
@@ -104,7 +76,8 @@ function describe({ parts, decisions, ...manifest }: ImportManifest, folder: str
       job_changes_in: manifest.job_changes?.file ?? null,
     }),
   );
-  tell(parts.length === 0 ? 'nothing to import' : manifest.instruction);
+  const source = `source "${manifest.source}"; --source NAME takes another`;
+  tell(parts.length === 0 ? `nothing to import: ${source}` : manifest.instruction);
   if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
   if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);
 }

@@ -77,9 +77,9 @@ Examples:
             next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --policy out`,
           });
         if (options.source !== undefined) await requireSource(warehouse.database, options.source);
-        const run = options.run === undefined ? undefined : await getRun(warehouse, options.run);
-        const runId = run?.runId;
-        if (options.for !== undefined) await writeCrmImport(warehouse, { ...options, for: options.for }, run);
+        const runId = options.run === undefined ? undefined : (await getRun(warehouse, options.run)).runId;
+        if (options.for !== undefined)
+          await writeCrmImport(warehouse, { ...options, for: options.for }, runId);
         else await writeTable(warehouse, options, runId, config.exportAccess.s3);
         if (await hasContactsOf(warehouse, sandbox, { source: options.source, runId }))
           tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');

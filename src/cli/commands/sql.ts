@@ -30,12 +30,6 @@ Examples:
         const isJson = options.json === true;
         const { fields, rows, rowCount, command } = await read(session, options.command, isJson);
         const names = fields.map(({ name }) => name);
-        const twice = names.find((name, at) => names.indexOf(name) < at);
-        if (isJson && twice !== undefined)
-          throw new UsageProblem('sql.refused', `two columns are named "${twice}"; JSON has a name once`, {
-            where: '--command',
-            next: 'give each column a name of its own: … as NAME',
-          });
         if (isJson)
           return printJson(rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]]))));
         if (options.csv === true) return writeBytes([Buffer.from([names, ...rows].map(csvLine).join(''))]);
@@ -77,17 +71,11 @@ async function read(
   const client = await warehouse.pool.connect();
   try {
     await client.query('begin isolation level repeatable read, read only; select');
-    const answer = await client.query<(string | null)[]>({
+    return await client.query<(string | null)[]>({
       text,
       name: 'statement',
       rowMode: 'array',
       types: { getTypeParser: (type: number) => (parses ? parserFor(type) : String) },
-    });
-    // pg has no command where there was no statement, such as in a comment.
-    if ((answer.command as string | null) !== null) return answer;
-    throw new UsageProblem('sql.refused', 'there is no statement', {
-      where: '--command',
-      next: "write a statement, such as 'select * from run_costs'",
     });
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;

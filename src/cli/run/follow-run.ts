@@ -128,7 +128,17 @@ async function followRun(
     });
     if (lost?.type === 'run.workflow-failing')
       throw new Problem(lost.type, lost.reason, { where: runId, next: lost.next });
-    return lost && pauseWithoutWorkflow(session, runId, lost.reason);
+    // The workflow was terminated, failed or lost before it could set the run's status.
+    if (!lost || statusesThatEndTheWait.includes((await getRun(session.warehouse, runId)).status))
+      return undefined;
+    const pause: PauseReason = {
+      type: 'workflow.ended',
+      reason: lost.reason,
+      next: `enrich resume ${runId}`,
+    };
+    await setRunStatus(session.warehouse, runId, 'paused', pause);
+    // A run that the operator cancels stays so: `enrich cancel` ends it without its workflow.
+    return (await getRun(session.warehouse, runId)).status;
   };
   try {
     for (let poll = 1; ; poll += 1) {
@@ -187,16 +197,6 @@ async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise
   if (!session.stack.temporal.embedded) return;
   const { waiting } = await readLateResultsStatus(session.warehouse, handle.workflowId);
   if (waiting > 0) await handle.signal(deliveryReceivedSignalName).catch(() => {});
-}
-
-/** Marks a run as paused whose workflow was terminated, failed or lost before it could set the run's status. */
-async function pauseWithoutWorkflow(session: Session, runId: string, reason: string): Promise<RunStatus> {
-  const { status } = await getRun(session.warehouse, runId);
-  if (statusesThatEndTheWait.includes(status)) return status;
-  const next = `enrich resume ${runId}`;
-  await setRunStatus(session.warehouse, runId, 'paused', { type: 'workflow.ended', reason, next });
-  // A run that the operator cancels stays so: `enrich cancel` ends it without its workflow.
-  return (await getRun(session.warehouse, runId)).status;
 }
 
 /**

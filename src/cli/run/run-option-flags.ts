@@ -21,20 +21,13 @@ import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { describingColumn } from '../../ingest/columns/chosen-column.ts';
 import { Option, readYamlFile, wholeNumber, withoutPerson, type Command } from '../terminal/command.ts';
 
-/** Headings of `--help` above the flags of a run. */
-const flagHeadings = {
-  often: 'Options:',
-  export: 'Export:',
-  data: 'Data to ask for:',
-  credits: 'Credits and quality gates:',
-} as const;
-
 /** The values of a flag on the command line: none without the flag, several for a repeated flag. */
 type Texts = readonly string[];
 
 interface OptionFlag<Value> {
   readonly flag: string;
-  readonly group: keyof typeof flagHeadings;
+  /** Heading of `--help` above this flag and those after it. */
+  readonly heading?: string;
   readonly description: string;
   readonly choices?: readonly string[];
   readonly repeatable?: boolean;
@@ -55,14 +48,13 @@ interface OptionFlag<Value> {
 const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
   maxCredits: {
     flag: '--max-credits <n>',
-    group: 'often',
+    heading: 'Options:',
     description:
       'maximum credits per run; 0 makes no call and fills contacts of known people (MAX_CREDITS_PER_RUN)',
     read: (number) => creditsOf('--max-credits', number, 'write a number such as 500 or 12.5'),
   },
   reveal: {
     flag: '--reveal <what>',
-    group: 'often',
     description: 'fields to ask for beside profiles: phone, email (personal addresses), or phone,email',
     repeatable: true,
     read: (_, fields) => extrasOf('reveal', fields),
@@ -71,20 +63,18 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   source: {
     flag: '--source <name>',
-    group: 'often',
     description: 'name of the CRM in the warehouse (default: recognised from the header)',
     read: checkedSource,
   },
   mapping: {
     flag: '--mapping <file>',
-    group: 'often',
     description: 'JSON or YAML file that assigns columns',
     read: readMapping,
     show: (mapping) => JSON.stringify(mapping),
   },
   only: {
     flag: '--only <choice>',
-    group: 'export',
+    heading: 'Export:',
     description: 'rows to ask for: COLUMN=VALUE or "COLUMN in VALUE,VALUE"; repeatable',
     repeatable: true,
     read: (_, choices) => parseRowFilters(withoutPeople(choices)),
@@ -93,7 +83,6 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   orderBy: {
     flag: '--order-by <column>',
-    group: 'export',
     description:
       'column that orders the people to ask for: lowest value first, or with COLUMN desc highest value first',
     read: parseRowOrder,
@@ -101,7 +90,6 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   expectations: {
     flag: '--expect <rules>',
-    group: 'export',
     description:
       'rules for the export; if it breaks one, the run pauses before it spends: none, usual, or rules such as ' +
       'rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no (default: none; usual in a schedule)',
@@ -109,7 +97,7 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   freshness: {
     flag: '--freshness <durations>',
-    group: 'data',
+    heading: 'Data to ask for:',
     description:
       'time until a person is asked for again, such as 90d or enriched=90d,phone=180d,not_found=30d (FRESHNESS)',
     read: (durations) => parseFreshness(durations, '--freshness'),
@@ -117,7 +105,6 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   waterfall: {
     flag: '--waterfall <what>',
-    group: 'data',
     description: 'fields to ask further vendors for: phone, email, or phone,email',
     repeatable: true,
     read: (_, fields) => extrasOf('waterfall', fields),
@@ -126,40 +113,35 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   lateDeadlineSeconds: {
     flag: '--late-deadline <duration>',
-    group: 'data',
     description: 'time to wait for phones and waterfall results (LATE_RESULTS_DEADLINE, default 24h)',
     read: (duration) => parseDuration(duration, '--late-deadline'),
     show: formatDuration,
   },
   maxCreditsPerPerson: {
     flag: '--max-credits-per-person <n>',
-    group: 'credits',
+    heading: 'Credits and quality gates:',
     description: 'maximum credits per person; required with --waterfall',
     read: ceilingOf,
   },
   pilot: {
     flag: '--pilot <n>',
-    group: 'credits',
     description: 'people to ask for first, a sample of all kinds of rows; the run then shows their results',
     parse: wholeNumber(1, 100_000),
     read: Number,
   },
   minMatchRate: {
     flag: '--min-match-rate <share>',
-    group: 'credits',
     description: 'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
     read: minMatchRateOf,
     show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
   },
   maxCostPerEmail: {
     flag: '--max-cost-per-email <n>',
-    group: 'credits',
     description: 'credits per email above which the run pauses after its pilot',
     read: (credits) => creditsOf('--max-cost-per-email', credits, 'write a number such as 3 or 1.5'),
   },
   onBudget: {
     flag: '--on-budget <what>',
-    group: 'credits',
     description:
       'what the run does when a budget is exhausted: finish, with the remaining rows over budget, or pause until ' +
       'the budget is raised or its next period begins (default: finish for --max-credits and in schedules; pause ' +
@@ -169,7 +151,6 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   },
   onUnknown: {
     flag: '--on-unknown <what>',
-    group: 'credits',
     description:
       'what happens to the people of a call whose answer is lost: hold until you decide, or retry once at the price ' +
       'of both calls (default: hold)',
@@ -204,19 +185,26 @@ export function withCommandFlags(command: Command): Command {
       'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
     )
     .option('--json', 'one JSON object on the last line of standard output; progress on standard error');
-  for (const name of inHelpOrder) command.addOption(commanderOption(name));
-  return command
-    .optionsGroup(flagHeadings.export)
+  return withOptions(command, inHelpOrder)
+    .optionsGroup('Export:')
     .option('--query <sql>', 'SELECT on the warehouse instead of a file')
     .option('--encoding <name>', 'encoding of the file, such as windows-1252 (default: UTF-8)')
     .addOption(new Option('--short-rows <how>', 'rows that lack their last cells: fill').choices(['fill']))
-    .optionsGroup(flagHeadings.credits)
+    .optionsGroup('Credits and quality gates:')
     .option('--plan <hash>', 'hash of the only plan that may run (enrich plan prints it)');
 }
 
 /** Adds the flags of the options that a schedule passes to its runs. */
 export function withScheduleFlags(command: Command): Command {
-  for (const name of optionsOfSchedules) command.addOption(commanderOption(name));
+  return withOptions(command, optionsOfSchedules);
+}
+
+function withOptions(command: Command, names: readonly (keyof FlagOptions)[]): Command {
+  for (const name of names) {
+    const { heading } = optionFlags[name];
+    if (heading !== undefined) command.optionsGroup(heading);
+    command.addOption(commanderOption(name));
+  }
   return command;
 }
 
@@ -224,8 +212,8 @@ export function withScheduleFlags(command: Command): Command {
 const collect = (text: string, before: Texts | undefined): Texts => [...(before ?? []), text];
 
 function commanderOption(name: keyof FlagOptions): Option {
-  const { flag, group, description, choices, repeatable, parse } = optionFlags[name];
-  const option = new Option(flag, description).helpGroup(flagHeadings[group]);
+  const { flag, description, choices, repeatable, parse } = optionFlags[name];
+  const option = new Option(flag, description);
   if (choices) option.choices(choices);
   if (parse) option.argParser(parse);
   if (repeatable) option.argParser(collect);
@@ -374,13 +362,10 @@ function refuseContradictions({
   maxCostPerEmail,
 }: Partial<FlagOptions>): void {
   const flag = '--max-credits-per-person';
-  const hasWaterfall = waterfall !== undefined && waterfall.length > 0;
-  if (hasWaterfall && ceiling === null) {
+  if (waterfall !== undefined && waterfall.length > 0 && ceiling === null) {
     const what = 'a waterfall has no fixed price, and the run has no maximum per person';
     throw invalid(flag, what, `add ${flag}, such as 20, or remove --waterfall`, 'credits.no-ceiling');
   }
-  if (!hasWaterfall && typeof ceiling === 'string')
-    throw invalid(flag, 'only a waterfall needs it', 'remove it, or add --waterfall', 'credits.no-ceiling');
   if (typeof maxCostPerEmail === 'string' && pilot === null)
     throw invalid('--max-cost-per-email', 'this limit applies only to a pilot', 'add --pilot N, such as 200');
 }

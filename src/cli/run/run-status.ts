@@ -87,10 +87,17 @@ async function presentReason(session: Session, facts: RunFacts): Promise<Reason 
   const isServer = session.config.temporalAddress !== undefined;
   const { reason, next = '', isTemporalAway } = (await findLostWorker(session)) ?? {};
   if (isTemporalAway) return isBudgetPause ? undefined : { reason_type: null, reason: reason!, next };
-  if (reason !== undefined)
-    return isBudgetPause
-      ? { ...facts, next: `${facts.next ?? ''}, then enrich resume ${runId}: no worker is running` }
-      : withoutWorker(session, runId, isServer ? next : `enrich resume ${runId}`);
+  if (reason !== undefined && isBudgetPause)
+    return { ...facts, next: `${facts.next ?? ''}, then enrich resume ${runId}: no worker is running` };
+  if (reason !== undefined) {
+    const { inFlight } = await readRunMoney(session.warehouse, runId);
+    const lostCalls = `; ${counted(inFlight, 'call')} had no recorded answer, and the credits stay reserved`;
+    return {
+      reason_type: 'run.no-worker',
+      reason: `no worker carries out the run, and no call is sent until it continues${inFlight > 0 ? lostCalls : ''}`,
+      next: isServer ? next : `enrich resume ${runId}`,
+    };
+  }
   // A scheduled run gets its workflow only after the run before.
   if (!isServer || status === 'ingesting') return undefined;
   const lost = await findLostWorkflow(session, runId);
@@ -98,17 +105,6 @@ async function presentReason(session: Session, facts: RunFacts): Promise<Reason 
   if (!lost || (await getRun(session.warehouse, runId)).status !== status) return undefined;
   const again = status === 'cancelling' ? `enrich cancel ${runId}` : lost.next;
   return { reason_type: lost.type, reason: lost.reason, next: again };
-}
-
-async function withoutWorker({ warehouse }: Session, runId: string, next: string): Promise<Reason> {
-  const { inFlight } = await readRunMoney(warehouse, runId);
-  const lostCalls =
-    inFlight === 0
-      ? ''
-      : `; ${counted(inFlight, 'call')} had no recorded answer: the credits stay reserved, and become unknown when ` +
-        'the run continues';
-  const reason = `no worker carries out the run, and no call is sent until it continues${lostCalls}`;
-  return { reason_type: 'run.no-worker', reason, next };
 }
 
 interface LostWorkflow extends Omit<PauseReason, 'type'> {

@@ -3,12 +3,10 @@ import { cancellation, needsResume, pauseByPerson, type Why } from '../../contra
 import { taskPriorities } from '../../contract/run-priorities.ts';
 import { isInProgress, statusText } from '../../contract/run-statuses.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
-import type { Warehouse } from '../../db/database.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { describeStart, startAttributes } from '../../domain/runs/run-options.ts';
 import { approveRun } from '../../runs/approve-run.ts';
 import { endAbandonedRun } from '../../runs/finish-run.ts';
-import { firstOpenPage } from '../../runs/pages.ts';
 import { runInputOf, getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
 import { testHeartbeat } from '../../telemetry/kill-point.ts';
@@ -129,7 +127,7 @@ export async function pauseRun(session: Session, run: RunRecord, why: Why): Prom
   const { runId, status } = run;
   const { warehouse, stack, config } = session;
   const mayCall = isInProgress(status) || status === 'paused';
-  if (!mayCall || !(await hasPeopleLeft(warehouse, run)))
+  if (!mayCall)
     throw new UsageProblem(
       'run.not-steerable',
       `the run is ${statusText(status)}: only a run that is about to make calls can be paused`,
@@ -150,11 +148,6 @@ export async function pauseRun(session: Session, run: RunRecord, why: Why): Prom
   // No later command might record the calls of a killed one: the worker of this command makes them unknown.
   if (stack.temporal.embedded)
     await untilCallsAreRecorded(session, runId, config.service.callTimeoutSeconds * 1_000);
-}
-
-/** Whether a run can still make calls. */
-async function hasPeopleLeft(warehouse: Warehouse, { runId, planHash }: RunRecord): Promise<boolean> {
-  return planHash === null || (await firstOpenPage(warehouse, runId)) !== undefined;
 }
 
 /**
