@@ -1,9 +1,13 @@
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
-import { importerNames } from '../../domain/crm/crm.ts';
+import { importerNames, importers, type ImporterName } from '../../domain/crm/crm.ts';
+import { defaultPolicies, readPolicyPairs } from '../../domain/crm/field-policy.ts';
+import type { Warehouse } from '../../db/database.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { sandbox } from '../../domain/runs/run-options.ts';
 import { counted } from '../../domain/text/format.ts';
+import { exportForCrm } from '../../export/crm-import/export-for-crm.ts';
+import type { ImportManifest } from '../../export/crm-import/import-manifest.ts';
 import { countSuppressed } from '../../export/contact-choice.ts';
 import {
   exportFormatNames,
@@ -19,12 +23,17 @@ import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
 import { hasContactsOf, requireSource } from '../../people/contact-sources.ts';
 import { getRun } from '../../runs/runs.ts';
-import { onWarehouse, type Session } from '../session/session.ts';
+import { onWarehouse } from '../session/session.ts';
 import { Command, Option, wholeNumber } from '../terminal/command.ts';
-import { printJson, tell, writeBytes } from '../terminal/output.ts';
-import { writeCrmImport, type CrmImportFlags } from './crm-import.ts';
+import { describeFields, print, printJson, tell, writeBytes } from '../terminal/output.ts';
 
-interface ExportFlags extends Partial<CrmImportFlags> {
+interface ExportFlags {
+  readonly for?: string;
+  readonly output?: string;
+  readonly source?: string;
+  readonly since?: string;
+  readonly policy?: string;
+  readonly json?: boolean;
   readonly run?: string;
   readonly table: ExportedTableName;
   readonly select?: string;
@@ -78,8 +87,7 @@ Examples:
           });
         if (options.source !== undefined) await requireSource(warehouse.database, options.source);
         const runId = options.run === undefined ? undefined : (await getRun(warehouse, options.run)).runId;
-        if (options.for !== undefined)
-          await writeCrmImport(warehouse, { ...options, for: options.for }, runId);
+        if (options.for !== undefined) await writeCrmImport(warehouse, options, runId);
         else await writeTable(warehouse, options, runId, config.exportAccess.s3);
         if (await hasContactsOf(warehouse, sandbox, { source: options.source, runId }))
           tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');
@@ -88,7 +96,7 @@ Examples:
 }
 
 async function writeTable(
-  warehouse: Session['warehouse'],
+  warehouse: Warehouse,
   options: ExportFlags,
   runId: string | undefined,
   s3: S3Settings,
@@ -131,6 +139,82 @@ function formatOf(output: string | undefined): ExportFormatName {
   throw new UsageProblem('setting.invalid', `enrich export writes no ${ending} files`, {
     where: `--output ${output}`,
     next: 'name a file that ends in .csv, .jsonl or .parquet, or give a --format; to compress: enrich export | gzip',
+  });
+}
+
+/** `enrich export --for`: writes a folder of import files and says what is in it. */
+async function writeCrmImport(
+  warehouse: Warehouse,
+  flags: ExportFlags,
+  runId: string | undefined,
+): Promise<void> {
+  const importer = importerOf(flags.for!);
+  const folder = flags.output;
+  // Without this check, s3://… would create a local folder called `s3:`.
+  if (folder === undefined || /^s3:/i.test(folder)) {
+    throw new UsageProblem('setting.invalid', 'import files are written into a folder of this machine', {
+      where: '--output',
+      next: `name a new folder, such as --output ${importer}-import`,
+    });
+  }
+  const { source, since } = flags;
+  if (source !== undefined) requireOwnSource(importer, source);
+  const policies = flags.policy === undefined ? defaultPolicies : readPolicyPairs(flags.policy);
+  const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
+  if (flags.json === true) return printJson<'import-manifest'>(manifest);
+  describe(manifest, folder);
+}
+
+/**
+ * Refuses contacts of another CRM: their record ids would be missing in this CRM, or be those of other records.
+ * A source that is no CRM's own name may hold contacts of this CRM.
+ *
+ * @throws Problem `setting.invalid`
+ */
+export function requireOwnSource(importer: ImporterName, source: string): void {
+  const owner = ownerOf(source);
+  if (owner === undefined || owner === importer) return;
+  throw new UsageProblem(
+    'setting.invalid',
+    `contacts of ${source} have no record ids of ${importers[importer].title}`,
+    { where: '--source', next: `write --for ${owner}, or leave --source out` },
+  );
+}
+
+function ownerOf(source: string): ImporterName | undefined {
+  return importerNames.find((name) => importers[name].source === source);
+}
+
+function describe({ parts, decisions, ...manifest }: ImportManifest, folder: string): void {
+  print(
+    describeFields({
+      contacts: manifest.contacts,
+      updates: parts.reduce((sum, part) => sum + part.rows, 0),
+      files: parts.length,
+      folder,
+      left_out_without_record_id: manifest.without_record_id,
+      left_out_suppressed: manifest.suppressed,
+      left_out_opted_out: manifest.opted_out,
+      left_out_without_cells: manifest.without_cells,
+      without_modified_time: manifest.without_modified_time,
+      missing_columns: manifest.missing_columns,
+      ...decisions,
+      decisions_in: manifest.conflicts?.file ?? null,
+      job_changes_in: manifest.job_changes?.file ?? null,
+    }),
+  );
+  const source = `source "${manifest.source}"; --source NAME takes another`;
+  tell(parts.length === 0 ? `nothing to import: ${source}` : manifest.instruction);
+  if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
+  if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);
+}
+
+function importerOf(name: string): ImporterName {
+  const importer = importerNames.find((each) => each === name || importers[each].source === name);
+  if (importer !== undefined) return importer;
+  throw new UsageProblem('setting.invalid', `there is no importer "${name}"`, {
+    where: '--for',
+    next: `write one of ${importerNames.join(', ')}`,
   });
 }
 

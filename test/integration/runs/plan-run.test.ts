@@ -47,6 +47,30 @@ it('a plan without experience expects more of people who were found before than 
   expect(await plan('new')).toMatchObject({ plan: { credits: { expected: '3.1' } } });
 });
 
+it('the time of a plan follows from its calls, and from how long earlier calls took', async () => {
+  let exports = 0;
+  const secondsOf = async (people: number): Promise<number | undefined> => {
+    exports += 1;
+    const rows = Array.from({ length: people }, (_, n) => ({
+      keys: [`email:${exports}.${n}@timed.example`],
+    }));
+    const spec = testSpec();
+    const { runId } = await stagedRun(warehouse, rows, {
+      ...spec,
+      options: { ...spec.options, service: 'timed' },
+    });
+    const planned = await planRun({ ...dependencies(), service: 'timed' }, runId);
+    return planned.kind === 'planned' ? planned.plan.etaSeconds : undefined;
+  };
+  expect([await secondsOf(10), await secondsOf(40)]).toEqual([1, 4]);
+  await warehouse.query`
+    insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
+      admitted_at, answered_at)
+    select 'timed', run_id, 1, 'settled', 10, 10, 8, '{}', now() - interval '6 s', now()
+    from runs where options ->> 'service' = 'timed' limit 1`;
+  expect([await secondsOf(10), await secondsOf(40)]).toEqual([6, 24]);
+});
+
 it('a plan with calls only for other sources has a range that includes the assumed range', async () => {
   const service = 'varied';
   const runOf = async (source: string): Promise<string> => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { headersOfColumn, importers } from '../../../src/domain/crm/crm.ts';
 import { headerKey } from '../../../src/domain/text/header-name.ts';
-import { requireOwnSource } from '../../../src/cli/commands/crm-import.ts';
+import { requireOwnSource } from '../../../src/cli/commands/export.ts';
 import { readPolicyPairs } from '../../../src/domain/crm/field-policy.ts';
 
 it('readPolicyPairs() reads a policy for each field, with blanks around its parts', () => {
