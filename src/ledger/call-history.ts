@@ -23,6 +23,7 @@ export interface CallHistory {
   readonly foundShare: number;
   /** Standard deviation between calls, in credits per person; undefined for a single call. */
   readonly deviation: number | undefined;
+  /** Average time between two answers of a run; undefined for single calls. */
   readonly secondsPerCall: number | undefined;
 }
 
@@ -74,9 +75,11 @@ async function readCalls(
       round(sum(credits_settled) / sum(people), 6)::text as credits,
       (sum(least(found_people, people))::float8 / sum(people)) as found,
       stddev_samp(credits_settled / people)::float8 as deviation,
-      avg(extract(epoch from answered_at - admitted_at))::float8 as seconds
+      -- A longer gap is a wait: for a rate window, a budget or the operator.
+      avg(extract(epoch from gap)) filter (where gap < interval '1 min')::float8 as seconds
     from (
-      select a.credits_settled, a.people, a.found_people, a.answered_at, a.admitted_at
+      select a.credits_settled, a.people, a.found_people,
+        a.answered_at - lag(a.answered_at) over (partition by a.run_id order by a.answered_at) as gap
       from (
         select like_this.run_id
         -- The limit keeps the order, so that the search ends with the last run that counts.

@@ -163,8 +163,8 @@ export async function readRunWait(
     // The workers that call use the limits in the plan; the limits in the settings of a command can differ.
     const limits = parseRateLimits(plan.ownRateLimits);
     const windows = await freeSlotsPerWindow(database, of, limits);
-    const pace = { secondsPerCall: 1, concurrency: config.callConcurrency };
-    const etaSeconds = estimateSeconds(Math.ceil(left / peoplePerCall), windows, pace);
+    const calls = Math.ceil(left / peoplePerCall);
+    const etaSeconds = estimateSeconds(calls, windows, 1 / config.callConcurrency);
     const { wait } = await freeSlots(database, of, limits);
     if (wait && wait.milliseconds >= 1_000)
       return { reason: `waiting ${formatElapsed(wait.milliseconds / 1_000)}: ${wait.reason}`, etaSeconds };

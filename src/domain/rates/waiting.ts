@@ -7,15 +7,15 @@ import type { RateLimit } from './rate-limit.ts';
  *
  * @param calls number of remaining calls
  * @param limits windows with their free slots
- * @param pace seconds per call, and the number of concurrent calls
+ * @param secondsPerCall time between the answers of two calls
  */
 export function estimateSeconds(
   calls: number,
   limits: readonly (RateLimit & { readonly free: number })[],
-  pace: { readonly secondsPerCall: number; readonly concurrency: number },
+  secondsPerCall: number,
 ): number {
   if (calls === 0) return 0;
-  const working = (calls * pace.secondsPerCall) / pace.concurrency;
+  const working = calls * secondsPerCall;
   const waiting = limits.map((limit) => {
     const beyond = Math.max(0, calls - limit.free);
     return Math.ceil(beyond / limit.calls) * limit.seconds;

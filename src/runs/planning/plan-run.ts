@@ -95,7 +95,8 @@ async function summarise(
     rateLimits: formatRateLimits(lowestLimits(windows)),
     ownRateLimits: formatRateLimits(rateLimits),
     inPausedRuns: counts.dropped.in_flight ? await readInPausedRuns(database, runId) : null,
-    etaSeconds: estimateSeconds(rows.calls, windows, { secondsPerCall, concurrency: callConcurrency }),
+    // Without experience, a call is assumed to take a second.
+    etaSeconds: estimateSeconds(rows.calls, windows, secondsPerCall ?? 1 / callConcurrency),
   };
 }
 

@@ -22,8 +22,8 @@ import type { Asked } from './drop-rows.ts';
 
 interface PlanPrice extends Pick<PlanSummary, 'credits' | 'expectation'> {
   readonly worstCase: Credits;
-  /** Duration of a call: of earlier calls for new people, or for people found before if most people of the plan are. */
-  readonly secondsPerCall: number;
+  /** Of earlier calls for new people, or for people found before if most people of the plan are. */
+  readonly secondsPerCall: number | undefined;
 }
 
 /** Prices a plan: exactly in the worst case, and as earlier calls cost or by an assumption otherwise. */
@@ -35,7 +35,7 @@ export async function priceOf(warehouse: Warehouse, run: RunRecord, rows: Planne
   const expected = roundedWithin(worstCase, credits.expected);
   return {
     worstCase,
-    secondsPerCall: history?.secondsPerCall ?? 1,
+    secondsPerCall: history?.secondsPerCall,
     credits: {
       // The service bills no miss.
       minimum: '0',

@@ -47,7 +47,7 @@ it('a plan without experience expects more of people who were found before than 
   expect(await plan('new')).toMatchObject({ plan: { credits: { expected: '3.1' } } });
 });
 
-it('the time of a plan follows from its calls, and from how long earlier calls took', async () => {
+it('the time of a plan follows from its calls, and from the pace of earlier calls', async () => {
   let exports = 0;
   const secondsOf = async (people: number): Promise<number | undefined> => {
     exports += 1;
@@ -65,9 +65,10 @@ it('the time of a plan follows from its calls, and from how long earlier calls t
   expect([await secondsOf(10), await secondsOf(40)]).toEqual([1, 4]);
   await warehouse.query`
     insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
-      admitted_at, answered_at)
-    select 'timed', run_id, 1, 'settled', 10, 10, 8, '{}', now() - interval '6 s', now()
-    from runs where options ->> 'service' = 'timed' limit 1`;
+      answered_at)
+    select 'timed-' || n, run_id, n, 'settled', 10, 10, 8, '{}', now() - case n when 1 then 3_600 else 30 - 6 * n end
+      * interval '1 s'
+    from generate_series(1, 4) n, (select run_id from runs where options ->> 'service' = 'timed' limit 1) run`;
   expect([await secondsOf(10), await secondsOf(40)]).toEqual([6, 24]);
 });
 
