@@ -63,7 +63,7 @@ it('enrich pause holds a killed run and records its calls', async () => {
   const killed = await system.hereAlone(['status', runId.slice(-6)]);
   expect(killed.stdout).toContain(`run ${runId}: interrupted`);
   expect(killed.stdout).toContain('no worker carries out the run');
-  expect(killed.stdout).toMatch(/\d+ calls? had no recorded answer: the credits stay reserved/);
+  expect(killed.stdout).toMatch(/\d+ calls? had no recorded answer, and the credits stay reserved/);
   expect(killed.stdout).toContain(`next: enrich resume ${runId}`);
   const listed = await system.hereAlone(['status', '--json']);
   expect(listed.stderr).toContain(`${runId}: no worker carries out the run`);

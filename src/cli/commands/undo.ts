@@ -13,8 +13,7 @@ import {
   type DiscardedAnswers,
 } from '../../runs/undo-run.ts';
 import { approves } from '../terminal/confirm.ts';
-import { describeUndone } from '../run/describe-run.ts';
-import { anyRun } from '../run/run-status.ts';
+import { anyRun, describeUndone } from '../run/run-status.ts';
 import { progressReporter, printFacts, tell } from '../terminal/output.ts';
 import { onWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
 

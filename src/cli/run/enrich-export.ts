@@ -20,11 +20,10 @@ import { refuseInventedPeople, withSessionClient } from '../session/with-service
 import { agrees } from '../terminal/confirm.ts';
 import { tell } from '../terminal/output.ts';
 import { approvalQuestion, describeMapping, describePlan } from './describe-plan.ts';
-import { notApproved } from './describe-run.ts';
 import { interruptionOf, waitForRun } from './follow-run.ts';
 import { ingestHere } from './plan-export.ts';
 import type { SpecifiedRun } from './run-spec.ts';
-import { describeUiAddress } from './run-status.ts';
+import { describeUiAddress, notApproved } from './run-status.ts';
 import { cancelRun, resumeRun } from './steer-run.ts';
 
 /**

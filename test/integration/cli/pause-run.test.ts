@@ -56,12 +56,6 @@ describe('pauseRun() of a run that makes calls', () => {
     expect(await statusAtUpdate(await runOfOne(undefined))).toBe('paused');
   });
 
-  it('pauseRun() refuses a run without people left to ask for', async () => {
-    const run = await runOfOne('enriched');
-    await expect(pauseRun(session(), run, 'review')).rejects.toMatchObject({ type: 'run.not-steerable' });
-    expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'running' });
-  });
-
   it('pauseRun() lets a run continue whose workflow refuses the pause', async () => {
     const run = await runOfOne(undefined);
     const cause = Object.assign(new Error('no call is left'), { name: 'ApplicationFailure' });

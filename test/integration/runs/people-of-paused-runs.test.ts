@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exitCodeOf } from '../../../src/cli/run/describe-run.ts';
+import { exitCodeOf } from '../../../src/cli/run/run-status.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { readPausedRuns } from '../../../src/runs/claims.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { approvalQuestion, describePlan } from '../../../src/cli/run/describe-plan.ts';
-import * as run from '../../../src/cli/run/describe-run.ts';
+import * as run from '../../../src/cli/run/run-status.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { facts as anyFacts, plan as anyPlan } from '../../helpers/outputs/run-facts.ts';
