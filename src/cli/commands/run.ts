@@ -1,11 +1,11 @@
 import type { RunPriority } from '../../contract/run-priorities.ts';
-import { knowsService } from '../../config/settings.ts';
+import { knowsService, type Config } from '../../config/settings.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { withCommandFlags, type CommandFlags } from '../run/run-option-flags.ts';
 import { printPlan } from '../run/describe-plan.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { planExport } from '../run/plan-export.ts';
-import { addressOf, specifyRun } from '../run/run-spec.ts';
+import { addressOf, specifyRun, type SpecifiedRun } from '../run/run-spec.ts';
 import { readRunView, reportRun } from '../run/run-status.ts';
 import { settingsOf, withSession, withWarehouse } from '../session/session.ts';
 import { describeService } from '../session/with-service.ts';
@@ -55,9 +55,7 @@ function enrichingCommand(name: string, priority: RunPriority): Command {
     tell(describeService(config));
     const asks = options.yes !== true;
     if (asks && !process.stdin.isTTY) {
-      await withWarehouse(config, async (session) => {
-        printPlan(await planExport(session, spec), options.json === true);
-      });
+      await showPlan(config, spec, options);
       tell('nothing was spent: there is no terminal to ask; repeat the command with --yes to spend');
       process.exitCode = exitCodes.needsPerson;
       return;
@@ -82,8 +80,10 @@ Examples:
       const config = settingsOf();
       tell(describeService(config));
       const spec = await specifyRun(addressOf(file, options), options, config);
-      await withWarehouse(config, async (session) => {
-        printPlan(await planExport(session, spec), options.json === true);
-      });
+      await showPlan(config, spec, options);
     });
+}
+
+function showPlan(config: Config, spec: SpecifiedRun, { json = false }: CommandFlags): Promise<void> {
+  return withWarehouse(config, async (session) => printPlan(await planExport(session, spec), json));
 }

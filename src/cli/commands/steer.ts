@@ -1,10 +1,10 @@
-import { knowsService } from '../../config/settings.ts';
+import { knowsService, type Config } from '../../config/settings.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { approvePlan, checkService } from '../run/enrich-export.ts';
 import { interruptionOf, waitForRun } from '../run/follow-run.ts';
-import { anyRun, namedRun, printRun, readRunView, reportRun } from '../run/run-status.ts';
+import { anyRun, namedRun, printRun, readRunView, reportRun, type RunView } from '../run/run-status.ts';
 import { cancelRun, pauseRun, requireUnfinished, resumeRun } from '../run/steer-run.ts';
 import { warnOfWorkers } from '../session/live-workers.ts';
 import { withSession, type Session, settingsOfExisting } from '../session/session.ts';
@@ -50,20 +50,21 @@ Examples:
     );
 }
 
+type Work = (session: Session, run: RunRecord) => Promise<RunFacts>;
+
 /** Continues a run by `work`, and reports the run as `enrich run` does. */
-async function continueRun(
-  name: string,
-  flags: Flags,
-  work: (session: Session, run: RunRecord) => Promise<RunFacts>,
-): Promise<void> {
+async function continueRun(name: string, flags: Flags, work: Work): Promise<void> {
+  reportRun(await viewAfter(name, knowsService, work), flags.json === true);
+}
+
+/** @param needsService the command's own worker is needed, and it needs the service */
+function viewAfter(name: string, needsService: (config: Config) => boolean, work: Work): Promise<RunView> {
   const config = settingsOfExisting();
-  const needs = { temporal: true, service: knowsService(config) };
-  const view = await withSession(config, needs, async (session) => {
+  return withSession(config, { temporal: true, service: needsService(config) }, async (session) => {
     const run = await namedRun(session, name);
     await warnOfWorkers(session);
     return readRunView(session, await work(session, run));
   });
-  reportRun(view, flags.json === true);
 }
 
 export function pauseCommand(): Command {
@@ -91,16 +92,12 @@ run makes no further call.
 
 Example:\n  enrich ${name} latest --reason "budget review"`)
     .action(async (runName: string, flags: Flags) => {
-      const config = settingsOfExisting();
-      // Embedded Temporal may need this command's worker for the update, and a worker needs the service.
-      const needs = { temporal: true, service: config.temporalAddress === undefined };
-      await withSession(config, needs, async (session) => {
-        const run = await namedRun(session, runName);
-        await warnOfWorkers(session);
-        const { by, reason = '' } = noteOf(flags);
+      const { by, reason = '' } = noteOf(flags);
+      const isEmbedded = ({ temporalAddress }: Config): boolean => temporalAddress === undefined;
+      const view = await viewAfter(runName, isEmbedded, async (session, run) => {
         await steer(session, run, { by, reason });
-        const facts = await readRunFacts(session.warehouse, run.runId);
-        printRun(await readRunView(session, facts), flags.json === true);
+        return readRunFacts(session.warehouse, run.runId);
       });
+      printRun(view, flags.json === true);
     });
 }

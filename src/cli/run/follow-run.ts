@@ -93,12 +93,12 @@ async function followRun(
   handle: WorkflowHandle,
   signal: AbortSignal,
   onPlan?: OnPlan,
-): Promise<RunStatus> {
+): Promise<void> {
   const runId = handle.workflowId;
   let isPlanned = false;
   const progress = new Progress();
-  let lostWorker: { readonly reason: string; readonly next: string } | undefined;
-  const readStatus = async (poll: number): Promise<RunStatus | undefined> => {
+  let withoutWorker: string | undefined;
+  const isOver = async (poll: number): Promise<boolean> => {
     const run = await getRun(session.warehouse, runId);
     const ended = statusesThatEndTheWait.includes(run.status);
     if (run.plan && !isPlanned) {
@@ -106,22 +106,20 @@ async function followRun(
       progress.end();
       onPlan?.(run, run.plan);
     }
-    if (poll % pollsPerWorkerCheck === 0) lostWorker = await findLostWorker(session);
+    if (poll % pollsPerWorkerCheck === 0) {
+      const worker = await findLostWorker(session);
+      withoutWorker = worker && `${worker.reason}: ${worker.next}`;
+    }
     // The plan and the question follow.
-    if (run.status === 'awaiting_approval') return run.status;
+    if (run.status === 'awaiting_approval') return true;
     if (ended && run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
-    if (ended || signal.aborted) return run.status;
+    if (ended || signal.aborted) return true;
     const money = await readRunMoney(session.warehouse, runId);
     const wait = await readRunWait(session, run, money);
-    progress.show(
-      run.status,
-      describeProgress(run, money, {
-        ...wait,
-        reason: lostWorker ? `${lostWorker.reason}: ${lostWorker.next}` : wait.reason,
-      }),
-    );
-    if (poll % pollsPerWorkflowCheck !== 0) return undefined;
+    const line = describeProgress(run, money, { ...wait, reason: withoutWorker ?? wait.reason });
+    progress.show(run.status, line);
+    if (poll % pollsPerWorkflowCheck !== 0) return false;
     const lost = await withAnswerDeadline(session, async () => {
       await notifyDelivery(session, handle);
       return findLostWorkflow(session, runId);
@@ -130,20 +128,14 @@ async function followRun(
       throw new Problem(lost.type, lost.reason, { where: runId, next: lost.next });
     // The workflow was terminated, failed or lost before it could set the run's status.
     if (!lost || statusesThatEndTheWait.includes((await getRun(session.warehouse, runId)).status))
-      return undefined;
-    const pause: PauseReason = {
-      type: 'workflow.ended',
-      reason: lost.reason,
-      next: `enrich resume ${runId}`,
-    };
-    await setRunStatus(session.warehouse, runId, 'paused', pause);
+      return false;
     // A run that the operator cancels stays so: `enrich cancel` ends it without its workflow.
-    return (await getRun(session.warehouse, runId)).status;
+    await setRunStatus(session.warehouse, runId, 'paused', lost);
+    return true;
   };
   try {
     for (let poll = 1; ; poll += 1) {
-      const status = await retriedWhileDatabaseIsAway(() => readStatus(poll), signal);
-      if (status !== undefined) return status;
+      if (await retriedWhileDatabaseIsAway(() => isOver(poll), signal)) return;
       await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
     }
   } finally {

@@ -105,14 +105,6 @@ async function hasEnded({ warehouse }: Session, runId: string): Promise<boolean>
   return (await getRun(warehouse, runId)).finishedAt !== null;
 }
 
-/**
- * Whether a run is paused until the operator resumes it. Another pause would only replace its reason, and with it a
- * quality gate. A run that waits for a budget continues automatically, so it can be paused.
- */
-function staysPaused({ status, pauseReason }: RunRecord): boolean {
-  return status === 'paused' && needsResume(pauseReason);
-}
-
 const recorded = 'recorded: the run makes no further call; waiting for a worker, which carries it out';
 
 /**
@@ -123,11 +115,11 @@ const recorded = 'recorded: the run makes no further call; waiting for a worker,
  */
 export async function pauseRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
-  if (staysPaused(run)) return;
   const { runId, status } = run;
+  // Another pause would replace the reason, and with it a quality gate. A run that waits for a budget can be paused.
+  if (status === 'paused' && needsResume(run.pauseReason)) return;
   const { warehouse, stack, config } = session;
-  const mayCall = isInProgress(status) || status === 'paused';
-  if (!mayCall)
+  if (!isInProgress(status) && status !== 'paused')
     throw new UsageProblem(
       'run.not-steerable',
       `the run is ${statusText(status)}: only a run that is about to make calls can be paused`,
