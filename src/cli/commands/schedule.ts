@@ -69,7 +69,7 @@ Examples:
         const created = await putSchedule(client, definition, serviceOf(session));
         tell(`${created ? 'created' : 'replaced'} ${name}`);
         tell(await describeFoundExport(session, definition));
-        await tellWhatRunsSchedules(session);
+        await warnOfWorkers(session);
         const facts = await factsOf(session, await getSchedule(client, name));
         printFacts(flags.json, { ...facts, created }, describeSchedule(facts));
       });
@@ -101,7 +101,7 @@ function triggerCommand(): Command {
       await withSchedules(settingsOfExisting(), async (session, client) => {
         const { definition } = await getSchedule(client, name);
         await triggerSchedule(client, definition);
-        await tellWhatRunsSchedules(session);
+        await warnOfWorkers(session);
         tell(
           `while a run is in progress, the policy ${definition.overlap} holds: enrich schedule show ${name}`,
         );
@@ -151,10 +151,4 @@ function serviceOf({ config, stack }: Session): string | null {
 
 function hasBudget({ budgets }: Config): boolean {
   return [budgets.perRun, ...Object.values(budgets.perPeriod)].some((limit) => limit !== undefined);
-}
-
-/** Warns if scheduled times have no worker, or have one only until a command ends. */
-async function tellWhatRunsSchedules(session: Session): Promise<void> {
-  if (!session.stack.temporal.embedded) return warnOfWorkers(session);
-  tell('without TEMPORAL_ADDRESS, schedules begin runs only while enrich dev or enrich run is running here');
 }

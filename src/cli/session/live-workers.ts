@@ -26,7 +26,7 @@ export async function findLostWorker(
   const { config, warehouse, temporal } = session;
   if (config.temporalAddress === undefined) {
     const isPresent = othersPresent(config.embedded.directories.workers).length > 0;
-    const next = 'start enrich dev, or continue the run: enrich resume RUN';
+    const next = 'without TEMPORAL_ADDRESS, runs and schedules need enrich dev or enrich run on this machine';
     return isPresent ? undefined : { reason: 'no command here has a worker', next, isTemporalAway: false };
   }
   try {
