@@ -161,52 +161,23 @@ async function readWindows(
   return rows;
 }
 
-/** Scrapes within this time share one read of the database. */
-const freshMilliseconds = 5_000;
 /** Prometheus abandons a scrape after ten seconds and would also lose the metrics of the process. */
 const patienceMilliseconds = 4_000;
 /** Statements are cancelled after this time, to relieve a slow database. */
 const statementMilliseconds = 3_000;
 
 /**
- * Metrics of the warehouse, read at each scrape. Every process reports the same values: take the maximum over
- * processes, never the sum.
+ * The metrics of the warehouse in Prometheus' text format, read at each scrape. Without the database, or if it is slow,
+ * only `enrich_database_up 0`. Every process reports the same values: take the maximum over processes, never the sum.
  */
-export class WarehouseMetrics {
-  readonly #warehouse: Warehouse;
-  readonly #limits: AdmissionLimits;
-  #last: { readonly text: Promise<string>; readonly at: number } | undefined;
-
-  constructor(warehouse: Warehouse, limits: AdmissionLimits) {
-    this.#warehouse = warehouse;
-    this.#limits = limits;
-  }
-
-  /**
-   * The metrics in Prometheus' text format. Without the database, or if it is slow, only `enrich_database_up
-   * 0`.
-   */
-  async read(): Promise<string> {
-    if (!this.#last || performance.now() - this.#last.at > freshMilliseconds)
-      this.#last = { text: this.#readNow(), at: performance.now() };
-    const ended = new AbortController();
-    const patience = sleep(patienceMilliseconds, undefined, ended).catch(() => undefined);
-    const text = await Promise.race([this.#last.text, patience]);
-    ended.abort();
-    return text ?? textOf(new Registry(), patienceMilliseconds / 1_000, false);
-  }
-
-  async #readNow(): Promise<string> {
-    const begun = performance.now();
-    const seconds = (): number => (performance.now() - begun) / 1_000;
-    try {
-      const registry = await readMetrics(this.#warehouse, this.#limits);
-      return await textOf(registry, seconds(), true);
-    } catch {
-      // `enrich_database_up 0` reports the failure; the workers log the cause.
-      return textOf(new Registry(), seconds(), false);
-    }
-  }
+export async function readWarehouseMetrics(warehouse: Warehouse, limits: AdmissionLimits): Promise<string> {
+  const begun = performance.now();
+  const ended = new AbortController();
+  const patience = sleep(patienceMilliseconds, undefined, ended).catch(() => undefined);
+  // `enrich_database_up 0` reports a failure; the workers log the cause.
+  const registry = await Promise.race([readMetrics(warehouse, limits), patience]).catch(() => undefined);
+  ended.abort();
+  return textOf(registry ?? new Registry(), (performance.now() - begun) / 1_000, registry !== undefined);
 }
 
 function textOf(registry: Registry, seconds: number, isUp: boolean): Promise<string> {

@@ -10,7 +10,7 @@ import { isLoopback } from '../../domain/text/url-parts.ts';
 import { makeFolder } from '../../files/make-folder.ts';
 import { version } from '../../files/project-file.ts';
 import { startReceiver, WakeUps, type RunningReceiver } from '../../late-results/receiver.ts';
-import { WarehouseMetrics } from '../../monitoring/warehouse-metrics.ts';
+import { readWarehouseMetrics } from '../../monitoring/warehouse-metrics.ts';
 import { failureKinds } from '../../service/failures/failure.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { startMetricsEndpoint } from '../../telemetry/process-metrics.ts';
@@ -167,18 +167,14 @@ export async function serveMetrics(
     applicationName: 'enrich metrics',
   });
   const { rateLimits, budgets } = config;
-  const state = new WarehouseMetrics(warehouse, {
-    service: serviceName(config),
-    rateLimits,
-    budgets: budgets.perPeriod,
-  });
+  const limits = { service: serviceName(config), rateLimits, budgets: budgets.perPeriod };
   const temporalListen = `127.0.0.1:${await freePort()}`;
   try {
     const endpoint = await startMetricsEndpoint(
       config.metricsListen,
       {
         process: process.registry,
-        warehouse: () => state.read(),
+        warehouse: () => readWarehouseMetrics(warehouse, limits),
         temporal: `http://${temporalListen}/metrics`,
       },
       log,

@@ -2,7 +2,7 @@ import { ProcessMetrics } from '../../../src/telemetry/process-metrics.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { startMetricsEndpoint, type RunningMetrics } from '../../../src/telemetry/process-metrics.ts';
 import type { AdmissionLimits } from '../../../src/ledger/admit.ts';
-import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
+import { readWarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds } from '../../../src/service/failures/failure.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 
@@ -23,16 +23,15 @@ export async function openMetricsFixture(
     connectMilliseconds: 2_000,
     queryMilliseconds: 4_000,
   });
-  const state = new WarehouseMetrics(warehouse, {
-    service: 'test',
-    rateLimits: [],
-    budgets: {},
-    ...options.limits,
-  });
+  const limits = { service: 'test', rateLimits: [], budgets: {}, ...options.limits };
   const process = new ProcessMetrics('1.2.3', Object.keys(failureKinds));
   const endpoint: RunningMetrics = await startMetricsEndpoint(
     { host: '127.0.0.1', port: 0 },
-    { process: process.registry, warehouse: () => state.read(), temporal: options.temporal },
+    {
+      process: process.registry,
+      warehouse: () => readWarehouseMetrics(warehouse, limits),
+      temporal: options.temporal,
+    },
     createLogger({ level: 'silent', format: 'json' }),
   );
   return {

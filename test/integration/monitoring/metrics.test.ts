@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { observeCalls } from '../../../src/worker.ts';
-import { WarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
+import { readWarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds, ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { applyBudgetLimits } from '../../../src/ledger/credit-ledger.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
@@ -97,7 +97,7 @@ describe('how long a run has been idle', () => {
   afterEach(() => warehouse.close());
 
   const scrapeNow = () =>
-    new WarehouseMetrics(warehouse, { rateLimits: [], budgets: noBudgets, service: 'test' }).read();
+    readWarehouseMetrics(warehouse, { rateLimits: [], budgets: noBudgets, service: 'test' });
 
   const idleSeconds = async (): Promise<number | undefined> =>
     valueOf(await scrapeNow(), `enrich_run_idle_seconds{run="${runId}",status="running"}`);
