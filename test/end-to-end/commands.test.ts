@@ -252,7 +252,7 @@ it('an error that no code catches ends the command, and its values are not print
   // As the driver reports a refused row.
   const detail = 'Key (email)=(ada@orbit.example)';
   const refused = `Object.assign(new Error('a row of ada@orbit.example'), { detail: '${detail}' })`;
-  const rejecting = `data:text/javascript,setTimeout(()=>Promise.reject(${refused}),1000)`;
+  const rejecting = `data:text/javascript,setTimeout(()=>Promise.reject(${refused}),3000)`;
   // The command waits for its database until then.
   const silent = await startScriptedServer(
     () => {},
