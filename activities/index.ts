@@ -25,7 +25,6 @@ import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
 import { shownName, getRun, setRunStatus } from '../src/runs/runs.ts';
-import { adoptService } from '../src/runs/claims.ts';
 import { approveRun } from '../src/runs/approve-run.ts';
 import { mappingFailures } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -84,7 +83,6 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
     readRunFacts: ({ runId }) => beating(log, async () => storedFacts(await readRunFacts(warehouse, runId))),
     openPage: ({ runId, page }) =>
       beating(log, async () => {
-        await adoptService(warehouse, runId, dependencies.service);
         const run = await getRun(warehouse, runId);
         return openPage(warehouse, runId, page, askedBy(run.options));
       }),

@@ -31,15 +31,6 @@ export const maySpend = sql<boolean>`run_key not like ${sql.lit(`${planKeyPrefix
 /** The reason of a row `r` that gets an outcome. A note stays, such as that its contact was filled without a call. */
 export const withNote = (reason: RawBuilder<unknown>) => sql<string>`concat_ws('; ', ${reason}, r.reason)`;
 
-/** Query of the number of rows of a run by outcome; a row without an outcome is `open`. */
-export function outcomesOfRows(runId: string): RawBuilder<unknown> {
-  return sql`
-    select coalesce(outcome, 'open') as outcome, count(*)::int as rows
-    from run_rows
-    where run_id = ${runId}
-    group by 1`;
-}
-
 /**
  * SQL condition: the rows of a run say what the CRM had, because the export was read to its end and is neither refused,
  * nor undone, nor only planned. @param alias alias of the run

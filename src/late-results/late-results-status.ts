@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { hasGaps } from '../ledger/late-credits.ts';
 import type { LateResultsStatus } from '../contract/late-results-status.ts';
 import type { Warehouse } from '../db/database.ts';
 
@@ -14,17 +13,12 @@ export async function readLateResultsStatus(
   pollWaitMilliseconds = 0,
 ): Promise<LateResultsStatus> {
   const attempts = await sql<{
-    awaited: number;
-    expired: number;
     until: Date | null;
     now: Date;
     poll: Date | null;
     next: Date | null;
   }>`
-    select count(*) filter (where awaits_still)::int as awaited,
-      count(*) filter (where not awaits_still)::int as expired,
-      max(awaited_until) filter (where awaits_still) as until,
-      now,
+    select max(awaited_until) filter (where awaits_still) as until, now,
       min(next_poll_at) filter (where status = 'awaiting') as poll,
       -- Without a poll to come, \`greatest\` would leave the present time.
       least(
@@ -35,26 +29,17 @@ export async function readLateResultsStatus(
     from (select clock_timestamp() as now) clock
     left join lateral (
       select status, awaited_until, next_poll_at, status = 'awaiting' and awaited_until > now as awaits_still
-      from attempts a where run_id = ${runId} and (status = 'awaiting' or (status = 'unknown' and ${hasGaps}))
+      from attempts where run_id = ${runId} and status = 'awaiting'
     ) a on true
     group by now
   `.execute(warehouse.database);
-  const deliveries = await sql<
-    Pick<LateResultsStatus, 'arrived' | 'polled' | 'late' | 'duplicate' | 'quarantined' | 'waiting'>
-  >`
-    select count(*) filter (where status = 'applied')::int as arrived,
-      count(*) filter (where status = 'applied' and origin = 'poll')::int as polled,
-      count(*) filter (where status = 'applied' and late)::int as late,
-      count(*) filter (where status = 'duplicate')::int as duplicate,
-      count(*) filter (where status = 'quarantined')::int as quarantined,
-      count(*) filter (where status = 'received')::int as waiting
-    from webhook_deliveries where run_id = ${runId}
+  const figures = await sql<Omit<LateResultsStatus, 'until' | 'readAt' | 'nextPollAt' | 'nextSyncAt'>>`
+    select awaited, expired, arrived, polled, late, duplicate, quarantined, waiting
+    from run_late_results where run_id = ${runId}
   `.execute(warehouse.database);
-  const { awaited, expired, until, now, poll, next } = attempts.rows[0]!;
+  const { until, now, poll, next } = attempts.rows[0]!;
   return {
-    awaited,
-    expired,
-    ...deliveries.rows[0]!,
+    ...figures.rows[0]!,
     until: until?.toISOString() ?? null,
     readAt: now.toISOString(),
     nextPollAt: poll?.toISOString() ?? null,

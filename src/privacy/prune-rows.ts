@@ -1,7 +1,6 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
-import { outcomesOfRows } from '../db/run-states.ts';
 import { isOldRun, isBusyRun } from './held-runs.ts';
 import { clearPersonalData } from '../suppression/drop-suppressed.ts';
 import type { Retention } from '../domain/runs/retention.ts';
@@ -125,7 +124,7 @@ async function removeRows(
     update runs
     set rows_dropped = ${to}, rows_pruned = greatest(rows_pruned, ${to}),
       outcomes = coalesce(outcomes, (
-        select jsonb_object_agg(outcome, rows) from (${outcomesOfRows(runId)}) counted))
+        select jsonb_object_agg(outcome, rows) from run_outcomes where run_id = ${runId}))
     where run_id = ${runId}
   `.execute(transaction);
   const removed = await sql`

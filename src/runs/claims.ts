@@ -5,9 +5,7 @@ import { samePersonReason } from '../domain/runs/outcome.ts';
 import { identifiesAlone } from '../keys/key-lookups.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { counted, countedPeople, nounFor } from '../domain/text/format.ts';
-import { anyOf } from '../db/expressions.ts';
 import type { Warehouse } from '../db/database.ts';
-import { freeStatuses } from '../domain/money/attempt-status.ts';
 
 /** Condition on `claimed`, the row of a claimed person: an operator decides about the call. */
 const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;
@@ -168,38 +166,13 @@ export function peopleInPausedRuns(runs: readonly PausedRun[]): StatusReason | u
 }
 
 /**
- * Assigns a run to the service of its workers, if the command that began the run named no service. Possible until a
- * service may have answered one of its calls. The claims of the run move along; people whom another run asks the new
- * service for get the outcome `in_flight`.
+ * Assigns a run to the service of the workers that plan it, if the command that began the run named no service.
  *
  * @param service of this worker, as in `RunOptions`
- * @returns whether the run is now for that service
  */
-export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<boolean> {
-  return warehouse.database.transaction().execute(async (transaction) => {
-    const { rows } = await sql<{ former: string }>`
-      select options ->> 'service' as former from runs
-      where run_id = ${runId} and (options ->> 'service' = ${service} or options ->> 'serviceOf' = 'workers'
-        and not exists (
-          select 1 from attempts a where a.run_id = runs.run_id and a.status not in (${anyOf(freeStatuses)})
-        ))
-      for update
-    `.execute(transaction);
-    const former = rows[0]?.former;
-    if (former === undefined || former === service) return former === service;
-    await sql`
-      update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text)) where run_id = ${runId}
-    `.execute(transaction);
-    await sql`
-      create temporary table moved_claims on commit drop as
-      select identity_key, row_number from claims where run_id = ${runId} and service = ${former}
-    `.execute(transaction);
-    await transaction
-      .deleteFrom('claims')
-      .where('run_id', '=', runId)
-      .where('service', '=', former)
-      .execute();
-    await claimPeople(transaction, { runId, service }, sql`moved_claims`);
-    return true;
-  });
+export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<void> {
+  await sql`
+    update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
+    where run_id = ${runId} and options ->> 'serviceOf' = 'workers' and plan_hash is null
+  `.execute(warehouse.database);
 }

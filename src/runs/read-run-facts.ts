@@ -6,7 +6,6 @@ import type { RunFacts } from '../contract/run-facts.ts';
 import { answeredOutcomes, inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import { counted } from '../domain/text/format.ts';
 import type { Warehouse } from '../db/database.ts';
-import { outcomesOfRows } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { readLateResultsStatus } from '../late-results/late-results-status.ts';
 import { peopleInPausedRuns, readPausedRuns } from './claims.ts';
@@ -30,7 +29,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
   const money = await readRunMoney(warehouse, run.runId);
   const status = await readLateResultsStatus(warehouse, run.runId);
   const { awaited, arrived, polled, late, expired, duplicate, quarantined } = status;
-  const outcomes = inOrderOfOutcomes(await readOutcomes(warehouse.database, run));
+  const outcomes = inOrderOfOutcomes(await readOutcomes(warehouse.database, run.runId));
   const [needed] =
     run.finishedAt === null ? [] : await readDecisions(warehouse, run, outcomes, money.unknown);
   const reason = run.pauseReason ?? needed;
@@ -109,10 +108,11 @@ export async function readDecisions(
 /** The number of rows of a run, by outcome. */
 async function readOutcomes(
   database: Kysely<Tables>,
-  { runId, outcomes }: Pick<RunRecord, 'runId' | 'outcomes'>,
+  runId: string,
 ): Promise<Readonly<Record<string, number>>> {
-  if (outcomes !== null) return outcomes;
-  const { rows } = await sql<{ outcome: string; rows: number }>`${outcomesOfRows(runId)}`.execute(database);
+  const { rows } = await sql<{ outcome: string; rows: number }>`
+    select outcome, rows from run_outcomes where run_id = ${runId}
+  `.execute(database);
   return Object.fromEntries(rows.map((row) => [row.outcome, row.rows]));
 }
 

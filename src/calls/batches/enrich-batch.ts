@@ -36,7 +36,6 @@ import { digestAnswer, digestTogether } from '../../people/digest.ts';
 import { markUnknown } from '../../ledger/close-attempt.ts';
 import { askedBy } from '../../runs/pages.ts';
 import type { Asked } from '../../runs/planning/drop-rows.ts';
-import { adoptService } from '../../runs/claims.ts';
 
 /**
  * Calls for the people of one batch without an outcome until all have one, or until the batch must wait or stop. Safe
@@ -379,9 +378,8 @@ export async function openBatches(
   const { warehouse, log } = dependencies;
   const { database } = warehouse;
   const { service } = dependencies.limits;
-  let run = await getRun(warehouse, runId);
-  const isOurs = run.options.service === service || (await adoptService(warehouse, runId, service));
-  if (run.options.service !== service) run = await getRun(warehouse, runId);
+  const run = await getRun(warehouse, runId);
+  const isOurs = run.options.service === service;
   // The outcomes of stored answers follow from their digest, which a kill can have left to be done.
   await digestTogether(warehouse);
   // Registered first, so that calls of lower priority leave a slot free during the following steps.

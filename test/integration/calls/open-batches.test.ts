@@ -5,10 +5,11 @@ import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/batches/op
 import { openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { askedBy, openPage } from '../../../src/runs/pages.ts';
+import { adoptService } from '../../../src/runs/claims.ts';
+import { askedBy } from '../../../src/runs/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { asked, outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
+import { asked, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';
@@ -78,49 +79,22 @@ it('a batch asks for no phones if a person opted out of calls, and for phones ot
 });
 
 it.each([
-  ['command', false],
-  ['workers', true],
+  ['command', 'sandbox', false],
+  ['workers', 'test', true],
 ] as const)(
-  'a run without answers whose service is that of its %s moves to the service of a worker: %s',
-  async (serviceOf, moves) => {
+  'a run whose service is that of its %s is planned for the service %s, and stays there',
+  async (serviceOf, service, isOurs) => {
     const spec = testSpec();
-    const run = await stagedRun(
-      warehouse,
-      [
-        {
-          keys: [`email:${serviceOf}@orbit.example`],
-          email: `${serviceOf}@orbit.example`,
-          contactId: serviceOf,
-        },
-      ],
-      { ...spec, options: { ...spec.options, service: 'sandbox', serviceOf } },
-    );
-    await planRows(warehouse, run.runId, asked);
-    const [batch] = await openBatches(dependencies(), run.runId, [1]);
-    expect(batch).toMatchObject({ isOurs: moves, run: { options: { service: moves ? 'test' : 'sandbox' } } });
+    const options = { ...spec.options, service: 'sandbox', serviceOf };
+    const { runId } = await stagedRun(warehouse, [], { ...spec, options });
+    await adoptService(warehouse, runId, 'test');
+    await planRows(warehouse, runId, asked);
+    await adoptService(warehouse, runId, 'another');
+    expect(await openBatches(dependencies(), runId, [1])).toMatchObject([
+      { isOurs, run: { options: { service } } },
+    ]);
   },
 );
-
-it('a run that moves to another service leaves the people whom a run asks for there to that run', async () => {
-  const rows = ['moved', 'kept'].map((name) => ({
-    keys: [`email:${name}@orbit.example`],
-    email: `${name}@orbit.example`,
-    contactId: name,
-  }));
-  const there = await stagedRun(warehouse, rows.slice(0, 1));
-  await planRows(warehouse, there.runId, asked);
-  await openPage(warehouse, there.runId, 1, asked);
-  const spec = testSpec();
-  const options = { ...spec.options, service: 'sandbox', serviceOf: 'workers' as const };
-  const run = await stagedRun(warehouse, rows, { ...spec, options });
-  await planRows(warehouse, run.runId, { ...asked, service: 'sandbox' });
-  await openPage(warehouse, run.runId, 1, { ...asked, service: 'sandbox' });
-
-  const [batch] = await openBatches(dependencies(), run.runId, [1]);
-
-  expect(batch?.people.map(({ contactId }) => contactId)).toEqual(['kept']);
-  expect(await outcomesOf(warehouse, run.runId)).toEqual(['in_flight', null]);
-});
 
 it('the people of a batch are read without the other rows of a run that is newer than the statistics', async () => {
   const rows = Array.from({ length: 400 }, (_, index) => {
