@@ -52,7 +52,7 @@ export async function readDatabaseTime(database: Kysely<Tables>): Promise<string
   return rows[0]!.at;
 }
 
-/** The statement of `recordReports`. Without a report it stores nothing. */
+/** The statement of `recordReports`. It stores a row for each window whose calls left are known. */
 export function storeReports(
   { service, scope }: RateScope,
   request: ReportingRequest,
@@ -63,7 +63,7 @@ export function storeReports(
     if (left === undefined) return [];
     // The first request opens a window. A window without use is not open, so its time has not begun.
     const isOpen = left < Math.min(window.limit ?? unlimitedCalls, unlimitedCalls);
-    const belief = isOpen ? window.seconds : 0;
+    const endsWithinSeconds = isOpen ? window.seconds : 0;
     // A refusal states the end of the exhausted window.
     const isEndNamed = left === 0 && retryAfterSeconds !== undefined && retryAfterSeconds >= 1;
     return [
@@ -72,10 +72,11 @@ export function storeReports(
         // With a limit of 0 no call would ever bring a new report.
         limit: Math.max(1, Math.min(window.limit ?? unlimitedCalls, unlimitedCalls)),
         left: Math.min(left, unlimitedCalls),
-        belief: isEndNamed ? Math.min(retryAfterSeconds, belief) : belief,
+        endsWithinSeconds: isEndNamed ? Math.min(retryAfterSeconds, endsWithinSeconds) : endsWithinSeconds,
       },
     ];
   });
+  // Renewed by the same figure. A younger report keeps its time, by which later requests show a new window.
   const isOld = sql`r.said_at <= clock_timestamp() - make_interval(secs => ${trustedSeconds})`;
   const beganAt =
     'callId' in request
@@ -87,10 +88,10 @@ export function storeReports(
   return sql`
     insert into rate_reports as r (service, scope, seconds, calls_limit, calls_left, said_at, believed_until)
     select ${service}, ${scope}, seconds, calls_limit, calls_left, clock_timestamp(),
-      clock_timestamp() + make_interval(secs => belief)
+      clock_timestamp() + make_interval(secs => ends_within)
     from unnest(${reports.map((each) => each.seconds)}::int[], ${reports.map((each) => each.limit)}::int[],
-      ${reports.map((each) => each.left)}::int[], ${reports.map((each) => each.belief)}::float8[])
-      as said (seconds, calls_limit, calls_left, belief)
+      ${reports.map((each) => each.left)}::int[], ${reports.map((each) => each.endsWithinSeconds)}::float8[])
+      as said (seconds, calls_limit, calls_left, ends_within)
     order by seconds
     on conflict (service, scope, seconds) do update set
       calls_limit = excluded.calls_limit,

@@ -12,7 +12,7 @@ export const { bulkMatch: bulkMatchScope, match: matchScope, poll: webhookResult
 export const slackSeconds = 5;
 
 export interface Wait {
-  /** By the database's clock, so that no worker's clock can release a slot early. */
+  /** Until the next try. The clock of the database says when a slot is free, because clocks of workers differ. */
   readonly milliseconds: number;
   readonly reason: string;
 }

@@ -27,7 +27,7 @@ interface Said {
   readonly observationId: number;
 }
 
-/** The current values of a person. */
+/** The values of a person at a moment. */
 interface Values {
   /** By group of fields; a group without a value is missing. */
   readonly groups: ReadonlyMap<string, Said>;

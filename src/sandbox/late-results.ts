@@ -36,8 +36,9 @@ export interface LateOptions {
   readonly delay: number;
 }
 
-/** Credits of a mobile phone number, and of a record that an invented vendor of the waterfall finds. */
+/** Credits of each person who has a mobile number. */
 const mobileCredits = 8;
+/** Credits of each person in the result of a waterfall, found or not. */
 const vendorCredits = 2;
 const keptMilliseconds = 30 * 86_400_000;
 /** The receiver's time to answer, and the longest pause between two tries. */

@@ -272,6 +272,7 @@ function employerOf(asked: AskedPerson): Employer | undefined {
   return { name, key: key || name, domain };
 }
 
+/** The part before the @ of invented e-mails, such as `ada.okafor`. Profile URLs have it with `-`. */
 function handleOf(firstName: string, lastName: string): string {
   return inAscii(`${firstName}.${lastName}`).replace(/[^\p{L}\p{N}.]/gu, '');
 }

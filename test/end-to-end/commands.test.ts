@@ -114,7 +114,7 @@ describe('enrich plan', () => {
     expect(JSON.parse(planned.stdout)).toMatchObject({ people: 2 });
   });
 
-  it('enrich plan is no run, and the next command removes the rows of a killed plan', async () => {
+  it('enrich plan leaves no run, and the next one removes the rows that a killed one has left', async () => {
     const rows = () => system.warehouse.query`select count(*)::int as rows from run_rows`;
     expect((await system.enrich(['plan', 'good.csv'], { ENRICH_KILL_AT: 'planned' })).code).toBeNull();
     expect(await rows()).toEqual([{ rows: 1 }]);
@@ -219,7 +219,7 @@ describe('control characters of foreign text', () => {
   });
 });
 
-it('a standard output that takes no more is an error of one sentence', async () => {
+it('a command whose standard output cannot be written prints one error without a stack trace', async () => {
   const ended = await system.shell('$ENRICH status --json > /dev/full');
   expect(ended.stderr).toMatch(
     /error: standard output cannot be written: the disk is full \(ENOSPC\)\n {2}next: /,

@@ -80,7 +80,7 @@ describe('a run whose budget is empty', () => {
     expect(activities.ending).toBe('finished');
   });
 
-  it('a run with an empty budget stays paused if the change was not enough', async () => {
+  it('a run that an empty budget has paused stays paused if the changed budget still has too little', async () => {
     const activities = shortOfCredits([untilRaised, untilRaised, { kind: 'open' }]);
     await stage.play(activities, async (handle) => {
       await untilStatus(handle, 'paused');

@@ -35,7 +35,7 @@ interface OptionFlag<Value> {
   readonly parse?: (text: string) => unknown;
   /** Reads the flag. @param all the texts of a repeated flag @throws Problem */
   readonly read: (text: string, all: Texts) => Value | Promise<Value>;
-  /** The option without the flag; default: null. */
+  /** The option's value if the flag is not given; default: null. */
   readonly missing?: Value;
   /** Formats the option as its flag takes it; null: not shown. Default: the value as text. */
   readonly show?: (value: NonNullable<Value>) => string | null;

@@ -22,7 +22,7 @@ export interface Session {
   readonly stack: Stack;
   readonly warehouse: Warehouse;
   readonly log: Logger;
-  /** What the start of this command has changed in the tables. */
+  /** The migrations that this command has applied, and those of a newer release that the warehouse has. */
   readonly migrated: Migrated;
   /** Connects on the first call; later calls return the same client. */
   temporal(): Promise<Client>;

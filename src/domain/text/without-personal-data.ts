@@ -1,6 +1,9 @@
 import { parseProfileUrl } from '../identity/values/profile-url.ts';
 
-/** Replaces e-mail addresses, profile URLs, phone numbers and passwords in addresses. URLs encode `@` and `+`. */
+/**
+ * Replaces e-mails, profile URLs, phone numbers with `+`, and logins in URLs by `[email]`, `[profile]`, `[phone]` and
+ * `[login]`. Also finds `%40` and `%2b`, by which URLs write `@` and `+`.
+ */
 export function withoutPersonalData(text: string): string {
   return text
     .replace(/[^\s"'<>(),;:]+/g, withoutAddress)

@@ -79,7 +79,10 @@ export function createRowReader(
   };
 }
 
-/** Finds the first column by which a contact counts as opted out, also by an answer that is not understood. */
+/**
+ * Makes a check of records. It returns the name of the first column that does not say "not opted out". A cell that is
+ * not understood counts as an opt-out.
+ */
 function optOutCheck(
   { optOuts }: ColumnMap,
   scope: OptOutScope,

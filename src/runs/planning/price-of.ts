@@ -83,8 +83,8 @@ async function creditsOf(
 }
 
 /**
- * What earlier calls for such people cost. People who were found before, and have no such calls, cost what calls for
- * new people cost per found person.
+ * Reads what earlier calls for such people cost. Without calls for people who were found before, it takes calls for new
+ * people, and divides their price by the share of people who were found: who was found once is usually found again.
  */
 async function readExperience(
   warehouse: Warehouse,
@@ -158,9 +158,9 @@ export interface PlannedRows extends Pick<
   readonly byLeftOut: readonly {
     readonly groups: readonly string[];
     readonly people: number;
-    /** People of these whom an earlier call found. */
+    /** Of `people`: those whom an earlier call found. */
     readonly foundBefore: number;
-    /** People of these whom earlier calls did not find. */
+    /** Of `people`: those for whom earlier calls asked, and whom they did not find. */
     readonly missedBefore: number;
   }[];
 }

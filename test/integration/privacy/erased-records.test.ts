@@ -36,7 +36,7 @@ it.each(['undone_at = now()', `status = 'failed'`])(
   },
 );
 
-it('an erasure leaves the record id of a person who has the record now', async () => {
+it('an erasure suppresses a record id that another person has now only together with the erased name', async () => {
   await exportOf(row('reused', 'Ada Novak'));
   await exportOf(row('reused', 'Bob Quist'));
   await eraseRow(row('reused', 'Ada Novak'));

@@ -90,7 +90,7 @@ describe('encodings', () => {
     ]);
   });
 
-  it('the cells of a refused file are in no message, log or JSON', async () => {
+  it('no message, log or JSON has the cells of a refused file, unless a person asks for them', async () => {
     const problem = await refusal(Buffer.from(`${header}\nAda,Müller,,Orbit\n`, 'latin1'));
     expect(problem.explain(true)).toContain('Müller');
     const logged = [

@@ -8,7 +8,7 @@ const person = (row: number, known: ComparedPerson['known'], found: ComparedPers
   found: found ?? {},
 });
 
-it('coverage counts known values that are filled, accuracy filled values that are the known ones', () => {
+it('coverage is the share of known values that are filled, accuracy the share of these that are right', () => {
   const { people, enriched, fields } = comparePeople([
     person(1, { phone: '(202) 555-0143', title: 'Chef' }, { phone: '+12025550143', title: 'chef' }),
     person(

@@ -94,9 +94,11 @@ const formOfAddressBehind =
   /(?<=[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2}) ?(?:様|さま|さん|殿|先生|女士|小姐|님|씨)$/u;
 
 /**
- * The display form of a cell that holds a whole name, with the first name first and without a form of address.
+ * Reads a cell that holds a whole name: the first name first, without a form of address. A comma turns the name around
+ * (`Novak, Ada` is `Ada Novak`), unless a suffix or a degree follows (`Novak, PhD`).
  *
- * @param isLastNameFirst the column has last names first: a comma behind several words ends the last name
+ * @param isLastNameFirst true: the last name before a comma may have several words (`García López, María`)
+ * @returns undefined if the cell holds no name
  */
 export function parseFullName(cell: string, isLastNameFirst = false): string | undefined {
   const name = parseName(cell)?.replace(formOfAddress, '').replace(formOfAddressBehind, '');

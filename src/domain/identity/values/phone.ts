@@ -107,6 +107,7 @@ export function isDoNotCall(dncStatus: string): boolean {
   return !/^(?:no|none|not_dnc|clear|clean|ok|false|unknown)$/i.test(dncStatus);
 }
 
+/** Whether the service's index of a number is plausible. Otherwise the number's place in the delivery counts. */
 function isPosition(value: number | undefined): value is number {
   return value !== undefined && value >= 0 && value < 10_000;
 }
