@@ -362,7 +362,10 @@ function refuseContradictions({
   maxCostPerEmail,
 }: Partial<FlagOptions>): void {
   const flag = '--max-credits-per-person';
-  if (waterfall !== undefined && waterfall.length > 0 && ceiling === null) {
+  const hasWaterfall = waterfall !== undefined && waterfall.length > 0;
+  if (!hasWaterfall && typeof ceiling === 'string')
+    throw invalid(flag, 'only a waterfall needs it', 'remove it, or add --waterfall', 'credits.no-ceiling');
+  if (hasWaterfall && ceiling === null) {
     const what = 'a waterfall has no fixed price, and the run has no maximum per person';
     throw invalid(flag, what, `add ${flag}, such as 20, or remove --waterfall`, 'credits.no-ceiling');
   }

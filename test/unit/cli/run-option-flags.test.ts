@@ -19,6 +19,13 @@ it('a repeated --reveal or --waterfall asks for the fields of each', async () =>
   });
 });
 
+it.each([{ waterfall: 'email' }, { maxCreditsPerPerson: '20' }])(
+  'chosenOptions() refuses a waterfall without a maximum per person, and the maximum without a waterfall: %o',
+  async (flags) => {
+    await expect(chosenOptions(flags)).rejects.toMatchObject({ type: 'credits.no-ceiling' });
+  },
+);
+
 it.each(['fax', 'email,fax', ''])(
   'chosenOptions() refuses --reveal "%s" and lists the names',
   async (reveal) => {
