@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { keysInLog, keysOfPeople, keysOfRows, presentDomains } from '../suppression/compared-keys.ts';
+import { keysOfPeople, keysOfRows } from '../suppression/compared-keys.ts';
 import { isHiddenId, listedRows, readListedRows } from '../suppression/suppression-list.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 import type { DeliveredPerson } from '../service/answers/late-result.ts';
@@ -49,35 +49,23 @@ export async function suppressedOfDelivery(
   );
 }
 
-/** Every key that answers, rows and current values have for the people of a delivery, by index. */
+/** The keys of the rows that were accepted as the people of a delivery, and the ids of these people, by index. */
 async function keysOfAssigned(
   transaction: Transaction<Tables>,
-  { attemptId, options: { service } }: LockedCall,
+  { attemptId }: LockedCall,
   personIds: readonly (string | undefined)[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const assigned = personIds.flatMap((personId, number) =>
     personId === undefined ? [] : [{ number, personId, personKey: keyOfId(personId) }],
   );
   const { rows } = await sql<{ number: number; keys: readonly string[] }>`
-    with assigned as materialized (
-      select number as row_number, "personId" as person_id, "personKey" as person_key, ${service}::text as service
-      from jsonb_to_recordset(${JSON.stringify(assigned)}::jsonb)
-        as a (number integer, "personId" text, "personKey" text)
-    )
-    select row_number as number, array_agg(identity_key) as keys
-    from (
-      ${keysInLog(service, sql`select * from assigned`)}
-      union all
-      ${presentDomains(sql`select * from assigned`)}
-      union all
-      select a.row_number, identity_key
-      from assigned a
-      join attempt_people p on p.attempt_id = ${attemptId} and p.person_id = a.person_id
-      join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
-      cross join unnest(r.keys || ('domain:' || r.domain)) as identity_key
-      where identity_key is not null
-    ) known
-    group by row_number
+    select a.number, array_remove(array_agg(own.identity_key) || a."personKey", null) as keys
+    from jsonb_to_recordset(${JSON.stringify(assigned)}::jsonb)
+      as a (number integer, "personId" text, "personKey" text)
+    left join attempt_people p on p.attempt_id = ${attemptId} and p.person_id = a."personId"
+    left join run_rows r on r.run_id = p.run_id and r.row_number = p.row_number
+    left join lateral unnest(r.keys || ('domain:' || r.domain)) as own (identity_key) on true
+    group by a.number, a."personKey"
   `.execute(transaction);
   return new Map(rows.map(({ number, keys }) => [number, keys]));
 }

@@ -6,7 +6,7 @@ import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import type { Tables } from '../db/schema.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
-import { writeAboutPeople } from '../suppression/write-about-people.ts';
+import { writeAboutPeople } from '../suppression/suppression-list.ts';
 import type { BudgetLimits, BudgetAlarm } from './credit-ledger.ts';
 import { bulkMatchScope, describeWait, type SlotWait, type Wait } from './rate-windows.ts';
 

@@ -2,7 +2,6 @@ import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { weakEvidence } from '../domain/identity/identity-evidence.ts';
 import { matchKeysOfIdentity } from '../domain/identity/match-keys.ts';
-import { anyOf } from '../db/expressions.ts';
 import { exportOrder, isExport, recordOrder } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
@@ -104,7 +103,7 @@ export async function recordContacts(
         select from unnest(r.match_keys) as own (key)
         join person_keys p on p.key = own.key
         join contact_matches m on m.service = p.service and m.person_key = p.person_key
-        where m.valid_to is null and m.evidence in (${anyOf(weakEvidence)}))
+        where m.valid_to is null and m.evidence = ${weakEvidence})
       or exists (
         select from unnest(r.keys) as own (key)
         join lookup_history h on h.key_hash = key_hash(own.key, u.options ->> 'service') and h.field_group = 'profile')

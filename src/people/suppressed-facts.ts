@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { readyPerson, weigh, type Fit } from '../domain/identity/identity-evidence.ts';
 import { keysOfPerson } from '../domain/identity/match-keys.ts';
 import type { Tables } from '../db/schema.ts';
-import { keysInLog, keysOfPeople, keysOfRows, recordKeysOf } from '../suppression/compared-keys.ts';
+import { keysOfPeople, keysOfRows, recordKeysOf } from '../suppression/compared-keys.ts';
 import {
   extendEntries,
   hasSuppressions,
@@ -23,24 +23,15 @@ function numberOfMatch(matchIndex: number): number {
 }
 
 /** Query of `row_number` and `identity_key`: the keys of the rows, of the people, and of earlier answers about them. */
-function keysOfCall({ runId, service, rows, arrived }: AnsweredCall) {
+function keysOfCall({ runId, rows, arrived }: AnsweredCall) {
   const ofAnswer = arrived.map(({ person, matchIndex }) => ({
     number: numberOfMatch(matchIndex),
     keys: keysOfPerson(person),
   }));
-  const known = arrived.filter(({ personKey }) => personKey !== undefined);
   return sql`
     ${keysOfRows(runId, sql`select unnest(${rows.map(({ rowNumber }) => rowNumber)}::int[])`)}
     union all
-    ${keysOfPeople(ofAnswer)}
-    union all
-    ${keysInLog(
-      service,
-      sql`
-        select *
-        from unnest(${known.map(({ matchIndex }) => numberOfMatch(matchIndex))}::int[],
-          ${known.map(({ personKey }) => personKey!)}::text[]) as in_log (row_number, person_key)`,
-    )}`;
+    ${keysOfPeople(ofAnswer, false)}`;
 }
 
 /**
@@ -99,14 +90,7 @@ export async function readForbiddenFills(
     const { id, named } = recordKeysOf(contact, record.identity);
     return { number, keys: [...record.keys, ...domain, ...id, ...named, ...present] };
   });
-  const inLog = sql`
-    select * from unnest(${fills.map((_, number) => number)}::int[],
-      ${fills.map(({ person }) => person.service)}::text[],
-      ${fills.map(({ person }) => person.personKey)}::text[]) as filled (row_number, service, person_key)`;
-  const listed = await readListedRows(
-    transaction,
-    sql`${keysOfPeople(compared)} union all ${keysInLog(sql<string>`p.service`, inLog)}`,
-  );
+  const listed = await readListedRows(transaction, keysOfPeople(compared));
   return new Set(fills.flatMap(({ contact }, number) => (listed.has(number) ? [contact] : [])));
 }
 

@@ -9,7 +9,7 @@ import type { Warehouse } from '../db/database.ts';
 import { earlierLookups, type Asked } from './planning/drop-rows.ts';
 import { registerWaitingBatches, type BatchesOfRun } from '../ledger/waiting-batches.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
-import { writeAboutPeople } from '../suppression/write-about-people.ts';
+import { writeAboutPeople } from '../suppression/suppression-list.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 

@@ -3,7 +3,7 @@ import { addressesOfHash, identifiesAlone } from '../keys/key-lookups.ts';
 import { digest, inDigest } from '../people/digest.ts';
 import { recordContacts } from '../people/record-contacts.ts';
 import { suppressNotAsked } from '../suppression/drop-suppressed.ts';
-import { writeAboutPeople } from '../suppression/write-about-people.ts';
+import { writeAboutPeople } from '../suppression/suppression-list.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { getRun } from './runs.ts';

@@ -51,26 +51,23 @@ interface PersonKeys {
   readonly keys: readonly string[];
 }
 
-/** Query of `row_number` and `keys`, as in `run_rows`. */
-export function rowsOfPeople(people: readonly PersonKeys[]): RawBuilder<unknown> {
+/**
+ * Query of `row_number` and `identity_key`: the keys of people, and what is known under one of their identifiers
+ * (`keysOfKnown`).
+ *
+ * @param isPresent false: an answer has newer values than the warehouse
+ */
+export function keysOfPeople(people: readonly PersonKeys[], isPresent = true): RawBuilder<unknown> {
   // jsonb refuses half of a character.
   const rows = people.map(({ number, keys }) => ({
     row_number: number,
     keys: keys.map((key) => key.toWellFormed()),
   }));
-  return sql`select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (row_number int, keys text[])`;
-}
-
-/**
- * Query of `row_number` and `identity_key`: the keys of people, and the keys that answers of any service stated for
- * known people with one of their identifiers.
- */
-export function keysOfPeople(people: readonly PersonKeys[]): RawBuilder<unknown> {
-  const rows = rowsOfPeople(people);
+  const given = sql`select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (row_number int, keys text[])`;
   return sql`
-    select p.row_number, unnest(p.keys) as identity_key from (${rows}) p
+    select p.row_number, unnest(p.keys) as identity_key from (${given}) p
     union all
-    ${keysInLog(sql<string>`p.service`, peopleWithKeysOf(rows))}`;
+    ${keysOfKnown(peopleWithKeysOf(given), isPresent)}`;
 }
 
 /**
@@ -98,47 +95,29 @@ export function peopleWithKeysOf(rows: RawBuilder<unknown>): RawBuilder<unknown>
 }
 
 /**
- * Expression: a key of an observation, to compare with the list. An address becomes its hash, because the address of a
- * former employer says nothing about a listed domain.
- */
-const keyOfObservation = sql<string>`
-  case when starts_with(identity_key, 'email:')
-    then 'hash:' || encode(sha256(convert_to(substr(identity_key, 7), 'UTF8')), 'hex') else identity_key end
-`;
-
-/**
- * The keys of people in all observations: hashes of their addresses, profiles and ids.
+ * Query of `row_number` and `identity_key`: the ids, profiles and addresses in all observations of known people; if
+ * `isPresent`, also their present address and the domain of their present employer. An address of an observation
+ * becomes its hash, because the address of a former employer says nothing about a listed domain.
  *
- * @param service text, or a column of `people`
- * @param people query `p` of `row_number` and `person_key`
+ * @param people query of `row_number`, `service` and `person_key`
  */
-export function keysInLog(
-  service: string | RawBuilder<string>,
-  people: RawBuilder<unknown>,
-): RawBuilder<unknown> {
+export function keysOfKnown(people: RawBuilder<unknown>, isPresent = true): RawBuilder<unknown> {
   return sql`
-    select p.row_number, ${keyOfObservation} as identity_key
+    select p.row_number, k.identity_key
     from (${people}) p
     cross join lateral (
-      select identity_keys from observation_log where service = ${service} and person_key = p.person_key offset 0
-    ) o
-    cross join unnest(o.identity_keys) as identity_key
-  `;
-}
-
-/**
- * The present address and the domain of the present employer of people, to compare them with listed domains.
- *
- * @param people query `p` of `row_number`, `service` and `person_key`
- */
-export function presentDomains(people: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    select p.row_number, identity_key
-    from (${people}) p
-    cross join lateral (
-      select email, organization_domain from people where service = p.service and person_key = p.person_key offset 0
-    ) present
-    cross join unnest(array['email:' || present.email, 'domain:' || present.organization_domain]) as identity_key
-    where identity_key is not null
-  `;
+      select case when starts_with(identity_key, 'email:')
+        then 'hash:' || encode(sha256(convert_to(substr(identity_key, 7), 'UTF8')), 'hex') else identity_key end
+      from (
+        select identity_keys from observation_log where service = p.service and person_key = p.person_key offset 0
+      ) o
+      cross join unnest(o.identity_keys) as identity_key
+      union all
+      select present.identity_key
+      from (select * from people where service = p.service and person_key = p.person_key offset 0) known
+      cross join unnest(array['email:' || known.email, 'domain:' || known.organization_domain])
+        as present (identity_key)
+      where ${isPresent}
+    ) k (identity_key)
+    where k.identity_key is not null`;
 }

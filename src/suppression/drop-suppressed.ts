@@ -3,15 +3,7 @@ import { anyOf, placesOfRows, identityCells } from '../db/expressions.ts';
 import { contactOf } from '../keys/contact-key.ts';
 import type { Tables } from '../db/schema.ts';
 import { outcomesNotAsked } from '../domain/runs/outcome.ts';
-import {
-  keysInLog,
-  keysOfPeople,
-  keysOfRows,
-  peopleWithKeysOf,
-  presentDomains,
-  rowsOfPeople,
-  rowsWithRun,
-} from './compared-keys.ts';
+import { keysOfKnown, keysOfPeople, keysOfRows, peopleWithKeysOf, rowsWithRun } from './compared-keys.ts';
 import { hasSuppressions, listedRows, readListedRows } from './suppression-list.ts';
 import { identityColumns } from '../domain/identity/identity.ts';
 
@@ -58,9 +50,7 @@ export async function dropSuppressed(
     keys_of_rows as materialized (
       ${keysOfRows(runId, rowNumbers)}
       union all
-      ${keysInLog(sql<string>`p.service`, sql`select * from people_of_rows`)}
-      union all
-      ${presentDomains(sql`select * from people_of_rows`)}
+      ${keysOfKnown(sql`select * from people_of_rows`)}
     ),
     listed as (${listedRows(sql`select * from keys_of_rows`)}),
     unclaimed as (
@@ -86,11 +76,7 @@ export async function dropSuppressed(
  * key that an answer of any service stated for a known person with one of these identifiers.
  */
 export async function isSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean> {
-  const person = [{ number: 1, keys }];
-  const listed = await readListedRows(
-    database,
-    sql`${keysOfPeople(person)} union all ${presentDomains(peopleWithKeysOf(rowsOfPeople(person)))}`,
-  );
+  const listed = await readListedRows(database, keysOfPeople([{ number: 1, keys }]));
   return listed.size > 0;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
+import { isOvertaken } from '../db/postgres-errors.ts';
 import { anyValue, rowCount } from '../db/expressions.ts';
 import { formsOfKey, identifiesAlone } from '../keys/key-lookups.ts';
 import type { NamedTypes } from '../db/column-types.ts';
@@ -20,6 +21,29 @@ export interface SuppressionEntry {
 /** Locks the list for a transaction that changes it, before any other lock: `writeAboutPeople` locks it first. */
 export async function lockSuppressionsExclusive(transaction: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(suppressions_lock())`.execute(transaction);
+}
+
+/**
+ * Runs a transaction that writes about people, with the suppression list locked against changes: a person who is
+ * suppressed or erased at the same time is not written again. The list is the first lock of the transaction: a change
+ * of the list waits for all holders of this lock.
+ *
+ * Runs the transaction again if another one has overtaken it, or both have deadlocked: a transaction that decides about
+ * contacts cannot lock all of them at its start, because one decision leads to the next.
+ */
+export async function writeAboutPeople<Result>(
+  database: Kysely<Tables>,
+  work: (transaction: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  for (;;)
+    try {
+      return await database.transaction().execute(async (transaction) => {
+        await sql`select lock_suppressions()`.execute(transaction);
+        return work(transaction);
+      });
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+    }
 }
 
 /** Query for the rows with a suppressed key; its column is `row_number`. @param keys as `listedEntries` takes them */

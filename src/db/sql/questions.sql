@@ -91,13 +91,6 @@ comment on column enrichment.row_results.reason is
 comment on column enrichment.row_results.lost_reason is 'Why the contact lost its person; null: it did not';
 comment on column enrichment.row_results.lost_at is 'When the contact lost its person';
 
-create function enrichment.contacts_of_organization(of_domain text)
-  returns setof enrichment.enriched_contacts language sql stable as $$
-    select * from enrichment.enriched_contacts where organization_domain = lower(of_domain)
-$$;
-comment on function enrichment.contacts_of_organization(text) is
-  'Contacts whose employer has a domain, such as acme.example';
-
 create view enrichment.changes_of_last_day as
   select c.source, c.contact_id,
     (array_agg(c.operation order by c.change_id desc))[1] as operation,
@@ -178,13 +171,6 @@ create function enrichment.coverage_by_column(of_source text, column_name text)
 $$;
 comment on function enrichment.coverage_by_column(text, text) is
   'How many contacts of a source have an address, phone or title, by the cells of a column of its newest exports';
-
-create view enrichment.oldest_values as
-  select source, contact_id, field_group, value, observed_at, now() - observed_at as age
-  from enrichment.field_provenance
-  order by observed_at;
-comment on view enrichment.oldest_values is 'Current values of contacts, the oldest first';
-comment on column enrichment.oldest_values.age is 'Time since then';
 
 create function enrichment.contact_as_of(of_source text, of_contact text, moment timestamptz)
   returns setof enrichment.enriched_contacts language sql stable as $$

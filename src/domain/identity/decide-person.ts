@@ -8,7 +8,7 @@ import {
   type Evidence,
   type Fit,
 } from './identity-evidence.ts';
-import { noVerdicts, rejectedFit, verdictOn, type Verdict, type Verdicts } from './verdicts.ts';
+import { noVerdicts, rejectedFit, verdictOn, type Verdicts } from './verdicts.ts';
 import type { Identity } from './identity.ts';
 import { compareNames } from './names/name-agreement.ts';
 import type { Person } from './person.ts';
@@ -67,7 +67,7 @@ export function decidePerson(
   row: ComparedIdentity,
   { candidates, others, wasAsked, verdicts = noVerdicts }: Surroundings,
 ): PersonDecision {
-  const decided = verdictsOn(candidates, verdicts);
+  const decided = candidates.map(({ person }) => verdictOn(verdicts, person));
   const confirmed = indexesOf(decided, (verdict) => verdict === 'confirmed');
   if (confirmed.length > 0)
     return { kind: 'person', index: bestRecord(candidates, confirmed), evidence: 'confirmed' };
@@ -148,11 +148,6 @@ function askedAtOf({ askedAt }: Candidate): number {
   return askedAt ?? Number.POSITIVE_INFINITY;
 }
 
-/** The decisions about a contact and candidates, by the ids of the people. */
-function verdictsOn(candidates: readonly Candidate[], verdicts: Verdicts): readonly (Verdict | undefined)[] {
-  return candidates.map(({ person }) => verdictOn(verdicts, person));
-}
-
 /** Why weak evidence is refused or withdrawn. */
 export const contestedReason = 'another contact could be this person as well';
 
@@ -189,17 +184,7 @@ export function contradictionOf(cells: Identity, person: Person): string | undef
   const candidate = readyPerson(person);
   const fit = weigh(row, candidate);
   if (fit.strength !== 'none') return undefined;
-  switch (compareNames(row.name, candidate.name)) {
-    case 'agree':
-      return cells.personId !== undefined &&
-        candidate.personId !== undefined &&
-        cells.personId !== candidate.personId
-        ? fit.reason
-        : undefined;
-    case 'partly':
-    case 'unknown':
-    case 'other_first_name':
-    case 'differ':
-      return fit.reason;
-  }
+  const hasOtherId =
+    cells.personId !== undefined && candidate.personId !== undefined && cells.personId !== candidate.personId;
+  return compareNames(row.name, candidate.name) === 'agree' && !hasOtherId ? undefined : fit.reason;
 }

@@ -2,7 +2,7 @@ import { contactFields } from '../warehouse/contact-fields.ts';
 import { emailDomain, isRoleAddress, parseEmail, emailHashes } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
 import { identityKeys } from './identity-keys.ts';
-import { compareNames, compareReady, isMadeOfName, type ComparedName } from './names/name-agreement.ts';
+import { compareNames, compareReady, type ComparedName } from './names/name-agreement.ts';
 import {
   compareEmployers,
   employersOfIdentity,
@@ -16,11 +16,10 @@ import type { Person } from './person.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 
 /** Evidence that can fit several people. It counts only if no other contact could be the person. */
-export const weakEvidence = ['name_and_organization', 'email_names_person'] as const;
-type WeakEvidence = (typeof weakEvidence)[number];
+export const weakEvidence = 'name_and_organization';
 
 /** What shows by itself that a row is a person. */
-type Evident = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | WeakEvidence;
+type Evident = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | typeof weakEvidence;
 
 /** Why a person was accepted for a row; stored with the row's attempt. `confirmed`: somebody decided so. */
 export type Evidence = Evident | 'confirmed';
@@ -177,7 +176,6 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson): Fit {
   if (identity.profileUrl !== undefined && candidate.profileUrl !== undefined)
     return against('another profile url');
   if (hasOtherMailbox(row, candidate)) return against('another address at the same domain');
-  if (emailNamesPerson(row, candidate)) return { strength: 'weak', evidence: 'email_names_person' };
 
   switch (names) {
     case 'unknown':
@@ -191,7 +189,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson): Fit {
   }
   switch (compareEmployers(row.employers, candidate.employers)) {
     case 'agree':
-      return { strength: 'weak', evidence: 'name_and_organization' };
+      return { strength: 'weak', evidence: weakEvidence };
     case 'unknown':
       return against('only the name agrees');
     case 'differ':
@@ -223,20 +221,4 @@ function agreeingIdentifiers(
  */
 function hasOtherMailbox({ personalAddresses }: ComparedIdentity, candidate: ComparedPerson): boolean {
   return personalAddresses.some((email) => candidate.mailboxDomains.has(emailDomain(email)));
-}
-
-/**
- * Whether the corporate address of a row without a full name is made of the person's name, at the person's employer. If
- * the row has a single word as its name, the person's name must contain it: `jdoe@` of Jane is not John Doe's.
- */
-function emailNamesPerson({ personalAddresses, name }: ComparedIdentity, candidate: ComparedPerson): boolean {
-  const fullName = candidate.name;
-  if (!fullName || (name && (name.all.length > 1 || !fullName.all.includes(name.all[0]!)))) return false;
-  return personalAddresses.some((email) => {
-    const employer = employersOfIdentity({ email });
-    return (
-      compareEmployers(employer, candidate.employers) === 'agree' &&
-      isMadeOfName(email.slice(0, email.lastIndexOf('@')), fullName)
-    );
-  });
 }

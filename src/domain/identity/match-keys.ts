@@ -1,15 +1,9 @@
-import { isRoleAddress, emailHashes } from './values/email-address.ts';
+import { emailHashes } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
 import { readyPerson } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
 import { employersOfIdentity, wordsOfEmployers } from './names/organization-agreement.ts';
-import {
-  compareReady,
-  isInitial,
-  lettersOfLocalPart,
-  localPartsOf,
-  type ComparedName,
-} from './names/name-agreement.ts';
+import { compareReady, isInitial, type ComparedName } from './names/name-agreement.ts';
 import type { Person } from './person.ts';
 import { contactFields } from '../warehouse/contact-fields.ts';
 
@@ -26,23 +20,7 @@ export function matchKeysOfIdentity(
 ): number[] {
   const name = compareReady(identity.firstName, identity.lastName, identity.name);
   const employers = wordsOfEmployers(employersOfIdentity(identity));
-  const isNamed = name !== undefined && name.all.length > 1;
-  return hashed([
-    ...keys,
-    ...(name ? atEmployers(nameKeys(name), employers) : []),
-    ...(isNamed ? [] : lettersOfAddresses(identity)),
-  ]);
-}
-
-/** Letters of each corporate address, at its employer: a row without a full name can be found by them. */
-function lettersOfAddresses({ email, otherEmails = [] }: Identity): string[] {
-  return [email, ...otherEmails].flatMap((address) => {
-    if (address === undefined || isRoleAddress(address)) return [];
-    const letters = lettersOfLocalPart(address.slice(0, address.lastIndexOf('@')));
-    return letters === undefined
-      ? []
-      : atEmployers([sortedLetters(letters)], wordsOfEmployers(employersOfIdentity({ email: address })));
-  });
+  return hashed([...keys, ...(name ? atEmployers(nameKeys(name), employers) : [])]);
 }
 
 /**
@@ -51,9 +29,7 @@ function lettersOfAddresses({ email, otherEmails = [] }: Identity): string[] {
  */
 export function matchKeysOfPerson(person: Person): number[] {
   const { name, employers } = readyPerson(person);
-  const ofName = name
-    ? [...nameKeys(name), ...swappedNameKeys(name), ...localPartsOf(name).map(sortedLetters)]
-    : [];
+  const ofName = name ? [...nameKeys(name), ...swappedNameKeys(name)] : [];
   return [
     ...new Set([
       ...identifyingKeysOfPerson(person),
@@ -122,11 +98,6 @@ function initialsOf(...words: readonly [string, string]): string {
     .map((word) => word[0]!)
     .toSorted()
     .join('')}`;
-}
-
-/** `janedoe` and `doejane` share a key. */
-function sortedLetters(letters: string): string {
-  return `letters ${Array.from(letters).toSorted().join('')}`;
 }
 
 /** The key of people without an id whom answers gave to a contact: only this contact finds them. */

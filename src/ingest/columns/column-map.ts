@@ -1,5 +1,5 @@
 import { contactFields, crmExports, type CrmExport } from '../../domain/crm/crm.ts';
-import { comparisonForm, hasLastNamesFirst } from '../../domain/identity/values/normalise.ts';
+import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import { columnNotes, refuseShortenedIds, refuseWithoutPeople } from './check-columns.ts';
 import { Columns } from './columns.ts';
@@ -14,8 +14,6 @@ import { contradictedSource, recogniseExport, refuseOwnFile, unusedRecordIds } f
 export interface ColumnMap {
   readonly source: string;
   readonly fields: ColumnsOfPeople;
-  /** Columns of whole names in which the last name comes first. */
-  readonly lastNameFirst: ReadonlySet<number>;
   /** Columns of second surnames. */
   readonly secondSurnames: readonly number[];
   readonly optOuts: readonly OptOutColumn[];
@@ -36,7 +34,7 @@ export function mapColumns(
   layout: FirstRows & { readonly recognised: boolean },
   { mapping, source }: { mapping?: ExportMapping | undefined; source?: string | undefined },
 ): ColumnMap {
-  const { header, rows } = layout;
+  const { header } = layout;
   refuseOwnFile(path, header);
   const name = source ?? mapping?.source;
   const recognised = recogniseExport(layout);
@@ -70,7 +68,6 @@ export function mapColumns(
   return {
     source: name ?? known?.source ?? 'generic',
     fields,
-    lastNameFirst: columnsWithLastNameFirst(fields, rows),
     secondSurnames: fields.last_name.filter((column) => secondSurnames.has(headerKey(header[column]!))),
     optOuts,
     warnings: [
@@ -79,15 +76,6 @@ export function mapColumns(
       ...columnNotes(layout, isFree, { fields, hasOptOuts }, missed),
     ],
   };
-}
-
-function columnsWithLastNameFirst(fields: ColumnsOfPeople, rows: FirstRows['rows']): ReadonlySet<number> {
-  const email = fields.email[0] ?? -1;
-  return new Set(
-    fields.name.filter((column) =>
-      hasLastNamesFirst(rows.map((row) => ({ name: row[column] ?? '', address: row[email] ?? '' }))),
-    ),
-  );
 }
 
 /** The CRM of this name; without one, the CRM that the header shows. HubSpot has two kinds of exports. */

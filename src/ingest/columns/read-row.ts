@@ -94,7 +94,7 @@ function optOutCheck(
 type IdentityReader = (cells: readonly string[]) => Identity;
 
 /** Reads only the fields that have a column. */
-function createIdentityReader({ fields, lastNameFirst, secondSurnames }: ColumnMap): IdentityReader {
+function createIdentityReader({ fields, secondSurnames }: ColumnMap): IdentityReader {
   const readers = (
     [
       ['personId', fields.person_id, parsePersonId],
@@ -102,7 +102,7 @@ function createIdentityReader({ fields, lastNameFirst, secondSurnames }: ColumnM
       ['profileUrl', fields.profile_url, parseProfileUrl],
       ['firstName', fields.first_name, parseName],
       ['lastName', fields.last_name, parseName],
-      ['name', fields.name, (cell, column) => parseFullName(cell, lastNameFirst.has(column))],
+      ['name', fields.name, parseFullName],
       ['organizationName', fields.organization_name, parseOrganizationName],
       ['domain', fields.domain, parseDomain],
     ] satisfies [Exclude<keyof Identity, 'otherEmails'>, readonly number[], CellParser][]
@@ -125,14 +125,14 @@ function createIdentityReader({ fields, lastNameFirst, secondSurnames }: ColumnM
   };
 }
 
-type CellParser = (cell: string, column: number) => string | undefined;
+type CellParser = (cell: string) => string | undefined;
 
 /** The first readable value of these columns. */
 function first(cells: readonly string[], columns: readonly number[], parse: CellParser): string | undefined {
   for (const column of columns) {
     const cell = cells[column];
     if (cell === undefined || cell === '') continue;
-    const value = parse(cell, column);
+    const value = parse(cell);
     if (value !== undefined) return value;
   }
   return undefined;

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { oneOf } from '../../../src/db/expressions.ts';
 import { weakEvidence } from '../../../src/domain/identity/identity-evidence.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import type { Store } from '../../../src/sandbox/store.ts';
@@ -97,7 +96,7 @@ const withheldContacts = `
   where c.person_id is distinct from e.person_id
     and (select count(*) from enrichment_internal.contact_records r
       where r.source = e.source and r.contact_id = e.contact_id) <= 1
-    and not (e.evidence in (${oneOf(weakEvidence)}) and (
+    and not (e.evidence = '${weakEvidence}' and (
       select m.valid_to is not null from enrichment.contact_matches m
       where m.source = e.source and m.contact_id = e.contact_id
       order by m.match_id desc limit 1))

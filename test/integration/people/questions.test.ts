@@ -143,13 +143,6 @@ describe('the views for the questions of docs/warehouse.md', () => {
     ]);
   });
 
-  it('contacts_of_organization() finds contacts by the domain of their employer, in any letter case', async () => {
-    await contact('fjord-1', '2026-01-01', job('Lead', { id: 'f', name: 'Fjord', domain: 'fjord.example' }));
-    expect(await ask(`select contact_id from contacts_of_organization('Fjord.example')`)).toEqual([
-      { contact_id: 'fjord-1' },
-    ]);
-  });
-
   it('changes_of_last_day has one row for each contact, with its last operation and all changed groups', async () => {
     await contact('changing', '2026-01-01', titled('Analyst'));
     await say(warehouse, {
@@ -181,13 +174,6 @@ describe('the views for the questions of docs/warehouse.md', () => {
       await ask(`
         select field_group, old_value, new_value from value_changes_of_last_day where contact_id = 'promoted'`),
     ).toEqual([{ field_group: 'title', old_value: { title: 'Analyst' }, new_value: { title: 'Lead' } }]);
-  });
-
-  it('oldest_values begins with the value that was asked for first', async () => {
-    await contact('ancient', '2001-01-01', titled('Clerk'));
-    expect(
-      await ask(`select contact_id, value from oldest_values where field_group = 'title' limit 1`),
-    ).toEqual([{ contact_id: 'ancient', value: { title: 'Clerk' } }]);
   });
 
   it('contact_as_of() gives the contact as it was at a time, and no row before it was known', async () => {

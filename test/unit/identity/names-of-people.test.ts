@@ -131,12 +131,6 @@ describe('the same person under another name', () => {
       }),
       byName,
     ],
-    [
-      'an address made of the whole name',
-      row('Jane/', 'jdoe@acme.example'),
-      person('Jane/Doe'),
-      'email_names_person',
-    ],
   ])('the same person under another name is accepted: %s', (_, asked, known, evidence) =>
     expect(outcome(asked, known)).toBe(evidence),
   );

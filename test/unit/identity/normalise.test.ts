@@ -4,7 +4,6 @@ import {
   comparisonForm,
   displayForm,
   organizationForm,
-  hasLastNamesFirst,
   parseFullName,
   parseName,
   parseOrganizationName,
@@ -80,25 +79,6 @@ describe('full names', () => {
     expect(parseFullName(cell)).toBe(expected);
   });
 
-  it('a column has last names first if most cells have a comma, and enough of them show the order', () => {
-    const first = (names: string[], address = '') =>
-      hasLastNamesFirst(names.map((name) => ({ name, address })));
-    expect(first(['García López, María', 'Novak, Ada', 'Pérez Ruiz, José', 'Berg, Mira'])).toBe(true);
-    expect(first(['García López, María'], 'maria.garcia@orbit.example')).toBe(true);
-    expect(first(['Ada Novak, Engineer', 'Mira Berg, Consultant'], 'ada.novak@orbit.example')).toBe(false);
-    expect(first(['Ada Novak', 'Mira Berg', 'García López, María'])).toBe(false);
-    expect(first([])).toBe(false);
-  });
-
-  it.each([
-    ['García López, María', 'María García López'],
-    ['van der Berg Smit, Anna Maria', 'Anna Maria van der Berg Smit'],
-    ['Ada Novak, PhD', 'Ada Novak, PhD'],
-    ['Ada Novak', 'Ada Novak'],
-  ])('the full name %j of a column with last names first is %s', (cell, expected) => {
-    expect(parseFullName(cell, true)).toBe(expected);
-  });
-
   it('a text without a letter is no full name', () => {
     expect(parseFullName('-, 1')).toBeUndefined();
   });
@@ -120,12 +100,4 @@ describe('organizations', () => {
   it.each(['Privatbank', '#paid', 'Yahoo!', 'Studentenwerk', '#Startup!'])('%j is an employer', (cell) => {
     expect(parseOrganizationName(cell)).toBe(cell);
   });
-});
-
-it('hasLastNamesFirst() ignores a cell that is too long for a name', () => {
-  const rows = [
-    { name: 'x'.repeat(1_000_000), address: '' },
-    { name: 'García López, María', address: 'maria@acme.example' },
-  ];
-  expect(hasLastNamesFirst(rows)).toBe(true);
 });

@@ -121,13 +121,6 @@ describe('ids of contacts and people', () => {
     },
   );
 
-  it('names of a column with last names first are read in the order of names', async () => {
-    const { rows } = await read(
-      'Name,Email\n"García López, María",maria@orbit.example\n"Novak, Ada",ada@orbit.example\n',
-    );
-    expect(rows.map(({ identity }) => identity.name)).toEqual(['María García López', 'Ada Novak']);
-  });
-
   it('an id of a person is any text without spaces', async () => {
     const packed = 'eyJpZCI6'.repeat(60);
     const { rows } = await read(

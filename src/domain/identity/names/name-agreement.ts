@@ -156,30 +156,6 @@ function words(text: string | null | undefined): string[] {
 }
 
 /**
- * Whether the local part of an address is made of a person's name: `jane.doe`, `jdoe`, `doe.jane`, `doej`.
- * An address with a number (`jdoe2`) is not: the employer has several people of that name. A first name alone, or with
- * an initial of the last name, is too common.
- */
-export function isMadeOfName(localPart: string, name: ComparedName): boolean {
-  const letters = lettersOfLocalPart(localPart);
-  return letters !== undefined && localPartsOf(name).includes(letters);
-}
-
-/** The letters of a local part, which may form a name; undefined if it has a number. */
-export function lettersOfLocalPart(localPart: string): string | undefined {
-  if (/\p{N}/u.test(localPart)) return undefined;
-  return comparisonForm(localPart.split('+')[0]!).replace(/[^\p{L}]/gu, '');
-}
-
-/** The letters of the local parts that are made of a name. */
-export function localPartsOf(name: ComparedName): string[] {
-  const first = name.first.join('');
-  const last = name.last.join('');
-  if (first === '' || last.length < 2) return [];
-  return [first + last, last + first, first[0]! + last, last + first[0]!];
-}
-
-/**
  * First names that one person can have: each list is a name with its short forms and other spellings. A name can be in
  * several lists: Alex is Alexander or Alexandra, who are different names.
  */

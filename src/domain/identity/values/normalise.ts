@@ -84,9 +84,6 @@ const lastNameFirst =
 const degree = /\p{L}\p{Lu}$|\p{Lu}\p{Lu}/u;
 const suffixes = new Set(lists.suffixesOfNames);
 
-/** Two parts with one comma between them. */
-const twoParts = /^([^,]*\p{L}[^,]*?) ?, ?([^,]*\p{L}[^,]*)$/u;
-
 /** Forms of address before a name. `M.`, `Don` and `Pan` are missing: they are also initials and names. */
 const formOfAddress = new RegExp(`^(?:${lists.formsOfAddress.join('|')})\\.? (?=\\S)`, 'u');
 /** The same behind a name: `山田太郎様`, `王伟先生`, `김민수 님`. */
@@ -97,13 +94,11 @@ const formOfAddressBehind =
  * Reads a cell that holds a whole name: the first name first, without a form of address. A comma turns the name around
  * (`Novak, Ada` is `Ada Novak`), unless a suffix or a degree follows (`Novak, PhD`).
  *
- * @param isLastNameFirst true: the last name before a comma may have several words (`García López, María`)
  * @returns undefined if the cell holds no name
  */
-export function parseFullName(cell: string, isLastNameFirst = false): string | undefined {
+export function parseFullName(cell: string): string | undefined {
   const name = parseName(cell)?.replace(formOfAddress, '').replace(formOfAddressBehind, '');
-  const form = isLastNameFirst ? twoParts : lastNameFirst;
-  const [, last, first] = (name?.includes(',') && form.exec(name)) || [];
+  const [, last, first] = (name?.includes(',') && lastNameFirst.exec(name)) || [];
   if (last === undefined || first === undefined) return name;
   const isInCapitals = last === last.toUpperCase() && last !== last.toLowerCase();
   const isSuffix = first
@@ -112,37 +107,6 @@ export function parseFullName(cell: string, isLastNameFirst = false): string | u
       (word) => suffixes.has(word.replace('.', '').toLowerCase()) || (!isInCapitals && degree.test(word)),
     );
   return isSuffix ? name : `${first.replace(formOfAddress, '')} ${last}`;
-}
-
-/** Most cells of a column show its order. */
-const most = 0.75;
-/** A column of names with titles, as in `Ada Novak, Engineer`, has fewer cells that show an order. */
-const fewestShown = 0.25;
-
-/**
- * Whether a column of whole names has last names first, as in `García López, María`: most cells have one comma, and at
- * least a quarter of these have a single word before it, or a name behind it that is also in the person's address.
- *
- * @param rows name and address of each row
- */
-export function hasLastNamesFirst(
-  rows: readonly { readonly name: string; readonly address: string }[],
-): boolean {
-  const filled = rows.flatMap(({ name: cell, address }) => {
-    const name = parseName(cell);
-    return name === undefined ? [] : [{ name, address }];
-  });
-  const inParts = filled.filter(({ name }) => twoParts.test(name));
-  const shown = inParts.filter(({ name, address }) => {
-    const user = comparisonForm(address.split('@')[0]!);
-    const first = comparisonForm(name.split(',')[1]!).split(' ');
-    return lastNameFirst.test(name) || first.some((word) => word.length > 2 && user.includes(word));
-  });
-  return (
-    inParts.length > 0 &&
-    inParts.length >= filled.length * most &&
-    shown.length >= inParts.length * fewestShown
-  );
 }
 
 /** A longer text is no name of a person or a company, but a note in the wrong column. */
