@@ -8,7 +8,6 @@ import { anyOf } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
 import type { Decision } from './contact-changes.ts';
-import { keysLearned } from './lookup-history.ts';
 import type { ObservedFacts } from './observation.ts';
 import type { AnsweredCall, ArrivedPerson, AskedRow, ListedOfCall } from './answered-call.ts';
 
@@ -238,10 +237,8 @@ async function writeUnrecordedKeys(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
 ): Promise<void> {
-  for (const { call, arrived, listed } of calls) {
-    const keys = arrived.flatMap(({ written, matchIndex, facts }) =>
-      written.length > 0 || listed.matches.has(matchIndex) ? [] : facts.identity_keys,
-    );
+  for (const { call, arrived } of calls) {
+    const keys = arrived.flatMap(({ written, facts }) => (written.length > 0 ? [] : facts.identity_keys));
     if (keys.length > 0)
       await sql`
         update raw_answers set unrecorded_keys = ${[...new Set(keys)]}::text[] where attempt_id = ${call.attemptId}
@@ -254,7 +251,7 @@ async function recordLookups(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
 ): Promise<void> {
-  const lookups = calls.map(({ call, arrived, listed, rows }) => ({
+  const lookups = calls.map(({ call, arrived, rows }) => ({
     service: call.service,
     run_id: call.runId,
     asked_at: call.askedAt,
@@ -264,14 +261,15 @@ async function recordLookups(
       outcome,
       is_lookup: isLookup,
     })),
-    learned: arrived.flatMap(({ matchIndex, person, facts, isForeign }) => {
-      if (isForeign || listed.matches.has(matchIndex)) return [];
+    // A key without a row is of a person who fits no row, and was paid for as well.
+    learned: arrived.flatMap(({ matchIndex, facts, written }) => {
       const row = rows.find((each) => each.matchIndex === matchIndex && each.outcome === 'enriched');
-      if (!row && facts.person_id === null) return [];
-      const keys = row
-        ? [...keysLearned(contactFields(person)), ...facts.identity_keys]
-        : facts.identity_keys;
-      return [...new Set(keys)].map((key) => ({ identity_key: key, row_number: row?.rowNumber ?? null }));
+      return written.length === 0 || (!row && facts.person_id === null)
+        ? []
+        : [...new Set(facts.identity_keys)].map((key) => ({
+            identity_key: key,
+            row_number: row?.rowNumber ?? null,
+          }));
     }),
   }));
   await sql`

@@ -1,6 +1,4 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import type { Identity } from '../domain/identity/identity.ts';
-import { identityKeys } from '../domain/identity/identity-keys.ts';
 import {
   askedFieldGroups,
   lateKinds,
@@ -9,16 +7,10 @@ import {
   type LateValues,
 } from '../domain/late-results/delivery-kinds.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
-import type { ContactFields } from '../domain/warehouse/contact-fields.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** Where an observation has the delivered values. */
 const factsOfValues: Readonly<Record<LateValues, string>> = { phones: 'phones', emails: 'waterfall_emails' };
-
-/** The identity keys of a person whom an answer assigned to a row; the lookup counts under these keys as well. */
-export function keysLearned(fields: ContactFields | undefined): readonly string[] {
-  return fields ? identityKeys(identityOf(fields)) : [];
-}
 
 /** What a delivery shows that the service was asked for. */
 export interface LateLookups {
@@ -155,15 +147,4 @@ export async function recordRejected(
     select record_lookup(${asked.service}, ${runId}, clock_timestamp(), ${JSON.stringify(answered)}::jsonb, '[]',
       ${askedFieldGroups(asked)}::text[])
   `.execute(transaction);
-}
-
-/** The identity in a contact's columns, without characters that a text column refuses. */
-function identityOf(fields: ContactFields): Identity {
-  return {
-    ...(fields.person_id !== null && { personId: fields.person_id }),
-    ...(fields.email !== null && { email: fields.email }),
-    ...(fields.profile_url !== null && { profileUrl: fields.profile_url }),
-    ...(fields.first_name !== null && { firstName: fields.first_name }),
-    ...(fields.last_name !== null && { lastName: fields.last_name }),
-  };
 }

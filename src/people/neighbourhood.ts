@@ -191,20 +191,14 @@ export class Neighbourhood {
 
   /** Reads everybody who could be one of these contacts, the people whom they have, and those of decisions. */
   async readPeopleOf(contacts: readonly ContactState[], asRivals = false): Promise<void> {
-    for (const service of new Set(contacts.flatMap((contact) => contact.service ?? [])))
-      await this.#readPeople(
-        service,
-        contacts.flatMap((contact) => (contact.service === service ? keysOfContact(contact, asRivals) : [])),
-        [],
-      );
     const named = contacts.flatMap(({ match, service, verdicts }) => [
       ...(match ? [match] : []),
       ...(service === undefined ? [] : [...verdicts.keys()].map((personKey) => ({ service, personKey }))),
     ]);
-    for (const service of new Set(named.map((person) => person.service)))
+    for (const service of new Set([...contacts, ...named].flatMap((each) => each.service ?? [])))
       await this.#readPeople(
         service,
-        [],
+        contacts.flatMap((contact) => (contact.service === service ? keysOfContact(contact, asRivals) : [])),
         named.flatMap((person) => (person.service === service ? person.personKey : [])),
       );
   }

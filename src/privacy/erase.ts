@@ -173,14 +173,11 @@ async function replaceSamples({ database }: Warehouse): Promise<void> {
 /** Contacts that were refused a person because they could as well have been the erased one get that person. */
 async function queueNearby(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
   const { rows } = await sql<{ service: string; personKey: string }>`
-    with keys as materialized (
-      select key from person_keys where ${isOfPeople(traces.people)}
-      union
-      select unnest(match_keys) from contact_records where ${isOfContacts(traces.contacts)}
-      union
-      select unnest(match_keys) from contact_records where ${isOfRows(traces)}
-    )
-    select distinct service, person_key as "personKey" from person_keys where key in (select key from keys)
+    select distinct p.service, p.person_key as "personKey"
+    from contact_records k
+    cross join unnest(k.match_keys) as own (key)
+    join person_keys p on p.key = own.key
+    where ${isOfContacts(traces.records)}
   `.execute(transaction);
   await queuePeople(transaction, rows);
 }
