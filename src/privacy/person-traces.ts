@@ -2,6 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { isRoleAddress, emailHashes } from '../domain/identity/values/email-address.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
+import { ownerKey } from '../domain/identity/match-keys.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import { identityCells } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
@@ -86,7 +87,6 @@ async function tracesOf(
   },
 ): Promise<PersonTraces> {
   const { rows, contacts, names, others } = found;
-  const people = [...new Map(found.people.map((each) => [nameOfPerson(each), each])).values()];
   const forms = keys.flatMap(formsOf);
   const personIds = idsIn(keys);
   const records = [
@@ -94,6 +94,8 @@ async function tracesOf(
       [...rows, ...contacts].map((each) => [contactKey(each.source, each.contactId), each]),
     ).values(),
   ];
+  const all = [...found.people, ...(await findPeopleWithoutIds(database, records))];
+  const people = [...new Map(all.map((each) => [nameOfPerson(each), each])).values()];
   const ofOthers = new Set(others.map(({ source, contactId }) => contactKey(source, contactId)));
   const identities = rows.map((row) => ({ row, identity: identityOfColumns(row) }));
   return {
@@ -276,6 +278,20 @@ async function followRecords(
     );
   });
   return { followed, others: rows.filter((row) => contradicts(row) && !followed.includes(row)) };
+}
+
+/** Finds the people without an id whom answers gave to calls for these records. Nothing tells who they are. */
+async function findPeopleWithoutIds(
+  database: Kysely<Tables>,
+  records: readonly ContactKey[],
+): Promise<readonly PersonName[]> {
+  const keys = records.map(({ source, contactId }) => ownerKey(source, contactId));
+  const { rows } = await sql<PersonName>`
+    select distinct service, person_key as "personKey"
+    from person_keys
+    where key = any(${keys}::integer[]) and starts_with(person_key, 'row:')
+  `.execute(database);
+  return rows;
 }
 
 interface FoundPerson extends PersonName {

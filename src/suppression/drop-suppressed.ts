@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import { anyOf, placesOfRows, identityCells } from '../db/expressions.ts';
 import { contactOf } from '../keys/contact-key.ts';
+import { sharesKey } from '../keys/key-lookups.ts';
 import type { Tables } from '../db/schema.ts';
 import { outcomesNotAsked } from '../domain/runs/outcome.ts';
 import { keysOfKnown, keysOfPeople, keysOfRows, peopleWithKeysOf, rowsWithRun } from './compared-keys.ts';
@@ -97,20 +98,35 @@ export const clearSuppressedRow = sql`${clearedCells}, filled = false, is_contes
   when num_nonnulls(${identityCells('r')}) > 0 then ${identityHash('r')}
 end`;
 
-/** Clears the personal data of rows that an answer has shown to be suppressed people. */
+/**
+ * Clears the personal data of rows that an answer has shown to be suppressed people. Duplicates that share a key with
+ * such a row are suppressed as well.
+ */
 export async function clearSuppressedRows(
   transaction: Transaction<Tables>,
   runId: string,
   rowNumbers: readonly number[],
 ): Promise<void> {
-  await sql`
-    with cleared as (
-      update run_rows r set ${clearSuppressedRow}
-      where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::integer[]) and r.outcome = 'suppressed'
-        and r.keys <> '{}'
-    ), ${clearRecordedCells(runId, sql`select unnest(${rowNumbers}::integer[])`)}
-    select
+  const listed = sql`
+    select row_number, keys from run_rows
+    where run_id = ${runId} and row_number = any(${rowNumbers}::integer[]) and outcome = 'suppressed'`;
+  const duplicates = await sql<{ row_number: number }>`
+    update run_rows r
+    set outcome = 'suppressed', reason = 'the same person is on the suppression list by row ' || l.row_number,
+      ${clearSuppressedRow}
+    from (${listed}) l
+    where r.run_id = ${runId} and r.outcome = 'duplicate' and r.keys && l.keys
+      and ${sharesKey(sql`select unnest(keys) from (${listed}) listed`)}
+    returning r.row_number
   `.execute(transaction);
+  await sql`
+    update run_rows r set ${clearSuppressedRow}
+    where r.run_id = ${runId} and r.row_number = any(${rowNumbers}::integer[]) and r.outcome = 'suppressed'
+      and r.keys <> '{}'
+  `.execute(transaction);
+  const cleared = duplicates.rows.map((row) => row.row_number);
+  const suppressed = sql`select unnest(${[...rowNumbers, ...cleared]}::int[])`;
+  await sql`with ${clearRecordedCells(runId, suppressed)} select`.execute(transaction);
 }
 
 /** Expression: the hash of the identity columns. @param alias of a row or of a contact's record */

@@ -48,6 +48,22 @@ describe('an erasure reaches', () => {
     expect((await bodies()).rowCount).toBe(0);
   });
 
+  it('an erasure reaches a person without an id who has only the name and the employer of a row', async () => {
+    const row = {
+      firstName: 'Nils',
+      lastName: 'Weakly',
+      email: 'nils@vesta.example',
+      organizationName: 'Vesta',
+    };
+    const runId = await runningRunOf(warehouse, [{ ...row, keys: identityKeys(row) }]);
+    await answerBatch(warehouse, { runId }, () => [
+      { id: null, first_name: 'Nils', last_name: 'Weakly', organization: { name: 'Vesta' } },
+    ]);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
+    await erase(warehouse, [`email:${row.email}`], note);
+    expect(await everything(warehouse)).not.toContain('Weakly');
+  });
+
   it('an erasure reaches rows that hold only a hash of the address', async () => {
     const email = 'hashed@orbit.example';
     const run = await stagedRun(warehouse, [
