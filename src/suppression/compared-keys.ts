@@ -63,7 +63,8 @@ export function keysOfPeople(people: readonly PersonKeys[], isPresent = true): R
     row_number: number,
     keys: keys.map((key) => key.toWellFormed()),
   }));
-  const given = sql`select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (row_number int, keys text[])`;
+  const given = sql`
+    select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (row_number int, keys text[])`;
   return sql`
     select p.row_number, unnest(p.keys) as identity_key from (${given}) p
     union all
