@@ -4,6 +4,7 @@ import { statusText } from '../src/contract/run-statuses.ts';
 import { counted, secondOf } from '../src/domain/text/format.ts';
 import type { RunProgress } from './messages.ts';
 import { describeAwaited } from './run-wait.ts';
+import { upsertSearchAttributes } from '@temporalio/workflow';
 
 type Row = readonly [name: string, value: string | number];
 
@@ -58,4 +59,39 @@ function readAtText({ runId, status, waitsFor, page, pages }: RunProgress, readA
   const isOpen = status === 'running' && waitsFor?.type !== 'late results' && page > 0 && page <= pages;
   const behind = `, without page ${page}, which is in progress; now: \`enrich status ${runId}\``;
   return secondOf(readAt) + (isOpen ? behind : '');
+}
+
+const statusAttribute = { name: 'EnrichmentStatus', type: 'KEYWORD' } as const;
+const waitsForAttribute = { name: 'EnrichmentWaitsFor', type: 'KEYWORD' } as const;
+const sourceAttribute = { name: 'EnrichmentSource', type: 'KEYWORD' } as const;
+const rowsAttribute = { name: 'EnrichmentRows', type: 'INT' } as const;
+const creditsAttribute = { name: 'EnrichmentCreditsSettled', type: 'DOUBLE' } as const;
+
+/** The search attributes of a run. */
+export class RunAttributes {
+  /**
+   * State as last written. Not read from Temporal: after an attribute was renamed or removed in the namespace, a replay
+   * would read another state, and Temporal would refuse its decision.
+   */
+  #written: string | undefined;
+
+  /** Writes the attributes. Only if the state has changed: Temporal Cloud bills each upsert as an action. */
+  write({ status, waitsFor, figures }: RunProgress): void {
+    const state = `${status} ${waitsFor?.type}`;
+    if (state === this.#written) return;
+    this.#written = state;
+    const facts = figures?.facts;
+    upsertSearchAttributes([
+      { key: statusAttribute, value: status },
+      { key: waitsForAttribute, value: waitsFor?.type ?? null },
+      // Before the export is read, the attribute has the source that the command names.
+      ...(facts?.source ? [{ key: sourceAttribute, value: facts.source }] : []),
+      ...(facts
+        ? [
+            { key: rowsAttribute, value: facts.rows },
+            { key: creditsAttribute, value: Number(facts.credits.settled) },
+          ]
+        : []),
+    ]);
+  }
 }

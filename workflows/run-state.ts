@@ -16,7 +16,7 @@ import { long, quick } from './control-activities.ts';
 import { LateResults } from './late-results.ts';
 import type { RunProgress } from './messages.ts';
 import { PageWorkflow } from './page-workflow.ts';
-import { RunAttributes } from './run-attributes.ts';
+import { RunAttributes } from './run-details.ts';
 import { runDetails } from './run-details.ts';
 import { waitOf } from './run-wait.ts';
 

@@ -17,16 +17,16 @@ import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
 import { leaveUnknown } from '../ledger/late-credits.ts';
 import { digest } from '../people/digest.ts';
-import { isDigested } from '../people/digest-queue.ts';
+import { isDigested, queuePeople } from '../people/digest-queue.ts';
 import { recordLateLookups } from '../people/lookup-history.ts';
-import { keyOfId } from '../people/observation.ts';
+import { keyOfId, factsOfLateResult } from '../people/observation.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { hashOfPerson, hiddenId, writeAboutPeople } from '../suppression/suppression-list.ts';
 import type { DeliveredPerson, LateResult } from '../service/answers/late-result.ts';
 import { fillResults, hashesOfEmails, lockCall, settleCall, type LockedCall } from './expected-results.ts';
-import { recordLateResults } from './late-observations.ts';
 import { suppressedOfDelivery } from './suppressed-of-delivery.ts';
+import { writeObservations, type NewObservation } from '../people/people-tables.ts';
 
 /** Result of a delivery; `waiting`: its call is still in flight, and the delivery stays in the inbox. */
 export type DeliveryEffect = Exclude<DeliveryStatus, 'received'> | 'waiting' | 'done-before';
@@ -300,4 +300,52 @@ async function markDelivery(
       credits = ${credits ?? null}::numeric, body = case when not ${dropsBody ?? false} then body end
     where delivery_id = ${deliveryId}
   `.execute(transaction);
+}
+
+/** A person of a delivery, and the id by which an answer names this person. */
+export interface GivenPerson {
+  readonly personId: string;
+  readonly person: DeliveredPerson;
+}
+
+/**
+ * Appends the results of a delivery: one observation a person, or several if it names the person with different
+ * results. People without a row were paid for as well: a contact that is later shown to be such a person has these
+ * results. A delivery that is applied again adds nobody twice.
+ *
+ * @returns the observations that were added
+ */
+async function recordLateResults(
+  transaction: Transaction<Tables>,
+  call: LockedCall,
+  delivery: { readonly deliveryId: string; readonly kind: DeliveryKind },
+  given: readonly GivenPerson[],
+): Promise<readonly NewObservation[]> {
+  const { deliveryId, kind } = delivery;
+  const { service } = call.options;
+  const observations = new Map<string, NewObservation>();
+  for (const { personId, person } of given) {
+    const facts = factsOfLateResult(personId, kind, person);
+    observations.set(JSON.stringify(facts), {
+      ...facts,
+      service,
+      personKey: keyOfId(personId),
+      kind,
+      askedAt: call.admittedAt,
+      runId: call.runId,
+      attemptId: call.attemptId,
+      deliveryId,
+    });
+  }
+  const { rows } = await sql<{ personKey: string }>`
+    select person_key as "personKey"
+    from observation_log
+    where service = ${service} and delivery_id = ${deliveryId}
+      and person_key = any(${[...observations.values()].map(({ personKey }) => personKey)}::text[])
+  `.execute(transaction);
+  const known = new Set(rows.map(({ personKey }) => personKey));
+  const added = [...observations.values()].filter(({ personKey }) => !known.has(personKey));
+  await writeObservations(transaction, added);
+  await queuePeople(transaction, added);
+  return added;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, it } from 'vitest';
 import { RecordParser, type Dialect } from '../../src/ingest/reading/record-parser.ts';
-import { SyntaxCheck } from '../../src/ingest/reading/syntax-check.ts';
+import { SyntaxCheck } from '../../src/ingest/reading/record-parser.ts';
 
 const cell = fc.oneof(
   fc.string({

@@ -5,7 +5,7 @@ import { isKnownName } from '../columns/known-headers.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
 import { emptyFile } from './export-bytes.ts';
 import { createParser, dropCarriageReturns, usualDelimiters, type Dialect } from './record-parser.ts';
-import { SyntaxCheck } from './syntax-check.ts';
+import { SyntaxCheck } from './record-parser.ts';
 
 /** The position of the header in a file, and how cells are separated. */
 export interface Layout {

@@ -14,7 +14,7 @@ import {
 } from './export-text.ts';
 import { findLayout, refuseRagged, type Layout } from './layout.ts';
 import { RecordParser } from './record-parser.ts';
-import { SyntaxCheck } from './syntax-check.ts';
+import { SyntaxCheck } from './record-parser.ts';
 
 /** An opened export: everything that is known before its rows are read. */
 export interface OpenedExport {
