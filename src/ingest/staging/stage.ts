@@ -173,8 +173,11 @@ async function readRun(pool: Pool, runId: string): Promise<{ fileSha256: string;
   return { fileSha256: run.file_sha256, rowsStaged: run.rows_staged };
 }
 
-/** About 4,000 rows of a CRM: a kill loses the work on at most two chunks, and no row. */
-const usualBytes = 2 * 1024 * 1024;
+/**
+ * About 16,000 rows of a CRM: a kill loses the work on at most two chunks, and no row. With 4,000 rows, the parser
+ * waited for the statements around each chunk.
+ */
+const usualBytes = 8 * 1024 * 1024;
 
 /** Columns of `enrichment.run_rows` in the order in which `copyLine` writes them. */
 const copyColumns = [
