@@ -110,9 +110,14 @@ class DigestStep {
       (one, other) => other.call.askedAtMicroseconds - one.call.askedAtMicroseconds,
     );
     const decisions = decided.map((decision): Decision => {
-      const asking = newestFirst.find(({ call, rows }) => {
+      const { person } = decision.decided;
+      const asking = newestFirst.find(({ call, rows, arrived: said }) => {
         const rowNumber = rowOf(call, decision.contact)?.rowNumber;
-        return rows.some((row) => row.rowNumber === rowNumber && row.outcome === 'enriched');
+        // An answer can show by other data that the contact is a person whom it does not name.
+        const hasPerson = said.some(({ written }) =>
+          written.some(({ personKey }) => personKey === person?.personKey),
+        );
+        return hasPerson && rows.some((row) => row.rowNumber === rowNumber && row.outcome === 'enriched');
       });
       if (!asking) return decision;
       const { attemptId, runId } = asking.call;

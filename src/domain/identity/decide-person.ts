@@ -75,13 +75,11 @@ export function decidePerson(
   const fits = candidates.map(({ person }, index) =>
     decided[index] === 'rejected' ? rejectedFit : weigh(row, person),
   );
-  const strong = onlyWithId(
-    candidates,
-    onlyCurrent(
-      candidates,
-      indexesOf(fits, ({ strength }) => strength === 'strong'),
-    ),
-  );
+  const fitting = indexesOf(fits, ({ strength }) => strength === 'strong');
+  // Records of one person do not compete: the order in which answers were digested would decide.
+  const strong = areOnePerson(candidates, fitting)
+    ? fitting
+    : onlyWithId(candidates, onlyCurrent(candidates, fitting));
   if (strong.length > 0) {
     if (!areOnePerson(candidates, strong)) return refused(strong, true, ambiguousReason);
     const index = bestRecord(candidates, strong);

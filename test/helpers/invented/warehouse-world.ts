@@ -177,6 +177,8 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
   const records = new Map<string, number>();
   let rowNumber = 0;
 
+  /** Of one first name, the humans could be one person with a former last name: an erasure would reach both. */
+  const firstNameOf = (human: number): string => (human === 0 ? 'Ada' : 'Bob');
   const token = (human: number): string => `${name}h${human}x`;
   const email = (human: number): string => `${token(human)}@mail.example`;
   const md5 = (human: number): string => createHash('md5').update(email(human)).digest('hex');
@@ -192,7 +194,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
 
   function identityOf({ human, cell }: Row): Identity {
     return {
-      firstName: 'Ada',
+      firstName: firstNameOf(human),
       lastName: token(human),
       ...(cell === 'email' && { email: email(human) }),
       ...(cell === 'profile' && { profileUrl: profile(human) }),
@@ -205,7 +207,7 @@ function openWorld(warehouse: TestWarehouse, name: string): World {
     const { title, city, company, industry } = answer;
     return {
       id: hasId(human, answer) ? idOf(human, answer.isRenumbered) : null,
-      first_name: 'Ada',
+      first_name: firstNameOf(human),
       last_name: token(human),
       proflink_url: `https://${profile(human)}`,
       email: answer.hasEmail || answer.rows.some((row) => row.cell === 'hash') ? email(human) : null,
