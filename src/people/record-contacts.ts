@@ -11,7 +11,7 @@ const cells = sql.raw(identityColumns.join(', '));
 
 /** The record of the contact of a row `r` as of the export `self`, or of the last export before it that counts. */
 const recordBefore = sql`
-  select k.*
+  select k.*, u.options ->> 'service' as service
   from contact_records k
   join runs u on u.run_id = k.run_id and u.undone_at is null
   where k.source = self.source and k.contact_id = r.contact_id
@@ -21,7 +21,8 @@ const recordBefore = sql`
 
 /**
  * Records the cells of the contacts of rows, as far as they have changed, with the keys that find them, and queues
- * those who could be a known person.
+ * those who could be a known person. The service of the newest record decides whose people a contact can be, so the
+ * first export at another service is recorded whole.
  *
  * A suppressed row has no cells: it is recorded, without a key, only if the record was another one before.
  *
@@ -45,6 +46,7 @@ export async function recordContacts(
     ), compared as (
       select r.*, self.source, coalesce(r.identity_hash, ${identityHash('r')}) as hash, k.identity_hash as former_hash,
         k.is_blocked as was_blocked, k.run_id as former_run,
+        k.service is distinct from self.options ->> 'service' as is_of_another_service,
         r.outcome is not distinct from 'suppressed' as is_suppressed
       from first_rows r
       join runs self on self.run_id = r.run_id
@@ -56,7 +58,7 @@ export async function recordContacts(
     from compared
     where former_run is null and not is_suppressed
       or former_hash is distinct from hash
-      or not is_suppressed and was_blocked is distinct from is_contested
+      or not is_suppressed and (was_blocked is distinct from is_contested or is_of_another_service)
   `.execute(transaction);
   await addMatchKeys(transaction);
   // Other contacts could be people whom the former cells of these contacts kept from them.

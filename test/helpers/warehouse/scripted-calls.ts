@@ -27,13 +27,16 @@ export async function runningRunOf(
     readonly waterfall?: readonly ('email' | 'phone')[];
     readonly source?: string;
     readonly freshness?: Freshness;
+    readonly service?: string;
   } = {},
 ): Promise<string> {
   const spec = testSpec();
+  const { service = asked.service, freshness = asked.freshness } = options;
   const run = await stagedRun(warehouse, rows, {
     ...spec,
     options: {
       ...spec.options,
+      service,
       waterfall: [...(options.waterfall ?? [])],
       ...(options.freshness && { freshness: options.freshness }),
     },
@@ -44,7 +47,7 @@ export async function runningRunOf(
       .set({ source: options.source })
       .where('run_id', '=', run.runId)
       .execute();
-  await planRows(warehouse, run.runId, { ...asked, freshness: options.freshness ?? asked.freshness });
+  await planRows(warehouse, run.runId, { ...asked, service, freshness });
   await reconcileContacts(warehouse, run.runId, new AbortController().signal);
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   return run.runId;
