@@ -5,7 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/soak/**/*.test.ts'],
     globalSetup: ['test/helpers/database/global-setup.ts'],
-    hookTimeout: 120_000,
+    // At the end of a file a rebuild computes everybody again: 20,000 people and contacts in minutes.
+    hookTimeout: 900_000,
     maxWorkers: 1,
   },
 });
