@@ -28,7 +28,7 @@ export function sandboxCommand(): Command {
     .option('--api-key <key>', 'accepted key', defaultApiKey)
     .option('--token-calls <n>', 'calls until an access token of POST /sandbox/token expires', wholeNumber(1))
     .option('--rate-limits <limits>', 'fixed windows per operation, or unlimited', rateLimits, '600/hour')
-    .option('--match-rate <share>', 'share of the people in your export whom the sandbox knows', share, 0.82)
+    .option('--match-rate <share>', 'share of the people in your export that the sandbox knows', share, 0.82)
     .option('--person-bytes <n>', 'approximate bytes of JSON per person', wholeNumber(0), 6_000)
     .option('--latency <ms>', 'milliseconds that every answer takes', wholeNumber(0), 40)
     .option(
