@@ -25,12 +25,23 @@ const integerId = /"request_id"\s*:\s*(-?\d+)(?=\s*[,}])/g;
 
 function parse(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text.replaceAll(integerId, '"request_id":"$1"'));
+    const value = parseIds(text);
     const isStorable = !text.includes('\\u') || !unstorableEscape.test(text);
     return isStorable ? value : storable(value, 0);
   } catch {
     return undefined;
   }
+}
+
+/** Copies the text only if it has other ids than that of its root: ten large people are 600 KB. */
+function parseIds(text: string): unknown {
+  const [first, second] = text.matchAll(integerId);
+  if (first && !second) {
+    const value: unknown = JSON.parse(text);
+    const id = first[1];
+    if (isObject(value) && value['request_id'] === Number(id)) return { ...value, request_id: id };
+  }
+  return JSON.parse(first ? text.replaceAll(integerId, '"request_id":"$1"') : text);
 }
 
 /** Deeper lists and objects are no data of a person. */
