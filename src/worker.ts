@@ -48,7 +48,7 @@ export interface WorkerSettings {
 export interface RunningWorker {
   /** Drains: the worker takes no new activity, begins no call, and waits for calls in flight. */
   stop(): Promise<void>;
-  /** Resolves when the worker has ended; rejects if the worker ended by itself. */
+  /** Rejects if the worker ended by itself. */
   readonly ended: Promise<void>;
 }
 
@@ -209,7 +209,6 @@ async function workerOptions(
   return [controlWorker, ...callWorkers];
 }
 
-/** Creates all workers or none. @throws Problem `worker.not-started` */
 async function createWorkers(all: readonly WorkerOptions[]): Promise<Worker[]> {
   const created = await Promise.allSettled(all.map((options) => Worker.create(options)));
   const workers = created.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -220,7 +219,6 @@ async function createWorkers(all: readonly WorkerOptions[]): Promise<Worker[]> {
   throw failed('worker.not-started', 'the worker cannot start', failure.reason);
 }
 
-/** @throws Problem `worker.failed` */
 async function runAll(
   workers: readonly Worker[],
   drain: () => void,

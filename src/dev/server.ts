@@ -8,7 +8,6 @@ import { makeFolder } from '../files/make-folder.ts';
 import { portTaken, Problem } from '../domain/problem.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './presence.ts';
 
-/** The ports of a server on 127.0.0.1. */
 export interface ServerPorts {
   readonly port: number;
   /** The UI of the Temporal dev server. */
@@ -18,7 +17,6 @@ export interface ServerPorts {
 /** The record of a server in its folder, by which other commands find the server. */
 export interface ServerRecord extends ProcessIdentity, ServerPorts {}
 
-/** A program with its parameters. */
 export interface Command {
   readonly command: string;
   readonly arguments: readonly string[];
@@ -32,11 +30,8 @@ export const serverNames = {
 } as const;
 export type ServerType = keyof typeof serverNames;
 
-/** How to start and stop an embedded server. */
 export interface ServerDefinition {
-  /** Begins the types of its Problems. */
   readonly type: ServerType;
-  /** Folder of the record, the log and the data of the server. */
   readonly directory: string;
   /** Longest time from the start to the first answer. */
   readonly startSeconds: number;
@@ -51,14 +46,11 @@ export interface ServerDefinition {
   readonly otherwise: string;
 }
 
-/** Type of the Problem of a server whose predecessor in the same folder has not ended yet. */
 const stillEnding = 'server.still-ending';
 
 /**
  * Starts the server of a folder and waits until it answers, or finds the running one. The server continues after this
  * process. For one folder, only one caller at a time is allowed.
- *
- * @throws Problem that says why the server does not start
  */
 export async function provideServer(definition: ServerDefinition): Promise<ServerRecord> {
   const { directory, fixedPorts } = definition;
@@ -80,13 +72,12 @@ export async function provideServer(definition: ServerDefinition): Promise<Serve
   }
 }
 
-/** Stops the server of a folder, if one runs. Its data stays complete. @throws Problem `server.stop` */
+/** Stops the server of a folder, if one runs. Its data stays complete. */
 export async function stopServer(directory: string): Promise<void> {
   const running = runningRecord(directory);
   if (running) await stopProcess(running);
 }
 
-/** The record of the last started server, whether it runs or not; undefined: there is no readable record. */
 export function readRecord(directory: string): ServerRecord | undefined {
   try {
     return JSON.parse(readFileSync(recordFile(directory), 'utf8')) as ServerRecord;
@@ -95,13 +86,11 @@ export function readRecord(directory: string): ServerRecord | undefined {
   }
 }
 
-/** The record, if its process is alive. */
 export function runningRecord(directory: string): ServerRecord | undefined {
   const record = readRecord(directory);
   return record !== undefined && isRunning(record) ? record : undefined;
 }
 
-/** Makes of the log of a server a Problem that says why the server did not start. */
 export function explainFailure(
   definition: ServerDefinition,
   log: string,

@@ -11,10 +11,9 @@ import { readRecord, serverNames, stopServer, type ServerType } from './server.t
 import { startEmbeddedTemporal } from './temporal.ts';
 import type { TemporalAddress } from '../temporal/connection.ts';
 
-/** The components that a command needs. */
+/** `in memory`: without a file, for tests. */
 export interface StackNeeds {
   readonly postgres?: boolean;
-  /** `in memory`: without a file, for tests. */
   readonly temporal?: boolean | 'in memory';
   readonly sandbox?: boolean;
 }
@@ -24,13 +23,11 @@ export interface Stack {
   /** Contains a password, so it must not be printed. */
   readonly databaseUrl: string;
   readonly temporal: TemporalAddress;
-  /** The settings of the service, or of the sandbox with its credential. */
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
-  /** The parts that run embedded. */
   readonly embedded: Readonly<Record<ServerType, boolean>>;
   /** @param onLost called once if an embedded server ends before the release */
   watch(onLost: (problem: Problem) => void): void;
-  /** The last command that releases the stack stops the embedded servers. A second call does nothing. */
+  /** The last command that releases the stack stops the embedded servers. */
   release(): Promise<void>;
 }
 
@@ -42,11 +39,7 @@ const waitSeconds = 5 * 60;
 /**
  * Gets the servers that a command needs: configured servers, and embedded servers in place of components that are not
  * configured. Simultaneous commands share the embedded servers. Servers that a killed command has left are replaced.
- *
  * A signal ends a command that does not handle the signal only after the stack is released.
- *
- * @param onStep called with each step, as text for a terminal
- * @throws Problem of the component that cannot start; the components that were started before are stopped again
  */
 export async function acquireStack(
   config: Config,
@@ -143,7 +136,7 @@ async function startServers(
       directory: directories.sandbox,
       port: ports.sandbox,
       rateLimits: formatRateLimits(rateLimits),
-      ...embedded.sandbox,
+      clock: embedded.sandboxClock,
     }),
   });
   const all: Record<ServerType, () => Promise<Partial<StackParts>>> = { postgres, temporal, sandbox };

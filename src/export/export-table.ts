@@ -10,13 +10,8 @@ import type { ColumnType, ExportColumn } from './parquet.ts';
 
 interface ExportedTable {
   readonly relation: string;
-  /** Columns that the rows are ordered by. */
   readonly order: readonly string[];
-  /**
-   * The SQL condition that the row `t` belongs to a selected contact.
-   *
-   * @param selected a query of these columns of the selected contacts
-   */
+  /** The SQL condition that the row `t` belongs to a contact of the query `selected`, which selects columns. */
   readonly belongs: (selected: (columns: string) => string) => string;
 }
 
@@ -26,7 +21,6 @@ const ofContacts = (selected: (columns: string) => string): string =>
 const ofPeople = (selected: (columns: string) => string): string =>
   `(t.service, t.person_key) in (${selected('c.service, c.person_key')})`;
 
-/** What `enrich export --table` writes: projections, by the names that a person gives. */
 export const exportedTables = {
   contacts: { relation: 'enriched_contacts', order: ['source', 'contact_id'], belongs: ofContacts },
   people: { relation: 'people', order: ['service', 'person_key'], belongs: ofPeople },
@@ -89,11 +83,8 @@ export interface TableExport {
 
 /**
  * Exports the rows of a table that belong to selected contacts, in the order of their keys, with bounded memory.
- * Suppressed people are left out.
  *
- * @param take receives the bytes; its error ends the export
  * @returns the number of rows; undefined if `take` did not read all bytes
- * @throws Problem `export.column-unknown`, `export.column-repeated`, `changes.cursor-*`
  */
 export async function exportTable(
   { pool, database }: Warehouse,

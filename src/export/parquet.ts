@@ -56,11 +56,7 @@ export interface ExportColumn {
   readonly type: ColumnType;
 }
 
-/**
- * Encodes rows as Parquet, one row group after another. Every column may be null; timestamps are in UTC.
- *
- * @param copied rows as `copy … to stdout with (format text)` writes them
- */
+/** Encodes rows, as COPY writes them, as Parquet, one row group after another. Every column may be null. */
 export function encodeParquet(copied: Readable, columns: readonly ExportColumn[]): Readable {
   return Readable.from(chunksOf(copied, columns), { objectMode: false });
 }

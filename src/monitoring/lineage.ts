@@ -29,11 +29,6 @@ const typeOf: Readonly<Record<string, LineageType>> = {
   failed: 'FAIL',
 };
 
-/**
- * Sends events in their order in the background.
- *
- * @param receiver.url address of the receiver, to which `/api/v1/lineage` is added
- */
 export function startLineage(
   warehouse: Warehouse,
   receiver: { readonly url: string; readonly apiKey: string | undefined },
@@ -79,7 +74,6 @@ export function startLineage(
   };
 }
 
-/** The transitions of a run that OpenLineage knows. */
 export type LineageType = 'START' | 'COMPLETE' | 'ABORT' | 'FAIL';
 
 interface Dataset {
@@ -102,7 +96,6 @@ const outputTables = ['enriched_contacts', 'people', 'organizations', 'observati
  * An event of OpenLineage 2-0-2: the run with its export as the input and the tables of the warehouse as outputs. It
  * has names, counts and times, and no personal data.
  *
- * @param enriched rows that got data; undefined while the run is not over
  * @public `scripts/check-data-tools.mjs` reads it
  */
 export function lineageEvent(

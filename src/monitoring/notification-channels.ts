@@ -13,11 +13,7 @@ export interface Channel {
 const requestMilliseconds = 10_000;
 const commandMilliseconds = 30_000;
 
-/**
- * Posts JSON. Only a 2xx status is a success; redirects are not followed, because they could lead anywhere.
- *
- * @throws Error without address and secret
- */
+/** Posts JSON. Only a 2xx status is a success; redirects are not followed, because they could lead anywhere. */
 export async function postJson(
   url: string,
   body: string,
@@ -56,10 +52,7 @@ export function signatureOf(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 
-/**
- * Runs a shell command with the event as JSON on its standard input. Only exit code 0 is a success. The
- * output is discarded.
- */
+/** Runs a shell command with the event as JSON on its standard input. Only exit code 0 is a success. */
 export function commandChannel(command: string): Channel {
   return {
     name: 'command',

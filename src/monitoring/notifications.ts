@@ -47,7 +47,6 @@ export class Notifier {
     this.#sending = this.#sendAndWait();
   }
 
-  /** Delivers the pending events and stops. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -95,14 +94,10 @@ export class Notifier {
       }),
     );
     const { runId, event, tries } = notification;
-    const about = {
-      ...(runId !== null && { runId }),
-      event,
-      tries,
-      failure: failures.join('; ') || undefined,
-    };
+    const failure = failures.join('; ') || undefined;
+    const about = { ...(runId !== null && { runId }), event, tries, failure };
     const isClosed = failures.length === 0 || tries >= mostTries;
-    await recordTry(warehouse, notification, [...delivered], about.failure, isClosed);
+    await recordTry(warehouse, notification, [...delivered], failure, isClosed);
     if (failures.length === 0) log.info(about, 'a notification was delivered');
     else if (isClosed) log.error(about, 'a notification is abandoned');
     else log.warn(about, 'a notification was not delivered');
@@ -116,9 +111,7 @@ interface Notification {
   readonly runId: string | null;
   readonly facts: Readonly<Record<string, unknown>> | null;
   readonly occurredAt: Date;
-  /** Channels that have received the event. */
   readonly delivered: readonly string[];
-  /** Number of tries, including this one. */
   readonly tries: number;
 }
 
@@ -138,9 +131,6 @@ const longestPauseSeconds = 1_800;
 /**
  * Claims the oldest due event. Other processes skip a claimed event. A process claims one event at a time, because the
  * channels can take half a minute for each.
- *
- * @param events kinds of events to claim
- * @returns undefined if no event is due
  */
 async function claimNotification(
   warehouse: Warehouse,
@@ -166,13 +156,7 @@ async function claimNotification(
   return rows[0];
 }
 
-/**
- * Records a try. The next one follows after a pause that doubles.
- *
- * @param delivered channels that have received the event
- * @param failure reason of the failed channels; undefined: none failed
- * @param isClosed no further try follows
- */
+/** Records a try. The next one follows after a pause that doubles. */
 async function recordTry(
   warehouse: Warehouse,
   { notificationId, tries }: Notification,

@@ -167,8 +167,8 @@ const patienceMilliseconds = 4_000;
 const statementMilliseconds = 3_000;
 
 /**
- * The metrics of the warehouse in Prometheus' text format, read at each scrape. Without the database, or if it is slow,
- * only `enrich_database_up 0`. Every process reports the same values: take the maximum over processes, never the sum.
+ * The metrics of the warehouse in Prometheus' text format. Without the database, or if it is slow, only
+ * `enrich_database_up 0`. Every process reports the same values: take the maximum over processes, never the sum.
  */
 export async function readWarehouseMetrics(warehouse: Warehouse, limits: AdmissionLimits): Promise<string> {
   const begun = performance.now();
@@ -181,17 +181,11 @@ export async function readWarehouseMetrics(warehouse: Warehouse, limits: Admissi
 }
 
 function textOf(registry: Registry, seconds: number, isUp: boolean): Promise<string> {
-  const registers = [registry];
-  new Gauge({
-    name: 'enrich_database_up',
-    help: '1 if the database could be read, otherwise 0.',
-    registers,
-  }).set(isUp ? 1 : 0);
-  new Gauge({
-    name: 'enrich_database_read_seconds',
-    help: 'Duration of reading the database, or of the wait for it.',
-    registers,
-  }).set(seconds);
+  const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [registry] });
+  gauge('enrich_database_up', '1 if the database could be read, otherwise 0.').set(isUp ? 1 : 0);
+  gauge('enrich_database_read_seconds', 'Duration of reading the database, or of the wait for it.').set(
+    seconds,
+  );
   return registry.metrics();
 }
 

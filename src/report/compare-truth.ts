@@ -29,11 +29,7 @@ interface TruthRow {
   readonly values: Readonly<Partial<Record<(typeof truthColumns)[number], string>>>;
 }
 
-/**
- * Compares the contacts of a source with a file of known values. The result has no value of a person.
- *
- * @throws Problem `truth.unreadable`
- */
+/** Compares the contacts of a source with a file of known values. The result has no value of a person. */
 export async function compareWithTruth(
   database: Kysely<Tables>,
   path: string,
@@ -51,7 +47,6 @@ export async function compareWithTruth(
   return { source, key, ...comparePeople(compared) };
 }
 
-/** Reads a CSV file whose columns have the names of `truthColumns`. @throws Problem `truth.unreadable` */
 async function readTruth(path: string): Promise<TruthRow[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw unreadable(
@@ -86,21 +81,7 @@ function unreadable(where: string, what: string, next: string, cause?: unknown):
   return new UsageProblem('truth.unreadable', what, { where, next, cause });
 }
 
-interface FoundContact {
-  readonly row: number;
-  readonly contact_id: string;
-  readonly first_name: string | null;
-  readonly last_name: string | null;
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly title: string | null;
-  readonly organization_name: string | null;
-  readonly organization_domain: string | null;
-  readonly linkedin_url: string | null;
-  readonly city: string | null;
-  readonly state: string | null;
-  readonly country: string | null;
-}
+type FoundContact = Values & { readonly row: number; readonly contact_id: string };
 
 /** Row of the file → the contact that it names. An address names the contact whose export has it. */
 async function readContacts(

@@ -7,68 +7,42 @@ import type { RunRecord } from '../runs/runs.ts';
 
 interface MeasuredField {
   readonly field: string;
-  readonly after: RawBuilder<unknown>;
-  /** The field's name in the mapping, and whether a row has a normalised value. */
-  readonly mapped?: { readonly name: string; readonly filled: RawBuilder<unknown> };
+  /** Default: the column of the contact has a value. */
+  readonly after?: RawBuilder<unknown>;
+  /** The field's name in the mapping, which is also the column of the row with its normalised value. */
+  readonly mapped?: string;
   /** Fields of importers, and further headers, whose columns count where the mapping has no such field. */
   readonly named?: { readonly fields: readonly ImportField[]; readonly headers: readonly string[] };
 }
 
 const fields: readonly MeasuredField[] = [
-  {
-    field: 'email',
-    after: sql`c.email is not null`,
-    mapped: { name: 'email', filled: sql`r.email is not null` },
-    named: { fields: ['email'], headers: ['email', 'mail'] },
-  },
+  { field: 'email', mapped: 'email', named: { fields: ['email'], headers: ['email', 'mail'] } },
   { field: 'verified_email', after: sql`lower(c.email_status) = 'verified'` },
   {
     field: 'phone',
-    after: sql`c.phone is not null`,
     named: { fields: ['phone', 'mobile_phone'], headers: ['phone', 'mobile', 'telephone'] },
   },
-  {
-    field: 'title',
-    after: sql`c.title is not null`,
-    named: { fields: ['title'], headers: ['title', 'position'] },
-  },
-  {
-    field: 'organization_name',
-    after: sql`c.organization_name is not null`,
-    mapped: { name: 'organization_name', filled: sql`r.organization_name is not null` },
-  },
-  {
-    field: 'organization_domain',
-    after: sql`c.organization_domain is not null`,
-    mapped: { name: 'domain', filled: sql`r.domain is not null` },
-  },
-  {
-    field: 'linkedin_url',
-    after: sql`c.linkedin_url is not null`,
-    mapped: { name: 'profile_url', filled: sql`r.profile_url is not null` },
-  },
-  { field: 'city', after: sql`c.city is not null`, named: { fields: ['city'], headers: ['city'] } },
-  {
-    field: 'country',
-    after: sql`c.country is not null`,
-    named: { fields: ['country'], headers: ['country'] },
-  },
+  { field: 'title', named: { fields: ['title'], headers: ['title', 'position'] } },
+  { field: 'organization_name', mapped: 'organization_name' },
+  { field: 'organization_domain', mapped: 'domain' },
+  { field: 'linkedin_url', mapped: 'profile_url' },
+  { field: 'city', named: { fields: ['city'], headers: ['city'] } },
+  { field: 'country', named: { fields: ['country'], headers: ['country'] } },
 ];
 
 /**
  * Counts the contacts of the file that have each field, in the export and afterwards. Mapped fields count as
- * normalised; of other fields a cell counts that is not blank, in a column with a header of the field.
- *
- * @param run whose file is staged
- * @returns no fields if the rows of the file have been pruned
+ * normalised; of other fields a cell counts that is not blank, in a column with a header of the field. Without fields
+ * if the rows of the file have been pruned.
  */
 export async function readCoverage(database: Kysely<Tables>, run: RunRecord): Promise<RunReport['coverage']> {
   const known = new Set(Object.values(run.mapping ?? {}));
-  const measured = fields.map(({ field, after, mapped, named }) => {
+  const isFilled = (column: string): RawBuilder<unknown> => sql`${sql.ref(column)} is not null`;
+  const measured = fields.map(({ field, after = isFilled(`c.${field}`), mapped, named }) => {
     const columns = named ? columnsOf(run.header ?? [], named) : [];
     const before =
-      mapped && known.has(mapped.name)
-        ? mapped.filled
+      mapped !== undefined && known.has(mapped)
+        ? isFilled(`r.${mapped}`)
         : columns.length > 0 && sql`coalesce(raw.filled && ${columns}::bigint[], false)`;
     return { field, after, before };
   });

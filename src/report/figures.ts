@@ -46,7 +46,6 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
   };
 }
 
-/** Credits without a result, by kind; kinds without credits are missing. */
 export async function readWaste(database: Kysely<Tables>, runId: string): Promise<RunReport['waste']> {
   const { rows } = await sql<RunReport['waste'][number]>`
     select kind, count, trim_scale(credits)::text as credits

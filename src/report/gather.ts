@@ -19,14 +19,10 @@ import {
 } from './figures.ts';
 
 /**
- * Reads the report of a run with a few statements in one snapshot, so that its parts add up while the run
- * continues.
+ * Reads the report of a run in one snapshot, so that its parts add up while the run continues.
  *
- * @param runId a run's id, or `latest`
  * @param options.rateLimits the current limits, with which calls are compared
- * @param options.now the time of the report
  * @param options.truth a file of known values to compare with
- * @throws Problem `run.unknown`, `truth.*`
  */
 export async function gatherReport(
   warehouse: Warehouse,
@@ -96,11 +92,7 @@ function describe(run: RunRecord, service: string, approvedAt: Date | null, now:
   };
 }
 
-/**
- * The actions that only the operator can take, most urgent first.
- *
- * @param decisions what the run leaves to the operator
- */
+/** The actions that only the operator can take, most urgent first. */
 export function needsPerson(
   { run, contested_rows: contested, late_results: late }: Omit<RunReport, 'needs_person'>,
   decisions: readonly Pick<StatusReason, 'reason' | 'next'>[],

@@ -8,14 +8,12 @@ export const reportFormats = ['terminal', 'json', 'markdown', 'html'] as const;
 
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** Renders the report in a format; the text ends with a line end. */
 export function renderReport(report: RunReport, format: ReportFormat): string {
   if (format === 'json') return `${JSON.stringify(report, null, 2)}\n`;
   const document = documentOf(report);
   return format === 'html' ? renderHtml(document) : renderText(document, textStyles[format]);
 }
 
-/** How the parts of a report look in a text. */
 interface TextStyle {
   readonly heading: (level: 1 | 2, title: string) => string;
   readonly prose: (text: string) => string;

@@ -19,7 +19,6 @@ import { numberColumns, tableOfNumbers, type ReportDocument, type Section } from
 
 type Waste = RunReport['waste'][number];
 
-/** Describes the report once, for every format that people read. */
 export function documentOf(report: RunReport): ReportDocument {
   const { run } = report;
   return {
@@ -92,7 +91,6 @@ function noteOfPrice(email: RunReport['costs'][number] | undefined): string {
     : `credits, for ${emails}`;
 }
 
-/** Calls that may have reached the service. */
 function countSentCalls(statuses: Readonly<Record<string, number>>): number {
   return Object.entries(statuses).reduce(
     (sum, [status, calls]) => sum + (status === 'released' ? 0 : calls),

@@ -6,7 +6,7 @@ export type DeliveryKind = (typeof deliveryKinds)[number];
 export const deliveryKinds = ['phones', 'waterfall'] as const;
 
 const matchFaults = ['null', 'drop', 'reverse', 'rotate', 'stub', 'foreign', 'short', 'duplicate'] as const;
-const misstatedCredits = ['missing', 'fractional', 'negative', 'text', 'excess'] as const;
+const misstatedCredits = ['missing', 'negative', 'text'] as const;
 const outOfCredits = z.literal([200, 402, 403]);
 const day = 86_400_000;
 const seconds = z.int().min(-day).max(day);
@@ -33,7 +33,6 @@ export const faultTable = {
   calls: {
     matches: z.enum(matchFaults).describe('other people, or in another order or number'),
     credits: z.enum(misstatedCredits).describe('a wrong price in the answer, not in the bill'),
-    price: z.number().min(0).max(1_000).describe('credits for each person, in the answer and in the bill'),
     job_changes: shareOfAll.describe('share of the found people who have changed employer today'),
     answer: z
       .enum(['html', 'empty', 'cut', 'reset'])
@@ -43,15 +42,10 @@ export const faultTable = {
     retry_after: z
       .union([z.string(), z.strictObject({ date: seconds }), z.null()])
       .describe('of a 429: text, `{date: 30}` for a date in 30 seconds, `null` for nothing'),
-    encoded_twice: yes.describe('the body of a refusal is a JSON string that holds JSON'),
     used_by_others: z.int().min(0).describe('calls of each window that other programs have used'),
     delay: milliseconds.describe('milliseconds more until the answer'),
-    phone_enrichment: z
-      .enum(['skipped', 'failed', 'absent'])
-      .describe('status of phones; only `absent` delivers them'),
-    waterfall: z
-      .enum(['failed', 'partial_accepted', 'absent'])
-      .describe('its status; all but `failed` deliver'),
+    phone_enrichment: z.enum(['failed', 'absent']).describe('status of phones; only `absent` delivers them'),
+    waterfall: z.enum(['failed', 'absent']).describe('its status; all but `failed` deliver'),
   },
   results: {
     kind: z.enum(deliveryKinds).describe('only late results of this kind'),
@@ -68,14 +62,11 @@ export const faultTable = {
     never: yes.describe('not delivered; only polls return the result'),
     copies: z.int().min(1).max(1_000).describe('identical deliveries at once'),
     split: yes.describe('one body for each person'),
-    gzip: yes.describe('compressed'),
     people: z
-      .enum(['foreign', 'other-ids', 'no-ids'])
+      .enum(['foreign', 'other-ids'])
       .describe('people or ids that the answer of the call does not have'),
     credits: z.enum(misstatedCredits).describe('a wrong price in the body, not in the bill'),
-    body: z
-      .enum(['nul', 'surrogate', 'huge-number', 'not-json', 'cut', 'empty'])
-      .describe('a body that breaks parsers and databases'),
+    body: z.enum(['nul', 'not-json', 'cut', 'empty']).describe('a body that breaks parsers and databases'),
     poll: z.enum(['pending', 'unknown', 'expired']).describe('replaces the answer of polls'),
   },
 };
@@ -131,20 +122,18 @@ export class Faults {
     this.set(scenario);
   }
 
-  /** Activates other faults; calls and credits are counted from now. */
+  /** Calls and credits are counted from now. */
   set(scenario: Scenario): void {
     this.#scenario = scenario;
     this.#calls.clear();
     this.#billedBefore = this.#billedCredits();
   }
 
-  /** The first rule that applies to this call, or an empty rule. */
   next(path: string, body: string): Rule {
     const rules = this.#rules(path, this.#count(path));
     return rules.find((each) => body.includes(each.containing ?? '')) ?? {};
   }
 
-  /** The first rule that applies to the next late result of a kind, or an empty rule. */
   nextDelivery(kind: DeliveryKind): DeliveryRule {
     const name = `late ${kind}`;
     const number = this.#count(name);
@@ -152,13 +141,12 @@ export class Faults {
     return rules.find((each) => (each.kind ?? kind) === kind && this.#holds(each, name, number)) ?? {};
   }
 
-  /** Calls of each window that other programs have used before the next call to a path. */
+  /** Calls of each window that other programs have used before the next call to an operation. */
   usedByOthers(path: string): number {
     const rules = this.#rules(path, (this.#calls.get(path) ?? 0) + 1);
     return rules.find((each) => each.used_by_others !== undefined)?.used_by_others ?? 0;
   }
 
-  /** Remaining credits; undefined: unlimited. */
   creditsLeft(): number | undefined {
     const { credits_left: left } = this.#scenario;
     return left === undefined ? undefined : Math.max(0, left - (this.#billedCredits() - this.#billedBefore));
@@ -186,12 +174,7 @@ export class Faults {
   }
 }
 
-/**
- * Applies the fault `matches` to the found people. The bill stays, because the service has done its work.
- *
- * @param people JSON texts in the order of `details`, `null` for a miss
- * @param stranger makes a person that the call did not ask for
- */
+/** Applies the fault `matches` to the found people, as JSON texts. The bill stays: the service has done its work. */
 export function distort(people: readonly string[], fault: Rule, stranger: () => string): readonly string[] {
   const filled = (text: string): boolean => text !== 'null';
   const distortions: Readonly<Record<(typeof matchFaults)[number], () => readonly string[]>> = {
@@ -214,11 +197,6 @@ const stub =
 /** The member with the cost as the fault `credits` misstates it. @returns no or one JSON member */
 export function creditsMember(credits: number, fault: MisstatedCredits | undefined): string[] {
   if (fault === 'missing') return [];
-  const values = {
-    fractional: `${credits}.50`,
-    negative: `-${credits + 1}`,
-    text: `"${credits} credits"`,
-    excess: credits + 100,
-  };
+  const values = { negative: `-${credits + 1}`, text: `"${credits} credits"` };
   return [`"credits_consumed":${fault === undefined ? credits : values[fault]}`];
 }

@@ -112,9 +112,8 @@ export class PeopleEnrichment {
       () => json.person(population.numbered(new Chance(seed, requestId).below(1_000)), options),
     );
     // A found person costs one credit, in repeated calls too.
-    const { price = 1 } = fault;
-    const billed = found.flatMap((known) => (known ? [{ personId: known.id, credits: String(price) }] : []));
-    const credits = Math.round(billed.length * price * 1_000_000) / 1_000_000;
+    const billed = found.flatMap((known) => (known ? [{ personId: known.id, credits: '1' }] : []));
+    const credits = billed.length;
     // A person whom two details name has late results once.
     const once = [...new Map(found.flatMap((known) => (known ? [[known.id, known]] : []))).values()];
     const request = { requestId, webhookUrl, wanted, people: once, creditsOfAnswer: credits };

@@ -29,7 +29,6 @@ export interface Known {
   readonly profileUrl: string;
   readonly organization: Company;
   readonly pastOrganization: string;
-  /** Date on which a person who changed employer began there; absent: in 2021. */
   readonly employedSince?: string;
   readonly hasMobile: boolean;
 }
@@ -89,7 +88,6 @@ export class Population {
     return numbers;
   });
 
-  /** @param options.matchRate share of strangers that the service knows */
   constructor({ seed = 1, matchRate = 0.82 }: { readonly seed?: number; readonly matchRate?: number } = {}) {
     this.#seed = seed;
     this.#matchRate = matchRate;

@@ -1,6 +1,5 @@
-/** `600/hour`: a number of calls in a fixed window that the first request opens. */
+/** A number of calls in a window of these seconds; Infinity: unlimited, as the headers report. */
 export interface WindowLimit {
-  /** Infinity: unlimited, as the headers report. */
   readonly calls: number;
   readonly seconds: number;
 }
@@ -54,12 +53,7 @@ export class RateWindows {
     this.#counted = new Set([...limits.map((limit) => limit.seconds), 60, 3_600, 86_400]);
   }
 
-  /**
-   * Counts a call unless a window is full; a refused call takes no slot.
-   *
-   * @param others calls of other programs of the team, which the service counts too
-   * @returns the exceeded window of a refused call, and seconds until its end
-   */
+  /** Counts a call unless a window is full. @param others calls of other programs, which the service counts too */
   count(
     path: string,
     at: number,
@@ -102,7 +96,6 @@ export class RateWindows {
     };
   }
 
-  /** Counts the calls from before a restart, as far as a window can still be open. */
   replay(
     calls: readonly { readonly path: string; readonly at: number; readonly status: number }[],
     now: number,

@@ -12,7 +12,6 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A refusal, independent of the shape of the day. */
 export interface Refusal {
   readonly status: number;
   /** `DOMAIN.CATEGORY.REASON`. */
@@ -71,7 +70,6 @@ const inaccessible = refusal(403, 'AUTH.AUTHORIZATION.API_INACCESSIBLE', 'The cr
   suggestions: [{ label: 'Use a master key, or give the key the scope of this endpoint' }],
 });
 
-/** 422: names every invalid parameter, without its value. */
 export function invalid(error?: Pick<z.ZodError, 'issues'>): Refusal {
   const paths = error?.issues.map(({ path }) => path.join('.')) ?? [];
   const names = [...new Set(paths)].filter((name) => name !== '');
@@ -112,11 +110,7 @@ export function noResult(status: number, code: string, retryAfterSeconds?: numbe
   });
 }
 
-/**
- * A 429. The older body is one string with path and limit, which clients should not parse.
- *
- * @param retryAfter text of the header, and in whole seconds the value of the body; null: neither
- */
+/** A 429. The older body is one string with path and limit, which clients should not parse. */
 export function tooManyCalls(
   path: string,
   limit: { readonly calls: number; readonly seconds: number },
@@ -145,7 +139,6 @@ function refusal(
   return { status, code, message, ...more };
 }
 
-/** The refusal that a rule requests by its status; undefined for none. */
 export function requestedRefusal(
   { status, code, retry_after: asked = '1' }: Rule,
   path: string,

@@ -10,9 +10,7 @@ const owners = ['Hannah Reed', 'Jonas Keller', 'Amira Nordin', 'Samuel Roy'];
 /**
  * A sample export in HubSpot's format: mostly people whom the sandbox knows, and what real exports have besides.
  * People repeat with an e-mail in capitals, have left their company, have unsubscribed, or are only a first name.
- *
- * @param options.people number of rows; the same seed and number give the same file
- * @yields the file in pieces
+ * The same seed and number give the same file.
  */
 export function* sampleExport(options: {
   readonly people: number;

@@ -26,34 +26,23 @@ import {
 import { parseJson, Store, type LoggedCall } from './store.ts';
 
 export interface SandboxOptions {
-  /** 0, the default: a free port. */
   readonly port?: number;
-  /** Decides which people are invented, and which calls have faults with a share. */
   readonly seed?: number;
-  /** Share of the people of an export whom the sandbox knows. */
   readonly matchRate?: number;
-  /** Approximate bytes of JSON per person. */
   readonly personBytes?: number;
-  /** Fixed windows per endpoint: `600/hour`, `20/10s,100/minute`, `unlimited`. */
   readonly rateLimits?: string;
   readonly apiKey?: string;
   /** Accepted calls of each token from `POST /sandbox/token`; absent: unlimited. */
   readonly tokenCalls?: number | undefined;
-  /** Milliseconds before every answer. */
   readonly latency?: number;
-  /** Maximum milliseconds until phones and waterfall results exist. */
   readonly lateDelay?: number;
   readonly scenario?: Scenario | undefined;
-  /** Keeps log, bill, late results and the use of rate windows over restarts. */
   readonly stateDirectory?: string;
-  /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
 export interface RunningSandbox {
-  /** Ends in `/api/v1`. */
   readonly baseUrl: string;
-  /** URL of log, bill and faults. */
   readonly controlUrl: string;
   readonly log: Store;
   readonly faults: Faults;
@@ -145,7 +134,6 @@ class Sandbox {
     this.#now = now;
   }
 
-  /** Adds the routes of the service, below `/api/v1`. */
   addServiceRoutes(server: FastifyInstance): void {
     server.setNotFoundHandler((_request, reply) => this.fail(reply, notFound));
     server.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) =>
@@ -273,8 +261,7 @@ class Sandbox {
   async #send(reply: FastifyReply, answer: Answer, fault: Rule): Promise<FastifyReply> {
     const wait = this.#latency + (fault.delay ?? 0);
     if (wait > 0) await sleep(wait);
-    const { status, contentType } = answer;
-    const body = fault.encoded_twice && status >= 400 ? JSON.stringify(answer.body) : answer.body;
+    const { status, contentType, body } = answer;
     const date = new Date(this.#now()).toUTCString();
     const headers = { ...answer.headers, 'content-type': contentType, date };
     const isCut = status === 200 && fault.answer === 'cut';

@@ -7,7 +7,6 @@ interface BilledPerson {
   readonly credits: string;
 }
 
-/** A call as the service received it. Credits are decimals as text. */
 export interface LoggedCall {
   /** Number of the call among all calls, from 1. */
   readonly sequence: number;
@@ -21,7 +20,6 @@ export interface LoggedCall {
   readonly billed: readonly BilledPerson[];
 }
 
-/** A late result, delivered or not. */
 export interface LateResult {
   /** From 1. */
   readonly number: number;
@@ -53,14 +51,11 @@ export interface LoggedDelivery {
 
 /** Calls and credits of the sandbox since its log began. */
 interface Bill {
-  /** Calls that rate windows count. */
   readonly calls: number;
   readonly refused: number;
   readonly people: number;
-  /** Late results included. */
   readonly credits: string;
   readonly lateCredits: string;
-  /** People billed by more than one call, with the number of times. */
   readonly billedAgain: Readonly<Record<string, number>>;
 }
 
@@ -126,7 +121,6 @@ export class Store {
     this.#deliveries.push(delivery);
   }
 
-  /** The calls after a sequence number. */
   calls(since = 0): readonly LoggedCall[] {
     return this.#calls.slice(since);
   }
@@ -191,7 +185,6 @@ function inMillionths(credits: string): number {
   return Math.round(Number(credits) * 1_000_000);
 }
 
-/** The value of a JSON text; undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

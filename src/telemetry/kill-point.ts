@@ -16,10 +16,7 @@ export type KillPoint =
 const [wantedPoint, wantedCount] = (process.env['ENRICH_KILL_AT'] ?? '').split(':');
 let passed = 0;
 
-/**
- * For tests of recovery: ENRICH_HEARTBEAT_SECONDS is the heartbeat of the runs that a command starts.
- * Read at each call, because tests run many commands in one process.
- */
+/** For tests of recovery: the heartbeat of the runs that a command starts. Tests run many commands in one process. */
 export function testHeartbeat(): { readonly heartbeatSeconds?: number } {
   const seconds = process.env['ENRICH_HEARTBEAT_SECONDS'];
   return seconds === undefined ? {} : { heartbeatSeconds: Number(seconds) };
@@ -36,7 +33,6 @@ export function testStickyTimeout(): { readonly stickyQueueScheduleToStartTimeou
     : { stickyQueueScheduleToStartTimeout: `${heartbeatSeconds} seconds` };
 }
 
-/** Kills this process here if ENRICH_KILL_AT names this point. */
 export function killPoint(point: KillPoint): void {
   if (wantedPoint !== point) return;
   passed += 1;

@@ -4,15 +4,10 @@ import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 export type { Logger } from 'pino';
 
 /**
- * Creates the log of a process. It writes to standard error, because commands print results to standard
- * output.
+ * Creates the log of a process on standard error, because commands print results to standard output.
  *
- * Log lines have ids, counts, times and types. The logger also removes possible personal data and secrets: it
- * reduces errors to name, code, message and stack, removes addresses and numbers from texts, and redacts
- * well-known keys.
- *
- * @param settings.format undefined: pretty on a terminal, otherwise JSON
- * @param settings.show shows a line, which is JSON, where the format is pretty
+ * The logger removes possible personal data and secrets: it reduces errors to name, code, message and stack, removes
+ * e-mails and numbers from texts, and redacts well-known keys. Without a format: pretty on a terminal, otherwise JSON.
  */
 export function createLogger(settings: {
   readonly level: string;
@@ -63,10 +58,6 @@ const secretPaths = [
 const quotesValue = (error: Error, code: unknown): boolean =>
   error instanceof SyntaxError || (typeof code === 'string' && /^22[\dA-Z]{3}$/.test(code));
 
-/**
- * The parts of an error that a log may contain. Messages of drivers and parsers can quote statements and
- * cells.
- */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { kind: typeof error };
   const { code, type } = error as { code?: unknown; type?: unknown };

@@ -19,10 +19,7 @@ const paidEndpoint = 'POST /people/bulk_match';
 /** Buckets in seconds: calls take some hundred milliseconds; the default of CALL_TIMEOUT is 60 s. */
 const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 
-/**
- * Counters of this process since its start. Labels have few values (operations, kinds, results) and never an
- * id, an address or personal data.
- */
+/** Counters of this process since its start. Labels never have an id, an address or personal data. */
 export class ProcessMetrics {
   readonly registry = new Registry();
   readonly #calls = new Counter({
@@ -64,7 +61,6 @@ export class ProcessMetrics {
     registers: [this.registry],
   });
 
-  /** @param failureTypes failure types of calls; the paid operation has a series for each from the start */
   constructor(version: string, failureTypes: readonly string[]) {
     collectDefaultMetrics({ register: this.registry });
     new Gauge({
@@ -78,11 +74,7 @@ export class ProcessMetrics {
     for (const result of deliveryResults) this.#deliveries.inc({ result }, 0);
   }
 
-  /**
-   * Counts the start of a call.
-   *
-   * @returns a function to call once with the result
-   */
+  /** Counts the start of a call. @returns a function to call once with the result */
   startCall(endpoint: string): (result: CallResult, failureType?: string) => void {
     this.#inFlight.inc({ endpoint });
     const ended = this.#seconds.startTimer({ endpoint });
@@ -103,12 +95,11 @@ export class ProcessMetrics {
   }
 }
 
-/** The sources of a scrape. */
 export interface MetricsSources {
   readonly process: Registry;
-  /** Metrics of the database as text. Takes bounded time and never rejects. */
+  /** Takes bounded time and never rejects. */
   readonly warehouse: () => Promise<string>;
-  /** Address of the SDK's own metrics on this machine; undefined: this process has no worker. */
+  /** Where the SDK serves its own metrics; undefined: this process has no worker. */
   readonly temporal: string | undefined;
 }
 
@@ -122,12 +113,8 @@ export interface RunningMetrics {
 const temporalMilliseconds = 1_000;
 
 /**
- * Serves `GET /metrics` with all metrics of this process, and `GET /healthz`, which only says that the
- * process is alive.
- *
- * A failed source only omits its own metrics, because operators need the others during an outage.
- *
- * @throws Problem `port.taken`
+ * Serves `GET /metrics`, and `GET /healthz`, which only says that the process is alive. A failed source only omits its
+ * own metrics, because operators need the others during an outage.
  */
 export async function startMetricsEndpoint(
   listen: ListenAddress,

@@ -17,7 +17,6 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 
-/** The stable name of an error, for a span. */
 export type FailureName = (error: unknown) => string;
 
 /**
@@ -56,7 +55,7 @@ export class Tracing {
     return this.#around(span, work);
   }
 
-  /** Runs an HTTP call as a span of its activity, without address and bodies, which contain personal data. */
+  /** Without address and bodies, which contain personal data. */
   call<Result>(endpoint: string, work: () => Promise<Result>, nameOf: FailureName): Promise<Result> {
     return this.#around(this.#begin(endpoint, SpanKind.CLIENT, {}), work, nameOf);
   }
@@ -89,10 +88,7 @@ export class Tracing {
   }
 }
 
-/**
- * Starts sending spans in batches. OpenTelemetry's own variables (`OTEL_EXPORTER_OTLP_…`) set headers and
- * timeouts.
- */
+/** OpenTelemetry's own variables (`OTEL_EXPORTER_OTLP_…`) set headers and timeouts. */
 export function startTracing(endpoint: string, version: string): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
   return new Tracing(new BatchSpanProcessor(exporter), version);

@@ -22,15 +22,9 @@ export interface CodecEndpointSettings {
   readonly listen: ListenAddress;
   /** Origins of the Temporal UI, such as `http://127.0.0.1:8233`. Other origins are refused. */
   readonly origins: readonly string[];
-  /** Bearer token that requests must have; undefined: none. */
   readonly token: string | undefined;
 }
-
-export interface RunningCodecEndpoint {
-  readonly host: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
+export type RunningCodecEndpoint = ListenAddress & { close(): Promise<void> };
 
 /**
  * Serves Temporal's remote codec protocol, `POST /decode` and `POST /encode`, to the Temporal UI in a browser and to

@@ -37,12 +37,7 @@ async function connectionOptions(
   };
 }
 
-/**
- * Connects a client.
- *
- * @param codec must have the keys of the workers
- * @throws Problem `temporal.unreachable`
- */
+/** Connects a client. @param codec must have the keys of the workers */
 export async function connectClient(temporal: TemporalAddress, codec: EncryptingCodec): Promise<Client> {
   const { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } =
     await import('@temporalio/client');
@@ -70,17 +65,15 @@ const longestPollSeconds = 75;
 const workflowTasks = 1;
 const activityTasks = 2;
 
-/** When a worker last polled, according to Temporal. */
+/** When a worker last polled, according to Temporal, and what its live workers say of themselves. */
 export interface WorkerPoll {
   /** Undefined: no worker has polled within five minutes. */
   readonly secondsAgo: number | undefined;
-  /** The last poll is too old for a live worker. */
   readonly isLost: boolean;
   /** The names of the keys with which live workers encrypt. */
   readonly keyNames: readonly string[];
   /** A live worker has no keys. */
   readonly isPlain: boolean;
-  /** The marks of the settings of live workers, each once. */
   readonly settings: readonly string[];
 }
 
@@ -123,21 +116,18 @@ export async function readWorkerPoll(client: Client, now: Date): Promise<WorkerP
   };
 }
 
-/** Such as `no worker has polled for 2m 5s`. */
 export function describeWorkerPoll({ secondsAgo, isLost }: WorkerPoll): string {
   if (secondsAgo === undefined) return 'no worker has polled in the last five minutes';
   const ago = formatElapsed(secondsAgo);
   return isLost ? `no worker has polled for ${ago}` : `a worker polled ${ago} ago`;
 }
 
-/** What a command without keys does beside workers that encrypt. */
 export function describePlainText(keyNames: readonly string[]): string {
   return `the workers encrypt what Temporal stores (key ${keyNames.join(', ')}), and this command writes plain text`;
 }
 
 export const afterPlainText = 'set TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE as for the workers';
 
-/** Connects a worker. @throws Problem `temporal.unreachable` */
 export async function connectWorker(temporal: TemporalAddress): Promise<NativeConnection> {
   const { NativeConnection } = await import('@temporalio/worker');
   try {
@@ -147,11 +137,7 @@ export async function connectWorker(temporal: TemporalAddress): Promise<NativeCo
   }
 }
 
-/**
- * Registers the search attributes of runs in the namespace.
- *
- * @returns false if the server refuses: runs then have no search attributes
- */
+/** Registers the search attributes of runs in the namespace. @returns false if the server refuses */
 export async function registerSearchAttributes(client: Client): Promise<boolean> {
   const { operatorService } = client.connection as Connection;
   try {
@@ -187,11 +173,7 @@ export function describeTemporalFailure(error: unknown, temporal: TemporalAddres
   return isNamespaceUnknown(error) ? unknownNamespace(temporal, error) : error;
 }
 
-/**
- * Refuses a namespace that the server does not have. Another failure of the question is left to the calls that follow.
- *
- * @throws UsageProblem `temporal.namespace-unknown`
- */
+/** Refuses a namespace that the server does not have. Another failure is left to the calls that follow. */
 export async function requireNamespace(client: Client, temporal: TemporalAddress): Promise<void> {
   const { namespace } = temporal;
   try {

@@ -6,11 +6,7 @@ const leastAttempts = 3;
 /** The failure of a workflow task is followed by the events that came since, such as signals. */
 const newestEvents = 10;
 
-/**
- * Finds out whether the tasks of a workflow, or of its children, fail at the workers again and again.
- *
- * @returns the message of the failure, empty if the workers encrypted the message; undefined: the tasks do not fail
- */
+/** Why tasks of a workflow or its children fail, empty if the message is encrypted; undefined: none fail. */
 export async function readTaskFailure(client: Client, workflowId: string): Promise<string | undefined> {
   const { workflowService, options } = client;
   const execution = { namespace: options.namespace, execution: { workflowId } };

@@ -16,9 +16,7 @@ export async function isServing(port: number, namespace: string): Promise<boolea
   }).catch(() => false);
 }
 
-/**
- * Sets the retention of a namespace unless it is longer, and adds missing search attributes.
- */
+/** Sets the retention of a namespace unless it is longer, and adds missing search attributes. */
 export async function prepareNamespace(
   address: string,
   namespace: string,
@@ -39,7 +37,6 @@ export async function prepareNamespace(
   });
 }
 
-/** Adds the search attributes that a namespace lacks. */
 export async function addSearchAttributes(
   operatorService: Connection['operatorService'],
   namespace: string,

@@ -19,12 +19,7 @@ const sweepEvery = '5 minutes';
 /** A Temporal server that has lost its data has lost these too, while the workers go on. */
 const checkEveryMilliseconds = 600_000;
 
-/**
- * Creates the product's own schedules and the search attributes of runs, and again whenever they are missing.
- *
- * @param options.prunes whether the workers have a `RETENTION`
- * @returns stops the checks
- */
+/** Creates the product's own schedules and the search attributes of runs, and again whenever they are missing. */
 export async function keepOwnSchedules(
   client: Client,
   options: { readonly prunes: boolean; readonly log: Logger; readonly everyMilliseconds?: number },

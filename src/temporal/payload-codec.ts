@@ -21,21 +21,12 @@ export interface CodecKey {
   readonly key: Buffer;
 }
 
-/**
- * The codec with the keys of the settings. Without keys it encrypts nothing, and refuses encrypted payloads with the
- * reason.
- *
- * @throws Problem `codec.keys`
- */
+/** The codec with the keys of the settings. Without keys it encrypts nothing, and refuses encrypted payloads. */
 export function payloadCodec(origin: CodecKeysOrigin | undefined): EncryptingCodec {
   return new EncryptingCodec(origin === undefined ? [] : readCodecKeys(origin));
 }
 
-/**
- * Reads keys: `name:base64`, separated by commas or line breaks.
- *
- * @throws Problem `codec.keys`; a key is never shown
- */
+/** Reads keys: `name:base64`, separated by commas or line breaks. No error shows a key. */
 export function readCodecKeys(origin: CodecKeysOrigin): CodecKey[] {
   const setting = 'file' in origin ? 'TEMPORAL_CODEC_KEYS_FILE' : 'TEMPORAL_CODEC_KEYS';
   const text = 'file' in origin ? readKeyFile(origin.file) : origin.text;

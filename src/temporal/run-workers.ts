@@ -1,16 +1,10 @@
 import type { Worker } from '@temporalio/worker';
 
-/** The parts of a worker of the SDK that `runWorkers` uses. */
 export type WorkerToRun = Pick<Worker, 'run' | 'getState'>;
 
 const lookMilliseconds = 5_000;
 
-/**
- * Runs workers until all have ended. If one of them fails, the others drain, so that calls in flight are recorded.
- *
- * @param drain begins the shutdown of all workers that run
- * @throws unknown the error of the first worker that failed
- */
+/** Runs workers until all have ended. If one of them fails, the others drain, so that calls in flight are recorded. */
 export async function runWorkers(workers: readonly WorkerToRun[], drain: () => void): Promise<void> {
   const runs = await Promise.allSettled(workers.map((worker) => runWorker(worker).finally(drain)));
   const failure = runs.find((each) => each.status === 'rejected');

@@ -4,12 +4,7 @@ import type { Logger } from '../telemetry/log.ts';
 
 let isRuntimeInstalled = false;
 
-/**
- * Sends the SDK's log to the log of this process. Call it before the first worker. The SDK allows one call for each
- * process; later calls change nothing.
- *
- * @param metricsListen address at which the SDK serves its metrics; undefined: none
- */
+/** Sends the SDK's log to the log of this process. The SDK allows one call for each process. */
 export function installRuntime(log: Logger, metricsListen: string | undefined): void {
   if (isRuntimeInstalled) return;
   isRuntimeInstalled = true;

@@ -6,9 +6,9 @@ const parts = /^[^,]*(?:, settings (?<settings>[\w.-]+))?(?:, key (?<key>[\w.-]{
 
 /** What the name of a worker in Temporal says about the worker. */
 export interface WorkerMarks {
-  /** Marks of the settings that all workers must agree on; undefined: a worker of an older release. */
+  /** A mark of the settings that all workers must agree on; undefined: an older release. */
   readonly settings: string | undefined;
-  /** The name of the key with which the worker encrypts; commands need the same key. Undefined: none. */
+  /** The name of the key with which the worker encrypts; commands need the same key. */
   readonly key: string | undefined;
 }
 
@@ -21,22 +21,13 @@ export function markSettings(config: Config): string {
   const { baseUrl, pollPath, callTimeoutSeconds } = config.service;
   const receiver = webhook.publicUrl && new URL(webhook.publicUrl).host;
   const kept = Object.entries(retention).toSorted();
-  const shared = [
-    baseUrl,
-    pollPath,
-    callTimeoutSeconds,
-    rateLimits,
-    budgets,
-    freshness,
-    lateResults,
-    kept,
-    receiver,
-  ];
-  const text = JSON.stringify(shared, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
+  const shared = [baseUrl, pollPath, callTimeoutSeconds, rateLimits, budgets, freshness, lateResults, kept];
+  const text = JSON.stringify([...shared, receiver], (_, part: unknown) =>
+    typeof part === 'bigint' ? String(part) : part,
+  );
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
-/** The name of a worker in Temporal: `1234@host, settings …, key …`. */
 export function workerIdentity({ settings, key }: WorkerMarks): string {
   return [
     `${process.pid}@${hostname()}`,

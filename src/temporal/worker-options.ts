@@ -17,11 +17,6 @@ export interface WorkerConnection {
 /** Time to record an answer after the longest call: a deployment must not cut off a paid call. */
 const graceSecondsBeyondCall = 30;
 
-/** How long a worker drains at most. Its calls are then cut off. */
-function drainSeconds({ service }: Config): number {
-  return service.callTimeoutSeconds + 2 * graceSecondsBeyondCall;
-}
-
 /** Options of the workers of all queues. */
 export function commonWorkerOptions(
   { connection, namespace, codec, version }: WorkerConnection,
@@ -47,19 +42,16 @@ export function commonWorkerOptions(
     ...workerVersioning(version),
     dataConverter: {
       payloadCodecs: [codec],
-      ...(encrypts(config) && { failureConverterPath: compiledPath('workflows/encoded-failures.js') }),
+      ...(config.temporalCodec && { failureConverterPath: compiledPath('workflows/encoded-failures.js') }),
     },
     // By default the SDK sends a heartbeat after 80% of its timeout, and a delay of two seconds ended the activity. Not
     // more often than needed, because Temporal bills each heartbeat.
     maxHeartbeatThrottleInterval: '5 seconds',
     shutdownGraceTime: `${callTimeoutSeconds + graceSecondsBeyondCall} seconds`,
-    shutdownForceTime: `${drainSeconds(config)} seconds`,
+    // Its calls are then cut off.
+    shutdownForceTime: `${callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
     ...(tracing && { interceptors: { activity: [tracedActivity(tracing)] } }),
   };
-}
-
-function encrypts({ temporalCodec }: Config): boolean {
-  return temporalCodec !== undefined;
 }
 
 function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {
@@ -81,10 +73,8 @@ function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {
 /**
  * The bundle of workflows. Workers that encrypt have a bundle of their own, because it includes the failure converter.
  */
-export function workflowBundle(config: Config): { codePath: string } {
-  return {
-    codePath: compiledPath(encrypts(config) ? 'workflow-bundle-encrypting.js' : 'workflow-bundle.js'),
-  };
+export function workflowBundle({ temporalCodec }: Config): { codePath: string } {
+  return { codePath: compiledPath(temporalCodec ? 'workflow-bundle-encrypting.js' : 'workflow-bundle.js') };
 }
 
 /** A file of `dist`: Temporal's threads load it without TypeScript, also in tests. */
@@ -95,8 +85,6 @@ function compiledPath(file: string): string {
 /**
  * Options of a worker for Temporal's Worker Versioning. Workflows are pinned: a run, its pages and its calls stay on
  * the version on which the run began, so every task queue needs a worker of this version.
- *
- * @param version undefined: not versioned
  */
 export function workerVersioning(
   version: WorkerDeploymentVersion | undefined,

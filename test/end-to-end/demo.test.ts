@@ -26,12 +26,11 @@ async function demoSandbox(): Promise<Witness & { readonly root: string }> {
   };
 }
 
-it('the whole demo runs after the cut-over, with error_details alone, and with OAuth instead of a key', async () => {
+it('the whole demo runs after the cut-over, with error_details alone', async () => {
   const receiver = await startLineageReceiver();
   const ended = await system.enrich(['demo', '--people', '120', '--json'], {
     OPENLINEAGE_URL: receiver.url,
     SANDBOX_CLOCK: '2027-03-01T00:00:00Z',
-    SANDBOX_CREDENTIAL: 'token',
   });
   const facts = ended.facts();
   expect(facts).toMatchObject({

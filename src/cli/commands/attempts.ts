@@ -12,7 +12,6 @@ import { Command, jsonOption, noteOf, Option, wholeNumber, type Flags } from '..
 import { approves } from '../terminal/confirm.ts';
 import { describeFields, listTable, printFacts, tell } from '../terminal/output.ts';
 
-/** `enrich attempts`: calls whose cost is unknown. */
 export function attemptsCommand(): Command {
   return new Command('attempts')
     .description('Resolve calls whose cost is unknown. Runs repeat such calls only with --on-unknown retry.')
@@ -21,8 +20,6 @@ export function attemptsCommand(): Command {
     .addCommand(settleCommand())
     .explain('\nExamples:\n  enrich attempts list\n  enrich attempts settle 0b54… --credits 7');
 }
-
-type AttemptStatus = 'unknown' | 'overdue' | 'all';
 
 function listAttemptsCommand(): Command {
   return new Command('list')
@@ -43,15 +40,10 @@ Examples:
     .action(onWarehouse(showAttempts));
 }
 
-interface ListFlags extends Flags {
-  readonly status: AttemptStatus;
-  readonly limit?: number;
-}
-
 async function showAttempts(
   { warehouse }: Session,
   which: string | undefined,
-  { status, limit, json }: ListFlags,
+  { status, limit, json }: Flags & { status: 'unknown' | 'overdue' | 'all'; limit?: number },
 ): Promise<void> {
   const isCall = which !== undefined && /^[0-9a-f]{4}/.test(which);
   const attempts = isCall
@@ -123,7 +115,7 @@ Examples:
   enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`);
 }
 
-/** Asks, then decides about each call. @param credits of each call; undefined: all that it holds */
+/** @param credits of each call; undefined: all that it holds */
 async function decide(
   named: readonly string[],
   options: DecisionFlags,
@@ -151,7 +143,7 @@ async function decide(
   });
 }
 
-/** A call whose answer or deliveries state a cost was billed. @throws UsageProblem `attempt.billed` */
+/** A call whose answer or deliveries state a cost was billed. */
 function refuseLessThanStated(
   { attempt_id: id, status, credits_stated: stated, credits_reserved: held }: AttemptFacts,
   credits: string,
@@ -170,7 +162,6 @@ function refuseLessThanStated(
   );
 }
 
-/** `enrich inbox`: deliveries from webhooks and from polls. */
 export function inboxCommand(): Command {
   return new Command('inbox')
     .description('List deliveries from webhooks and polls, and apply a quarantined one.')

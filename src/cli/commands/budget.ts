@@ -29,10 +29,8 @@ import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { requireUnfinished } from '../run/steer-run.ts';
 
-/** Maximum number of days, of months, of runs and of changes that `show` lists. */
 const shownOfEach = 10;
 
-/** `enrich budget`: limits of credits. */
 export function budgetCommand(): Command {
   return new Command('budget')
     .description('Show and change budgets, in credits.')

@@ -37,7 +37,6 @@ export type Finding = OutputOf<'doctor'>['findings'][number];
 
 const answerMilliseconds = 10_000;
 
-/** `enrich doctor`: checks the set-up. */
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
@@ -117,7 +116,6 @@ export async function examine(config: Config): Promise<Finding[]> {
   return (await Promise.all([...findings, checkTemporal(config)])).flat();
 }
 
-/** A problem of a part is what is found about the part. */
 async function withFailures(check: () => Promise<State>): Promise<State> {
   return check().catch((error: unknown) => {
     if (!(error instanceof Problem))
@@ -157,7 +155,6 @@ async function checkDatabase(databaseUrl: string): Promise<State> {
   return ok(`${where}, ${pending.length > 0 ? missing : upToDate}`);
 }
 
-/** @throws Problem if the database does not answer, or refuses the statement */
 async function query(databaseUrl: string, statement: string): Promise<void> {
   const client = clientWithTimeout(databaseUrl, answerMilliseconds);
   try {
@@ -171,7 +168,6 @@ async function query(databaseUrl: string, statement: string): Promise<void> {
   }
 }
 
-/** Checks Temporal, its workers, and whether they have the keys and the settings of this command. */
 async function checkTemporal(config: Config): Promise<Finding[]> {
   const { temporalAddress } = config;
   if (temporalAddress === undefined) return [{ part: 'temporal', ...(await checkEmbeddedTemporal(config)) }];
@@ -185,7 +181,6 @@ async function checkTemporal(config: Config): Promise<Finding[]> {
   return [{ part: 'temporal', ...temporal }, ...findings];
 }
 
-/** @throws Problem if Temporal does not answer or does not have the namespace */
 async function readPoll({ temporalCodec, temporalUiUrl }: Config, server: string) {
   const temporal = await configuredTemporal(server, temporalUiUrl);
   const client = await connectClient(temporal, payloadCodec(temporalCodec));
@@ -199,7 +194,6 @@ async function readPoll({ temporalCodec, temporalUiUrl }: Config, server: string
   }
 }
 
-/** Compares the settings of live workers, and their keys of payloads with those of this command. */
 function examineWorkers(config: Config, { keyNames, isPlain, settings }: WorkerPoll): Finding[] {
   const { keyName } = payloadCodec(config.temporalCodec);
   const findings: Finding[] = [];
@@ -229,7 +223,6 @@ async function checkEmbeddedTemporal({ embedded }: Config): Promise<State> {
   return ok(`embedded dev server, ${cli.path} (${cli.origin}, ${cli.version})`);
 }
 
-/** Calls the receiver through its public address, as the service would. */
 async function checkReceiver({ webhook, service, temporalAddress }: Config): Promise<State> {
   const { publicUrl } = webhook;
   if (publicUrl === undefined) {
@@ -264,7 +257,6 @@ function checkRateLimits({ rateLimits }: Config): State {
   return rateLimits.length > 0 ? ok(what) : attention(what, 'set RATE_LIMITS to what your plan allows');
 }
 
-/** The budgets of the settings. Limits that a command has set replace them: `enrich budget show`. */
 function checkBudgets({ budgets: { perRun, perPeriod }, service }: Config): State {
   const limits = Object.entries({ run: perRun, ...perPeriod }).flatMap(([period, limit]) =>
     limit === undefined ? [] : [`${counted(formatCredits(limit), 'credit')} a ${period}`],

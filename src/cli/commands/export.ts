@@ -40,7 +40,6 @@ interface ExportFlags {
   readonly format?: ExportFormatName;
 }
 
-/** `enrich export`: files of the warehouse. */
 export function exportCommand(): Command {
   return new Command('export')
     .description('Write enriched contacts as CSV, JSON Lines or Parquet, or as files that a CRM imports.')
@@ -131,7 +130,7 @@ function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): P
   return address?.kind === 's3' ? writeS3Object(bytes, address, s3) : writeWholeFile(bytes, output);
 }
 
-/** The format that a file's ending names. @throws UsageProblem: a program would read CSV as what the ending says */
+/** A program would read CSV as what the ending of the file says. */
 function formatOf(output: string | undefined): ExportFormatName {
   const ending = extname(output ?? '');
   const format = ending === '' ? 'csv' : formatOfEnding(ending.slice(1).toLowerCase());
@@ -142,7 +141,6 @@ function formatOf(output: string | undefined): ExportFormatName {
   });
 }
 
-/** `enrich export --for`: writes a folder of import files and says what is in it. */
 async function writeCrmImport(
   warehouse: Warehouse,
   flags: ExportFlags,
@@ -168,8 +166,6 @@ async function writeCrmImport(
 /**
  * Refuses contacts of another CRM: their record ids would be missing in this CRM, or be those of other records.
  * A source that is no CRM's own name may hold contacts of this CRM.
- *
- * @throws Problem `setting.invalid`
  */
 export function requireOwnSource(importer: ImporterName, source: string): void {
   const owner = ownerOf(source);
@@ -218,7 +214,6 @@ function importerOf(name: string): ImporterName {
   });
 }
 
-/** `enrich changes`: the change feed. */
 export function changesCommand(): Command {
   return new Command('changes')
     .description('Print contacts that changed or were deleted, in order.')

@@ -10,7 +10,6 @@ import { Command, jsonOption, type Flags } from '../terminal/command.ts';
 import { changePreviewed } from '../terminal/confirm.ts';
 import { listTable, print, printFacts, printJson, progressReporter, tell } from '../terminal/output.ts';
 
-/** `enrich migrate`: tables of this release. */
 export function migrateCommand(): Command {
   return new Command('migrate')
     .description('Bring the warehouse tables up to this release. Every command does so at its start.')
@@ -33,7 +32,6 @@ Examples:
     });
 }
 
-/** `enrich rebuild`: computed tables from the facts. */
 export function rebuildCommand(): Command {
   return new Command('rebuild')
     .description('Compute people, companies and contacts anew from the stored answers.')
@@ -65,7 +63,6 @@ Examples:
     );
 }
 
-/** `enrich prune`: data older than RETENTION. */
 export function pruneCommand(): Command {
   return new Command('prune')
     .description(

@@ -32,7 +32,6 @@ const identityFlags: Readonly<Record<string, IdentityFlag>> = {
   id: { identity: 'personId', parse: (text) => text, what: 'the service’s own id of the person' },
 };
 
-/** `enrich match`: asks for one person, outside of a run. */
 export function matchCommand(): Command {
   const command = new Command('match');
   for (const [name, { what }] of Object.entries(identityFlags)) command.option(`--${name} <text>`, what);
@@ -72,7 +71,6 @@ Example:
     });
 }
 
-/** @throws Problem `match.unusable`; `match.no-person` where a row of an export with these cells is `no_identifier` */
 function readIdentity(texts: Readonly<Record<string, string | undefined>>): Identity {
   const given = Object.entries(identityFlags).flatMap(([name, { identity, parse, what }]) => {
     const text = texts[new Option(`--${name}`).attributeName()];

@@ -24,7 +24,6 @@ import { listTable, printFacts, tell } from '../terminal/output.ts';
 const waysToNamePerson =
   "WHO is an email address, the URL of a profile, person:ID with the service's id, or an MD5 or SHA-256 of an email.";
 
-/** `enrich suppress`: the list of people who are never asked for. */
 export function suppressCommand(): Command {
   return new Command('suppress')
     .description('Manage the suppression list: people on it are never asked for, paid for or written.')
@@ -144,11 +143,7 @@ function keyOf(text: string, index: number): string {
   return subjectOf(text, index + 1).key;
 }
 
-/**
- * Parses an argument that identifies a person or a domain.
- *
- * @throws Problem `person.unclear`, without the text of the argument, which is personal data
- */
+/** Parses an argument that identifies a person or a domain. No error has its text, which is personal data. */
 export function subjectOf(text: string, place: number): SuppressionSubject {
   const subject = parseSuppressionSubject(text);
   if (subject) return subject;
@@ -161,7 +156,6 @@ export function subjectOf(text: string, place: number): SuppressionSubject {
   throw new UsageProblem('person.unclear', what, { where: `argument ${place}`, next });
 }
 
-/** `enrich erase`: removes a person. */
 export function eraseCommand(): Command {
   return new Command('erase')
     .description('Remove a person from the warehouse, and never ask for them again.')
@@ -211,7 +205,6 @@ function unclear(what: string, where: string): UsageProblem {
   return new UsageProblem('person.unclear', what, { where, next: waysToNameOne });
 }
 
-/** @throws Problem `person.unclear` if the argument names no person or several people */
 function keyOfPerson(who: string): string {
   const { kind, key } = subjectOf(who, 1);
   if (kind === 'domain') throw unclear('a domain is not one person', 'argument 1');
@@ -220,7 +213,6 @@ function keyOfPerson(who: string): string {
   return key;
 }
 
-/** @throws Problem `person.unclear` for a record of several people; `contact.unknown` for an unknown record */
 async function keysOfContact(
   warehouse: Warehouse,
   record: { readonly source: string; readonly contactId: string },

@@ -8,7 +8,6 @@ import { refuseInventedPeople } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
 import { print, table, tell } from '../terminal/output.ts';
 
-/** `enrich dev`: all components on this machine. */
 export function devCommand(): Command {
   return new Command('dev')
     .description('Run database, Temporal with its UI, sandbox and a worker in the foreground.')
@@ -45,7 +44,6 @@ function describeStack({ config, stack, receiver }: Session): string {
   ]);
 }
 
-/** `enrich worker`: a worker of a Temporal server. */
 export function workerCommand(): Command {
   return new Command('worker')
     .description('Run a worker of a Temporal server in the foreground.')
@@ -70,7 +68,6 @@ Example:
     });
 }
 
-/** `enrich receiver`: stores webhook deliveries. */
 export function receiverCommand(): Command {
   return new Command('receiver')
     .description('Receive webhook deliveries in the foreground.')
@@ -101,7 +98,6 @@ Examples:
     });
 }
 
-/** `enrich codec-server`: decrypts for the Temporal UI. */
 export function codecServerCommand(): Command {
   return new Command('codec-server')
     .description('Decrypt payloads for the Temporal UI, in the foreground.')

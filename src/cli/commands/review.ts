@@ -10,7 +10,6 @@ import { Command, contactOf, jsonOption, noteOf, wholeNumber, type Flags } from 
 import { changePreviewed } from '../terminal/confirm.ts';
 import { describeFields, listTable, printFacts, tell } from '../terminal/output.ts';
 
-/** `enrich review`: decisions about who a contact is. */
 export function reviewCommand(): Command {
   return new Command('review')
     .description('Decide which known person a contact is, where the identity rule withholds data.')

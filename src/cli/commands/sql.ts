@@ -10,7 +10,6 @@ interface SqlFlags extends Flags {
   readonly csv?: true;
 }
 
-/** `enrich sql`: rows of a statement. */
 export function sqlCommand(): Command {
   return new Command('sql')
     .description('Print the rows of a statement that only reads.')
@@ -59,9 +58,6 @@ function parserFor(type: number): (text: string) => unknown {
  * Runs one statement that only reads. A statement with a name goes through the extended protocol, in which PostgreSQL
  * accepts no text that ends the transaction and then writes. The `select` before it makes the transaction read-only for
  * good.
- *
- * @param parses false: the values have PostgreSQL's text form
- * @throws UsageProblem `sql.refused`
  */
 async function read(
   { warehouse }: Session,

@@ -71,7 +71,6 @@ interface ReportFlags {
   readonly truth?: string;
 }
 
-/** @throws UsageProblem if no format of a report has the file's extension */
 function formatOf(output: string): ReportFormat {
   const extension = extname(output).toLowerCase();
   const format = formatOfExtension[extension];

@@ -97,7 +97,6 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
   answer(revert ? 'the undo was reverted' : `undone${observations}`, !revert, discarded);
 }
 
-/** @throws UsageProblem if the run has not ended; if discarded answers would have to come back */
 function requireUndoable({ runId, status, finishedAt, isDiscarded }: RunRecord, { revert }: UndoFlags): void {
   if (finishedAt === null)
     throw new UsageProblem('run.not-ended', `run ${runId} has not ended: it is ${statusText(status)}`, {

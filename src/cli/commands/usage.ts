@@ -12,7 +12,6 @@ import { withSessionClient } from '../session/with-service.ts';
 import { Command, jsonOption, type Flags } from '../terminal/command.ts';
 import { listTable, print, printFacts, printJson, tell } from '../terminal/output.ts';
 
-/** `enrich usage`: what the service says about calls and credits. */
 export function usageCommand(): Command {
   return new Command('usage')
     .description('Show how much of the service’s rate windows and credits is used and left. Costs nothing.')

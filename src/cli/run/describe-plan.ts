@@ -12,16 +12,9 @@ import { flagsOfRun } from './run-option-flags.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
 import type { PlannedExport } from './plan-export.ts';
 
-/** Of an export without rows. */
 export const noRows = '  the file has a header and no rows: there are no people to ask for';
 
-/**
- * Formats a plan for the operator who approves it. The minimum and the worst case are exact; expected credits are an
- * estimate.
- *
- * @param options of the planned run
- * @param plannedAt when an earlier command made the plan: what was left of the budgets then is left out
- */
+/** @param plannedAt when an earlier command made the plan: what was left of the budgets then is left out */
 export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?: Date): string {
   const lines = [
     `plan ${plan.planHash}${plannedAt ? `, made on ${minuteOf(plannedAt.toISOString())} UTC` : ''}`,
@@ -67,7 +60,6 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
   return lines.join('\n');
 }
 
-/** The question with which the operator approves a plan. */
 export function approvalQuestion({ credits, shortBudget }: PlanSummary): string {
   // A run that pauses can spend more once the budget is raised.
   const most = shortBudget?.onEmpty === 'finish' ? shortBudget.available : credits.worstCase;
@@ -86,7 +78,6 @@ function describeExpectation({ credits, expectation }: PlanSummary): string {
   return `  expected ${whole(credits.expected)}, between ${whole(low)} and ${whole(high)}: ${basis}`;
 }
 
-/** How far the tightest budget goes, and what the run does then. */
 function describeShortBudget(
   { credits, people }: PlanSummary,
   { budget, available, onEmpty }: NonNullable<PlanSummary['shortBudget']>,
@@ -105,7 +96,6 @@ function describeShortBudget(
   return `  ${name} has ${formatNumber(available)} left, ${reach}: ${then}`;
 }
 
-/** Prints a plan, and to standard error the mapping of its columns. */
 export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
   if (!json) {
     tell(describeMapping(run));
@@ -145,7 +135,6 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
   });
 }
 
-/** Lists the columns of the file with their fields, in the order of the file. */
 export function describeMapping({
   header,
   mapping,

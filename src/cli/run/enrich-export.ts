@@ -26,12 +26,7 @@ import type { SpecifiedRun } from './run-spec.ts';
 import { describeUiAddress, notApproved } from './run-status.ts';
 import { cancelRun, resumeRun } from './steer-run.ts';
 
-/**
- * Enriches an export until the run ends or needs the operator: begins or finds the run, waits for its plan, asks, and
- * waits for its end.
- *
- * @param asks whether the operator at the terminal must approve the plan; false: the plan is approved
- */
+/** Enriches an export until the run ends or needs the operator. @param asks whether the operator approves the plan */
 export async function enrichExport(session: Session, spec: SpecifiedRun, asks: boolean): Promise<RunFacts> {
   const { warehouse } = session;
   await requireComponents(session, spec);
@@ -66,12 +61,7 @@ export async function enrichExport(session: Session, spec: SpecifiedRun, asks: b
   return decide(session, planned, interrupted);
 }
 
-/**
- * Shows the plan of a run that awaits approval, and carries it out if the operator approves it.
- *
- * @param asks whether the operator must approve the plan at a question
- * @throws Problem `run.not-steerable` if no plan awaits approval
- */
+/** Shows the plan of a run that awaits approval, and carries it out if the operator approves it. */
 export async function approvePlan(session: Session, run: RunRecord, asks: boolean): Promise<RunFacts> {
   const { runId, status } = run;
   if (status !== 'awaiting_approval' || !run.plan)
@@ -86,7 +76,7 @@ export async function approvePlan(session: Session, run: RunRecord, asks: boolea
   return waitForRun(session, await resumeRun(session, run, true), interrupted);
 }
 
-/** Asks about a plan. A yes carries it out, a no cancels the run, and without an answer the run keeps waiting. */
+/** A no cancels the run; without an answer it keeps waiting. */
 async function decide(session: Session, run: RunRecord, interrupted: AbortSignal): Promise<RunFacts> {
   const answer = await agrees(approvalQuestion(run.plan!), interrupted);
   // Starts the workflow again if it was lost while the operator read the plan.
@@ -111,7 +101,6 @@ async function requireComponents(session: Session, spec: SpecifiedRun): Promise<
   if (session.stack.temporal.embedded) await session.work();
 }
 
-/** @throws Problem `plan.changed` if the unfinished run has another plan than `--plan` names */
 function requirePlan({ runId, planHash }: RunRecord, expected: string | null): void {
   if (planHash === null || expected === null || planHash === expected) return;
   throw new UsageProblem('plan.changed', `an unfinished run of this export has another plan: ${planHash}`, {
@@ -131,12 +120,7 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
   });
 }
 
-/**
- * Whether only the operator lets a run continue: a quality gate has paused it, or the operator has. A run without an
- * approval asks in any case, if the operator can answer.
- *
- * @param asks whether the operator can answer
- */
+/** Whether only the operator lets a run continue: a quality gate has paused it, or the operator has. */
 export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, asks: boolean): boolean {
   if (status !== 'paused' || pauseReason === null) return false;
   return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === 'run.paused');
@@ -144,10 +128,7 @@ export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, a
 
 /**
  * Prints the user that the credential acts as, and what is left of the service's limits, before a run spends anything.
- * Prints nothing if only the settings of the workers name the service: the workers check it themselves.
- *
- * @param asked what the run asks for
- * @throws Problem `service.credential-refused`, `service.scope-missing`
+ * If only the settings of the workers name the service, the workers check it themselves.
  */
 export async function checkService(session: Session, asked: RunOptions): Promise<void> {
   const { config, stack } = session;

@@ -83,11 +83,7 @@ class Progress {
 /** Called once, when the run has its plan. */
 export type OnPlan = (run: RunRecord, plan: PlanSummary) => void;
 
-/**
- * Waits until a run has ended, is paused or needs an approval, and shows its progress.
- *
- * @param signal ends the wait, not the run
- */
+/** Waits until a run has ended, is paused or needs an approval, and shows its progress. */
 async function followRun(
   session: Session,
   handle: WorkflowHandle,
@@ -163,11 +159,7 @@ async function retriedWhileDatabaseIsAway<Result>(
   }
 }
 
-/**
- * Waits until no call of a run is in flight, so that the summary includes the cost of all calls.
- *
- * @param longestMilliseconds limit of the wait: the calls of a lost worker stay in flight
- */
+/** Waits until no call of a run is in flight. The calls of a lost worker stay so: hence the limit. */
 export async function untilCallsAreRecorded(
   session: Session,
   runId: string,
@@ -217,11 +209,7 @@ export function interruptionOf(session: Session, runId: string): AbortSignal {
   return interrupted.signal;
 }
 
-/**
- * Waits until a run has ended or needs the operator, as `enrich run` and `enrich resume` do.
- *
- * @param interrupted as `interruptionOf` returns it
- */
+/** Waits until a run has ended or needs the operator, as `enrich run` and `enrich resume` do. */
 export async function waitForRun(
   session: Session,
   handle: WorkflowHandle,

@@ -12,7 +12,6 @@ import { endChangingLine, showChangingLine } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
 
-/** The parts of a session that planning needs. */
 type Planning = Pick<Session, 'config' | 'warehouse'>;
 
 export interface PlannedExport {
@@ -20,10 +19,7 @@ export interface PlannedExport {
   readonly plan: PlanSummary;
 }
 
-/**
- * Plans an export as `enrich run` would now, without Temporal and without the service. Spends nothing, and removes the
- * staged rows afterwards.
- */
+/** Plans an export as `enrich run` would now. Spends nothing, and removes the staged rows afterwards. */
 export async function planExport(session: Planning, spec: SpecifiedRun): Promise<PlannedExport> {
   const { warehouse, config } = session;
   const dependencies = {
@@ -65,12 +61,7 @@ export async function withStagedExport<Result>(
   });
 }
 
-/**
- * Stages the export of a run in this process, for an export that only this command can read or that it has fetched.
- *
- * @param fetched path of the fetched export, which is removed
- * @throws Problem where the export is refused
- */
+/** Stages the export of a run in this process, for an export that only this command can read or that it has fetched. */
 export async function ingestHere(
   { warehouse, config }: Planning,
   runId: string,

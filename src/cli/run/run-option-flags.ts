@@ -19,9 +19,15 @@ import { formatCredits, parseCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { describingColumn } from '../../ingest/columns/chosen-column.ts';
-import { Option, readYamlFile, wholeNumber, withoutPerson, type Command } from '../terminal/command.ts';
+import {
+  Option,
+  readYamlFile,
+  share,
+  wholeNumber,
+  withoutPerson,
+  type Command,
+} from '../terminal/command.ts';
 
-/** The values of a flag on the command line: none without the flag, several for a repeated flag. */
 type Texts = readonly string[];
 
 interface OptionFlag<Value> {
@@ -31,13 +37,12 @@ interface OptionFlag<Value> {
   readonly description: string;
   readonly choices?: readonly string[];
   readonly repeatable?: boolean;
-  /** @throws InvalidArgumentError that commander shows with the flag */
   readonly parse?: (text: string) => unknown;
-  /** Reads the flag. @param all the texts of a repeated flag @throws Problem */
+  /** @param all the texts of a repeated flag */
   readonly read: (text: string, all: Texts) => Value | Promise<Value>;
-  /** The option's value if the flag is not given; default: null. */
+  /** Default: null. */
   readonly missing?: Value;
-  /** Formats the option as its flag takes it; null: not shown. Default: the value as text. */
+  /** Null: not shown. Default: the value as text. */
   readonly show?: (value: NonNullable<Value>) => string | null;
 }
 
@@ -132,7 +137,8 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
   minMatchRate: {
     flag: '--min-match-rate <share>',
     description: 'match rate below which the run pauses, such as 40%: of the pilot and of the latest calls',
-    read: minMatchRateOf,
+    parse: share,
+    read: share,
     show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
   },
   maxCostPerEmail: {
@@ -208,7 +214,6 @@ function withOptions(command: Command, names: readonly (keyof FlagOptions)[]): C
   return command;
 }
 
-/** Collects the values of a repeatable flag. */
 const collect = (text: string, before: Texts | undefined): Texts => [...(before ?? []), text];
 
 function commanderOption(name: keyof FlagOptions): Option {
@@ -220,15 +225,9 @@ function commanderOption(name: keyof FlagOptions): Option {
   return option;
 }
 
-/**
- * The options that the flags of a command choose. Null in an option that has a setting: the setting applies.
- *
- * @param flags as commander names them
- * @throws Problem `mapping.*`, `setting.invalid`, `credits.no-ceiling`
- */
+/** The options that the flags of a command choose. Null in an option that has a setting: the setting applies. */
 export const chosenOptions = (flags: object): Promise<FlagOptions> => readOptions(flags, inHelpOrder);
 
-/** The same of a schedule. */
 export const scheduledOptions = (flags: object): Promise<ScheduledOptions> =>
   readOptions(flags, optionsOfSchedules);
 
@@ -248,7 +247,6 @@ async function readOptions<Name extends keyof FlagOptions>(
   return read;
 }
 
-/** The flags of options that have a value, and their formatted values. */
 export function flagsOfRun(options: Partial<RunOptions> | ScheduledOptions): Record<string, string> {
   return Object.fromEntries(
     inHelpOrder.flatMap((name) => {
@@ -266,11 +264,6 @@ function shown<Name extends keyof FlagOptions>(
   return value === null || value === undefined ? null : show(value);
 }
 
-/**
- * Reads a mapping file.
- *
- * @throws Problem `mapping.missing`, `mapping.unreadable`, `mapping.invalid`
- */
 async function readMapping(path: string): Promise<Readonly<Record<string, unknown>>> {
   const wrong = (what: string, cause?: unknown): Problem => {
     const isMissing = (cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
@@ -289,7 +282,6 @@ async function readMapping(path: string): Promise<Readonly<Record<string, unknow
   return checkedMapping(mapping, path);
 }
 
-/** The rules of `--expect` as given. @throws Problem `setting.invalid` */
 function expectationsOf(text: string): string {
   parseExpectations(text);
   return text.trim();
@@ -299,37 +291,19 @@ function invalid(where: string, what: string, next: string, type = 'setting.inva
   return new UsageProblem(type, what, { where, next });
 }
 
-/**
- * Returns the conditions of `--only` unchanged. Temporal shows them, so they must not name a person.
- *
- * @throws Problem `setting.invalid`
- */
+/** Temporal shows the conditions of `--only`, so they must not name a person. */
 function withoutPeople(choices: readonly string[]): readonly string[] {
   const refusal = { what: 'this condition', where: '--only', next: describingColumn };
   return choices.map((text) => withoutPerson(text, refusal));
 }
 
-/** A match rate, `40%` or `0.4`, as a share from 0 to 1. @throws Problem `setting.invalid` */
-function minMatchRateOf(text: string): number {
-  const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim()) ?? [];
-  const share = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
-  if (share >= 0 && share <= 1) return share;
-  throw invalid('--min-match-rate', `"${text}" is no share`, 'write 40% or 0.4');
-}
-
-/** Credits as decimal text. @throws Problem `setting.invalid` */
 export function creditsOf(flag: string, text: string, next: string): string {
   const credits = parseCredits(text);
   if (credits !== undefined) return formatCredits(credits);
   throw invalid(flag, `"${text}" is not a number of credits`, next);
 }
 
-/**
- * The fields of `phone,email` in a fixed order, so that the same options in another order give the same run key.
- *
- * @param texts of the flag, which may be repeated
- * @throws Problem `setting.invalid`
- */
+/** The fields in a fixed order, so that the same options in another order give the same run key. */
 function extrasOf<Name extends keyof typeof extraNames>(
   option: Name,
   texts: readonly string[],
@@ -342,7 +316,6 @@ function extrasOf<Name extends keyof typeof extraNames>(
   throw invalid(`--${option}`, `"${texts.join(',')}" is not a list of known fields`, next);
 }
 
-/** @throws Problem `credits.no-ceiling` */
 function ceilingOf(text: string): string {
   const next = 'write a number above 0, such as 20 or 12.5';
   const credits = creditsOf('--max-credits-per-person', text, next);
@@ -350,11 +323,7 @@ function ceilingOf(text: string): string {
   throw invalid('--max-credits-per-person', 'nobody costs nothing', next, 'credits.no-ceiling');
 }
 
-/**
- * Refuses a limit without what it limits, and a waterfall without a limit: vendors set their own prices.
- *
- * @throws Problem `setting.invalid`, `credits.no-ceiling`
- */
+/** Refuses a limit without what it limits, and a waterfall without a limit: vendors set their own prices. */
 function refuseContradictions({
   waterfall,
   maxCreditsPerPerson: ceiling,

@@ -20,17 +20,11 @@ import { tell } from '../terminal/output.ts';
 import { chosenOptions, type CommandFlags } from './run-option-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 
-/** A run spec whose export has been opened. */
+/** A run spec whose export has been opened, and the path of the fetched export. */
 export interface SpecifiedRun extends RunSpec {
-  /** Path of the fetched export; undefined for a file on this machine. */
   readonly fetched: string | undefined;
 }
-
-/**
- * Reads which export a command names: a file, a URL, standard input, or rows of the database.
- *
- * @throws Problem `export.address`, `setting.invalid` if a query names a person
- */
+/** Reads which export a command names: a file, a URL, standard input, or rows of the database. */
 export function addressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
   const given = [file, flags.query].filter((source) => source !== undefined);
   if (given.length !== 1)
@@ -52,13 +46,8 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
 }
 
 /**
- * Makes the spec of a run from the command line: content hash of the export and all options. The same spec again finds
- * the unfinished run instead of beginning a second one.
- *
- * Fetches the export to this machine and reads it once, to check the columns and the mapping: a wrong export begins no
- * run.
- *
- * @throws Problem `export.*`, `mapping.*`, `setting.invalid`, `credits.no-ceiling`
+ * Makes the spec of a run from the command line. The same spec again finds the unfinished run instead of beginning a
+ * second one. Fetches and reads the export once: a wrong export begins no run.
  */
 export async function specifyRun(
   address: ExportAddress,

@@ -19,7 +19,6 @@ import type { Session } from '../session/session.ts';
 import { printFacts, table, tell } from '../terminal/output.ts';
 import { noRows, whole } from './describe-plan.ts';
 
-/** Help of the argument that names a run. */
 export const anyRun =
   'id of a run, as enrich status shows it, its last six characters, or latest: the newest run';
 
@@ -33,7 +32,7 @@ export async function namedRun({ warehouse }: Session, name: string): Promise<Ru
 /** A run as commands show it. */
 export interface RunView {
   readonly facts: RunFacts;
-  /** As the operator sees it: `interrupted` if the run should continue and nothing carries it out. */
+  /** `interrupted` if the run should continue and nothing carries it out. */
   readonly status: string;
   /** Lines for the operator below the figures. */
   readonly notes: readonly string[];
@@ -45,7 +44,6 @@ export async function readRunView(session: Session, facts: RunFacts): Promise<Ru
   return { ...shown, notes: shown.status === facts.status ? await describeWait(session, facts) : [] };
 }
 
-/** As `readRunView`, without its notes. */
 export async function correctedFacts(
   session: Session,
   facts: RunFacts,
@@ -62,7 +60,7 @@ export function reportRun(view: RunView, json: boolean): void {
   process.exitCode = exitCodeOf(view.facts);
 }
 
-/** Prints a run. With `json`, the notes go to standard error before the object, which stays the last line. */
+/** With `json`, the notes go to standard error before the object, which stays the last line. */
 export function printRun(view: RunView, json: boolean): void {
   if (json) view.notes.forEach(tell);
   printFacts<'run'>(json, view.facts, [describeRun(view), ...view.notes].join('\n'));
@@ -73,14 +71,11 @@ export function isWorking({ status }: Pick<RunFacts, 'status'>): boolean {
   return isInProgress(status) || status === 'cancelling';
 }
 
-/** Why a run does not continue, and the next step. */
 type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
 
 /**
- * Finds why a run does not continue although its status says that it does: it has no worker or no workflow. A killed
- * command or worker, or a terminated workflow, cannot change the status.
- *
- * @returns undefined: the stored reason is right
+ * Finds why a run does not continue although its status says that it does: a killed command or worker, or a terminated
+ * workflow, cannot change the status.
  */
 async function presentReason(session: Session, facts: RunFacts): Promise<Reason | undefined> {
   const { run_id: runId, status } = facts;
@@ -113,11 +108,7 @@ interface LostWorkflow extends Omit<PauseReason, 'type'> {
   readonly type: 'workflow.ended' | 'run.workflow-failing';
 }
 
-/**
- * Why the workflow of a run does not continue: it has ended, or its tasks fail at the workers.
- *
- * @returns undefined: it continues, or Temporal does not answer, for which the workers wait as well
- */
+/** Why the workflow of a run does not continue: it has ended, or its tasks fail at the workers. */
 export async function findLostWorkflow(session: Session, runId: string): Promise<LostWorkflow | undefined> {
   const client = await session.temporal();
   const end = await readWorkflowEnd(client.workflow.getHandle(runId)).catch(() => undefined);
@@ -133,7 +124,6 @@ export async function findLostWorkflow(session: Session, runId: string): Promise
   };
 }
 
-/** Why a running run makes no call now, as a line. */
 export async function describeWait(
   session: Pick<Session, 'config' | 'warehouse'>,
   { run_id: runId, status }: RunFacts,
@@ -145,7 +135,6 @@ export async function describeWait(
   return reason === undefined ? [] : [`  ${reason}`];
 }
 
-/** Why a run makes no call now, and how long its calls take. */
 export interface RunWait {
   readonly reason?: string | undefined;
   readonly etaSeconds?: number;
@@ -177,7 +166,6 @@ export async function readRunWait(
   return { reason: `late results of ${counted(awaited, 'call')} are awaited until ${minuteOf(until)} UTC` };
 }
 
-/** Says where to watch a run in Temporal's UI; undefined: the UI is not known. */
 export function describeUiAddress({ stack }: Session, runId: string): string | undefined {
   const { uiUrl, namespace, embedded } = stack.temporal;
   if (uiUrl === undefined) return undefined;
@@ -188,18 +176,8 @@ export function describeUiAddress({ stack }: Session, runId: string): string | u
 /** The reason of a run whose plan the operator has not approved at the question of `enrich run`. */
 export const notApproved = 'the plan was not approved';
 
-/**
- * Formats the outcomes and figures of a run.
- *
- * @param status shown in place of the stored one, such as `interrupted`
- */
-export function describeRun({
-  facts,
-  status,
-}: {
-  readonly facts: RunFacts;
-  readonly status: string;
-}): string {
+/** Formats the outcomes and figures of a run. */
+export function describeRun({ facts, status }: Pick<RunView, 'facts' | 'status'>): string {
   return [
     `run ${facts.run_id}: ${status} (${facts.source === null ? '' : `${facts.source}, `}${facts.file})`,
     table(figureRows(facts)),
@@ -231,7 +209,6 @@ function notesOf(facts: RunFacts): string[] {
   return notes;
 }
 
-/** What the operator can or must do next. */
 function nextSteps(facts: RunFacts): string[] {
   const { run_id: runId, status, outcomes, credits, reason_type: type } = facts;
   if (status === 'awaiting_approval')
@@ -252,15 +229,12 @@ function nextSteps(facts: RunFacts): string[] {
   return [`  next: enrich report ${runId}; enrich export --run ${runId} --output contacts.csv`];
 }
 
-function notesOnLateResults({ late_results: late, credits }: RunFacts): string[] {
+function notesOnLateResults({ late_results: late }: RunFacts): string[] {
   const notes: string[] = [];
   if (late.next_poll_at !== null)
     notes.push(`  the next poll for late results is due at ${minuteOf(late.next_poll_at)} UTC`);
-  if (late.arrived > 0 && late.polled === late.arrived)
-    notes.push('  late results came only by poll: for webhooks, the workers need WEBHOOK_PUBLIC_URL');
   if (late.missing !== null) {
     notes.push(`  ${late.missing}`);
-    if (credits.reserved !== '0') notes.push('  workers apply them when they come, and poll for them');
   }
   return notes;
 }
@@ -268,7 +242,6 @@ function notesOnLateResults({ late_results: late, credits }: RunFacts): string[]
 /** A row with such an outcome gets no person, and its reason can show that the columns are wrong. */
 const outcomesWithReason = ['identity_mismatch', 'malformed', 'rejected'] as const;
 
-/** `undone on 2026-11-21 09:30 UTC by anna (the wrong file)` */
 export function describeUndone({ at, by, reason }: Undone): string {
   return `undone on ${minuteOf(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
@@ -281,7 +254,6 @@ const passingReasons: readonly string[] = [
   'export.unreadable',
 ];
 
-/** The exit code of a command that reports a run. */
 export function exitCodeOf({ status, reason_type: type, cancelled }: RunFacts): number {
   if (status === 'failed')
     return type === null || passingReasons.includes(type) ? exitCodes.failed : exitCodes.usage;

@@ -18,8 +18,7 @@ import { untilCallsAreRecorded } from './follow-run.ts';
 /**
  * Continues a run: clears a pause, and starts the workflow again where it was lost.
  *
- * @param approves also approves the plan of `run`, which the operator has read; false: a run without an approval awaits
- *   it again
+ * @param approves also approves the plan of `run`, which the operator has read
  */
 export async function resumeRun(
   session: Session,
@@ -109,9 +108,7 @@ const recorded = 'recorded: the run makes no further call; waiting for a worker,
 
 /**
  * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails or the
- * command is interrupted. Does nothing for a run that stays paused anyway.
- *
- * @throws UsageProblem `run.not-steerable` for a run that is not about to make calls
+ * command is interrupted.
  */
 export async function pauseRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
@@ -161,7 +158,6 @@ export async function cancelRun(session: Session, run: RunRecord, why: Why): Pro
   if (!(await hasEnded(session, run.runId))) await endAbandonedRun(warehouse, run.runId);
 }
 
-/** @throws Problem `run.ended` */
 export function requireUnfinished(run: RunRecord): void {
   if (run.finishedAt === null) return;
   throw new UsageProblem('run.ended', `run ${run.runId} has ended: it is ${run.status}`, {
@@ -170,12 +166,7 @@ export function requireUnfinished(run: RunRecord): void {
   });
 }
 
-/**
- * Sends an update to the workflow of a run.
- *
- * @returns false where the run has no workflow (any more)
- * @throws Problem `run.not-steerable` where the workflow refuses it
- */
+/** Sends an update to the workflow of a run. @returns false where the run has no workflow (any more) */
 async function sendUpdate(
   session: Session,
   runId: string,
@@ -201,10 +192,7 @@ async function sendUpdate(
 
 /**
  * Refuses before anything changes if this command cannot decrypt the payloads of a run: its own would stop the
- * workflow.
- * Whether Temporal is away or the workflow is gone, the command itself finds out.
- *
- * @throws Problem `codec.*`
+ * workflow. Whether Temporal is away or the workflow is gone, the command itself finds out.
  */
 async function requireKeys(session: Session, runId: string): Promise<void> {
   const readSummary = async (): Promise<unknown> => {

@@ -9,12 +9,10 @@ import { withoutPersonalData } from '../../domain/text/without-personal-data.ts'
 import { refuseEncodingOfRows } from '../run/run-spec.ts';
 import { flagsOfRun, scheduledOptions } from '../run/run-option-flags.ts';
 
-/** A schedule as its flags define it. */
 export interface ScheduleDefinition {
   readonly name: string;
   readonly cron: string;
   readonly timezone: string;
-  /** What happens at a time while the run of the previous time is in progress. */
   readonly overlap: 'skip' | 'buffer-one';
   /** How long a start may be overdue after Temporal was unavailable. */
   readonly catchUpSeconds: number;
@@ -39,13 +37,7 @@ export interface ScheduleFlags {
   readonly budget?: boolean;
 }
 
-/**
- * Checks and reads the definition of a schedule.
- *
- * @param file the export, if an argument names it
- * @param hasBudget whether this command's settings have a budget. The workers' settings are assumed to have the same.
- * @throws Problem that names the flag
- */
+/** @param hasBudget whether this command's settings have a budget; those of the workers are assumed to be the same */
 export async function defineSchedule(
   name: string,
   file: string | undefined,

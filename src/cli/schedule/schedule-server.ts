@@ -14,7 +14,6 @@ import { longestSummary, markdownTable } from '../../domain/runs/run-options.ts'
 import { registerSearchAttributes } from '../../temporal/connection.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 
-/** A schedule that exists in Temporal. */
 export interface KnownSchedule {
   readonly definition: ScheduleDefinition;
   readonly description: ScheduleDescription;
@@ -25,7 +24,6 @@ export interface KnownSchedule {
  *
  * @param service whose workers alone may run it; null: any worker
  * @returns whether the schedule is new
- * @throws Problem `schedule.foreign` where the name belongs to something else; `schedule.refused`
  */
 export async function putSchedule(
   client: Client,
@@ -49,7 +47,6 @@ export async function putSchedule(
   return false;
 }
 
-/** @throws Problem `schedule.unknown`, `schedule.foreign`, `schedule.refused` */
 export async function getSchedule(client: Client, name: string): Promise<KnownSchedule> {
   const handle = client.schedule.getHandle(name);
   const description = await handle.describe().catch((error: unknown) => {

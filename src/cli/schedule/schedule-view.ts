@@ -13,20 +13,16 @@ import { childrenOf, type KnownSchedule } from './schedule-server.ts';
 
 const timesShown = 5;
 
-/** What `--json` prints of a schedule. */
+/** What `--json` prints of a schedule. At most five times: the next, none while it is paused, and the last. */
 export interface ScheduleFacts {
   readonly name: string;
   readonly paused: boolean;
-  /** Note in Temporal, such as why the schedule is paused. */
   readonly note: string | null;
   readonly flags: Readonly<Record<string, string>>;
-  /** At most five; none while the schedule is paused. */
   readonly next: readonly string[];
-  /** Times that were skipped because the run before was still in progress. */
   readonly skipped: number;
-  /** Times that were missed because Temporal was away for longer than `--catch-up`. */
+  /** Times that Temporal was away for longer than `--catch-up`. */
   readonly missed: number;
-  /** The oldest first, at most five. */
   readonly recent: readonly PastTime[];
 }
 
@@ -38,7 +34,6 @@ interface PastTime {
   readonly runs: readonly string[];
 }
 
-/** The table of `enrich schedule show` without a name. */
 export function describeList(schedules: readonly ScheduleFacts[]): string {
   if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to create one';
   return listTable(
@@ -58,7 +53,6 @@ export function describeList(schedules: readonly ScheduleFacts[]): string {
   );
 }
 
-/** The JSON output of a schedule: flags, next times, last times with their results, warnings. */
 export async function factsOf(
   session: Session,
   { definition, description }: KnownSchedule,
@@ -80,7 +74,6 @@ export async function factsOf(
   };
 }
 
-/** Formats a schedule for a person, with its times in the schedule's time zone. */
 export function describeSchedule(facts: ScheduleFacts): string {
   const { name, flags, paused, note, next, skipped, missed, recent } = facts;
   const zone = flags['timezone'] ?? 'UTC';

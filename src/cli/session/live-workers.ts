@@ -6,20 +6,13 @@ import type { Session } from './session.ts';
 
 const longestAnswerMilliseconds = 5_000;
 
-/** Why nothing carries out runs now, and what to do. */
 interface LostWorker {
   readonly reason: string;
   readonly next: string;
-  /** Temporal does not answer: a worker may be there. */
   readonly isTemporalAway: boolean;
 }
 
-/**
- * Finds out whether runs have a worker, so that they continue without this command: on embedded Temporal one of a
- * command on this machine. A killed worker of a server counts for up to 75 seconds.
- *
- * @returns undefined: a worker is there, or Temporal refuses the question
- */
+/** Finds out whether runs have a worker that carries them out without this command. */
 export async function findLostWorker(
   session: Pick<Session, 'config' | 'warehouse' | 'temporal'>,
 ): Promise<LostWorker | undefined> {

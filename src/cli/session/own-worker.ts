@@ -15,26 +15,18 @@ import { Notifier } from '../../monitoring/notifications.ts';
 import { connectWorker } from '../../temporal/connection.ts';
 import { version } from '../../files/project-file.ts';
 
-/** The parts of a session that its worker uses. */
 export interface WorkerParts {
   readonly config: Config;
   readonly stack: Stack;
   readonly warehouse: Warehouse;
   readonly log: Logger;
-  /** Encrypts payloads. */
   readonly codec: EncryptingCodec;
   temporal(): Promise<Client>;
   metrics(): Promise<ServedMetrics | undefined>;
-  /** Registers the close of each part, in the order in which the parts were opened. */
   readonly atEnd: (close: () => Promise<unknown>) => void;
 }
 
-/**
- * Starts a worker in this process, with metrics, traces, notifications and the product's own schedules. With embedded
- * Temporal also starts the receiver, because no other process runs one.
- *
- * @returns `receiver` is undefined with a Temporal server, or if another command receives
- */
+/** Starts a worker with all that serves it, and with embedded Temporal a receiver: no other process runs one. */
 export async function startOwnWorker(
   parts: WorkerParts,
 ): Promise<{ worker: RunningWorker; receiver: RunningReceiver | undefined }> {

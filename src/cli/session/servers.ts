@@ -25,16 +25,11 @@ const connections = 16;
 export interface ReceiverParts {
   readonly databaseUrl: string;
   readonly temporal: () => Promise<Client>;
-  /** Undefined: nothing is counted. */
   readonly metrics: ProcessMetrics | undefined;
   readonly log: Logger;
 }
 
-/**
- * Starts a receiver: inbox in PostgreSQL, wake-ups by signals to the runs' workflows.
- *
- * @throws Problem `port.taken`
- */
+/** Starts a receiver: inbox in PostgreSQL, wake-ups by signals to the runs' workflows. */
 export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): Promise<RunningReceiver> {
   const { databaseUrl, temporal, metrics, log } = parts;
   const warehouse = openWarehouse(databaseUrl, {
@@ -80,8 +75,6 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
 /**
  * Starts the receiver of a command with embedded Temporal. If another command receives on the same address already, no
  * second receiver is needed: both use the inbox in the database, and polls fetch what no receiver gets.
- *
- * @returns undefined where the port is taken
  */
 export async function runOwnReceiver(
   config: Config,
@@ -90,7 +83,9 @@ export async function runOwnReceiver(
   const listen = config.webhook.listen ?? (await usualAddress(config));
   try {
     const receiver = await runReceiver(listen, parts);
-    recordPort(config, receiver.port);
+    // For the next command: the service sends deliveries to the port after this command has ended.
+    makeFolder(config.embedded.dataDirectory);
+    writeFileSync(portFile(config), String(receiver.port));
     return receiver;
   } catch (error) {
     if (!(error instanceof Problem && error.type === 'port.taken')) throw error;
@@ -109,22 +104,11 @@ async function usualAddress(config: Config): Promise<ListenAddress> {
 
 export const defaultListen: ListenAddress = { host: '127.0.0.1', port: 8080 };
 
-/** Keeps the port for the next command: the service sends deliveries to it after this command has ended. */
-function recordPort(config: Config, port: number): void {
-  makeFolder(config.embedded.dataDirectory);
-  writeFileSync(portFile(config), String(port));
-}
-
 function portFile(config: Config): string {
   return join(config.embedded.dataDirectory, 'receiver-port');
 }
 
-/**
- * The webhook address that calls give to the service.
- *
- * @param serviceUrl address of the service; a service on this machine can reach a receiver on 127.0.0.1
- * @returns undefined if the service can reach no receiver: the run then polls for late results
- */
+/** The webhook address that calls give to the service; undefined if it can reach no receiver: the run then polls. */
 export function webhookUrlOf(
   config: Config,
   serviceUrl: string | undefined,
@@ -135,10 +119,9 @@ export function webhookUrlOf(
   return receiver && isHere ? `http://127.0.0.1:${receiver.port}` : undefined;
 }
 
-/** Metrics of this process, served while it runs. */
 export interface ServedMetrics {
   readonly process: ProcessMetrics;
-  /** Address at which Temporal's SDK serves its metrics, which this endpoint includes. */
+  /** Where Temporal's SDK must serve its metrics, which this endpoint includes. */
   readonly temporalListen: string;
   close(): Promise<void>;
 }
@@ -146,12 +129,7 @@ export interface ServedMetrics {
 /** The endpoint must answer quickly even when the database does not. */
 const databaseMilliseconds = 2_000;
 
-/**
- * Serves metrics at METRICS_LISTEN.
- *
- * @returns undefined without METRICS_LISTEN
- * @throws Problem `port.taken`
- */
+/** Serves metrics at METRICS_LISTEN, if it is set. */
 export async function serveMetrics(
   config: Config,
   databaseUrl: string,

@@ -16,13 +16,11 @@ import { describeLogLine, tell } from '../terminal/output.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import type { ServedMetrics } from './servers.ts';
 
-/** The open parts of a command, as its `SessionNeeds` request them. */
 export interface Session {
   readonly config: Config;
   readonly stack: Stack;
   readonly warehouse: Warehouse;
   readonly log: Logger;
-  /** The migrations that this command has applied, and those of a newer release that the warehouse has. */
   readonly migrated: Migrated;
   /** Connects on the first call; later calls return the same client. */
   temporal(): Promise<Client>;
@@ -99,7 +97,7 @@ export async function withSession<Result>(
   }
 }
 
-/** Opens the warehouse. The other parts open when the command asks for them, and load their modules only then. */
+/** Opens the warehouse. The other parts open, and load their modules, when the command asks for them. */
 function openSession({
   config,
   stack,
@@ -169,7 +167,6 @@ function once<Part>(make: () => Promise<Part>): () => Promise<Part> {
     }));
 }
 
-/** Opens a session with only the database. */
 export function withWarehouse<Result>(
   config: Config,
   use: (session: Session) => Promise<Result>,
@@ -184,7 +181,6 @@ export function onWarehouse<Given extends unknown[]>(
   return (...given) => withWarehouse(settingsOfExisting(), async (session) => use(session, ...given));
 }
 
-/** The settings of the environment. @param given settings that the command decides, which go first */
 export function settingsOf(given: Overrides = {}): Config {
   return readConfig(process.env, given);
 }
@@ -192,8 +188,6 @@ export function settingsOf(given: Overrides = {}): Config {
 /**
  * As `settingsOf`, for a command that only reads or changes what earlier commands have stored. In a wrong folder such a
  * command would create an empty warehouse and find nothing.
- *
- * @throws UsageProblem `warehouse.missing`
  */
 export function settingsOfExisting(): Config {
   const config = settingsOf();
@@ -212,7 +206,6 @@ function announceWorker(config: Config): () => Promise<void> {
   return () => Promise.resolve(withdraw(workers, mark));
 }
 
-/** A real service needs a credential; the sandbox has its own. @throws Problem `setting.missing` */
 function requireCredential({ service }: Config): void {
   if (service.baseUrl === undefined || service.credential) return;
   throw new UsageProblem('setting.missing', 'a service is set without a credential', {

@@ -34,8 +34,6 @@ export async function withClient<Result>(
 /**
  * Keeps the sandbox's invented people out of a warehouse with contacts of a real service, if `ENRICHMENT_BASE_URL` was
  * forgotten.
- *
- * @throws Problem `sandbox.other-runs`
  */
 export async function refuseInventedPeople({ config, warehouse }: Session): Promise<void> {
   if (serviceName(config) !== sandbox) return;

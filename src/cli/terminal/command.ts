@@ -8,7 +8,6 @@ import { namesPerson } from '../../domain/text/without-personal-data.ts';
 export { Option } from 'commander';
 
 export class Command extends CommanderCommand {
-  /** Adds an explanation and examples below the options of `--help`. */
   explain(text: string): this {
     return this.addHelpText('after', text);
   }
@@ -32,9 +31,7 @@ export const jsonOption = ['--json', 'result as JSON on the last line of standar
 /** Flags that several commands have. */
 export interface Flags {
   readonly json?: boolean;
-  /** The answer to the question of a command that asks before it changes something. */
   readonly yes?: boolean;
-  /** Why the operator decided, and who did. */
   readonly reason?: string;
   readonly by?: string;
 }
@@ -43,11 +40,7 @@ export function noteOf({ reason, by = userInfo().username }: Flags): Note {
   return { by, reason };
 }
 
-/**
- * Makes the parser of a flag that takes a whole number. A mistyped number must not become the default.
- *
- * @throws InvalidArgumentError that commander shows with the name of the flag; exit code 2
- */
+/** Makes the parser of a flag that takes a whole number. A mistyped number must not become the default. */
 export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
   const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `from ${minimum} to ${maximum}`;
   return (text) => {
@@ -57,19 +50,15 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER):
   };
 }
 
-/** Reads a flag that takes a share from 0 to 1, such as `0.82`. @throws InvalidArgumentError */
+/** Reads a flag that takes a share from 0 to 1: `0.82` or `82%`. */
 export function share(text: string): number {
-  const number = /^(?:\d+|\d*\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  const [, digits, sign] = /^(\d*\.?\d+)\s*(%?)$/.exec(text.trim()) ?? [];
+  const number = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);
   if (number >= 0 && number <= 1) return number;
-  throw new InvalidArgumentError('Write a share from 0 to 1, such as 0.82.');
+  throw new InvalidArgumentError('Write a share from 0 to 1, such as 0.82 or 82%.');
 }
 
-/**
- * Returns a text unchanged that the warehouse keeps or Temporal shows.
- *
- * @param what the text, as the error names it
- * @throws Problem `setting.invalid` if the text names a person
- */
+/** Returns a text unchanged that the warehouse keeps or Temporal shows: it must not name a person. */
 export function withoutPerson(
   text: string,
   { what, where, next }: { readonly what: string; readonly where: string; readonly next: string },
@@ -88,13 +77,7 @@ export function contactOf(text: string): { readonly source: string; readonly con
   });
 }
 
-/**
- * Reads a file of YAML, or of JSON.
- *
- * @param name names the file in an error, such as `the mapping file`
- * @param problemOf makes the problem of a file that cannot be read
- * @throws Problem
- */
+/** Reads a file of YAML, or of JSON. @param name names the file in an error, such as `the mapping file` */
 export async function readYamlFile(
   path: string,
   name: string,

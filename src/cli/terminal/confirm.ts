@@ -8,9 +8,7 @@ import { tell } from './output.ts';
 /**
  * Asks on the terminal before something is spent or changed. Only y and yes are a yes; Enter alone is a no.
  *
- * @returns whether the answer is yes; undefined without an answer: no terminal, Ctrl-C, the end of the input, or
- *   another word
- * @param signal ends the wait for an answer
+ * @returns undefined without an answer: no terminal, Ctrl-C, the end of the input, or another word
  */
 export async function agrees(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
   if (!process.stdin.isTTY || signal?.aborted === true) return undefined;
@@ -40,9 +38,7 @@ async function discardTyped(): Promise<void> {
 
 /**
  * Asks before something is deleted or spent, unless the output is JSON. `--yes` is the answer without a question.
- * Without a yes, says that nothing was changed. Without an answer, the exit code says that the command needs a person.
- *
- * @param unchanged such as `nothing was removed`
+ * Without an answer, the exit code says that the command needs a person.
  */
 export async function approves(question: string, { json, yes }: Flags, unchanged: string): Promise<boolean> {
   if (yes === true) return true;
@@ -54,15 +50,11 @@ export async function approves(question: string, { json, yes }: Flags, unchanged
   return false;
 }
 
-/** A change that the operator sees before it is made. */
 interface PreviewedChange<Figures> {
-  /** Reads what would change. */
   readonly measure: () => Promise<Figures>;
   readonly change: () => Promise<Figures>;
-  /** @param isDone whether the change is made */
   readonly show: (figures: Figures, isDone: boolean) => void;
   readonly question: string;
-  /** Such as `nothing was removed`. */
   readonly unchanged: string;
 }
 

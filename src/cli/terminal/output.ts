@@ -34,11 +34,7 @@ export function print(text: string): void {
   write(process.stdout, `${asTyped(text)}\n`);
 }
 
-/**
- * Prints one JSON value on one line of standard output, for programs.
- *
- * @typeParam Name of the output whose JSON Schema the value must fit; undefined: the output has none
- */
+/** Prints one JSON value on one line of standard output; one that programs are told to read names its schema. */
 export function printJson<Name extends OutputName | undefined = undefined>(value: Facts<Name>): void {
   isObjectPrinted = true;
   // JSON does not escape the control characters of Latin-1; `visible` does.
@@ -47,12 +43,7 @@ export function printJson<Name extends OutputName | undefined = undefined>(value
 
 type Facts<Name extends OutputName | undefined> = Name extends OutputName ? OutputOf<Name> : object;
 
-/**
- * Prints a result as JSON for a program, or as text for the operator.
- *
- * @typeParam Name as of `printJson`
- * @param text default: the names and values of the facts
- */
+/** Prints a result as JSON for a program, or as text for the operator. */
 export function printFacts<Name extends OutputName | undefined = undefined>(
   isJson: boolean | undefined,
   facts: Facts<Name>,
@@ -67,7 +58,7 @@ export function tell(text: string): void {
   write(process.stderr, `${asTyped(text)}\n`);
 }
 
-/** Makes a function that prints the progress of long work every ten seconds. @param what unit of the count */
+/** Makes a function that prints the progress of long work every ten seconds. */
 export function progressReporter(what: string): (done: number) => void {
   let told = performance.now();
   return (done) => {
@@ -99,12 +90,7 @@ export function endChangingLine(): void {
   changing = undefined;
 }
 
-/**
- * Prints an error: what failed, where, what to do.
- *
- * @param isJson also print one JSON object to standard output, if the command has printed none
- * @returns the exit code
- */
+/** Prints an error, with `isJson` also as an object unless a result was printed. @returns the exit code */
 export function reportFailure(error: unknown, isJson: boolean): number {
   endChangingLine();
   const problem = error instanceof Problem ? error : unforeseen(error);
@@ -116,7 +102,6 @@ export function reportFailure(error: unknown, isJson: boolean): number {
   return problem.exitCode;
 }
 
-/** Prints an error as JSON, unless the command has printed its result. */
 export function printFailure(
   failure: Pick<Problem, 'type' | 'message' | 'where' | 'next'>,
   exitCode: number,
@@ -127,11 +112,9 @@ export function printFailure(
 }
 
 function unforeseen(error: unknown): Problem {
-  return new Problem(
-    'unforeseen',
-    error instanceof Error ? withoutPersonalData(error.message) : String(error),
-    { next: 'set LOG_LEVEL=debug and try again; enrich doctor checks the set-up' },
-  );
+  const what = error instanceof Error ? withoutPersonalData(error.message) : String(error);
+  const next = 'set LOG_LEVEL=debug and try again; enrich doctor checks the set-up';
+  return new Problem('unforeseen', what, { next });
 }
 
 /** Lets a reader close the pipe early (`enrich status | head -3`). Any other failure of standard output is an error. */
@@ -146,10 +129,7 @@ export function guardOutput(): void {
   process.stderr.on('error', () => {});
 }
 
-/**
- * Writes bytes of text as fast as the reader takes them, so that memory does not grow with their number. A reader that
- * closes the pipe early (`| head -3`) ends the writing without an error. On a terminal, control characters are visible.
- */
+/** Writes bytes of text as fast as the reader takes them. A reader that closes the pipe early is no error. */
 export async function writeBytes(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   output: NodeJS.WriteStream = process.stdout,
@@ -215,18 +195,14 @@ export function table(rows: readonly (readonly (string | number)[] | false)[]): 
   return cells.map((row) => (gap + row.map(padded).join(gap)).trimEnd()).join('\n');
 }
 
-/** The fields of a JSON output as a list for the operator: names and values. */
+/** Names and values of an object as a list for the operator. */
 export function describeFields(facts: object): string {
   return table(
     Object.entries(facts).map(([name, value]: [string, unknown]) => [titleOf(name), shownValue(value)]),
   );
 }
 
-/**
- * Records of a JSON output as a table with these fields; default: those of the first record.
- *
- * @param none in place of a table without records
- */
+/** Records as a table with these fields; default: those of the first record. */
 export function listTable<Row extends object>(
   records: readonly Row[],
   columns: readonly (keyof Row & string)[] = Object.keys(records[0] ?? {}) as (keyof Row & string)[],

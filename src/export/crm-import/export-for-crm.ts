@@ -26,8 +26,6 @@ const manifestName = 'manifest.json';
 /**
  * Writes import files for a CRM into a folder, with a manifest. The folder appears when it is complete. It
  * replaces a folder of an earlier export; any other folder with content is refused.
- *
- * @throws Problem `output.not-empty`, `output.unwritable`, `changes.cursor-*`
  */
 export async function exportForCrm(warehouse: Warehouse, options: CrmExport): Promise<ImportManifest> {
   const folder = resolve(options.folder);
@@ -69,10 +67,8 @@ async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: stri
   return manifest;
 }
 
-/** Names of files that this command writes. */
 const ownFile = /^(?:manifest\.json|(?:conflicts|job-changes|update-[a-z+-]*\d+)\.csv)$/;
 
-/** Removes only files of an earlier export. */
 async function requireReplaceable(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

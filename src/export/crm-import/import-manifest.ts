@@ -72,7 +72,6 @@ export const importManifest = z
 
 export type ImportManifest = Printed<typeof importManifest>;
 
-/** What was written. */
 export type WrittenImport = Omit<
   ImportManifest,
   'importer' | 'source' | 'policies' | 'cursor' | 'instruction' | 'commands' | 'suppressed'

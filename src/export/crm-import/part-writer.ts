@@ -77,12 +77,7 @@ export class PartWriter {
   }
 }
 
-/**
- * One record of a CSV file for importers (RFC 4180), without its line end.
- *
- * Tabs are quoted, because Salesforce's Data Loader reads comma and tab as delimiters. Formulas get no
- * apostrophe, because an importer would store it.
- */
+/** One record of a CSV file for importers. Salesforce's Data Loader reads tabs as delimiters, so they are quoted. */
 export function csvLine(cells: readonly string[]): string {
   return cells
     .map((cell) => (/[",\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))

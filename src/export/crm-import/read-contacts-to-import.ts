@@ -8,7 +8,6 @@ import type { Warehouse } from '../../db/database.ts';
 import { exportOrder, isExport } from '../../db/run-states.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';
 
-/** The warehouse's value of one field. */
 export interface KnownValue {
   readonly value: string | null;
   readonly observedAt: Date | null;
@@ -66,12 +65,7 @@ interface ContactRow extends ContactColumns {
 
 const rowsPerFetch = 1_000;
 
-/**
- * Reads contacts in the order of their ids, each with its values in the warehouse and in the newest export
- * that has it. Uses a database cursor, so that memory is bounded.
- *
- * @param choice `source` is the CRM's
- */
+/** Reads contacts in the order of their ids, by a database cursor, so that memory is bounded. */
 export async function* readContactsToImport(
   { pool }: Warehouse,
   choice: ContactChoice & { readonly source: string },
@@ -95,7 +89,6 @@ export async function* readContactsToImport(
   }
 }
 
-/** The different headers of a CRM's exports, the newest first. */
 export async function readExportHeaders({ pool }: Warehouse, source: string): Promise<string[][]> {
   const { rows } = await pool.query<{ header: string[] }>(
     `select header from runs where source = $1 and header is not null and ${isExport('runs')}

@@ -26,9 +26,6 @@ const jobHeader = 'contact_id,from_organization,to_organization,to_title,detecte
  *
  * If the importer keeps the field of a blank cell, one file has all contacts. Otherwise each set of changed columns has
  * its own file. Files are split at the importer's limits.
- *
- * @param contacts in the order of their ids
- * @param folder empty
  */
 export async function writeImportFiles(
   contacts: AsyncIterable<ContactToImport>,
