@@ -65,11 +65,7 @@ it('the whole demo runs after the cut-over, with error_details alone', async () 
   // A slow machine polls late results as well.
   const calls = sandbox.log.calls().filter(({ path }) => path === '/people/bulk_match').length;
   expect(facts.credits.settled).toBe(credits);
-  // Each of the four calls in flight can find its token expired: it is refused, and made again as a call of its own.
-  const rows = await system.warehouse.query<{ refused: number }>`
-    select count(*)::int as refused from enrichment.attempts where status = 'refused'`;
-  expect(rows[0]!.refused).toBeLessThanOrEqual(4);
-  expect([facts.calls - rows[0]!.refused, billedAgain]).toEqual([calls, {}]);
+  expect([facts.calls, billedAgain]).toEqual([calls, {}]);
   await expectPromisesKept({ warehouse: system.warehouse, sandbox });
 
   // Invented people must never be taken for real ones.
@@ -78,12 +74,6 @@ it('the whole demo runs after the cut-over, with error_details alone', async () 
   const exported = await system.here(['export', '--run', facts.run_id]);
   expect(exported.stderr).toContain('the sandbox invented data of these contacts');
 
-  // The user who granted the token is no admin: whom a key acts as is another person.
-  const token = await (await fetch(`${sandbox.root}/sandbox/token`, { method: 'POST' })).text();
-  const profile = await fetch(`${sandbox.root}/api/v1/users/api_profile`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
-  expect(ended.stderr).toContain(`acting as user ${((await profile.json()) as { id: string }).id}`);
   const refused = await fetch(`${sandbox.root}/api/v1/people/match`, { method: 'POST' });
   expect(Object.keys((await refused.json()) as object)).toEqual(['error_details']);
 });
