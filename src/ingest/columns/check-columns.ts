@@ -3,7 +3,7 @@ import { displayForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
 import { shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
-import { usualDelimiters } from '../reading/record-parser.ts';
+import { usualDelimiters } from '../reading/records.ts';
 import type { Columns } from './columns.ts';
 import { filledCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
 import { isSecondPerson, isUnderstood, otherObjectOf } from './known-headers.ts';

@@ -349,7 +349,7 @@ export class OptOutCounts {
     }));
   }
 
-  add(cells: readonly string[], row: number, line: number): void {
+  add(cells: readonly string[], row: number): void {
     this.#rows += 1;
     for (const counts of this.#columns) {
       const answer = counts.optOut.read(cells);
@@ -357,7 +357,7 @@ export class OptOutCounts {
       counts.optedOut += 1;
       if (counts.absent.size > 0) counts.absent.delete(valueForm(cells[counts.optOut.column]!));
       if (answer === 'opted out') continue;
-      if (counts.unread === 0) counts.firstUnread = `row ${row}, line ${line}`;
+      if (counts.unread === 0) counts.firstUnread = `row ${row}`;
       counts.unread += 1;
     }
   }

@@ -1,28 +1,23 @@
 import { isKnownName } from '../columns/known-headers.ts';
-import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import { readText, withEnd } from './export-text.ts';
+import { readText } from './export-text.ts';
 import { isBlank, leftOut, type Layout } from './layout.ts';
 import type { OpenedExport } from './open-export.ts';
-import { RecordParser } from './record-parser.ts';
+import { createParser } from './records.ts';
 
 /** A record below the header that is not blank. */
 export interface DataRecord {
   readonly cells: readonly string[];
   /** Why the record cannot be read, if it cannot. */
   readonly fault: string | undefined;
-  /** The line in the file, from 1. */
-  readonly line: number;
 }
-
-/** Longer than any field of a CRM: a longer cell is probably a pasted file. */
-const longestCell = 1_000_000;
 
 /**
  * The records of contacts in an export, in batches. Leaves out lines above the header, the header, blank lines, and the
  * footer of a Salesforce report.
  *
- * @param onWarning called at the end with what was left out, and whether the end of the file may be missing
+ * @param onWarning called at the end with what was left out
  * @throws Problem `export.*`
  */
 export async function* readDataRecords(
@@ -31,26 +26,22 @@ export async function* readDataRecords(
   signal?: AbortSignal,
 ): AsyncGenerator<readonly DataRecord[]> {
   const { file, layout } = opened;
-  const parser = new RecordParser(file.path, layout.dialect);
+  const parse = createParser(file.path, layout.dialect);
   const check = createCheck(opened);
-  let before = layout.recordsBefore + 1;
+  let above = layout.recordsBefore + 1;
   let rows = 0;
   let left = 0;
-  let end = '\n';
-  for await (const text of withEnd(readText(file, signal))) {
-    end = text?.at(-1) ?? end;
-    const records: DataRecord[] = [];
-    for (const { cells, line } of parser.parse(text ?? '', text === undefined)) {
-      if (before > 0) before -= 1;
+  const dataOf = (records: readonly string[][]): DataRecord[] => {
+    const data: DataRecord[] = [];
+    for (const cells of records)
+      if (above > 0) above -= 1;
       else if (isFooter(cells, layout)) left += 1;
-      else if (!isBlank(cells)) records.push(check(cells, line));
-    }
-    rows += records.length;
-    if (records.length > 0) yield records;
-  }
+      else if (!isBlank(cells)) data.push(check(cells, (rows += 1)));
+    return data;
+  };
+  for await (const text of readText(file, signal)) yield dataOf(parse(text, false));
+  yield dataOf(parse('', true));
   if (left > 0) onWarning(leftOut(left, 'below the table'));
-  else if (rows > 0 && !/[\r\n]/.test(end))
-    onWarning(`the last line has no line end: if the file was cut off, row ${rows} is not whole`);
 }
 
 /**
@@ -61,32 +52,24 @@ function createCheck({
   file,
   layout: { header },
   fillsShortRows,
-}: OpenedExport): (cells: readonly string[], line: number) => DataRecord {
+}: OpenedExport): (cells: readonly string[], row: number) => DataRecord {
   const headerIn = createHeaderCheck(header);
   const width = header.length;
-  const faultOf = (cells: readonly string[], line: number): string | undefined => {
+  return (cells, row) => {
     const repeated = headerIn(cells);
-    if (repeated === 'other') throw secondHeader(file.path, line);
-    if (repeated === 'same') return 'the header once more';
-    if (cells.length > width || (cells.length < width && !fillsShortRows))
-      return `too ${cells.length < width ? 'few' : 'many'} cells: ${cells.length}, and the header has ${width}`;
-    if (cells.some((cell) => cell.length > longestCell))
-      return `a cell of more than ${longestCell} characters`;
-    return undefined;
+    if (repeated === 'other')
+      throw new UsageProblem('export.second-header', 'the file has a second header, with other columns', {
+        where: `${file.path}, row ${row}`,
+        next: 'split the file there into two, and run each of them',
+      });
+    if (repeated === 'same') return { cells, fault: 'the header once more' };
+    const missing = width - cells.length;
+    if (missing === 0) return { cells, fault: undefined };
+    if (missing > 0 && fillsShortRows)
+      return { cells: [...cells, ...Array.from({ length: missing }, () => '')], fault: undefined };
+    const fault = `too ${missing > 0 ? 'few' : 'many'} cells: ${cells.length}, and the header has ${width}`;
+    return { cells, fault };
   };
-  return (read, line) => {
-    const fault = faultOf(read, line);
-    const missing = fault === undefined ? width - read.length : 0;
-    const cells = missing === 0 ? read : [...read, ...Array.from({ length: missing }, () => '')];
-    return { cells, fault, line };
-  };
-}
-
-function secondHeader(path: string, line: number): Problem {
-  return new UsageProblem('export.second-header', 'the file has a second header, with other columns', {
-    where: `${path}, line ${line}`,
-    next: 'split the file there into two, and run each of them',
-  });
 }
 
 /** Maximum length of a column's name. */

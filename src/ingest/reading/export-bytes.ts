@@ -33,15 +33,11 @@ export interface FileState {
  */
 export async function fileState(path: string): Promise<FileState> {
   const found = await stat(path).catch(refusing(path));
-  if (!found.isFile()) {
-    const [what, next] = found.isDirectory()
-      ? [
-          'this is a folder',
-          'name one CSV file of it; enrich schedule set NAME --every-new takes each new file',
-        ]
-      : ['this is no regular file', 'write it to a file first: a pipe cannot be read twice'];
-    throw new UsageProblem('export.not-a-file', what, { where: path, next });
-  }
+  if (!found.isFile())
+    throw new UsageProblem('export.not-a-file', 'this is a folder or a device, and no regular file', {
+      where: path,
+      next: 'name one CSV file; a pipe is read with: enrich run - < PIPE',
+    });
   if (found.size === 0) throw emptyFile(path);
   return { bytes: found.size, modifiedMilliseconds: found.mtimeMs };
 }
@@ -161,36 +157,25 @@ function refusing(path: string): (error: unknown) => never {
   };
 }
 
-function fileProblem(path: string, error: unknown): Problem {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ENOENT' || code === 'ENOTDIR') {
-    if (isNotUtf8(path))
-      return new UsageProblem('export.name-not-utf-8', 'the name of the file is not UTF-8', {
-        where: path,
-        next: 'rename the file, such as with: mv caf*.csv contacts.csv; or pipe it in: enrich plan - < FILE',
-      });
+function fileProblem(path: string, cause: unknown): Problem {
+  const code = (cause as NodeJS.ErrnoException).code;
+  const options = { where: path, cause };
+  if (code === 'ENOENT' || code === 'ENOTDIR')
     return new UsageProblem('export.missing', 'there is no such file', {
-      where: path,
-      next: 'check the path, and that this machine sees the file',
-      cause: error,
+      ...options,
+      next: 'check the path, and that this machine sees the file; its name must be UTF-8',
     });
-  }
-  if (code === 'EACCES' || code === 'EPERM') {
-    return new UsageProblem('export.not-permitted', `the file cannot be read: ${describeCode(code)}`, {
-      where: path,
+  const what = `the file cannot be read: ${describeCode(code)}`;
+  if (code === 'EACCES' || code === 'EPERM')
+    return new UsageProblem('export.not-permitted', what, {
+      ...options,
       next: 'give the user of this process the right to read the file',
-      cause: error,
     });
-  }
-  return new Problem('export.unreadable', `the file cannot be read: ${describeCode(code)}`, {
-    where: path,
+  return new Problem('export.unreadable', what, {
+    ...options,
     next: 'check the disk or the network share that it is on; what was read so far is kept',
-    cause: error,
   });
 }
-
-/** Node replaces the bytes of a name that is no UTF-8, and cannot find a file by the replaced name. */
-export const isNotUtf8 = (path: string): boolean => path.includes('\ufffd');
 
 /**
  * Refuses a file that is no delimited text.

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { readBytes, readHead, refuseForeignKind } from './export-bytes.ts';
 
@@ -9,17 +10,6 @@ export interface EncodedFile {
   readonly encoding: string;
   /** The user has named the encoding. */
   readonly isGiven: boolean;
-}
-
-/** The bytes of a file are not valid in its encoding. */
-export class InvalidText extends Error {
-  /** From 1. */
-  readonly line: number;
-
-  constructor(line: number, cause: unknown) {
-    super('invalid text', { cause });
-    this.line = line;
-  }
 }
 
 /**
@@ -69,54 +59,77 @@ function refuseControls(path: string, head: Buffer): void {
  * Reads the text of a file in pieces, without a byte order mark.
  *
  * @param onBytes called with the bytes of each piece, which are valid until it returns
- * @throws InvalidText; Problem `export.unreadable`, `export.gzip-damaged`, `export.too-large`
+ * @throws Problem `export.encoding`, `export.unreadable`, `export.gzip-damaged`, `export.too-large`
  */
 export async function* readText(
-  { path, gzip, encoding }: EncodedFile,
+  file: EncodedFile,
   signal?: AbortSignal,
   onBytes: (bytes: Buffer) => void = () => {},
 ): AsyncGenerator<string> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  let line = 1;
-  const decode = (bytes?: Buffer): string => {
+  const decoder = new TextDecoder(file.encoding, { fatal: true });
+  const decode = async (bytes?: Buffer): Promise<string> => {
     try {
       // Always as a stream: Node 20 decodes windows-1252 in a whole buffer as latin1.
-      const text = bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
-      line += countCharacter(text, '\n');
-      return text;
+      return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
     } catch (error) {
-      throw new InvalidText(line, error);
+      throw await wrongEncoding(file, error);
     }
   };
-  for await (const bytes of readBytes(path, gzip, signal)) {
+  for await (const bytes of readBytes(file.path, file.gzip, signal)) {
     onBytes(bytes);
-    const text = decode(bytes);
+    const text = await decode(bytes);
     if (text !== '') yield text;
   }
-  const rest = decode();
+  const rest = await decode();
   if (rest !== '') yield rest;
 }
 
-/** The pieces, and undefined behind the last. */
-export async function* withEnd<Piece>(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece | undefined> {
-  yield* pieces;
-  yield undefined;
-}
-
-/** The text is not valid in an encoding that the user has named, or that a byte order mark names. */
-export function invalidEncoding({ path, encoding, isGiven }: EncodedFile, line: number): Problem {
-  return new UsageProblem('export.encoding', `the file is not valid ${encoding}`, {
-    where: `${path}, at line ${line} or below`,
-    next: isGiven
-      ? 'omit the encoding, or name the right one with --encoding NAME'
-      : 'export it again as UTF-8, or name its encoding with --encoding NAME',
+/** The refusal of a file that is not valid in its encoding. A file that is not UTF-8 is shown as Windows-1252. */
+async function wrongEncoding(file: EncodedFile, cause: unknown): Promise<Problem> {
+  const { path, encoding, isGiven } = file;
+  if (isGiven || encoding !== 'utf-8')
+    return new UsageProblem('export.encoding', `the file is not valid ${encoding}`, {
+      where: path,
+      next: 'export it again as UTF-8, or name its encoding with --encoding NAME',
+      cause,
+    });
+  const cells = await foreignCells(file);
+  return new UsageProblem('export.encoding', 'the file is not UTF-8', {
+    where: cells[0] ? `${path}, line ${cells[0].line}` : path,
+    next:
+      'if it is Windows-1252, as old versions of Excel write it: --encoding windows-1252; otherwise export it again ' +
+      'as UTF-8, or name its encoding, such as --encoding windows-1250, macintosh or shift_jis',
+    cells: cells.map(({ line, text }) => `line ${line}, as Windows-1252: ${text}`),
+    cause,
   });
 }
 
-/** Counts a character in a text, up to a position. */
-export function countCharacter(text: string, character: string, end = text.length): number {
-  let count = 0;
-  for (let at = text.indexOf(character); at !== -1 && at < end; at = text.indexOf(character, at + 1))
-    count += 1;
-  return count;
+/** A problem shows so many cells, and so much of each. */
+const shownCells = 3;
+const shownCharacters = 60;
+/** A longer line is not searched to its end. */
+const longestLine = 1_000_000;
+
+/** The first cells that are not UTF-8. One character stands for each byte: delimiters and line ends are ASCII. */
+async function foreignCells({ path, gzip }: EncodedFile): Promise<{ line: number; text: string }[]> {
+  const found: { line: number; text: string }[] = [];
+  let line = 0;
+  let rest = '';
+  const search = (cells: string): void => {
+    line += 1;
+    for (const cell of cells.split(/[,;\t|]/)) {
+      const foreign = Buffer.from(cell, 'latin1');
+      if (isUtf8(foreign)) continue;
+      const text = new TextDecoder('windows-1252').decode(foreign, { stream: true });
+      found.push({ line, text: text.trim().slice(0, shownCharacters) });
+    }
+  };
+  for await (const bytes of readBytes(path, gzip)) {
+    const lines = (rest + bytes.toString('latin1')).split('\n');
+    rest = lines.pop()!;
+    for (const each of lines) search(each);
+    if (found.length >= shownCells || rest.length > longestLine) break;
+  }
+  search(rest);
+  return found.slice(0, shownCells);
 }

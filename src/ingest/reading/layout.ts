@@ -1,11 +1,10 @@
-import { formatNumber, counted, nounFor } from '../../domain/text/format.ts';
-import { UsageProblem, type Problem } from '../../domain/problem.ts';
+import { counted, formatNumber, nounFor } from '../../domain/text/format.ts';
+import { UsageProblem } from '../../domain/problem.ts';
 import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { isKnownName } from '../columns/known-headers.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
 import { emptyFile } from './export-bytes.ts';
-import { createParser, dropCarriageReturns, usualDelimiters, type Dialect } from './record-parser.ts';
-import { SyntaxCheck } from './record-parser.ts';
+import { firstRecords, SyntaxCheck, usualDelimiters, type Dialect } from './records.ts';
 
 /** The position of the header in a file, and how cells are separated. */
 export interface Layout {
@@ -24,12 +23,12 @@ export interface Layout {
 const recordsSearched = 40;
 
 /**
- * Finds delimiter, line end and header in the beginning of a file. The delimiter is the one by which a line falls into
+ * Finds delimiter and header in the beginning of a file. The delimiter is the one by which a line falls into
  * known column names: counting characters fails on addresses with commas in a file with semicolons.
  *
  * @param sample the beginning of the text
  * @param isWhole the sample is the whole text
- * @throws Problem `export.no-header`, `export.header-too-long`, `export.empty`, and those of `SyntaxCheck`
+ * @throws Problem `export.no-header`, `export.empty`, and those of `SyntaxCheck`
  */
 export function findLayout(
   path: string,
@@ -38,20 +37,30 @@ export function findLayout(
   mapping: ExportMapping | undefined,
 ): Layout {
   const announced = /^"?sep=(.)"?[\r\n]/i.exec(sample)?.[1];
-  const newline = newlineOf(sample);
   const given = mapping?.delimiter ?? announced;
   const wanted = new Set(namesIn(mapping).map(signOrKey));
   const candidates = (given === undefined ? usualDelimiters : [given]).map((delimiter) =>
-    readCandidate({ delimiter, newline, quotes: mapping?.quotes }, sample, isWhole, wanted),
+    readCandidate({ delimiter, quotes: mapping?.quotes }, sample, isWhole, wanted),
   );
   const best = candidates.reduce((left, right) => (isBetter(right, left) ? right : left));
   const syntax = new SyntaxCheck(path, best.dialect);
   syntax.push(sample);
   if (isWhole) syntax.finish();
   const header = best.records[best.headerAt];
-  if (header === undefined || isBlank(header)) throw emptyFile(path);
-  if (best.score === 0 && looksLikeData(header)) throw noHeader(path);
-  if (best.isCut) throw headerTooLong(path, sample.length);
+  if (isWhole && (header === undefined || isBlank(header))) throw emptyFile(path);
+  if (header === undefined || (best.score === 0 && looksLikeData(header)))
+    throw new UsageProblem(
+      'export.no-header',
+      header === undefined
+        ? `the header does not end within ${formatNumber(sample.length)} characters`
+        : 'the first line holds values and not the names of the columns',
+      {
+        where: `${path}, line 1`,
+        next:
+          'put a line with the column names above it, such as first_name,last_name,email,company; if there is one, ' +
+          'name the delimiter of the file in a mapping file',
+      },
+    );
   const linesAbove = best.headerAt - (announced === undefined ? 0 : 1);
   return {
     dialect: best.dialect,
@@ -64,28 +73,6 @@ export function findLayout(
       .filter((record) => !isBlank(record) && (record.length > 1 || header.length === 1)),
     warnings: linesAbove > 0 ? [leftOut(linesAbove, 'above the header')] : [],
   };
-}
-
-/**
- * Refuses an export whose header has another number of columns than all rows: each row would be malformed.
- *
- * @throws Problem `export.ragged`
- */
-export function refuseRagged(path: string, { header, rows }: Layout, fillsShortRows: boolean): void {
-  const fits = (row: readonly string[]): boolean =>
-    row.length === header.length || (fillsShortRows && row.length < header.length);
-  if (rows.length < 2 || rows.some(fits)) return;
-  const isShort = rows.every((row) => row.length < header.length);
-  throw new UsageProblem(
-    'export.ragged',
-    `the header has ${counted(header.length, 'column')}, and no line below it has as many`,
-    {
-      where: `${path}, header`,
-      next: isShort
-        ? 'if the rows lack only empty cells at their end: --short-rows fill; otherwise export the file again'
-        : 'export it again, or correct the header so that it has a name for each column',
-    },
-  );
 }
 
 /** A line without any text: not a record, and not counted. */
@@ -105,8 +92,6 @@ interface Candidate {
   readonly headerAt: number;
   /** Known column names in the header. */
   readonly score: number;
-  /** The sample ends within its first record. */
-  readonly isCut: boolean;
 }
 
 function readCandidate(
@@ -115,17 +100,13 @@ function readCandidate(
   isWhole: boolean,
   wanted: ReadonlySet<string>,
 ): Candidate {
-  const parser = createParser(dialect, recordsSearched + 100);
-  let records = parser.parse(sample, 0, !isWhole).data as string[][];
-  const isCut = records.length === 0 && !isWhole;
-  if (records.length === 0) records = parser.parse(sample, 0, false).data as string[][];
-  dropCarriageReturns(records);
+  const records = firstRecords(sample, dialect, recordsSearched + 100, isWhole);
   const scores = records
     .slice(0, recordsSearched)
     .map((record) => record.filter((cell) => isNamed(cell, wanted)).length);
   const score = Math.max(0, ...scores);
   const headerAt = score === 0 ? firstOfUsualWidth(records) : scores.indexOf(score);
-  return { dialect, records, headerAt, score, isCut };
+  return { dialect, records, headerAt, score };
 }
 
 /** The header, if no name is known: the first record of the usual width, and no title filled up with blank cells. */
@@ -161,40 +142,10 @@ function usualWidth(records: readonly (readonly string[])[]): number {
   return [...counts].sort((left, right) => right[1] - left[1] || right[0] - left[0])[0]?.[0] ?? 0;
 }
 
-/** By the first line end outside of quotes. */
-function newlineOf(sample: string): Dialect['newline'] {
-  const [end] = /\r\n|\n|\r/.exec(sample.replaceAll(/"[^"]*"?/g, '')) ?? ['\n'];
-  return end === '\r' ? '\r' : '\n';
-}
-
 function looksLikeData(header: readonly string[]): boolean {
   return (
     header.some((cell) => /\S@\S+\.\S|^https?:\/\//.test(cell)) ||
     header.every((cell) => cell === '' || /^[\d\s.,:/+-]+$/.test(cell))
-  );
-}
-
-function noHeader(path: string): Problem {
-  return new UsageProblem(
-    'export.no-header',
-    'the first line holds values and not the names of the columns',
-    {
-      where: `${path}, line 1`,
-      next:
-        'put a line with the column names above it, such as first_name,last_name,email,company; if there is one, ' +
-        'name the delimiter of the file in a mapping file',
-    },
-  );
-}
-
-function headerTooLong(path: string, characters: number): Problem {
-  return new UsageProblem(
-    'export.header-too-long',
-    `the header does not end within ${formatNumber(characters)} characters`,
-    {
-      where: `${path}, line 1`,
-      next: 'check the line ends and quotes there, or export fewer columns',
-    },
   );
 }
 

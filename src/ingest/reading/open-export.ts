@@ -1,20 +1,11 @@
 import { createHash } from 'node:crypto';
-import { isUtf8 } from 'node:buffer';
-import { Problem, UsageProblem } from '../../domain/problem.ts';
+import { Problem } from '../../domain/problem.ts';
 import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
-import { checkedMapping, type ExportMapping } from '../columns/mapping-file.ts';
-import { fileState, hashExport, readBytes, type FileState } from './export-bytes.ts';
-import {
-  findEncoding,
-  InvalidText,
-  invalidEncoding,
-  readText,
-  withEnd,
-  type EncodedFile,
-} from './export-text.ts';
-import { findLayout, refuseRagged, type Layout } from './layout.ts';
-import { RecordParser } from './record-parser.ts';
-import { SyntaxCheck } from './record-parser.ts';
+import { checkedMapping } from '../columns/mapping-file.ts';
+import { fileState, hashExport, type FileState } from './export-bytes.ts';
+import { findEncoding, readText, type EncodedFile } from './export-text.ts';
+import { findLayout, type Layout } from './layout.ts';
+import { SyntaxCheck } from './records.ts';
 
 /** An opened export: everything that is known before its rows are read. */
 export interface OpenedExport {
@@ -50,31 +41,21 @@ const sampleCharacters = 256 * 1024;
  * @throws Problem `export.*`, `mapping.*` that say where, and what to do
  */
 export async function openExport(path: string, options: ReadingOptions): Promise<OpenedExport> {
-  const { file, layout, mapping } = await readLayout(path, options);
-  const columns = mapColumns(path, layout, { mapping, source: options.source });
-  const fillsShortRows = mapping?.short_rows === 'fill';
-  refuseRagged(path, layout, fillsShortRows);
-  return { file, layout, columns, fillsShortRows, warnings: [...layout.warnings, ...columns.warnings] };
-}
-
-/** Encoding, dialect, header and first rows of a file: what is known before its columns are assigned. */
-async function readLayout(
-  path: string,
-  { mapping: given, signal }: ReadingOptions,
-): Promise<{ file: ReadExport; layout: Layout; mapping: ExportMapping | undefined }> {
-  const mapping = given === undefined ? undefined : checkedMapping(given);
+  const { signal, source } = options;
+  const mapping = options.mapping && checkedMapping(options.mapping);
   const state = await fileState(path);
-  const file = await findEncoding(path, mapping?.encoding);
-  try {
-    const { sample, isWhole } = await readSample(file, signal);
-    const layout = findLayout(path, sample, isWhole, mapping);
-    const sha256 = await readToEnd(file, layout, signal);
-    return { file: { ...file, sha256, state }, layout, mapping };
-  } catch (error) {
-    if (!(error instanceof InvalidText)) throw error;
-    if (file.isGiven || file.encoding !== 'utf-8') throw invalidEncoding(file, error.line);
-    throw await notUtf8(file, mapping, error.line);
-  }
+  const encoded = await findEncoding(path, mapping?.encoding);
+  const { sample, isWhole } = await readSample(encoded, signal);
+  const layout = findLayout(path, sample, isWhole, mapping);
+  const sha256 = await readToEnd(encoded, layout, signal);
+  const columns = mapColumns(path, layout, { mapping, source });
+  return {
+    file: { ...encoded, sha256, state },
+    layout,
+    columns,
+    fillsShortRows: mapping?.short_rows === 'fill',
+    warnings: [...layout.warnings, ...columns.warnings],
+  };
 }
 
 async function readSample(
@@ -100,59 +81,6 @@ async function readToEnd(
   for await (const text of readText(file, signal, (bytes) => void hash.update(bytes))) syntax.push(text);
   syntax.finish();
   return file.gzip ? (await hashExport(file.path, signal)).sha256 : hash.digest('hex');
-}
-
-/** A problem shows so many cells. */
-const shownCells = 3;
-const shownCharacters = 60;
-
-/**
- * The refusal of a file that is not UTF-8. Shows the first such cells as Windows-1252, by which a person can tell
- * whether that is the encoding.
- *
- * @param line at or above the first such cell
- */
-async function notUtf8(
-  file: EncodedFile,
-  mapping: ExportMapping | undefined,
-  line: number,
-): Promise<Problem> {
-  const found: { readonly line: number; readonly shown: string }[] = [];
-  try {
-    for await (const cell of foreignCells(file, mapping)) if (found.push(cell) === shownCells) break;
-  } catch (error) {
-    // The file has another fault too: the line must do.
-    if (!(error instanceof Problem)) throw error;
-  }
-  return new UsageProblem('export.encoding', 'the file is not UTF-8', {
-    where: `${file.path}, ${found[0] ? `line ${found[0].line}` : `at line ${line} or below`}`,
-    next:
-      'if it is Windows-1252, as old versions of Excel write it: --encoding windows-1252; otherwise export it again ' +
-      'as UTF-8, or name its encoding, such as --encoding windows-1250, macintosh or shift_jis',
-    cells: found.map(({ shown }) => shown),
-  });
-}
-
-/** Finds cells that are not UTF-8. One character stands for each byte: delimiters, quotes and line ends are ASCII. */
-async function* foreignCells(
-  { path, gzip }: EncodedFile,
-  mapping: ExportMapping | undefined,
-): AsyncGenerator<{ readonly line: number; readonly shown: string }> {
-  let parser: RecordParser | undefined;
-  for await (const bytes of withEnd(readBytes(path, gzip))) {
-    const piece = bytes?.toString('latin1') ?? '';
-    parser ??= new RecordParser(path, findLayout(path, piece, false, mapping).dialect);
-    for (const { cells, line } of parser.parse(piece, bytes === undefined)) {
-      for (const [column, cell] of cells.entries()) {
-        const foreign = Buffer.from(cell, 'latin1');
-        if (isUtf8(foreign)) continue;
-        // As a stream: Node 20 decodes windows-1252 in a whole buffer as latin1.
-        const text = new TextDecoder('windows-1252').decode(foreign, { stream: true });
-        const shown = `line ${line}, column ${column + 1}, as Windows-1252: ${text.slice(0, shownCharacters)}`;
-        yield { line, shown };
-      }
-    }
-  }
 }
 
 /**

@@ -5,7 +5,6 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { dateIn } from '../../domain/text/time-zone.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
 import { parseAddress, type ExportAddress } from './export-address.ts';
-import { isNotUtf8 } from '../reading/export-bytes.ts';
 import { listObjects } from './s3-objects.ts';
 
 /** An export that is there. */
@@ -88,10 +87,9 @@ async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   for (const entry of entries) {
     if (entry.isDirectory() || !fits(entry.name)) continue;
     const path = join(folder, entry.name);
-    // The file was removed after the folder was read, or is a broken link: there is nothing to enrich.
+    // A file that cannot be found by its name, such as one that is not UTF-8, is refused when it is opened.
     const found = await stat(path).catch(() => undefined);
-    // A file whose name is no UTF-8 is not ignored: opening it by its text fails with an error.
-    if (found?.isFile() || isNotUtf8(entry.name))
+    if (found?.isFile() ?? true)
       files.push({ address: parseAddress(path, '/'), modified: found?.mtimeMs ?? 0 });
   }
   return files;

@@ -59,13 +59,10 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
     const onWarning = (warning: string): void => void warnings.push(warning);
     for await (const records of readDataRecords(opened, onWarning, signal)) {
       const staged: StagedRow[] = [];
-      for (const { cells, fault, line } of records) {
+      for (const { cells, fault } of records) {
         rows += 1;
-        if (fault === undefined) {
-          optOuts.add(cells, rows, line);
-        } else {
-          malformed.add({ row: rows, fault, line, isShort: cells.length < header.length });
-        }
+        if (fault === undefined) optOuts.add(cells, rows);
+        else malformed.add({ row: rows, fault, isShort: cells.length < header.length });
         if (rows > run.rowsStaged) staged.push(readRow(cells, rows, fault));
       }
       await chunks.add(staged);
@@ -144,10 +141,10 @@ class MalformedRows {
   #short = 0;
   readonly #examples: string[] = [];
 
-  add({ row, fault, line, isShort }: { row: number; fault: string; line: number; isShort: boolean }): void {
+  add({ row, fault, isShort }: { row: number; fault: string; isShort: boolean }): void {
     this.count += 1;
     if (isShort) this.#short += 1;
-    if (this.count <= shownFaults) this.#examples.push(`row ${row}, line ${line} (${fault})`);
+    if (this.count <= shownFaults) this.#examples.push(`row ${row} (${fault})`);
   }
 
   warnings(): string[] {
@@ -155,7 +152,7 @@ class MalformedRows {
     const which = `${this.count > shownFaults ? 'the first are ' : ''}${this.#examples.join('; ')}`;
     const lacking = `${counted(this.#short, 'row')} ${nounFor(this.#short, 'has', 'have')} too few cells`;
     return [
-      `${counted(this.count, 'row')} cannot be read (rows are counted below the header, lines from the top): ${which}`,
+      `${counted(this.count, 'row')} cannot be read (rows are counted below the header): ${which}`,
       ...(this.#short === 0
         ? []
         : [`${lacking}; if only empty cells at the end are missing, read the file with --short-rows fill`]),

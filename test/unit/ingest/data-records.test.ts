@@ -17,7 +17,6 @@ interface Example {
 interface ReadFile {
   readonly header: string;
   readonly delimiter: string;
-  readonly newline: string;
   readonly source: string;
   readonly mapping: Readonly<Record<string, string>>;
   readonly rows: readonly string[];

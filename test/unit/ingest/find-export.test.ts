@@ -50,7 +50,7 @@ describe('the export of a schedule', () => {
     writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), name]), 'email\n');
     expect(await find({ kind: 'every-new', from: 'latin-*.csv' })).toEqual(['latin-caf\ufffd.csv']);
     await expect(openExport(join(folder, name.toString()), {})).rejects.toMatchObject({
-      type: 'export.name-not-utf-8',
+      type: 'export.missing',
     });
   });
 

@@ -129,14 +129,14 @@ describe('the counts of opt-outs', () => {
     const counts = new OptOutCounts(
       mapColumns('c.csv', { header, recognised: true, rows: [] }, given).optOuts,
     );
-    for (const [index, cell] of rows.entries()) counts.add(['a@x.example', cell, ''], index + 1, index + 2);
+    for (const [index, cell] of rows.entries()) counts.add(['a@x.example', cell, ''], index + 1);
     return counts.warnings();
   };
 
   it('a column that excludes most of the file is named with its rows and the mapping that corrects it', () => {
     expect(countsOf(['Email', 'Email Opt In Double', 'Do Not Call'])).toEqual([
       'column "Email Opt In Double" excludes 3 of 4 rows as opted out, most of the file; 1 answer is not understood ' +
-        'and counts as opted out (the first is row 4, line 5); to list the answers that mean "opted out": ' +
+        'and counts as opted out (the first is row 4); to list the answers that mean "opted out": ' +
         '--mapping FILE with {"columns": {"opted_out": {"column": 2, "values": ["…"]}}}',
     ]);
   });

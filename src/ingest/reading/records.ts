@@ -1,0 +1,178 @@
+import Papa from 'papaparse';
+import { formatNumber } from '../../domain/text/format.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+
+/** How cells are separated, and whether quotes enclose them. LF and CRLF end lines. */
+export interface Dialect {
+  readonly delimiter: string;
+  /** Quotes are ordinary characters and enclose no cells. */
+  readonly quotes?: 'none' | undefined;
+}
+
+/** Delimiters that need no mapping file. */
+export const usualDelimiters: readonly string[] = [',', ';', '\t', '|'];
+
+/** A longer record is no contact: the line ends or quotes are not those of a table. */
+const longestRecord = 4 * 1024 * 1024;
+
+/**
+ * Papaparse over text that arrives in pieces, without syntax errors (`SyntaxCheck`). This is its `Parser`, on which all
+ * its streaming interfaces are built. They would hide how much text is still waiting for the end of its record.
+ *
+ * @returns a function from the next piece to its records
+ * @throws Problem `export.record-too-long`
+ */
+export function createParser(path: string, dialect: Dialect): (piece: string, isLast: boolean) => string[][] {
+  const parser = papaparse(dialect);
+  let rest = '';
+  let records = 0;
+  return (piece, isLast) => {
+    const text = rest + piece;
+    const { data, meta } = parser.parse(text, 0, !isLast) as Papa.ParseResult<string[]>;
+    rest = text.slice(meta.cursor);
+    records += data.length;
+    if (rest.length > longestRecord)
+      throw new UsageProblem(
+        'export.record-too-long',
+        `a record is longer than ${formatNumber(longestRecord)} characters`,
+        {
+          where: `${path}, record ${records + 1} from the top`,
+          next: 'check that this is the right CSV file, and check the line ends and quotes near that record',
+        },
+      );
+    if (text.includes('\r')) dropCarriageReturns(data);
+    return data;
+  };
+}
+
+/** The first records of a text. @param isWhole the text ends with its last record */
+export function firstRecords(text: string, dialect: Dialect, most: number, isWhole: boolean): string[][] {
+  const records = papaparse(dialect, most).parse(text, 0, !isWhole).data as string[][];
+  dropCarriageReturns(records);
+  return records;
+}
+
+/** @param preview maximum number of records; 0: all */
+function papaparse({ delimiter, quotes }: Dialect, preview = 0): Papa.Parser {
+  return new Papa.Parser({
+    delimiter,
+    newline: '\n',
+    preview,
+    fastMode: quotes === 'none' ? true : undefined,
+  });
+}
+
+/** With LF as line end, papaparse leaves the CR of CRLF in the last cell. */
+function dropCarriageReturns(records: readonly string[][]): void {
+  for (const record of records) {
+    const last = record.length - 1;
+    const cell = record[last]!;
+    if (cell.charCodeAt(cell.length - 1) === 13) record[last] = cell.slice(0, -1);
+  }
+}
+
+/**
+ * Refuses a text whose quotes or line ends are not as RFC 4180 has them. Papaparse reads such a text all the same, and
+ * can make one record of several contacts.
+ *
+ * Takes the text in pieces and keeps none: memory stays bounded if a quote never closes.
+ */
+export class SyntaxCheck {
+  readonly #path: string;
+  readonly #dialect: Dialect;
+  #isQuoted = false;
+  /** The end of the last piece, if the next piece decides about it: a character outside of quotes, or a quote. */
+  #kept: string;
+  /** The line, from 1, in which the next text begins. */
+  #line = 1;
+  /** Line of the quote that opened the cell. */
+  #openLine = 1;
+
+  constructor(path: string, dialect: Dialect) {
+    this.#path = path;
+    this.#dialect = dialect;
+    this.#kept = dialect.delimiter;
+  }
+
+  /** @throws Problem `export.quote`, `export.line-ends` */
+  push(piece: string): void {
+    const text = this.#kept + piece;
+    // Every second part stands in quotes.
+    const parts = this.#dialect.quotes === 'none' ? [text] : text.split('"');
+    const last = parts.length - 1;
+    let start = 0;
+    let opened = -1;
+    for (const [index, part] of parts.entries()) {
+      // Nothing stands between the two quotes of a doubled one.
+      if (!this.#isQuoted && part !== '') {
+        // Most cells in quotes have only a delimiter between them.
+        if (part !== this.#dialect.delimiter) this.#checkOutside(text, start, part, index > 0, index < last);
+        if (index < last) opened = start + part.length;
+      }
+      if (index < last) this.#isQuoted = !this.#isQuoted;
+      start += part.length + 1;
+    }
+    // The last quote can be the first of two.
+    const endsWithQuote = !this.#isQuoted && parts[last] === '';
+    this.#kept = this.#isQuoted ? '' : endsWithQuote ? '"' : text.at(-1)!;
+    this.#isQuoted ||= endsWithQuote;
+    if (this.#isQuoted && opened !== -1) this.#openLine = this.#lineAt(text, opened);
+    this.#line = this.#lineAt(text, text.length - this.#kept.length);
+  }
+
+  /** The text has ended. @throws Problem `export.unclosed-quote` */
+  finish(): void {
+    if (!this.#isQuoted || this.#kept === '"') return;
+    throw new UsageProblem('export.unclosed-quote', 'a quote is opened and never closed', {
+      where: `${this.#path}, line ${this.#openLine}`,
+      next: `close the quote in that line, or export the file again; ${quotesAsText}`,
+    });
+  }
+
+  /** @param part a text outside of quotes, from `start` on */
+  #checkOutside(
+    text: string,
+    start: number,
+    part: string,
+    isBehindQuote: boolean,
+    isBeforeQuote: boolean,
+  ): void {
+    const refuse = (type: string, at: number, what: string, next: string): never => {
+      throw new UsageProblem(type, what, { where: `${this.#path}, line ${this.#lineAt(text, at)}`, next });
+    };
+    const correct = `correct the line, or export the file again; ${quotesAsText}`;
+    if (isBehindQuote && !this.#endsCell(part[0]!))
+      refuse('export.quote', start, 'text follows the quote that ends a cell', correct);
+    // A CR at the end of a piece may be half of a CRLF.
+    const lines = isBeforeQuote || !part.endsWith('\r') ? part : part.slice(0, -1);
+    const alone = lines.search(/\r(?!\n)/);
+    if (alone !== -1)
+      refuse(
+        'export.line-ends',
+        start + alone,
+        'a line ends with CR alone',
+        'export the file again, or save it with LF or CRLF as line ends; put cells with line breaks into quotes',
+      );
+    if (isBeforeQuote && !this.#endsCell(part.at(-1)!))
+      refuse('export.quote', start + part.length, 'a quote stands inside of a cell without quotes', correct);
+  }
+
+  #endsCell(character: string): boolean {
+    return character === this.#dialect.delimiter || character === '\n' || character === '\r';
+  }
+
+  #lineAt(text: string, end: number): number {
+    return this.#line + countLines(text, end);
+  }
+}
+
+const quotesAsText =
+  'inside of quotes, a quote is written twice; if quotes are ordinary characters of this file, write quotes: none in ' +
+  'a mapping file (--mapping FILE)';
+
+/** Counts the line feeds of a text up to a position. */
+function countLines(text: string, end: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
