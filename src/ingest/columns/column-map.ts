@@ -1,14 +1,23 @@
 import { contactFields, crmExports, type CrmExport } from '../../domain/crm/crm.ts';
+import { isRoleAddress, parseEmails } from '../../domain/identity/values/email-address.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
-import { headerKey } from '../../domain/text/header-name.ts';
-import { columnNotes, refuseShortenedIds, refuseWithoutPeople } from './check-columns.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import { counted } from '../../domain/text/format.ts';
+import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import { Columns } from './columns.ts';
-import type { ColumnsOfPeople, ContactField, FirstRows } from './fields.ts';
-import { commonHeaders, firstOrWholeNames, lastOrWholeNames, secondSurnames } from './known-headers.ts';
+import { filledCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
+import {
+  commonHeaders,
+  firstOrWholeNames,
+  isUnderstood,
+  lastOrWholeNames,
+  otherObjectOf,
+  secondSurnames,
+} from './known-headers.ts';
 import { refuseImplausibleColumns, type ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, refuseUnclearConsents, takeOptOuts, type OptOutColumn } from './opt-outs.ts';
-import { proposeMissedColumns } from './propose-columns.ts';
-import { contradictedSource, recogniseExport, refuseOwnFile, unusedRecordIds } from './recognise-export.ts';
+import { proposedMapping, proposeMissedColumns } from './propose-columns.ts';
+import { contradictedSource, recogniseExport, refuseOwnFile } from './recognise-export.ts';
 
 /** The columns of each field. */
 export interface ColumnMap {
@@ -60,9 +69,8 @@ export function mapColumns(
   refuseShortenedIds(path, layout, fields.contact_id[0], given.contact_id !== undefined);
   refuseImplausibleColumns(path, layout, given);
   const isFree = (column: number): boolean => columns.isFree(column);
-  const hasOptOuts = optOuts.some(({ scope }) => scope === 'processing');
   const missed = proposeMissedColumns(layout, isFree, known !== undefined, fields);
-  refuseWithoutPeople(columns, layout, fields, missed, mapping);
+  refuseWithoutPeople(columns.where(), layout, fields, missed, mapping);
   refuseUnclearConsents(columns, layout);
 
   return {
@@ -72,8 +80,12 @@ export function mapColumns(
     optOuts,
     warnings: [
       ...contradictedSource(name, recognised),
-      ...(known && given.contact_id ? unusedRecordIds(known, header, isFree) : []),
-      ...columnNotes(layout, isFree, { fields, hasOptOuts }, missed),
+      ...sharedAddresses(layout, fields),
+      ...unusedColumns(header, missed),
+      ...unreadNames(
+        header.filter((_, column) => isFree(column)),
+        optOuts,
+      ),
     ],
   };
 }
@@ -110,4 +122,163 @@ function withNamesInTheirPlace(
     .filter((cells) => cells.every((cell) => cell.trim() !== ''));
   const repeated = both.filter(([firstName, wholeName]) => wholeName!.includes(firstName!));
   return both.length > 2 * repeated.length ? { ...fields, last_name: name, name: [] } : fields;
+}
+
+/**
+ * Refuses a file without people: no column identifies people, or there is only a column `name` beside columns of
+ * companies or deals.
+ *
+ * @throws Problem `export.other-object`, `export.no-identifying-column`, `export.unknown-delimiter`
+ */
+function refuseWithoutPeople(
+  where: string,
+  first: FirstRows,
+  fields: ColumnsOfPeople,
+  missed: readonly (ContactField | undefined)[],
+  mapping: ExportMapping | undefined,
+): void {
+  if (mapping?.columns === undefined) refuseJoinedColumns(where, first);
+  const has = (field: ContactField): boolean => fields[field].length > 0;
+  const employed = has('organization_name') || has('domain');
+  if ((['email', 'hashed_email', 'profile_url', 'person_id'] as const).some(has)) return;
+  if (has('first_name') && has('last_name') && employed) return;
+  const other = otherObjectOf(first.header);
+  // In an export of companies a bare name is the company's own.
+  const isPerson =
+    other === undefined ||
+    mapping?.columns?.name !== undefined ||
+    (other === 'companies' && has('organization_name'));
+  if (has('name') && employed && isPerson) return;
+  if (other !== undefined)
+    throw new UsageProblem(
+      'export.other-object',
+      `the file is an export of ${other}, and no column identifies people`,
+      {
+        where,
+        next:
+          `export contacts (people) in place of ${other}; if the rows are people, assign their columns: ` +
+          '--mapping FILE',
+      },
+    );
+  const proposal = proposedMapping(first.header, missed);
+  throw new UsageProblem(
+    'export.no-identifying-column',
+    'no column identifies people: none is recognised as email, profile URL, or name with company',
+    {
+      where,
+      next:
+        'assign the columns in a mapping file, --mapping FILE: ' +
+        (proposal === undefined
+          ? '{"columns": {"email": "NAME OF THE COLUMN"}}'
+          : `${proposal} is a proposal; check each column`),
+    },
+  );
+}
+
+/** A character other than those of single names and addresses. */
+const separator = /[^\p{L}\p{M}\p{N}\s\-_.@/&'’()"]/gu;
+
+/**
+ * Refuses a file of one column if a character separates parts of its name, and is in most rows: the file has another
+ * delimiter, or each line is in quotes. Otherwise `company^email` would pass for an address with the company in it.
+ */
+function refuseJoinedColumns(where: string, { header: [name = '', ...others], rows }: FirstRows): void {
+  if (others.length > 0 || rows.length === 0) return;
+  const delimiter = name.match(separator)?.find((mark) => {
+    const parts = name.split(mark).filter((part) => part.trim() !== '');
+    return parts.length > 1 && rows.filter(([cell = '']) => cell.includes(mark)).length * 2 >= rows.length;
+  });
+  if (delimiter === undefined) return;
+  const shown = JSON.stringify(delimiter);
+  const what = `the file has one column that seems to be several, separated by ${shown}`;
+  throw new UsageProblem('export.unknown-delimiter', what, {
+    where,
+    next:
+      `write delimiter: ${shown} in a mapping file (--mapping FILE); if each line is in quotes, export the contacts ` +
+      'again',
+  });
+}
+
+/** `5.01234E+17`: what a spreadsheet program saves of a number with more digits than its column shows. */
+const shortened = /^\d[.,]?\d*E\+\d+$/i;
+/** A number of at least 17 digits, of which a spreadsheet program keeps 15. */
+const rounded = /^\d{15}0{2,}$/;
+/** A few numbers may end in zeros by themselves. */
+const fewestRounded = 3;
+
+/**
+ * Refuses record ids that a spreadsheet program has shortened: they name no record of the CRM, or another one, which a
+ * file for the importer would then change.
+ *
+ * @param column of the record ids, if there is one
+ * @param isNamed a mapping file names the column: then ids that end in zeros are whole
+ * @throws Problem `export.shortened-ids`
+ */
+function refuseShortenedIds(
+  path: string,
+  { header, rows }: FirstRows,
+  column: number | undefined,
+  isNamed: boolean,
+): void {
+  if (column === undefined) return;
+  const ids = filledCells(rows, column);
+  const long = ids.filter((id) => /^\d{17,}$/.test(id));
+  const areRounded = !isNamed && long.length >= fewestRounded && long.every((id) => rounded.test(id));
+  if (!areRounded && !ids.some((id) => shortened.test(id))) return;
+  throw new UsageProblem(
+    'export.shortened-ids',
+    `column "${shownHeader(header[column]!)}" has numbers that a spreadsheet program has shortened: they are no ` +
+      'record ids of the CRM',
+    {
+      where: `${path}, column ${column + 1}, by its first rows`,
+      next:
+        'export the contacts again, and do not save the file with a spreadsheet program; to enrich them without ' +
+        `record ids: --mapping FILE with {"ignore": [${column + 1}]}`,
+    },
+  );
+}
+
+/** A note on addresses that several people read, if no column has names: by these no answer is accepted. */
+function sharedAddresses({ header, rows }: FirstRows, fields: ColumnsOfPeople): string[] {
+  const { first_name, last_name, name, profile_url, person_id, hashed_email } = fields;
+  if ([first_name, last_name, name, profile_url, person_id, hashed_email].some((list) => list.length > 0))
+    return [];
+  const isShared = (cell: string): boolean => {
+    const addresses = parseEmails(cell);
+    return addresses.length > 0 && addresses.every(isRoleAddress);
+  };
+  return fields.email.flatMap((column) => {
+    const shared = rows.filter((row) => isShared(row[column] ?? '')).length;
+    if (shared === 0) return [];
+    return [
+      `column "${shownHeader(header[column]!)}" has ${counted(shared, 'cell')} in the first ` +
+        `${counted(rows.length, 'row')} with an address that several people read, such as info@, and no column has ` +
+        'names: a person who is found by such an address is paid for, and no contact gets the data',
+    ];
+  });
+}
+
+/** A note on columns that are not read and seem to matter, with the way to read them. */
+function unusedColumns(header: readonly string[], missed: readonly (ContactField | undefined)[]): string[] {
+  const unused = missed.flatMap((field, column) =>
+    field === undefined ? [] : [`"${shownHeader(header[column]!)}" (${field})`],
+  );
+  if (unused.length === 0) return [];
+  const beforehand = missed.includes('contact_id')
+    ? '; do so before the first run, because a contact_id that comes later makes a second contact of each record'
+    : '';
+  return [
+    `columns that are not used, and may identify people or records: ${unused.join(', ')}; to use them: --mapping ` +
+      `FILE with ${proposedMapping(header, missed) ?? ''}, after you have checked it${beforehand}`,
+  ];
+}
+
+/** A note on free columns that can say who has opted out: words for this are known in few other scripts than Latin. */
+function unreadNames(free: readonly string[], optOuts: readonly OptOutColumn[]): string[] {
+  const unread = free.filter((name) => /(?!\p{Script=Latin})\p{L}/u.test(name) && !isUnderstood(name));
+  if (unread.length === 0 || optOuts.some(({ scope }) => scope === 'processing')) return [];
+  return [
+    `no column is known to say who has opted out, and these names are not understood: ${shownHeaders(unread)}; if ` +
+      'one says so, people who have opted out are paid for: --mapping FILE with {"columns": {"opted_out": "NAME"}}',
+  ];
 }

@@ -1,34 +1,33 @@
 import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import { filledCells, readCells, type Field, type FirstRows } from './fields.ts';
+import { filledCells, readCells, type ContactField, type Field, type FirstRows } from './fields.ts';
 import type { ColumnReference } from './mapping-file.ts';
 
 /** Fields of which a column can have only the name: `Last` can be a date, and `id` an address. */
-const checkedFields = [
+const checkedFields: readonly ContactField[] = [
   'first_name',
   'last_name',
   'name',
   'contact_id',
   'person_id',
   'organization_name',
-] as const;
+];
 
 /** The columns of a header, each of which can be taken once. */
 export class Columns {
   readonly #path: string;
-  readonly #header: readonly string[];
-  readonly #rows: FirstRows['rows'];
+  readonly #first: FirstRows;
+  /** The names can be shown: the line is a header, and no contact. */
   readonly #recognised: boolean;
   readonly #keys: readonly string[];
   readonly #taken = new Set<number>();
 
-  constructor(path: string, { header, rows }: FirstRows, recognised: boolean) {
+  constructor(path: string, first: FirstRows, recognised: boolean) {
     this.#path = path;
-    this.#header = header;
-    this.#rows = rows;
+    this.#first = first;
     this.#recognised = recognised;
-    this.#keys = header.map(headerKey);
+    this.#keys = first.header.map(headerKey);
   }
 
   isFree(column: number): boolean {
@@ -41,7 +40,7 @@ export class Columns {
   }
 
   nameOf(column: number): string {
-    return this.#header[column]!;
+    return this.#first.header[column]!;
   }
 
   /**
@@ -49,8 +48,7 @@ export class Columns {
    * fields.
    */
   take(references: ColumnReference | readonly ColumnReference[]): number[] {
-    const list = typeof references === 'object' ? references : [references];
-    const columns = [...new Set(list.map((reference) => this.#find(reference)))];
+    const columns = [...new Set([references].flat().map((reference) => this.#find(reference)))];
     const twice = columns.find((column) => this.#taken.has(column));
     if (twice !== undefined) {
       const what = `column "${shownHeader(this.nameOf(twice))}" stands for two fields`;
@@ -69,12 +67,17 @@ export class Columns {
    * column is the owner's.
    */
   claim(field: Field, names: readonly string[]): number[] {
+    const { rows } = this.#first;
+    const checked = checkedFields.find((each) => each === field);
+    const isFilled = (column: number): boolean => rows.length === 0 || filledCells(rows, column).length > 0;
+    const canHold = (column: number): boolean =>
+      checked === undefined || !readCells(rows, column, checked).areTooMany;
     const columns: number[] = [];
     for (const key of new Set(names.map(headerKey))) {
       const free = this.#withKey(key).filter(
-        (column) => this.isFree(column) && !columns.includes(column) && this.#canHold(field, column),
+        (column) => this.isFree(column) && !columns.includes(column) && canHold(column),
       );
-      const filled = free.filter((column) => this.#isFilled(column));
+      const filled = free.filter(isFilled);
       const found = filled.length > 0 || field === 'contact_id' ? filled : free;
       if (found.length < 2) columns.push(...found);
       else if (columns.length === 0) throw this.#ambiguous(field, found);
@@ -85,46 +88,36 @@ export class Columns {
     return claimed;
   }
 
-  /** Whether a column has a value in the first rows; without rows every column may have one. */
-  #isFilled(column: number): boolean {
-    return this.#rows.length === 0 || filledCells(this.#rows, column).length > 0;
-  }
-
-  #canHold(field: Field, column: number): boolean {
-    const checked = checkedFields.find((each) => each === field);
-    return checked === undefined || !readCells(this.#rows, column, checked).areTooMany;
-  }
-
   #withKey(key: string): readonly number[] {
     return [...this.#keys.keys()].filter((column) => key !== '' && this.#keys[column] === key);
   }
 
   #find(reference: ColumnReference): number {
-    if (typeof reference === 'number') {
-      if (reference <= this.#header.length) return reference - 1;
-      throw this.#unknown(
-        `there is no column ${reference}`,
-        `columns have the numbers 1 to ${this.#header.length}`,
-      );
-    }
-    const exact = [...this.#header.keys()].filter((column) => this.#header[column] === reference);
-    const found = exact.length > 0 ? exact : this.#withKey(headerKey(reference));
+    const { header } = this.#first;
+    const exact = [...header.keys()].filter((at) => header[at] === reference || at + 1 === reference);
+    const key = typeof reference === 'string' ? headerKey(reference) : '';
+    const found = exact.length > 0 ? exact : this.#withKey(key);
+    if (found.length > 1) throw this.#ambiguous('email', found);
     if (found.length === 1) return found[0]!;
-    if (found.length > 1) throw this.#ambiguous(undefined, found);
-    const nearest = this.#recognised ? nearestText(headerKey(reference), this.#header, headerKey) : undefined;
-    const what = `the mapping names a column "${shownHeader(reference)}" that the file does not have`;
-    const hint =
-      'name a column as the header has it, or by its number; enrich plan FILE without --mapping lists them';
-    throw this.#unknown(what, nearest === undefined ? hint : `did you mean "${shownHeader(nearest)}"?`);
+    const name = shownHeader(String(reference));
+    const nearest = this.#recognised ? nearestText(key, header, headerKey) : undefined;
+    throw new UsageProblem(
+      'mapping.unknown-column',
+      `the mapping names a column "${name}" that the file does not have`,
+      {
+        where: this.where(),
+        next:
+          nearest === undefined
+            ? `name a column as the header has it, or by its number (1 to ${header.length}); enrich plan FILE ` +
+              'without --mapping lists them'
+            : `did you mean "${shownHeader(nearest)}"?`,
+      },
+    );
   }
 
-  #unknown(what: string, next: string): Problem {
-    return new UsageProblem('mapping.unknown-column', what, { where: this.where(), next });
-  }
-
-  #ambiguous(field: Field | undefined, found: readonly number[]): Problem {
+  #ambiguous(field: Field, found: readonly number[]): Problem {
     const numbers = found.map((column) => column + 1);
-    const mapping = (value: string | number): string => `{"columns": {"${field ?? 'email'}": ${value}}}`;
+    const mapping = (value: string | number): string => `{"columns": {"${field}": ${value}}}`;
     const what = `columns ${numbers.join(' and ')} have the same name, "${shownHeader(this.nameOf(found[0]!))}"`;
     return new UsageProblem('mapping.ambiguous', what, {
       where: this.where(),

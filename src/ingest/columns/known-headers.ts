@@ -1,9 +1,8 @@
-import { z } from 'zod';
-import { checkedData, crmExports, expand, labels, contactFields } from '../../domain/crm/crm.ts';
+import { crmExports, expand, labels } from '../../domain/crm/crm.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import type { ContactField } from './fields.ts';
-import content from './headers.json' with { type: 'json' };
+import headers from './headers.json' with { type: 'json' };
 
 /** Forms use whole sentences of consent as names; what a column is about is said before this. */
 const longestSentence = 1_000;
@@ -42,39 +41,15 @@ function sourcesOf(pattern: string): string[] {
   return [spaced, spaced.replaceAll(' ', '')].map((text) => `${begin}${text}${end}`);
 }
 
-const names = z.array(z.string().min(1));
-
-/** Headers of exports of any program. Spelling does not matter: `first_name`, `First Name` and `firstName` are one. */
-const schema = z.strictObject({
-  lists: z.record(z.string(), names),
-  /** Headers of each field, the best first. */
-  fields: z.record(z.enum(contactFields), names),
-  /** Headers of columns that are not used, which show that a line is a header. */
-  others: names,
-  /** Headers that identify exports of other objects. */
-  objects: z.strictObject({ companies: names, deals: names }),
-  /** Headers that only exports of people have. */
-  onlyOfPeople: names,
-  /** Patterns of columns with a second person of the row. */
-  secondPerson: names,
-  /** Patterns of columns with the colleague who owns, made or works on the record. */
-  owners: names,
-  /** Parts of names that are too general to recognise a column, and sufficient for a proposal. */
-  proposals: z.partialRecord(z.enum(contactFields), names),
-  /** Patterns of columns of ids, and of ids and numbers of something else. */
-  ids: names,
-  idsOfOthers: names,
-  /** Ends of names that say that a column has a detail of a company or person: its city, size or phone. */
-  details: names,
-});
-
-const headers = checkedData('headers.json', schema, content);
 const lists = { ...labels, ...headers.lists };
 const keysOf = (list: readonly string[]): ReadonlySet<string> => new Set(expand(list, lists).map(headerKey));
 
+const fieldHeaders: Readonly<Record<ContactField, readonly string[]>> = headers.fields;
+const proposals: Readonly<Partial<Record<ContactField, readonly string[]>>> = headers.proposals;
+
 /** Headers of each field in an export of any program, the best first. */
 export const commonHeaders = Object.fromEntries(
-  Object.entries(headers.fields).map(([field, list]) => [field, expand(list, lists)]),
+  Object.entries(fieldHeaders).map(([field, list]) => [field, expand(list, lists)]),
 ) as unknown as Readonly<Record<ContactField, readonly string[]>>;
 
 /** Keys of columns that hold first names beside a column of last names, and otherwise whole names. */
@@ -144,22 +119,11 @@ const named = (patterns: readonly string[]): ((header: string) => boolean) => {
 /** Whether a column names the colleague who owns, made or works on the record: `Owner Email`, `dealOwner`. */
 export const isOwnerColumn = named(headers.owners);
 
-/** Whether a column is about a second person of the row, such as a spouse. */
-export const isSecondPerson = named(headers.secondPerson);
-
 /** Whether a column seems to have ids or numbers: `Cust No`, `Kunden-Nr.`, `contactId`. */
 export const isNumberColumn = named(headers.ids);
 
 /** Whether these ids or numbers are of something else than the record: `Phone number`, `Company ID`. */
 export const isOfOther = named(headers.idsOfOthers);
-
-const detailKeys = headers.details.map(headerKey);
-
-/** Whether a column has a detail of a company or person: `Company phone`, `Firmengröße`. */
-export function isDetailColumn(header: string): boolean {
-  const key = headerKey(header);
-  return detailKeys.some((detail) => key.endsWith(detail));
-}
 
 const shortestPart = 4;
 /** `Last activity` and `First contact` are no names. */
@@ -168,12 +132,11 @@ let partsOfNames: readonly (readonly [string, ContactField])[] | undefined;
 
 /** The field whose known name is a part of a column's name, the longest first; undefined: no part is known. */
 export function fieldWithin(header: string): ContactField | undefined {
-  partsOfNames ??= [commonHeaders, headers.proposals]
+  partsOfNames ??= [commonHeaders, proposals]
     .flatMap((fields) => Object.entries(fields) as [ContactField, readonly string[]][])
     .flatMap(([field, list]) => list.map((name) => [headerKey(name), field] as const))
     .filter(([key]) => key.length >= shortestPart && !noParts.includes(key))
     .toSorted(([one], [other]) => other.length - one.length);
-  // `Confirmed` and `Firmware` have no company in them.
-  const key = headerKey(header).replaceAll(/(?:con|af)firm|firmware/g, '');
+  const key = headerKey(header);
   return partsOfNames.find(([part]) => key.includes(part))?.[1];
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { contactFields } from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
-import { nearestText } from '../../domain/text/nearest-text.ts';
 import { readCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
 
 /** A column by its name in the header or by its position from 1. */
@@ -70,23 +69,18 @@ export function checkedMapping(content: unknown, file = 'mapping file'): ExportM
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
   const place = issue.path.join('.');
-  const where = place === '' ? file : `${file}, ${place}`;
-  if (issue.code === 'unrecognized_keys') {
-    const key = issue.keys[0]!;
-    const known = Object.keys(
-      place === '' ? mappingSchema.shape : mappingSchema.shape.columns.unwrap().shape,
-    );
-    const nearest = nearestText(key, known);
-    throw new UsageProblem('mapping.invalid', `the mapping file has an unknown key "${key}"`, {
-      where,
-      next: nearest === undefined ? `possible keys: ${known.join(', ')}` : `did you mean "${nearest}"?`,
-    });
-  }
-  throw new UsageProblem('mapping.invalid', `the mapping file is not understood: ${issue.message}`, {
-    where,
-    next:
-      'write for example {"columns": {"email": ["Work mail", "Private mail"], "contact_id": "Nr"}}; ' +
-      'docs/exports.md lists all fields',
+  const shape = place === '' ? mappingSchema.shape : mappingSchema.shape.columns.unwrap().shape;
+  const [what, next] =
+    issue.code === 'unrecognized_keys'
+      ? [`has an unknown key "${issue.keys[0]!}"`, `possible keys: ${Object.keys(shape).join(', ')}`]
+      : [
+          `is not understood: ${issue.message}`,
+          'write for example {"columns": {"email": ["Work mail", "Private mail"], "contact_id": "Nr"}}; ' +
+            'docs/exports.md lists all fields',
+        ];
+  throw new UsageProblem('mapping.invalid', `the mapping file ${what}`, {
+    where: place === '' ? file : `${file}, ${place}`,
+    next,
   });
 }
 
@@ -105,19 +99,15 @@ export function refuseImplausibleColumns(
   { header, rows }: FirstRows,
   given: Partial<ColumnsOfPeople>,
 ): void {
-  for (const [field, column] of contactFields.flatMap((each) =>
-    (given[each] ?? []).map((at) => [each, at] as const),
-  )) {
-    const { cells, unreadable, areTooMany } = readCells(rows, column, field);
-    if (cells < fewestUnreadable || !areTooMany) continue;
-    const what = `${unreadable} of ${cells} cells cannot be read as one`;
-    throw new UsageProblem(
-      'mapping.implausible',
-      `column "${shownHeader(header[column]!)}" is no ${field}: ${what}`,
-      {
+  for (const field of contactFields)
+    for (const column of given[field] ?? []) {
+      const { cells, unreadable, areTooMany } = readCells(rows, column, field);
+      if (cells < fewestUnreadable || !areTooMany) continue;
+      const name = shownHeader(header[column]!);
+      const what = `column "${name}" is no ${field}: ${unreadable} of ${cells} cells cannot be read as one`;
+      throw new UsageProblem('mapping.implausible', what, {
         where: `${path}, column ${column + 1}, by its first rows`,
         next: `name another column as ${field} in the mapping file, or none`,
-      },
-    );
-  }
+      });
+    }
 }

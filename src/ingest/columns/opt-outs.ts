@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { checkedData, type CrmExport } from '../../domain/crm/crm.ts';
+import type { CrmExport } from '../../domain/crm/crm.ts';
 import { comparisonForm, displayForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
@@ -8,49 +7,16 @@ import type { Columns } from './columns.ts';
 import { fieldOfScope, filledCells, type FirstRows, type OptOutScope } from './fields.ts';
 import { headerWords, patternTest } from './known-headers.ts';
 import type { ExportMapping } from './mapping-file.ts';
-import content from './opt-outs.json' with { type: 'json' };
+import table from './opt-outs.json' with { type: 'json' };
 
-const list = z.array(z.string().min(1));
-const lists = z
-  .union([list, z.record(z.string(), list)])
-  .transform((given) => (Array.isArray(given) ? given : Object.values(given).flat()));
+const { headers, answers, words: wordsOfAnswers } = table;
 
-/** The table of headers and answers; its comment says what each list has. */
-const schema = z.strictObject({
-  comment: z.string(),
-  /** Patterns of columns' names. */
-  headers: z.record(
-    z.enum([
-      'refusals',
-      'consents',
-      'details',
-      'email',
-      'calls',
-      'faxOrLetters',
-      'letters',
-      'unclear',
-      'notUnclear',
-    ]),
-    lists,
-  ),
-  answers: z.strictObject({
-    yes: list,
-    no: list,
-    none: list,
-    consents: list,
-    refusals: list,
-    refusalSigns: list,
-  }),
-  /** Patterns of longer answers. */
-  words: z.strictObject({ ofRefusal: list, ofConsent: list, negations: list }),
-});
-
-const { headers, answers, words: wordsOfAnswers } = checkedData('opt-outs.json', schema, content);
+/** Tests of words by the patterns of each list; a list can be divided by language. */
 const testsOf = <Name extends string>(
-  patterns: Readonly<Record<Name, string[]>>,
+  patterns: Readonly<Record<Name, object>>,
 ): Readonly<Record<Name, (words: string) => boolean>> =>
   Object.fromEntries(
-    Object.entries<string[]>(patterns).map(([name, each]) => [name, patternTest(each)]),
+    Object.entries<object>(patterns).map(([name, list]) => [name, patternTest(Object.values(list).flat())]),
   ) as Record<Name, (words: string) => boolean>;
 const isAbout = testsOf(headers);
 const has = testsOf(wordsOfAnswers);
@@ -110,13 +76,26 @@ function looksLikeConsent(header: string): boolean {
 /** What a cell of an opt-out column says. Who has an answer that is not understood is treated as opted out. */
 export type OptOutAnswer = 'opted out' | 'not opted out' | 'not understood';
 
+const [out, not, unread] = ['opted out', 'not opted out', 'not understood'] as const;
+
+/** What an answer means in a column of each polarity: known answers, and others by their words. */
+const meanings = {
+  yes: { refusal: out, consent: not, basis: not, unclear: unread },
+  no: { refusal: not, consent: out, basis: out, unclear: unread },
+  none: { refusal: not, consent: not, basis: not, unclear: not },
+  consents: { refusal: not, consent: not, basis: not, unclear: unread },
+  refusals: { refusal: out, consent: out, basis: out, unclear: unread },
+  refusalSigns: { refusal: out, consent: out, basis: out, unclear: unread },
+  wordsOfConsent: { refusal: unread, consent: not, basis: not, unclear: unread },
+  other: { refusal: unread, consent: unread, basis: not, unclear: unread },
+} as const satisfies Record<string, Record<OptOutPolarity, OptOutAnswer>>;
+type Answer = keyof typeof meanings;
+
 /** The form in which the values of a mapping file are compared with cells. */
 const valueForm = (text: string): string => displayForm(text).toLowerCase();
 const formOf = (text: string): string => comparisonForm(text).normalize('NFC');
 
-type Answer = keyof typeof answers;
-
-/** What known answers state, in any spelling. Signs such as `✓` have no letters to compare. */
+/** Known answers in any spelling; the last list that has one decides. Signs such as `✓` have no letters to compare. */
 const knownAnswers: ReadonlyMap<string, Answer> = new Map(
   (['refusalSigns', 'refusals', 'consents', 'none', 'no', 'yes'] as const).flatMap((answer) =>
     answers[answer]
@@ -147,44 +126,19 @@ export function optOutAnswer(
   values?: ReadonlySet<string>,
 ): OptOutAnswer {
   const shown = valueForm(cell);
-  if (shown === '') return 'not opted out';
-  if (values) return values.has(shown) ? 'opted out' : 'not opted out';
-  const statement = statementOf(shown);
-  if (statement === 'none') return 'not opted out';
-  return polarity === 'unclear' ? 'not understood' : meanings[statement][polarity];
+  if (shown === '') return not;
+  if (values) return values.has(shown) ? out : not;
+  return meanings[answerOf(shown)][polarity];
 }
 
-type Statement = 'consent' | 'refusal' | 'yes' | 'no' | 'words of consent' | 'other';
-const [out, not, unread] = ['opted out', 'not opted out', 'not understood'] as const;
-
-/** What a statement means in a column of each polarity. */
-const meanings = {
-  consent: { refusal: not, consent: not, basis: not },
-  refusal: { refusal: out, consent: out, basis: out },
-  yes: { refusal: out, consent: not, basis: not },
-  no: { refusal: not, consent: out, basis: out },
-  'words of consent': { refusal: unread, consent: not, basis: not },
-  other: { refusal: unread, consent: unread, basis: not },
-} as const satisfies Readonly<Record<Statement, unknown>>;
-
-const statements = {
-  yes: 'yes',
-  no: 'no',
-  none: 'none',
-  consents: 'consent',
-  refusals: 'refusal',
-  refusalSigns: 'refusal',
-} as const satisfies Readonly<Record<Answer, Statement | 'none'>>;
-
-function statementOf(shown: string): Statement | 'none' {
+function answerOf(shown: string): Answer {
   if (shown.length > longestAnswer) return 'other';
-  const known = knownAnswer(shown);
-  if (known !== undefined) return statements[known];
-  if (time.test(shown)) return 'yes';
+  const known = knownAnswer(shown) ?? (time.test(shown) ? 'yes' : undefined);
+  if (known !== undefined) return known;
   const words = ` ${formOf(shown)} `;
-  if (has.ofRefusal(words)) return 'refusal';
+  if (has.ofRefusal(words)) return 'refusals';
   if (!has.ofConsent(words)) return 'other';
-  return has.negations(words) ? 'refusal' : 'words of consent';
+  return has.negations(words) ? 'refusals' : 'wordsOfConsent';
 }
 
 const longestOptOut = 30;
@@ -284,19 +238,9 @@ function freeColumns(columns: Columns, { header }: FirstRows): (readonly [number
   return [...header.entries()].filter(([column]) => columns.isFree(column));
 }
 
-/** A column with more different cells, or longer ones, is no flag. */
-const mostFlags = 4;
-const longestFlag = 40;
-
-function isFlag(cells: readonly string[], rows: number): boolean {
-  const different = new Set(cells);
-  const isShort = different.size <= mostFlags && cells.every((cell) => cell.length <= longestFlag);
-  return cells.length > 0 && (isShort || cells.length * 2 <= rows);
-}
-
 /**
  * Refuses a file with a free column in which people could have opted out, and of which nothing says how: the name is
- * about consent or a privacy law and the cells are those of a flag, or a cell says that the person has opted out.
+ * about consent or a privacy law, or a cell says that the person has opted out.
  *
  * @throws Problem `mapping.consent-unclear`
  */
@@ -305,7 +249,7 @@ export function refuseUnclearConsents(columns: Columns, first: FirstRows): void 
   const rows = first.rows.filter((row) => row.length <= first.header.length);
   const unclear = freeColumns(columns, first).filter(([column, header]) => {
     const cells = filledCells(rows, column);
-    return cells.some(statesOptOut) || (looksLikeConsent(header) && isFlag(cells, rows.length));
+    return cells.some(statesOptOut) || (looksLikeConsent(header) && cells.length > 0);
   });
   if (unclear.length === 0) return;
   const names = shownHeaders(unclear.map(([, header]) => header));
@@ -324,9 +268,6 @@ export function refuseUnclearConsents(columns: Columns, first: FirstRows): void 
   );
 }
 
-/** A warning names so many values at most. */
-const shownValues = 5;
-
 /** Counts the rows that each column excludes, the answers that are not understood, and the listed values. */
 export class OptOutCounts {
   readonly #columns: readonly {
@@ -335,7 +276,6 @@ export class OptOutCounts {
     readonly absent: Set<string>;
     optedOut: number;
     unread: number;
-    firstUnread: string;
   }[];
   #rows = 0;
 
@@ -345,48 +285,38 @@ export class OptOutCounts {
       absent: new Set(optOut.values),
       optedOut: 0,
       unread: 0,
-      firstUnread: '',
     }));
   }
 
-  add(cells: readonly string[], row: number): void {
+  add(cells: readonly string[]): void {
     this.#rows += 1;
     for (const counts of this.#columns) {
       const answer = counts.optOut.read(cells);
-      if (answer === 'not opted out') continue;
+      if (answer === not) continue;
       counts.optedOut += 1;
+      if (answer === unread) counts.unread += 1;
       if (counts.absent.size > 0) counts.absent.delete(valueForm(cells[counts.optOut.column]!));
-      if (answer === 'opted out') continue;
-      if (counts.unread === 0) counts.firstUnread = `row ${row}`;
-      counts.unread += 1;
     }
   }
 
   /** For each column the rows that it excludes, and the listed values that no row has. */
   warnings(): string[] {
-    return this.#columns.flatMap(({ optOut, absent, optedOut, unread: notRead, firstUnread }) => {
-      const { column, name, scope } = optOut;
-      const isMost = optedOut * 2 > this.#rows;
-      const exclusion =
-        `column "${name}" excludes ${optedOut} of ${counted(this.#rows, 'row')} ` +
-        (scope === 'calls' ? 'from phone numbers' : 'as opted out') +
-        (isMost ? ', most of the file' : '');
+    return this.#columns.flatMap(({ optOut: { column, name, scope }, absent, optedOut, unread: notRead }) => {
+      const from = scope === 'calls' ? 'from phone numbers' : 'as opted out';
+      const exclusion = `column "${name}" excludes ${optedOut} of ${counted(this.#rows, 'row')} ${from}`;
       const notUnderstood =
-        `; ${counted(notRead, 'answer')} ${nounFor(notRead, 'is', 'are')} not understood and ` +
-        `${nounFor(notRead, 'counts', 'count')} as opted out (the first is ${firstUnread})`;
+        notRead > 0 ? `; ${counted(notRead, 'answer')} ${nounFor(notRead, 'is', 'are')} not understood` : '';
       const correction =
-        notRead > 0 || isMost
+        notRead > 0 || optedOut * 2 > this.#rows
           ? `; to list the answers that mean "opted out": --mapping FILE with ${exampleOf(scope, column + 1)}`
           : '';
-      const shown = [...absent].slice(0, shownValues).map((value) => `"${value}"`);
-      const more = absent.size > shown.length ? ` and ${absent.size - shown.length} more` : '';
       return [
-        ...(optedOut > 0 ? [exclusion + (notRead > 0 ? notUnderstood : '') + correction] : []),
+        ...(optedOut > 0 ? [exclusion + notUnderstood + correction] : []),
         // A mistyped value pays for people who have opted out.
         ...(absent.size > 0
           ? [
-              `no row has ${shown.join(', ')}${more} in column "${name}", which the mapping lists as opted out: ` +
-                'check the spelling, because people with another value are paid for',
+              `no row has ${shownHeaders([...absent].map((value) => `"${value}"`))} in column "${name}", which the ` +
+                'mapping lists as opted out: check the spelling, because people with another value are paid for',
             ]
           : []),
       ];

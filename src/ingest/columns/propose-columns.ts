@@ -8,7 +8,7 @@ import {
   type ContactField,
   type FirstRows,
 } from './fields.ts';
-import { fieldWithin, isDetailColumn, isNumberColumn, isOfOther, isOwnerColumn } from './known-headers.ts';
+import { fieldWithin, isNumberColumn, isOfOther, isOwnerColumn } from './known-headers.ts';
 import { optOutOf } from './opt-outs.ts';
 
 /** Fields that the form of the cells shows. */
@@ -124,12 +124,7 @@ function fieldOfName(name: string, cells: readonly string[]): ContactField | und
   // Opt-out columns are recognised without a mapping.
   if (optOutOf(name) !== undefined) return undefined;
   const field = fieldWithin(name);
+  if (field === 'organization_name' && isNumberColumn(name)) return undefined;
   const read = contents.find(([each]) => each === field)?.[1];
-  if (read && cells.length > 0 && !cells.some((cell) => read(cell) !== undefined)) return undefined;
-  const isCompany =
-    !isNumberColumn(name) && !isDetailColumn(name) && !(cells.length > 0 && cells.every(isNumber));
-  return field === 'organization_name' && !isCompany ? undefined : field;
+  return read && cells.length > 0 && !cells.some((cell) => read(cell) !== undefined) ? undefined : field;
 }
-
-/** A cell without letters but with digits: a company can be called `1800`, but not in every row. */
-const isNumber = (cell: string): boolean => /\d/.test(cell) && !/\p{L}/u.test(cell);

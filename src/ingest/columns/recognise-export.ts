@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crmExports, importers, type CrmExport } from '../../domain/crm/crm.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { headerKey, headerName, shownHeader } from '../../domain/text/header-name.ts';
+import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { isNoValue, type FirstRows } from './fields.ts';
 import { commonHeaders } from './known-headers.ts';
 
@@ -32,21 +32,6 @@ export function contradictedSource(named: string | undefined, recognised: CrmExp
     `the source is named "${named}", but the file is recognised as an export of ${recognised.source}: its record ids ` +
       `are filed under "${named}", and can name other people there; without source or --source the file is read as ` +
       recognised.source,
-  ];
-}
-
-/** A warning if a mapping file names another column for the id of contacts than the CRM's column of record ids. */
-export function unusedRecordIds(
-  { fields, source }: CrmExport,
-  header: readonly string[],
-  isFree: (column: number) => boolean,
-): string[] {
-  const keys = new Set(fields.contact_id?.map(headerKey));
-  const unused = header.find((name, column) => isFree(column) && keys.has(headerKey(name)));
-  if (unused === undefined) return [];
-  return [
-    `column "${shownHeader(unused)}" has the record ids of ${source}, and the mapping file names another column as ` +
-      'contact_id: files for the importer leave such contacts out; if this is intended, name the column under ignore',
   ];
 }
 

@@ -61,7 +61,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
       const staged: StagedRow[] = [];
       for (const { cells, fault } of records) {
         rows += 1;
-        if (fault === undefined) optOuts.add(cells, rows);
+        if (fault === undefined) optOuts.add(cells);
         else malformed.add({ row: rows, fault, isShort: cells.length < header.length });
         if (rows > run.rowsStaged) staged.push(readRow(cells, rows, fault));
       }

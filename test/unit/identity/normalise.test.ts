@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { hasLostLetters } from '../../../src/ingest/columns/check-columns.ts';
 import {
   comparisonForm,
   displayForm,
@@ -53,16 +52,6 @@ describe('names from web forms and lists', () => {
     [';', undefined],
   ])('the company of %s is %s: the first of several', (cell, company) => {
     expect(parseOrganizationName(cell)).toBe(company);
-  });
-});
-
-describe('hasLostLetters()', () => {
-  it.each(cases.lostLetters)('a program has lost or misread letters of %j', (name) => {
-    expect(hasLostLetters(name)).toBe(true);
-  });
-
-  it.each(cases.allLetters)('%j has all its letters', (name) => {
-    expect(hasLostLetters(name)).toBe(false);
   });
 });
 

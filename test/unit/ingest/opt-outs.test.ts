@@ -28,31 +28,25 @@ describe('columns of opt-outs', () => {
 describe('answers about opting out', () => {
   const { refusalInRefusals, nothingInRefusals, refusalInConsents, consentInConsents, notUnderstood } =
     examples.answers;
+  const [out, not, unread] = ['opted out', 'not opted out', 'not understood'] as const;
+  const answers = (
+    [
+      [refusalInRefusals, 'refusal', out],
+      [[...nothingInRefusals, '', ' '], 'refusal', not],
+      [refusalInConsents, 'consent', out],
+      [[...consentInConsents, ''], 'consent', not],
+      // A cell of a million characters is read in one pass.
+      [[...notUnderstood, 'não '.repeat(250_000)], 'refusal', unread],
+      [notUnderstood, 'consent', unread],
+      [['Web form, Graz'], 'basis', not],
+      [['withdrawn'], 'basis', out],
+    ] as const
+  ).flatMap(([cells, polarity, answer]) =>
+    cells.map((cell) => ({ shown: cell.slice(0, 40), cell, polarity, answer })),
+  );
 
-  it.each(refusalInRefusals)('%j refuses in a column of refusals', (cell) => {
-    expect(optOutAnswer(cell, 'refusal')).toBe('opted out');
-  });
-
-  it.each([...nothingInRefusals, '', ' '])('%j refuses nothing in a column of refusals', (cell) => {
-    expect(optOutAnswer(cell, 'refusal')).toBe('not opted out');
-  });
-
-  it.each(refusalInConsents)('%j refuses in a column of consents', (cell) => {
-    expect(optOutAnswer(cell, 'consent')).toBe('opted out');
-  });
-
-  it.each([...consentInConsents, ''])('%j consents, or says nothing, in a column of consents', (cell) => {
-    expect(optOutAnswer(cell, 'consent')).toBe('not opted out');
-  });
-
-  it.each(notUnderstood)('%j is not understood in columns of refusals and of consents', (cell) => {
-    expect(optOutAnswer(cell, 'refusal')).toBe('not understood');
-    expect(optOutAnswer(cell, 'consent')).toBe('not understood');
-  });
-
-  it('a text that describes a consent is not a refusal', () => {
-    expect(optOutAnswer('Web form, Graz', 'basis')).toBe('not opted out');
-    expect(optOutAnswer('withdrawn', 'basis')).toBe('opted out');
+  it.each(answers)('$shown in a column of $polarity means $answer', ({ cell, polarity, answer }) => {
+    expect(optOutAnswer(cell, polarity)).toBe(answer);
   });
 
   it.each(['Ne plus  contacter ', 'ABMELDUNG\u00a0', 'De\u0301sabonne\u0301'])(
@@ -66,11 +60,6 @@ describe('answers about opting out', () => {
       expect(read('no_consent')).toBe('not opted out');
     },
   );
-
-  it('a cell of a million characters is not an answer, and is read in one pass', () => {
-    const cell = 'não '.repeat(250_000);
-    expect(optOutAnswer(cell, 'refusal')).toBe('not understood');
-  });
 });
 
 describe('a column that may be about consent, whose name does not say what its values mean', () => {
@@ -129,15 +118,15 @@ describe('the counts of opt-outs', () => {
     const counts = new OptOutCounts(
       mapColumns('c.csv', { header, recognised: true, rows: [] }, given).optOuts,
     );
-    for (const [index, cell] of rows.entries()) counts.add(['a@x.example', cell, ''], index + 1);
+    for (const cell of rows) counts.add(['a@x.example', cell, '']);
     return counts.warnings();
   };
 
   it('a column that excludes most of the file is named with its rows and the mapping that corrects it', () => {
     expect(countsOf(['Email', 'Email Opt In Double', 'Do Not Call'])).toEqual([
-      'column "Email Opt In Double" excludes 3 of 4 rows as opted out, most of the file; 1 answer is not understood ' +
-        'and counts as opted out (the first is row 4); to list the answers that mean "opted out": ' +
-        '--mapping FILE with {"columns": {"opted_out": {"column": 2, "values": ["…"]}}}',
+      'column "Email Opt In Double" excludes 3 of 4 rows as opted out; 1 answer is not understood; ' +
+        'to list the answers that mean "opted out": --mapping FILE with ' +
+        '{"columns": {"opted_out": {"column": 2, "values": ["…"]}}}',
     ]);
   });
 

@@ -99,13 +99,6 @@ export function parseEmails(cell: string): string[] {
     });
 }
 
-/** Whether a cell has an address that `parseEmails` does not read; a placeholder is none. */
-export function hasUnreadAddress(cell: string): boolean {
-  return (
-    /@[^\s@]/.test(cell) && parseEmails(cell).length === 0 && !asciiAddress.test(cell.trim().toLowerCase())
-  );
-}
-
 /** The part after the `@`. */
 export function emailDomain(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
