@@ -35,7 +35,6 @@ export const planSummary = z.strictObject({
       low: decimal.describe('Lower end of the expected range, in credits.'),
       high: decimal.describe('Upper end of the expected range, in credits.'),
       calls: count.describe('Earlier calls that the expectation rests on. 0: it is assumed.'),
-      source: z.string().nullable().describe('CRM of these calls. Null: of all sources.'),
       assumption: z.string().nullable().describe('The assumption in words. Null: earlier calls show it.'),
     })
     .describe('What the expected credits rest on.'),

@@ -16,11 +16,7 @@ const newestRuns = 100;
 /** What the latest answered and settled calls of the newest runs cost and took. */
 export interface CallHistory {
   readonly calls: number;
-  /** The source whose calls these are; null: calls for all sources. */
-  readonly source: string | null;
   readonly perPerson: Credits;
-  /** Share of the people who were found, from 0 to 1. */
-  readonly foundShare: number;
   /** Standard deviation between calls, in credits per person; undefined for a single call. */
   readonly deviation: number | undefined;
   /** Average time between two answers of a run; undefined for single calls. */
@@ -28,8 +24,8 @@ export interface CallHistory {
 }
 
 /**
- * Reads what calls with the same options to the same service cost and took, for the estimates of a plan: of the same
- * source where there are any, otherwise of all sources.
+ * Reads what calls with the same options for the same source to the same service cost and took, for the estimates of a
+ * plan.
  *
  * @param people only calls of runs that asked mostly for such people count
  * @returns undefined without such calls
@@ -38,15 +34,6 @@ export async function readCallHistory(
   warehouse: Warehouse,
   asked: AskedExtras & { readonly service: string },
   source: string,
-  people: PeopleAsked,
-): Promise<CallHistory | undefined> {
-  return (await readCalls(warehouse, asked, source, people)) ?? readCalls(warehouse, asked, null, people);
-}
-
-async function readCalls(
-  warehouse: Warehouse,
-  asked: AskedExtras & { readonly service: string },
-  source: string | null,
   people: PeopleAsked,
 ): Promise<CallHistory | undefined> {
   const { service, reveal, waterfall } = asked;
@@ -67,18 +54,16 @@ async function readCalls(
   const { rows } = await sql<{
     calls: number;
     credits: string | null;
-    found: number;
     deviation: number | null;
     seconds: number | null;
   }>`
     select count(*)::int as calls,
       round(sum(credits_settled) / sum(people), 6)::text as credits,
-      (sum(least(found_people, people))::float8 / sum(people)) as found,
       stddev_samp(credits_settled / people)::float8 as deviation,
       -- A longer gap is a wait: for a rate window, a budget or the operator.
       avg(extract(epoch from gap)) filter (where gap < interval '1 min')::float8 as seconds
     from (
-      select a.credits_settled, a.people, a.found_people,
+      select a.credits_settled, a.people,
         a.answered_at - lag(a.answered_at) over (partition by a.run_id order by a.answered_at) as gap
       from (
         select like_this.run_id
@@ -95,7 +80,7 @@ async function readCalls(
             and r.options -> 'waterfall' = ${JSON.stringify(waterfall)}::jsonb
             and (coalesce((r.plan ->> 'foundBefore')::int, 0) * 2 > (r.plan ->> 'people')::int) is
               ${people === 'found before' ? sql`true` : sql`not true`}
-            and (${source}::text is null or r.source = ${source})
+            and r.source = ${source}
             and exists (select from attempts a where a.run_id = r.run_id and ${counts})
           offset 0
         ) like_this
@@ -112,13 +97,11 @@ async function readCalls(
       limit ${callsThatCount}
     ) latest
   `.execute(warehouse.database);
-  const { calls, credits, found, deviation, seconds } = rows[0]!;
+  const { calls, credits, deviation, seconds } = rows[0]!;
   if (credits === null) return undefined;
   return {
     calls,
-    source,
     perPerson: storedCredits(credits),
-    foundShare: found,
     deviation: deviation ?? undefined,
     secondsPerCall: seconds ?? undefined,
   };

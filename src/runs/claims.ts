@@ -5,7 +5,6 @@ import { samePersonReason } from '../domain/runs/outcome.ts';
 import { identifiesAlone } from '../keys/key-lookups.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { counted, countedPeople, nounFor } from '../domain/text/format.ts';
-import type { Warehouse } from '../db/database.ts';
 
 /** Condition on `claimed`, the row of a claimed person: an operator decides about the call. */
 const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;
@@ -163,16 +162,4 @@ export function peopleInPausedRuns(runs: readonly PausedRun[]): StatusReason | u
       `enrich resume ${first.runId} continues with the options of that run; or enrich cancel ${first.runId} ends it, ` +
       'then repeat the command',
   };
-}
-
-/**
- * Assigns a run to the service of the workers that plan it, if the command that began the run named no service.
- *
- * @param service of this worker, as in `RunOptions`
- */
-export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<void> {
-  await sql`
-    update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
-    where run_id = ${runId} and options ->> 'serviceOf' = 'workers' and plan_hash is null
-  `.execute(warehouse.database);
 }

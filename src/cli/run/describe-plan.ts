@@ -73,8 +73,8 @@ export function whole(credits: string): string {
 }
 
 function describeExpectation({ credits, expectation }: PlanSummary): string {
-  const { low, high, calls, source, assumption } = expectation;
-  const basis = assumption ?? `as the latest ${counted(calls, 'call')} of ${source ?? 'all sources'} cost`;
+  const { low, high, calls, assumption } = expectation;
+  const basis = assumption ?? `as the latest ${counted(calls, 'call')} for this source cost`;
   return `  expected ${whole(credits.expected)}, between ${whole(low)} and ${whole(high)}: ${basis}`;
 }
 

@@ -1,24 +1,36 @@
-import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
 import type { PlanOutcome } from '../../contract/activities.ts';
+import { peoplePerCall } from '../../contract/batch-sizes.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { policyOf } from '../../domain/money/budget-periods.ts';
-import { formatCredits } from '../../domain/money/decimal.ts';
+import {
+  askOf,
+  assumedCredits,
+  describeAssumption,
+  experiencedCredits,
+  missedCredits,
+  worstCaseCredits,
+  type Ask,
+  type ExpectedCredits,
+  type PeopleAsked,
+} from '../../domain/money/credit-rules.ts';
+import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
+import { withoutFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { estimateSeconds } from '../../domain/rates/waiting.ts';
 import { formatRateLimits, lowestLimits } from '../../domain/rates/rate-limit.ts';
 import type { AdmissionLimits } from '../../ledger/admit.ts';
+import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
 import { budgetsOf, openRunBudget, readBudgetRests } from '../../ledger/credit-ledger.ts';
 import { bulkMatchScope, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
 import { deleteExpiredBatches } from '../../ledger/waiting-batches.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
 import type { Warehouse } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
 import { askedBy, firstOpenPage } from '../pages.ts';
 import { countFillable } from '../reconcile-contacts.ts';
 import { pagesOf } from '../quality-gate/pilot.ts';
-import { planRows } from './plan-rows.ts';
-import { priceOf, type PlannedRows } from './price-of.ts';
-import { adoptService, peopleInPausedRuns, readPausedRuns } from '../claims.ts';
+import { planRows, type PlannedRows } from './plan-rows.ts';
+import { peopleInPausedRuns, readPausedRuns } from '../claims.ts';
 import { getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../begin-run.ts';
 import { expectationUnmet, profileExport, refusedChoice } from './export-profile.ts';
@@ -76,6 +88,7 @@ async function summarise(
   const { worstCase, secondsPerCall, ...price } = await priceOf(warehouse, run, rows);
   const everything = byLeftOut.find(({ groups }) => groups.length === 0);
   const pilot = Math.min(options.pilot ?? 0, everything?.people ?? 0);
+  const paused = counts.dropped.in_flight && peopleInPausedRuns(await readPausedRuns(database, runId));
   const windows = await freeSlotsPerWindow(database, { service, scope: bulkMatchScope }, rateLimits);
   const [short] = await readBudgetRests(database, await budgetsOf(database, runId), budgets);
   return {
@@ -94,18 +107,10 @@ async function summarise(
         : null,
     rateLimits: formatRateLimits(lowestLimits(windows)),
     ownRateLimits: formatRateLimits(rateLimits),
-    inPausedRuns: counts.dropped.in_flight ? await readInPausedRuns(database, runId) : null,
+    inPausedRuns: paused ? { reason: paused.reason, next: paused.next } : null,
     // Without experience, a call is assumed to take a second.
     etaSeconds: estimateSeconds(rows.calls, windows, secondsPerCall ?? 1 / callConcurrency),
   };
-}
-
-async function readInPausedRuns(
-  database: Kysely<Tables>,
-  runId: string,
-): Promise<PlanSummary['inPausedRuns']> {
-  const waiting = peopleInPausedRuns(await readPausedRuns(database, runId));
-  return waiting ? { reason: waiting.reason, next: waiting.next } : null;
 }
 
 /**
@@ -135,4 +140,110 @@ function planChanged(expected: string, actual: string): Problem {
 function refusedFor(problem: Problem): PlannedRun {
   const { type, sentence: reason, next } = problem;
   return { kind: 'refused', pauseReason: { type, reason, next }, problem };
+}
+
+/**
+ * Assigns a run to the service of the workers that plan it, if the command that began the run named no service.
+ *
+ * @param service of this worker, as in `RunOptions`
+ */
+export async function adoptService(warehouse: Warehouse, runId: string, service: string): Promise<void> {
+  await sql`
+    update runs set options = jsonb_set(options, '{service}', to_jsonb(${service}::text))
+    where run_id = ${runId} and options ->> 'serviceOf' = 'workers' and plan_hash is null
+  `.execute(warehouse.database);
+}
+
+interface PlanPrice extends Pick<PlanSummary, 'credits' | 'expectation'> {
+  readonly worstCase: Credits;
+  /** Of earlier calls for new people, or for people found before if most people of the plan are. */
+  readonly secondsPerCall: number | undefined;
+}
+
+/** Prices a plan: exactly in the worst case, and as earlier calls cost or by an assumption otherwise. */
+async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows): Promise<PlanPrice> {
+  const mostPeople = rows.foundBefore * 2 > rows.people ? 'found before' : 'new';
+  const history = await readCallHistory(warehouse, run.options, sourceOf(run), mostPeople);
+  const credits = await creditsOf(warehouse, run, rows.byLeftOut);
+  const worstCase = credits.worstCase * (run.options.onUnknown === 'retry' ? 2n : 1n);
+  const expected = roundedWithin(worstCase, credits.expected);
+  return {
+    worstCase,
+    secondsPerCall: history?.secondsPerCall,
+    credits: {
+      // The service bills no miss.
+      minimum: '0',
+      expected: formatCredits(expected.expected),
+      worstCase: formatCredits(worstCase),
+    },
+    expectation: {
+      low: formatCredits(expected.low),
+      high: formatCredits(expected.high),
+      calls: history?.calls ?? 0,
+      assumption: history ? null : describeAssumption(askOf(run.options), mostPeople),
+    },
+  };
+}
+
+/** Worst-case and expected credits of people, by what their calls ask for. */
+async function creditsOf(
+  warehouse: Warehouse,
+  run: RunRecord,
+  byLeftOut: PlannedRows['byLeftOut'],
+): Promise<{ worstCase: Credits; expected: ExpectedCredits }> {
+  let worstCase = 0n;
+  let [low, expected, high] = [0n, 0n, 0n];
+  for (const { groups, people, foundBefore, missedBefore } of byLeftOut) {
+    const asked = withoutFieldGroups(run.options, groups);
+    const ask = askOf(asked);
+    const historyOf = (kind: PeopleAsked) => readCallHistory(warehouse, asked, sourceOf(run), kind);
+    worstCase += worstCaseCredits(ask) * BigInt(people);
+    for (const [kind, count] of [
+      ['new', people - foundBefore - missedBefore],
+      ['found before', foundBefore],
+      ['missed before', missedBefore],
+    ] as const) {
+      if (count === 0) continue;
+      const each =
+        kind === 'missed before'
+          ? missedCredits(expectedOf(ask, await historyOf('found before'), 'found before', 1).expected, count)
+          : expectedOf(ask, await historyOf(kind), kind, count);
+      low += each.low;
+      expected += each.expected;
+      high += each.high;
+    }
+  }
+  return { worstCase, expected: { low, expected, high } };
+}
+
+/** Expected credits of people: from earlier calls, otherwise from an assumption. One call has no range. */
+function expectedOf(
+  ask: Ask,
+  history: CallHistory | undefined,
+  kind: PeopleAsked,
+  people: number,
+): ExpectedCredits {
+  const { low, expected, high } = assumedCredits(ask, kind);
+  const all = BigInt(people);
+  const assumed = { low: low * all, expected: (history?.perPerson ?? expected) * all, high: high * all };
+  if (history?.deviation === undefined) return assumed;
+  const calls = Math.ceil(people / peoplePerCall);
+  return experiencedCredits({ ...history, deviation: history.deviation }, { people, calls });
+}
+
+/** Rounds to tenths, keeps low ≤ expected ≤ high, and caps all three at the worst case. */
+function roundedWithin(worstCase: Credits, credits: ExpectedCredits): ExpectedCredits {
+  const rounded = (level: keyof ExpectedCredits): Credits => {
+    const tenths = inTenths(credits[level]);
+    return tenths < worstCase ? tenths : worstCase;
+  };
+  const [low, expected, high] = [rounded('low'), rounded('expected'), rounded('high')];
+  // The cost of a single call can lie outside of the assumed range.
+  return { low: low < expected ? low : expected, expected, high: high > expected ? high : expected };
+}
+
+/** Estimates have one decimal: more digits would suggest precision. */
+function inTenths(credits: Credits): Credits {
+  const tenth = 100_000n;
+  return ((credits + tenth - 1n) / tenth) * tenth;
 }

@@ -14,7 +14,7 @@ export const plan: PlanSummary = {
   calls: 150,
   pages: 2,
   credits: { minimum: '0', expected: '1200', worstCase: '1500' },
-  expectation: { low: '1000', high: '1400', calls: 0, source: null, assumption: 'assumed' },
+  expectation: { low: '1000', high: '1400', calls: 0, assumption: 'assumed' },
   unmet: [],
   pilot: null,
   asksUnknownAgain: false,

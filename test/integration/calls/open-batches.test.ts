@@ -5,7 +5,7 @@ import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/batches/op
 import { openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
-import { adoptService } from '../../../src/runs/claims.ts';
+import { adoptService } from '../../../src/runs/planning/plan-run.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

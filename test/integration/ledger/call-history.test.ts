@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseCredits, wholeCredits } from '../../../src/domain/money/decimal.ts';
+import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { readCallHistory } from '../../../src/ledger/call-history.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
@@ -38,21 +38,16 @@ it('a plan learns nothing from calls to another service, such as the sandbox', a
   ).toBeUndefined();
 });
 
-it('a plan learns the cost of a person from its own source, or else from all sources', async () => {
+it('a plan learns the cost of a person from calls for its own source', async () => {
   const own = 'https://own.example/api/v1';
   for (const credits of [10, 20, 30]) await settledCall(own, credits, 'hubspot');
   await settledCall(own, 60, 'zoho');
   expect(await readCallHistory(warehouse, askedOf(own), 'hubspot', 'new')).toMatchObject({
     calls: 3,
-    source: 'hubspot',
     perPerson: wholeCredits(2),
     deviation: 1,
   });
-  expect(await readCallHistory(warehouse, askedOf(own), 'pipedrive', 'new')).toMatchObject({
-    calls: 4,
-    source: null,
-    perPerson: parseCredits('3'),
-  });
+  expect(await readCallHistory(warehouse, askedOf(own), 'pipedrive', 'new')).toBeUndefined();
 });
 
 it('a plan learns nothing from calls that left out a part of what their run asked for', async () => {

@@ -72,34 +72,6 @@ it('the time of a plan follows from its calls, and from the pace of earlier call
   expect([await secondsOf(10), await secondsOf(40)]).toEqual([6, 24]);
 });
 
-it('a plan with calls only for other sources has a range that includes the assumed range', async () => {
-  const service = 'varied';
-  const runOf = async (source: string): Promise<string> => {
-    const people = Array.from({ length: 10 }, (_, n) => ({ keys: [`email:${source}${n}@varied.example`] }));
-    const { runId } = await stagedRun(warehouse, people);
-    await warehouse.query`
-      update runs
-      set source = ${source}, options = options || jsonb_build_object('service', ${service}::text)
-      where run_id = ${runId}`;
-    return runId;
-  };
-  const rangeOf = async (source: string): Promise<unknown> => {
-    const planned = await planRun({ ...dependencies(), service }, await runOf(source));
-    return 'plan' in planned && planned.plan.expectation;
-  };
-  await warehouse.pool.query(
-    `with learned as (
-       update runs set status = 'running', plan = '{"people": 20, "foundBefore": 0}' where run_id = $1 returning run_id
-     )
-     insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
-       answered_at)
-     select 'varied-' || n, run_id, n, 'settled', 10, 10, 7, '{}', now() from learned, generate_series(1, 2) n`,
-    [await runOf('learned')],
-  );
-  expect(await rangeOf('learned')).toMatchObject({ low: '7', high: '7' });
-  expect(await rangeOf('other')).toMatchObject({ low: '5', high: '9' });
-});
-
 describe('expectations on an export', () => {
   const begin = async (emails: number, expectations: string | null, schedule: string | null = null) => {
     const spec = testSpec();

@@ -17,7 +17,7 @@ const plan: PlanSummary = {
   people: 300,
   calls: 30,
   credits: { minimum: '0', expected: '240', worstCase: '300' },
-  expectation: { low: '0', high: '10', calls: 3, source: 'hubspot', assumption: null },
+  expectation: { low: '0', high: '10', calls: 3, assumption: null },
   etaSeconds: 8,
 };
 
