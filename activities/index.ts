@@ -12,7 +12,7 @@ import { keepCreditStatement } from '../src/calls/credit-statement.ts';
 import { reconcileContacts } from '../src/runs/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
 import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
-import { judgePilot } from '../src/runs/quality-gate/pilot.ts';
+import { judgePilot } from '../src/runs/quality-gates.ts';
 import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
 import { planRun, type PlanDependencies } from '../src/runs/planning/plan-run.ts';
 import { discardUnstartedRuns } from '../src/runs/planning/plan-lock.ts';

@@ -22,7 +22,7 @@ import { pauseCalls } from '../../ledger/pause-calls.ts';
 import type { Wait } from '../../ledger/rate-windows.ts';
 import { reopenUnknown } from '../../ledger/decide-attempt.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
-import { restartMatchRate, watchMatchRate } from '../../runs/quality-gate/watch-match-rate.ts';
+import { restartMatchRate, watchMatchRate } from '../../runs/quality-gates.ts';
 import {
   attemptCall,
   untilDatabaseIsBack,

@@ -9,7 +9,7 @@ import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/key-lookups.
 import { dropRows, writeOutcomes, type Asked } from './drop-rows.ts';
 import { findRepeatedRecords, findSamePeople } from './same-people.ts';
 import { addWarning } from '../runs.ts';
-import { positionPilot } from '../quality-gate/pilot.ts';
+import { positionPilot } from '../quality-gates.ts';
 import { columnReader, type ReadColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import type { Tables } from '../../db/schema.ts';

@@ -28,7 +28,7 @@ import { killPoint } from '../../telemetry/kill-point.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { askedBy, firstOpenPage } from '../pages.ts';
 import { countFillable } from '../reconcile-contacts.ts';
-import { pagesOf } from '../quality-gate/pilot.ts';
+import { pagesOf } from '../quality-gates.ts';
 import { planRows, type PlannedRows } from './plan-rows.ts';
 import { peopleInPausedRuns, readPausedRuns } from '../claims.ts';
 import { getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../runs.ts';

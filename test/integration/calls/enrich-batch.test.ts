@@ -10,7 +10,7 @@ import { hashToken, openAdmissions } from '../../../src/ledger/admit.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 import { toDetail, type BulkAnswer, type BulkRequest } from '../../../src/service/client.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
-import { watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
+import { watchMatchRate } from '../../../src/runs/quality-gates.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { judgePilot } from '../../../src/runs/quality-gate/pilot.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
-import { restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gate/watch-match-rate.ts';
+import { judgePilot, restartMatchRate, watchMatchRate } from '../../../src/runs/quality-gates.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';

@@ -1,24 +1,24 @@
 import { sql, type Transaction } from 'kysely';
-import { anyOf } from '../../db/expressions.ts';
-import { answeredOutcomes } from '../../domain/runs/outcome.ts';
-import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
-import { needsResume, type PauseReason, type StatusReason } from '../../contract/pause-reasons.ts';
-import { isFreeMail } from '../../domain/identity/values/email-address.ts';
-import { describeRate, matchRate, type Matches } from '../../domain/runs/match-rate.ts';
-import type { Warehouse } from '../../db/database.ts';
-import { pauseCalls } from '../../ledger/pause-calls.ts';
-import type { Tables } from '../../db/schema.ts';
-import type { PilotFigures } from '../../db/column-types.ts';
-import type { PilotJudgement } from '../../contract/activities.ts';
-import { lateKinds, lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
-import { counted, countedPeople, formatPercent } from '../../domain/text/format.ts';
-import { formatCredits, storedCredits, formatPrice, type Credits } from '../../domain/money/decimal.ts';
-import { getRun, type RunRecord } from '../runs.ts';
+import { anyOf, databaseTime } from '../db/expressions.ts';
+import { answeredOutcomes } from '../domain/runs/outcome.ts';
+import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
+import { needsResume, type PauseReason, type StatusReason } from '../contract/pause-reasons.ts';
+import { describeRate, hasFallenBelow, matchRate, type Matches } from '../domain/runs/match-rate.ts';
+import type { Warehouse } from '../db/database.ts';
+import { pauseCalls } from '../ledger/pause-calls.ts';
+import type { Tables } from '../db/schema.ts';
+import type { PilotFigures } from '../db/column-types.ts';
+import type { PilotJudgement } from '../contract/activities.ts';
+import { lateKinds, lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
+import { counted, countedPeople, formatPercent } from '../domain/text/format.ts';
+import { formatCredits, storedCredits, formatPrice, type Credits } from '../domain/money/decimal.ts';
+import { peopleWithRows } from './pages.ts';
+import { getRun, type RunRecord } from './runs.ts';
 
 /**
  * Puts a pilot's people on the first pages, so that the run asks for them first. The pilot is a sample of the people in
  * `plan_asked` whose calls leave out no fields. Each kind of people is in the sample by its share; a kind is a set of
- * identifiers and a kind of address.
+ * identifiers.
  *
  * @param people how many the pilot should have
  * @returns the position at which the pages after the pilot's begin
@@ -28,33 +28,22 @@ export async function positionPilot(
   runId: string,
   people: number,
 ): Promise<number> {
-  const domains = await sql<{ domain: string }>`
-    select distinct split_part(email, '@', 2) as domain from run_rows
-    where run_id = ${runId} and outcome is null and email is not null
-  `.execute(transaction);
-  const freeMail = domains.rows.map((row) => row.domain).filter((domain) => isFreeMail(domain));
   // Evenly spread over the rows of one kind after another, and within a kind over the order of the file.
   const chosen = await sql`
-    with alike as (
-      select row_number, concat_ws(' + ', case when person_id is not null then 'id' end,
-        case when email is null then null when split_part(email, '@', 2) = any(${freeMail}::text[])
-          then 'free-mail address'
-          else 'work address' end,
-        case when hashed_email is not null then 'hashed address' end, case when profile_url is not null
-          then 'profile' end,
-        case when coalesce(name, first_name, last_name) is not null then 'name' end,
-        case when coalesce(domain, organization_name) is not null then 'company' end) as kind
-      from run_rows where run_id = ${runId} and outcome is null and row_number in (
-        select row_number from plan_asked where left_out = '{}')
-    ), ordered as (
-      select row_number, row_number() over (order by kind, row_number) as rank,
+    with ordered as (
+      select row_number, found_before,
+        row_number() over (
+          order by person_id is null, email is null, hashed_email is null, profile_url is null,
+            coalesce(name, first_name, last_name) is null, coalesce(domain, organization_name) is null, row_number
+        ) as rank,
         least(${people}::integer, count(*) over ()) / (count(*) over ())::numeric as share
-      from alike
+      from plan_asked
+      join run_rows using (row_number)
+      where run_id = ${runId} and left_out = '{}'
     )
     insert into run_people (run_id, position, row_number, found_before)
     select ${runId}, row_number() over (order by row_number) - 1, row_number, found_before
     from ordered
-    join plan_asked using (row_number)
     where round(rank * share) > round((rank - 1) * share)
   `.execute(transaction);
   return pagesOf(Number(chosen.numAffectedRows)) * peoplePerPage;
@@ -214,4 +203,68 @@ function priceOf({ settled, held }: PilotResult): Credits {
 /** Rounded to the nearest millionth of a credit. */
 function quotient(credits: Credits, count: bigint): Credits {
   return (2n * credits + count) / (2n * count);
+}
+
+/** About 500 people: the confidence interval then has about seven percentage points to either side. */
+const callsWatched = 50;
+
+/**
+ * Checks after a call whether the match rate of the latest calls is significantly below the minimum.
+ *
+ * @param minimum share from 0 to 1; null: no check
+ * @returns why the run should pause; undefined: it continues
+ */
+export async function watchMatchRate(
+  warehouse: Warehouse,
+  runId: string,
+  minimum: number | null,
+): Promise<PauseReason | undefined> {
+  if (minimum === null) return undefined;
+  const latest = await readLatestMatches(warehouse, runId, callsWatched);
+  if (!hasFallenBelow(minimum, latest) || !(await hasOpenPeople(warehouse, runId))) return undefined;
+  const rate = matchRate(latest);
+  return {
+    type: 'match-rate.below',
+    reason:
+      `the match rate has fallen below ${formatPercent(minimum)}: ${latest.found} of the last ` +
+      `${latest.answered} people were found, ${rate ? describeRate(rate) : ''}`,
+    next: 'check the rows of the latest calls',
+  };
+}
+
+/**
+ * What the latest calls of a run found. Only calls count that were answered after the match rate last paused the run.
+ */
+async function readLatestMatches(warehouse: Warehouse, runId: string, calls: number): Promise<Matches> {
+  const latest = await sql<Matches>`
+    select count(*) filter (where p.outcome = 'enriched')::int as found,
+      count(*) filter (where p.outcome in (${anyOf(answeredOutcomes)}))::int as answered
+    from (
+      select a.attempt_id from attempts a join runs r using (run_id)
+      where a.run_id = ${runId} and a.answered_at is not null
+        and (r.match_rate_since is null or a.answered_at > r.match_rate_since)
+      order by a.answered_at desc limit ${calls}
+    ) latest join attempt_people p using (attempt_id)
+  `.execute(warehouse.database);
+  return latest.rows[0]!;
+}
+
+/** Without open people, a pause saves no credit, and only keeps the run from finishing. */
+async function hasOpenPeople({ database }: Warehouse, runId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from ${peopleWithRows}
+    where p.run_id = ${runId} and r.outcome is null
+    order by p.position desc
+    limit 1
+  `.execute(database);
+  return rows.length > 0;
+}
+
+/** Lets the match rate start anew in a paused run: a person who resumes the run accepts the results so far. */
+export async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
+  await warehouse.database
+    .updateTable('runs')
+    .set({ match_rate_since: databaseTime })
+    .where('run_id', '=', runId)
+    .execute();
 }
