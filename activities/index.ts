@@ -26,8 +26,7 @@ import { askedBy, openPage } from '../src/runs/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
 import { shownName, getRun, setRunStatus } from '../src/runs/runs.ts';
 import { approveRun } from '../src/runs/approve-run.ts';
-import { mappingFailures } from './failure.ts';
-import { withHeartbeat } from './heartbeat.ts';
+import { mappingFailures, withHeartbeat } from './run-activity.ts';
 
 /** Dependencies of the activities of the control queue. */
 export type ControlDependencies = PlanDependencies &

@@ -1,5 +1,5 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
-import type { LateResultsStatus } from '../src/contract/late-results-status.ts';
+import type { LateResultsStatus } from '../src/contract/run-facts.ts';
 import { counted } from '../src/domain/text/format.ts';
 
 /**

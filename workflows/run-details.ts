@@ -1,12 +1,31 @@
 import { figureRows } from '../src/contract/figure-rows.ts';
 import { markdownTable } from '../src/domain/runs/run-options.ts';
-import { statusText } from '../src/contract/run-statuses.ts';
+import { statusText, type RunStatus } from '../src/contract/run-transitions.ts';
 import { counted, secondOf } from '../src/domain/text/format.ts';
-import type { RunProgress } from './messages.ts';
-import { describeAwaited } from './run-wait.ts';
 import { upsertSearchAttributes } from '@temporalio/workflow';
+import type { LateResultsStatus, RunFigures } from '../src/contract/run-facts.ts';
+import type { StatusReason } from '../src/contract/pause-reasons.ts';
+import type { PlanSummary } from '../src/contract/plan-summary.ts';
 
 type Row = readonly [name: string, value: string | number];
+
+/** How far a run is, for the query `progress` and the page of its workflow. */
+export interface RunProgress {
+  readonly runId: string;
+  /** As the tables have it, as last read. */
+  readonly status: RunStatus;
+  /** Null: the run waits for nothing, or not for long. */
+  readonly waitsFor: RunWait | null;
+  readonly page: number;
+  readonly pages: number;
+  readonly plan: PlanSummary | null;
+  /** What the service says about the credential and its limits; null: the command that began the run has asked. */
+  readonly service: string | null;
+  /** From the tables, as last read; null: not read yet. */
+  readonly figures: RunFigures | null;
+  /** Null where everything comes with the answers. */
+  readonly late: LateResultsStatus | null;
+}
 
 /** A run on the page of its workflow in Temporal's UI: state, what it waits for, figures as the tables have them. */
 export function runDetails(progress: RunProgress): string {
@@ -94,4 +113,41 @@ export class RunAttributes {
         : []),
     ]);
   }
+}
+
+/** What a run waits for. */
+export interface RunWait {
+  /** A pause reason, `approval`, `late results` or `next call`: the search attribute `EnrichmentWaitsFor`. */
+  readonly type: string;
+  readonly reason: string;
+  /** What a person can do; null: nothing. */
+  readonly next: string | null;
+}
+
+/** @returns null: the run waits for nothing, or not for long */
+export function waitOf(run: {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly pauseReason: StatusReason | null;
+  readonly plan: PlanSummary | null;
+  readonly awaitsLateResults: boolean;
+  readonly late?: { readonly status: LateResultsStatus } | undefined;
+  readonly pageWait: string | null;
+}): RunWait | null {
+  const { runId, status, plan, late, pageWait } = run;
+  if (status === 'awaiting_approval')
+    return {
+      type: 'approval',
+      reason: `approval of the plan: at most ${counted(plan?.credits.worstCase ?? 0, 'credit')}`,
+      next: `enrich approve ${runId}, or enrich cancel ${runId}`,
+    };
+  if (status !== 'running') return run.pauseReason;
+  if (run.awaitsLateResults && late)
+    return { type: 'late results', reason: `late results of ${describeAwaited(late.status)}`, next: null };
+  return pageWait === null ? null : { type: 'next call', reason: `the next call: ${pageWait}`, next: null };
+}
+
+/** `3 calls, until 2026-11-22 06:24:55 UTC` */
+export function describeAwaited({ awaited, until }: LateResultsStatus): string {
+  return `${counted(awaited, 'call')}${until === null ? '' : `, until ${secondOf(until)}`}`;
 }

@@ -1,6 +1,6 @@
 import { CancellationScope, setHandler } from '@temporalio/workflow';
 import { cancellation, pauseByPerson, type Why } from '../src/contract/pause-reasons.ts';
-import { isInProgress, statusText } from '../src/contract/run-statuses.ts';
+import { isInProgress, statusText } from '../src/contract/run-transitions.ts';
 import { parseCredits } from '../src/domain/money/decimal.ts';
 import { namesPerson } from '../src/domain/text/without-personal-data.ts';
 import { quick } from './control-activities.ts';

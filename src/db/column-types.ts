@@ -1,7 +1,7 @@
 import type { ColumnType } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
-import type { RunStatus } from '../contract/run-statuses.ts';
+import type { RunStatus } from '../contract/run-transitions.ts';
 import type { DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import type { BudgetPeriod } from '../domain/money/budget-periods.ts';

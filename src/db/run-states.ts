@@ -1,7 +1,12 @@
 import { sql, type RawBuilder } from 'kysely';
 import { emptyBudget } from '../contract/pause-reasons.ts';
-import { transitions, type RunEvent } from '../contract/run-transitions.ts';
-import { isFinal, runStatuses, type RunStatus } from '../contract/run-statuses.ts';
+import {
+  transitions,
+  type RunEvent,
+  isFinal,
+  runStatuses,
+  type RunStatus,
+} from '../contract/run-transitions.ts';
 import { oneOf } from './expressions.ts';
 
 export const allStatuses = Object.keys(runStatuses) as readonly RunStatus[];

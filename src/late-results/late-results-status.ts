@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { LateResultsStatus } from '../contract/late-results-status.ts';
+import type { LateResultsStatus } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LateResultsStatus } from '../contract/late-results-status.ts';
+import type { LateResultsStatus } from '../contract/run-facts.ts';
 import {
   freeSlots,
   webhookResultScope,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { peoplePerCall } from '../contract/batch-sizes.ts';
+import { peoplePerCall } from '../domain/runs/batching.ts';
 import type { PeopleAsked } from '../domain/money/credit-rules.ts';
 import { storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';

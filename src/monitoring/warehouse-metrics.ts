@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
-import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
+import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
 import { needOf } from '../contract/pause-reasons.ts';
 import type { Warehouse } from '../db/database.ts';
 import { anyOf } from '../db/expressions.ts';

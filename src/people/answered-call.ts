@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
-import { peoplePerCall } from '../contract/batch-sizes.ts';
+import { peoplePerCall } from '../domain/runs/batching.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import {
   isStub,

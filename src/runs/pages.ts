@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
+import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
 import { askedFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import { placesOfRows } from '../db/expressions.ts';
 import { withNote } from '../db/run-states.ts';

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { anyOf, databaseTime } from '../db/expressions.ts';
 import { answeredOutcomes } from '../domain/runs/outcome.ts';
-import { peoplePerCall, peoplePerPage } from '../contract/batch-sizes.ts';
+import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
 import { needsResume, type PauseReason, type StatusReason } from '../contract/pause-reasons.ts';
 import { describeRate, hasFallenBelow, matchRate, type Matches } from '../domain/runs/match-rate.ts';
 import type { Warehouse } from '../db/database.ts';

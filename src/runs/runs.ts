@@ -2,8 +2,7 @@ import { sql, type Selectable, type Transaction, type RawBuilder } from 'kysely'
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Cancelled, Undone } from '../contract/run-facts.ts';
-import { isFinal, type RunStatus } from '../contract/run-statuses.ts';
-import { eventOf } from '../contract/run-transitions.ts';
+import { isFinal, type RunStatus, eventOf } from '../contract/run-transitions.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';

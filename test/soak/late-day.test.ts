@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
+import type { LateResultsStatus } from '../../src/contract/run-facts.ts';
 import { syncRunResults } from '../../src/late-results/sync-late-results.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import { openTestWarehouse } from '../helpers/database/database.ts';

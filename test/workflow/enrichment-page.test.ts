@@ -2,12 +2,12 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { BatchResult } from '../../src/contract/activities.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
-import type { RunStatus } from '../../src/contract/run-statuses.ts';
+import type { RunStatus } from '../../src/contract/run-transitions.ts';
 import { holding, untilSignalled } from '../helpers/temporal/holding.ts';
 import { Stage, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
-import type { RunProgress } from '../../workflows/messages.ts';
+import type { RunProgress } from '../../workflows/run-details.ts';
 
 const stage = await Stage.ofFile();
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LateResultsStatus } from '../../src/contract/late-results-status.ts';
+import type { LateResultsStatus } from '../../src/contract/run-facts.ts';
 import { gate, waitWithHeartbeat } from '../helpers/temporal/holding.ts';
 import { Stage, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities, nothingAwaited } from '../helpers/temporal/scripted-activities.ts';

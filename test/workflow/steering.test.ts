@@ -2,7 +2,7 @@ import { WorkflowUpdateStage } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import type { RunRequest } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
-import type { RunStatus } from '../../src/contract/run-statuses.ts';
+import type { RunStatus } from '../../src/contract/run-transitions.ts';
 import { gate, waitWithHeartbeat, holding } from '../helpers/temporal/holding.ts';
 import {
   currentDetails,

@@ -2,7 +2,7 @@ import { Command, jsonOption, Option, noteOf, type Flags } from '../terminal/com
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
-import { statusText } from '../../contract/run-statuses.ts';
+import { statusText } from '../../contract/run-transitions.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import {

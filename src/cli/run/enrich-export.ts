@@ -2,7 +2,7 @@ import { describeServiceStatus, readServiceStatus } from '../../calls/service-st
 import { knowsService } from '../../config/settings.ts';
 import { isQualityGate } from '../../contract/pause-reasons.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
-import { statusText } from '../../contract/run-statuses.ts';
+import { statusText } from '../../contract/run-transitions.ts';
 import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { type RunOptions } from '../../domain/runs/run-options.ts';

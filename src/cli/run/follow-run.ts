@@ -3,7 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { PauseReason } from '../../contract/pause-reasons.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import type { RunFacts } from '../../contract/run-facts.ts';
-import { isInProgress, statusText, type RunStatus } from '../../contract/run-statuses.ts';
+import { isInProgress, statusText, type RunStatus } from '../../contract/run-transitions.ts';
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { Problem } from '../../domain/problem.ts';

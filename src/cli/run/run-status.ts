@@ -1,9 +1,9 @@
 import { serviceName } from '../../config/settings.ts';
-import { peoplePerCall } from '../../contract/batch-sizes.ts';
+import { peoplePerCall } from '../../domain/runs/batching.ts';
 import { type PauseReason } from '../../contract/pause-reasons.ts';
 import { figureRows } from '../../contract/figure-rows.ts';
 import type { RunFacts, Undone } from '../../contract/run-facts.ts';
-import { isInProgress, statusText } from '../../contract/run-statuses.ts';
+import { isInProgress, statusText } from '../../contract/run-transitions.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { estimateSeconds } from '../../domain/rates/waiting.ts';
 import { parseRateLimits } from '../../domain/rates/rate-limit.ts';

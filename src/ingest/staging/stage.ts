@@ -9,7 +9,7 @@ import { changedExport, refuseChange } from '../reading/export-bytes.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
-import { isFinal, type RunStatus } from '../../contract/run-statuses.ts';
+import { isFinal, type RunStatus } from '../../contract/run-transitions.ts';
 import { fieldOfColumn, identityColumns } from '../../domain/identity/identity.ts';
 import { Problem } from '../../domain/problem.ts';
 

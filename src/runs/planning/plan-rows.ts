@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { peoplePerCall, peoplePerPage } from '../../contract/batch-sizes.ts';
+import { peoplePerCall, peoplePerPage } from '../../domain/runs/batching.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { lateKindNames, phoneGroups } from '../../domain/late-results/delivery-kinds.ts';
 import { formatRowFilters, fitsFilters, sortKey, type RowOrder } from '../../domain/runs/row-choice.ts';

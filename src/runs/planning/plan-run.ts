@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { PlanOutcome } from '../../contract/activities.ts';
-import { peoplePerCall } from '../../contract/batch-sizes.ts';
+import { peoplePerCall } from '../../domain/runs/batching.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { policyOf } from '../../domain/money/budget-periods.ts';

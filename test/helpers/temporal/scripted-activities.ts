@@ -8,12 +8,16 @@ import type {
   PilotJudgement,
   ServiceCheck,
 } from '../../../src/contract/activities.ts';
-import type { LateResultsStatus } from '../../../src/contract/late-results-status.ts';
+import type { LateResultsStatus, RunFacts } from '../../../src/contract/run-facts.ts';
 import { waitsForBudget, type PauseReason, type StatusReason } from '../../../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
-import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import { isFinal, type RunStatus } from '../../../src/contract/run-statuses.ts';
-import { eventOf, stateOf, transitions } from '../../../src/contract/run-transitions.ts';
+import {
+  isFinal,
+  type RunStatus,
+  eventOf,
+  stateOf,
+  transitions,
+} from '../../../src/contract/run-transitions.ts';
 import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
 import { facts, plan } from '../outputs/run-facts.ts';
 import type { RunInput } from '../../../src/contract/run-input.ts';

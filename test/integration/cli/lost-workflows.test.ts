@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { correctedFacts } from '../../../src/cli/run/run-status.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
-import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import type { RunStatus } from '../../../src/contract/run-transitions.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import type { RunStatus } from '../../../src/contract/run-transitions.ts';
 import { resumeRun } from '../../../src/cli/run/steer-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';

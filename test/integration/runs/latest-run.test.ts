@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import type { RunStatus } from '../../../src/contract/run-transitions.ts';
 import { approveRun } from '../../../src/runs/approve-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { getRun, listCallingRuns, servicesOfRuns, setRunStatus } from '../../../src/runs/runs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { peoplePerPage } from '../../../src/contract/batch-sizes.ts';
+import { peoplePerPage } from '../../../src/domain/runs/batching.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
 import { matchKeysWithHashes } from '../../../src/domain/identity/match-keys.ts';
 import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PauseReason, StatusReason } from '../../../src/contract/pause-reasons.ts';
-import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import type { RunStatus } from '../../../src/contract/run-transitions.ts';
 import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
 import { approveRun } from '../../../src/runs/approve-run.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';

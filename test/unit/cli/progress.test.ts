@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { describeProgress } from '../../../src/cli/run/follow-run.ts';
-import type { RunStatus } from '../../../src/contract/run-statuses.ts';
+import type { RunStatus } from '../../../src/contract/run-transitions.ts';
 import { plan } from '../../helpers/outputs/run-facts.ts';
 
 const money = { people: 120, calls: 12, settled: '104', reserved: '0' };

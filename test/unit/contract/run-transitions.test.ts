@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest';
 import type { StatusReason } from '../../../src/contract/pause-reasons.ts';
-import { runStatuses, type RunStatus } from '../../../src/contract/run-statuses.ts';
-import { eventOf, stateOf, transitions } from '../../../src/contract/run-transitions.ts';
+import {
+  runStatuses,
+  type RunStatus,
+  eventOf,
+  stateOf,
+  transitions,
+} from '../../../src/contract/run-transitions.ts';
 
 const why = (type: string): StatusReason => ({ type, reason: 'a reason', next: 'a next step' });
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
-import type { RunProgress } from '../../../workflows/messages.ts';
+import type { RunProgress } from '../../../workflows/run-details.ts';
 import * as details from '../../../workflows/run-details.ts';
-import { waitOf } from '../../../workflows/run-wait.ts';
+import { waitOf } from '../../../workflows/run-details.ts';
 import { plan } from '../../helpers/outputs/run-facts.ts';
 import { ScriptedActivities, nothingAwaited } from '../../helpers/temporal/scripted-activities.ts';
 
