@@ -1,6 +1,10 @@
 import type { CallActivities, ControlActivities } from '../src/contract/activities.ts';
 import type { RunFacts } from '../src/contract/run-facts.ts';
-import { checkRunService, type ServiceCheckDependencies } from '../src/calls/service-status.ts';
+import {
+  checkRunService,
+  type ServiceCheckDependencies,
+  keepCreditStatement,
+} from '../src/calls/service-status.ts';
 import { enrichBatches } from '../src/calls/batches/enrich-batch.ts';
 import type { AttemptDependencies } from '../src/calls/attempt-call.ts';
 import {
@@ -8,7 +12,6 @@ import {
   syncRunResults,
   type LateDependencies,
 } from '../src/late-results/sync-late-results.ts';
-import { keepCreditStatement } from '../src/calls/credit-statement.ts';
 import { reconcileContacts } from '../src/runs/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
 import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
@@ -24,8 +27,7 @@ import { notifyingOfFailure } from '../src/monitoring/notifications.ts';
 import { prune } from '../src/privacy/prune.ts';
 import { askedBy, openPage } from '../src/runs/pages.ts';
 import { readRunFacts } from '../src/runs/read-run-facts.ts';
-import { shownName, getRun, setRunStatus } from '../src/runs/runs.ts';
-import { approveRun } from '../src/runs/approve-run.ts';
+import { shownName, getRun, setRunStatus, approveRun } from '../src/runs/runs.ts';
 import { mappingFailures, withHeartbeat } from './run-activity.ts';
 
 /** Dependencies of the activities of the control queue. */

@@ -144,7 +144,7 @@ class PageInProgress {
 const shownWaitMilliseconds = 60_000;
 
 /** The wait of a page's batches for the rate window: one timer for all, which signals end. */
-export class PageWait {
+class PageWait {
   /** A count, not a flag: a signal just before a batch waits must end that wait. */
   wakes = 0;
   /** What the page waits for; empty: nothing. */

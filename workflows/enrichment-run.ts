@@ -250,7 +250,7 @@ async function fail(run: RunState, why: StatusReason): Promise<never> {
  *
  * @returns the budget that ends the run; undefined: the run continues, or is still paused and decides again
  */
-export async function resolveBudgetExhaustion(run: RunState): Promise<string | undefined> {
+async function resolveBudgetExhaustion(run: RunState): Promise<string | undefined> {
   run.budgetChanged = false;
   const { arrived, pauseReason: before } = run;
   const resolution = await quick.resolveBudgetExhaustion.executeWithOptions(

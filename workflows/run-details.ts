@@ -148,6 +148,6 @@ export function waitOf(run: {
 }
 
 /** `3 calls, until 2026-11-22 06:24:55 UTC` */
-export function describeAwaited({ awaited, until }: LateResultsStatus): string {
+function describeAwaited({ awaited, until }: LateResultsStatus): string {
   return `${counted(awaited, 'call')}${until === null ? '' : `, until ${secondOf(until)}`}`;
 }

@@ -216,7 +216,7 @@ const orphanMilliseconds = 5_000;
 type Page = ChildWorkflowHandle<(input: PageInput) => Promise<PageResult>>;
 
 /** The child workflow that enriches a page, as its run tells it what changes. A run has at most one at a time. */
-export class PageWorkflow {
+class PageWorkflow {
   #open: Promise<Page> | undefined;
 
   /**

@@ -9,8 +9,14 @@ import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { keysOfPerson } from '../domain/identity/match-keys.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
 import { applyBudgetLimits, budgetsOf, reserve } from '../ledger/credit-ledger.ts';
-import type { RateScope } from '../ledger/rate-reports.ts';
-import { endFailedCall, acquireSlot, endCall, matchScope, slackSeconds } from '../ledger/rate-windows.ts';
+import {
+  type RateScope,
+  endFailedCall,
+  acquireSlot,
+  endCall,
+  matchScope,
+  slackSeconds,
+} from '../ledger/rate-windows.ts';
 import type { MatchAnswer, MatchRequest, ServiceClient } from '../service/client.ts';
 import { ServiceFailure } from '../service/failures/failure.ts';
 import { settle } from '../ledger/close-attempt.ts';

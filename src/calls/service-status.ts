@@ -1,7 +1,14 @@
 import { formatDuration } from '../domain/text/duration.ts';
 import { UsageProblem, exitCodes, Problem } from '../domain/problem.ts';
-import { readReports, readDatabaseTime, recordReports, type ServiceWindow } from '../ledger/rate-reports.ts';
-import { bulkMatchScope, matchScope, webhookResultScope } from '../ledger/rate-windows.ts';
+import {
+  readReports,
+  readDatabaseTime,
+  recordReports,
+  type ServiceWindow,
+  bulkMatchScope,
+  matchScope,
+  webhookResultScope,
+} from '../ledger/rate-windows.ts';
 import type { ServiceClient, OperationUsage } from '../service/client.ts';
 import { ServiceFailure, type FailureType } from '../service/failures/failure.ts';
 import { pollWithinLimits, type PollDependencies } from '../late-results/sync-late-results.ts';
@@ -10,6 +17,8 @@ import type { ServiceCheck } from '../contract/activities.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { getRun } from '../runs/runs.ts';
+import { recordCreditStatement, statementOf } from '../ledger/credit-statements.ts';
+import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
 
 /** The user of the credential, or why that user is unknown. */
 type ActingUser =
@@ -25,7 +34,7 @@ interface ServiceStatus {
   readonly usageUnknown: ServiceFailure | undefined;
 }
 
-/** A run does not wait longer for the service's status. */
+/** A run does not wait longer for the service's status or its statement of credits. */
 const patienceMilliseconds = 10_000;
 /** No request has this id. */
 const unknownRequestId = '0';
@@ -232,4 +241,44 @@ export function forWorkers({ next, exitCode }: Problem): string {
   return exitCode === exitCodes.usage
     ? `${next}; settings are those of the workers: restart them after a change`
     : next;
+}
+
+interface CreditStatementDependencies {
+  readonly warehouse: Warehouse;
+  /** Name of the service in the options of runs. */
+  readonly service: string;
+  readonly client: Pick<ServiceClient, 'creditUsage'>;
+  readonly log: Logger;
+}
+
+/**
+ * Reads from the service how many credits the team has consumed, and stores the statement. Workers do it before and
+ * after a run, so that an operator can decide on calls of unknown cost. Costs nothing. If the key may not read usage,
+ * nothing is stored.
+ *
+ * @param runId undefined outside of a run
+ * @returns why no statement was stored; undefined if one was
+ */
+export async function keepCreditStatement(
+  { warehouse, service, client, log }: CreditStatementDependencies,
+  runId: string | undefined,
+): Promise<string | undefined> {
+  try {
+    const usage = await client.creditUsage(AbortSignal.timeout(patienceMilliseconds));
+    const statement = statementOf(usage);
+    await recordCreditStatement(warehouse.database, { service, runId: runId ?? null }, statement);
+    return statement.consumed === undefined ? 'a figure of the statement cannot be read' : undefined;
+  } catch (error) {
+    const why = whyMissing(error);
+    if (why === undefined) throw error;
+    log.debug({ runId, why }, 'the service states no credit usage');
+    return why;
+  }
+}
+
+/** Why there is no statement; undefined: the error concerns neither the service nor what it states. */
+function whyMissing(error: unknown): string | undefined {
+  if (error instanceof ServiceFailure) return error.message;
+  const code = databaseErrorCode(error);
+  return code === undefined || canSucceedLater(error) ? undefined : `the database refuses it (${code})`;
 }

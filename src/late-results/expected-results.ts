@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import type { DeliveredResults } from '../domain/late-results/expected-results.ts';
+import { type DeliveredResults, lateBill } from '../domain/late-results/expected-results.ts';
 import {
   deliveryKinds,
   lateKinds,
@@ -7,7 +7,6 @@ import {
   type LateKind,
 } from '../domain/late-results/delivery-kinds.ts';
 import { isRoleAddress, parseEmail } from '../domain/identity/values/email-address.ts';
-import { lateBill } from '../domain/late-results/late-bill.ts';
 import { storedCredits } from '../domain/money/decimal.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';

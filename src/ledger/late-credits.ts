@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
-import type { LateBill } from '../domain/late-results/late-bill.ts';
+import type { LateBill } from '../domain/late-results/expected-results.ts';
 import { settle } from './close-attempt.ts';
-import { pauseCalls } from './pause-calls.ts';
+import { pauseCalls } from './admit.ts';
 import type { Tables } from '../db/schema.ts';
 
 interface AttemptMoney {

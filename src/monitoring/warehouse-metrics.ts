@@ -12,9 +12,14 @@ import { formatDuration } from '../domain/text/duration.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
 import { readPeriodBudgets } from '../ledger/credit-ledger.ts';
 import { hasGaps } from '../ledger/late-credits.ts';
-import { readReports } from '../ledger/rate-reports.ts';
+import {
+  readReports,
+  bulkMatchScope,
+  matchScope,
+  ownFreeSlots,
+  webhookResultScope,
+} from '../ledger/rate-windows.ts';
 import families from './warehouse-metrics.json' with { type: 'json' };
-import { bulkMatchScope, matchScope, ownFreeSlots, webhookResultScope } from '../ledger/rate-windows.ts';
 
 /** A column has the value of a label or of a metric. Null: the metric has no such series. */
 type Row = Readonly<Record<string, string | number | null>>;

@@ -16,7 +16,7 @@ import { identityCells } from '../db/expressions.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { readBulkAnswer, type BulkAnswer } from '../service/answers/bulk-answer.ts';
-import { operations } from '../service/call-operation.ts';
+import { operations } from '../service/client.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
 import { keptAnswer, type DigestibleAnswer } from './digest-queue.ts';
 import { keyOfId } from './observation.ts';

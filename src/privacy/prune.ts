@@ -3,8 +3,7 @@ import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
 import { removeReplaced } from '../people/replaced-observations.ts';
-import { describeHeld, before, type HeldRun } from './held-runs.ts';
-import { measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
+import { describeHeld, before, type HeldRun, measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
 
 interface Removed {
   readonly count: number;

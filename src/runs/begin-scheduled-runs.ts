@@ -6,11 +6,10 @@ import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectatio
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
 import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
-import { approveRun } from './approve-run.ts';
+import { approveRun, runInputOf, shownName, type RunRecord } from './runs.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
 import { withDefaults, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
 import { forgetContent, stageRun, type IngestDependencies } from './ingest-run.ts';
-import { runInputOf, shownName, type RunRecord } from './runs.ts';
 import { discardUnstartedRuns } from './planning/plan-lock.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { Warehouse } from '../db/database.ts';

@@ -4,7 +4,7 @@ import type { RunFacts } from '../contract/run-facts.ts';
 import type { Warehouse } from '../db/database.ts';
 import { counted, nounFor } from '../domain/text/format.ts';
 import { markUnknown } from '../ledger/close-attempt.ts';
-import { pauseCalls } from '../ledger/pause-calls.ts';
+import { pauseCalls } from '../ledger/admit.ts';
 import { readRunFacts } from './read-run-facts.ts';
 import { getRun } from './runs.ts';
 import { isUnfinished } from '../db/run-states.ts';

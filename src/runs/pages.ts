@@ -7,7 +7,7 @@ import { claimKnownPeople } from './claims.ts';
 import { addKnownAddresses } from '../keys/key-lookups.ts';
 import type { Warehouse } from '../db/database.ts';
 import { earlierLookups, type Asked } from './planning/drop-rows.ts';
-import { registerWaitingBatches, type BatchesOfRun } from '../ledger/waiting-batches.ts';
+import { registerWaitingBatches, type BatchesOfRun } from '../ledger/admit.ts';
 import { dropSuppressed } from '../suppression/drop-suppressed.ts';
 import { writeAboutPeople } from '../suppression/suppression-list.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';

@@ -5,7 +5,7 @@ import { peoplePerCall, peoplePerPage } from '../domain/runs/batching.ts';
 import { needsResume, type PauseReason, type StatusReason } from '../contract/pause-reasons.ts';
 import { describeRate, hasFallenBelow, matchRate, type Matches } from '../domain/runs/match-rate.ts';
 import type { Warehouse } from '../db/database.ts';
-import { pauseCalls } from '../ledger/pause-calls.ts';
+import { pauseCalls } from '../ledger/admit.ts';
 import type { Tables } from '../db/schema.ts';
 import type { PilotFigures } from '../db/column-types.ts';
 import type { PilotJudgement } from '../contract/activities.ts';

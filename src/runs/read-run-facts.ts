@@ -7,7 +7,7 @@ import { answeredOutcomes, inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import { counted } from '../domain/text/format.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { readLateResultsStatus } from '../late-results/late-results-status.ts';
+import { readLateResultsStatus } from '../late-results/sync-late-results.ts';
 import { peopleInPausedRuns, readPausedRuns } from './claims.ts';
 import { getRun, type RunRecord } from './runs.ts';
 import { budgetOfRun } from '../domain/money/budget-periods.ts';

@@ -9,7 +9,7 @@ import { setBudget } from '../ledger/budget-limits.ts';
 import { budgetsOf, readBudgetRests, type BudgetLimits } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readClock } from '../db/expressions.ts';
-import { readLateResultsStatus } from '../late-results/late-results-status.ts';
+import { readLateResultsStatus } from '../late-results/sync-late-results.ts';
 import { recordUpdate, getRun } from './runs.ts';
 
 interface BudgetDependencies {

@@ -1,5 +1,5 @@
 import { sql, type Selectable, type Transaction, type RawBuilder } from 'kysely';
-import type { StatusReason } from '../contract/pause-reasons.ts';
+import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { Cancelled, Undone } from '../contract/run-facts.ts';
 import { isFinal, type RunStatus, eventOf } from '../contract/run-transitions.ts';
@@ -338,4 +338,47 @@ export function runInputOf(
 /** Temporal stores file names, and some files are named after people. */
 export function shownName(run: Pick<RunRecord, 'fileName'>): string {
   return withoutPersonalData(run.fileName);
+}
+
+/** Lets a run spend what its plan says. Its next status is `running` then, not `awaiting_approval`. */
+export async function approveRun({ database }: Warehouse, runId: string): Promise<void> {
+  await sql`
+    update runs set approved_at = coalesce(approved_at, clock_timestamp())
+    where run_id = ${runId} and ${isUnfinished}
+  `.execute(database);
+}
+
+/**
+ * Approves a run for `--yes`. As if the run had begun with `--yes`, an export that is not as expected pauses it: only a
+ * person accepts such an export.
+ *
+ * @returns whether the run is paused
+ */
+export async function approveWithoutPerson(
+  warehouse: Warehouse,
+  { runId, isApproved, plan }: RunRecord,
+): Promise<boolean> {
+  const unmet = (!isApproved && plan?.unmet) || [];
+  if (unmet.length > 0) await setRunStatus(warehouse, runId, 'paused', expectationUnmet(runId, unmet));
+  await approveRun(warehouse, runId);
+  return unmet.length > 0;
+}
+
+/**
+ * Takes back the approval of a run that was paused before its plan. A command without `--yes` then shows the plan and
+ * asks, also if the run was begun with `--yes`.
+ */
+export async function withdrawUnreadApproval({ database }: Warehouse, runId: string): Promise<void> {
+  await sql`
+    update runs set approved_at = null where run_id = ${runId} and status = 'paused' and plan is null
+  `.execute(database);
+}
+
+/** Why a run pauses before its first call. */
+export function expectationUnmet(runId: string, unmet: readonly string[]): PauseReason {
+  return {
+    type: 'expectation.unmet',
+    reason: `the export is not as expected, and nothing was paid: ${unmet.join('; ')}`,
+    next: `enrich resume ${runId} accepts the export; enrich cancel ${runId} ends the run`,
+  };
 }

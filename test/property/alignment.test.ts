@@ -4,7 +4,7 @@ import { alignCall } from '../helpers/invented/align-call.ts';
 import type { Identity } from '../../src/domain/identity/identity.ts';
 import type { Person } from '../../src/domain/identity/person.ts';
 import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
-import { operations } from '../../src/service/call-operation.ts';
+import { operations } from '../../src/service/client.ts';
 
 /** Few in the suite; `npm run property:answers` draws more. */
 const numRuns = Number(process.env['ANSWER_CASES'] ?? 300);

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { lateKindsOf } from '../../src/domain/late-results/delivery-kinds.ts';
-import { deliveredResults } from '../../src/domain/late-results/expected-results.ts';
-import { lateBill, type PricedResults } from '../../src/domain/late-results/late-bill.ts';
+import {
+  deliveredResults,
+  lateBill,
+  type PricedResults,
+} from '../../src/domain/late-results/expected-results.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { storePolled } from '../../src/late-results/deliveries.ts';
 import { markExpiredUnknown } from '../../src/late-results/end-of-wait.ts';

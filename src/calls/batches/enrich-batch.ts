@@ -7,10 +7,10 @@ import {
   withoutFieldGroups,
   type AskedExtras,
 } from '../../domain/late-results/delivery-kinds.ts';
-import { longestWaitMilliseconds } from '../../domain/rates/waiting.ts';
+import { longestWaitMilliseconds } from '../../domain/rates/rate-limit.ts';
 import { halve } from '../../domain/runs/batching.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
-import { deregisterWaitingBatches, registerWaitingBatches } from '../../ledger/waiting-batches.ts';
+import { deregisterWaitingBatches, registerWaitingBatches, pauseCalls } from '../../ledger/admit.ts';
 import {
   readOpenPeople,
   refreshOpenPeople,
@@ -18,7 +18,6 @@ import {
   rowsOfBatches,
   type OpenPerson,
 } from './open-people.ts';
-import { pauseCalls } from '../../ledger/pause-calls.ts';
 import type { Wait } from '../../ledger/rate-windows.ts';
 import { reopenUnknown } from '../../ledger/decide-attempt.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';

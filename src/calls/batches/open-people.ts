@@ -3,7 +3,7 @@ import { identityOfColumns, type IdentityColumns, type Identity } from '../../do
 import { identityCells } from '../../db/expressions.ts';
 import { findWrittenProfileUrl } from '../../domain/identity/values/profile-url.ts';
 import type { Tables } from '../../db/schema.ts';
-import { registration, type BatchesOfRun } from '../../ledger/waiting-batches.ts';
+import { registration, type BatchesOfRun } from '../../ledger/admit.ts';
 import { dropSuppressed } from '../../suppression/drop-suppressed.ts';
 import { contactOf } from '../../keys/contact-key.ts';
 import { addressesOfHash } from '../../keys/key-lookups.ts';

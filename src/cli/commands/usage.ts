@@ -1,4 +1,4 @@
-import { keepCreditStatement } from '../../calls/credit-statement.ts';
+import { keepCreditStatement } from '../../calls/service-status.ts';
 import { serviceName } from '../../config/settings.ts';
 import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
 import { exitCodes } from '../../domain/problem.ts';

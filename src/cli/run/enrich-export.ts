@@ -8,10 +8,17 @@ import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { type RunOptions } from '../../domain/runs/run-options.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
-import { approveWithoutPerson, withdrawUnreadApproval } from '../../runs/approve-run.ts';
+import {
+  approveWithoutPerson,
+  withdrawUnreadApproval,
+  getRun,
+  listCallingRuns,
+  setRunStatus,
+  shownName,
+  type RunRecord,
+} from '../../runs/runs.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
-import { getRun, listCallingRuns, setRunStatus, shownName, type RunRecord } from '../../runs/runs.ts';
 import { requireNamespace } from '../../temporal/connection.ts';
 import { webhookUrlOf } from '../session/servers.ts';
 import { warnOfWorkers } from '../session/live-workers.ts';

@@ -8,7 +8,7 @@ import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { isDatabaseAway } from '../../db/postgres-errors.ts';
 import { Problem } from '../../domain/problem.ts';
 import { onInterruption } from '../../dev/interruption.ts';
-import { readLateResultsStatus } from '../../late-results/late-results-status.ts';
+import { readLateResultsStatus } from '../../late-results/sync-late-results.ts';
 import { readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { findLostWorker, withAnswerDeadline } from '../session/live-workers.ts';

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { PauseReason } from '../../contract/pause-reasons.ts';
 import { identityColumns } from '../../domain/identity/identity.ts';
 import { parseExpectations, unmetExpectations } from '../../domain/runs/expectations.ts';
 import type { ExportProfile, ReadExport } from '../../domain/runs/expectations.ts';
@@ -77,15 +76,6 @@ async function readEarlierExports({ database }: Warehouse, run: RunRecord): Prom
     limit ${runsCompared}
   `.execute(database);
   return rows;
-}
-
-/** Why a run pauses before its first call. */
-export function expectationUnmet(runId: string, unmet: readonly string[]): PauseReason {
-  return {
-    type: 'expectation.unmet',
-    reason: `the export is not as expected, and nothing was paid: ${unmet.join('; ')}`,
-    next: `enrich resume ${runId} accepts the export; enrich cancel ${runId} ends the run`,
-  };
 }
 
 /**

@@ -17,13 +17,11 @@ import {
 } from '../../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
 import { withoutFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
-import { estimateSeconds } from '../../domain/rates/waiting.ts';
-import { formatRateLimits, lowestLimits } from '../../domain/rates/rate-limit.ts';
-import type { AdmissionLimits } from '../../ledger/admit.ts';
+import { estimateSeconds, formatRateLimits, lowestLimits } from '../../domain/rates/rate-limit.ts';
+import { type AdmissionLimits, deleteExpiredBatches } from '../../ledger/admit.ts';
 import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
 import { budgetsOf, openRunBudget, readBudgetRests } from '../../ledger/credit-ledger.ts';
 import { bulkMatchScope, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
-import { deleteExpiredBatches } from '../../ledger/waiting-batches.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { askedBy, firstOpenPage } from '../pages.ts';
@@ -31,9 +29,9 @@ import { countFillable } from '../reconcile-contacts.ts';
 import { pagesOf } from '../quality-gates.ts';
 import { planRows, type PlannedRows } from './plan-rows.ts';
 import { peopleInPausedRuns, readPausedRuns } from '../claims.ts';
-import { getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../runs.ts';
+import { expectationUnmet, getRun, savePlan, setRunStatus, sourceOf, type RunRecord } from '../runs.ts';
 import { refuseUnnamedSource } from '../begin-run.ts';
-import { expectationUnmet, profileExport, refusedChoice } from './export-profile.ts';
+import { profileExport, refusedChoice } from './export-profile.ts';
 
 export interface PlanDependencies extends AdmissionLimits {
   readonly warehouse: Warehouse;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { readJson, readRequestId } from './exact-json.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
-import { errorOfSuccess } from '../failures/error-of-success.ts';
-import { mapFailure, mapPartial } from '../failures/map-failure.ts';
+import { errorOfSuccess, mapFailure, mapPartial } from '../failures/map-failure.ts';
 import type { HttpAnswer } from '../transport.ts';
 
 /** A valid answer with a success status. */

@@ -5,9 +5,8 @@ import { listed } from '../../domain/text/format.ts';
 import { isObject, valueOf, readCredits, type JsonObject, type CreditsProblem } from './exact-json.ts';
 import type { Credits } from '../../domain/money/decimal.ts';
 import { count, described, readAnswer, text, whole } from './answer.ts';
-import { isMissOfAll, isRefusedMiss } from '../failures/error-of-success.ts';
+import { isMissOfAll, isRefusedMiss, mapFailure } from '../failures/map-failure.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
-import { mapFailure } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
 

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Outcome } from '../../../src/domain/runs/outcome.ts';
-import { approveRun } from '../../../src/runs/approve-run.ts';
+import { approveRun, setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import { findOrBeginRun, type RunSpec } from '../../../src/runs/begin-run.ts';
-import { setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import type { Asked } from '../../../src/runs/planning/drop-rows.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { reopenUnknown } from '../../../src/ledger/decide-attempt.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { operations } from '../../../src/service/call-operation.ts';
+import { operations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody } from '../../helpers/warehouse/calls-by-hand.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { AnswerToRecord } from '../../../src/calls/answers/store-answer.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { operations } from '../../../src/service/call-operation.ts';
+import { operations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { recordAnswer } from '../../helpers/warehouse/answers.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { operations } from '../../../src/service/call-operation.ts';
+import { operations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { booksOf, callWithPhones, deliverTo, phonesBody } from '../../helpers/warehouse/late-calls.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';

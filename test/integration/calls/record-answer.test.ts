@@ -5,7 +5,7 @@ import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
-import { operations } from '../../../src/service/call-operation.ts';
+import { operations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';

@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { syncLateResults, syncRunResults } from '../../../src/late-results/sync-late-results.ts';
-import type { ServiceClient } from '../../../src/service/client.ts';
-import { pollOperation } from '../../../src/service/call-operation.ts';
+import { type ServiceClient, pollOperation } from '../../../src/service/client.ts';
 import { ServiceFailure } from '../../../src/service/failures/failure.ts';
 import { openTestWarehouse } from '../../helpers/database/database.ts';
 import type { TestWarehouse } from '../../helpers/database/test-warehouse.ts';

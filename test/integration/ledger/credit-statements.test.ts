@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keepCreditStatement } from '../../../src/calls/credit-statement.ts';
+import { keepCreditStatement } from '../../../src/calls/service-status.ts';
 import { parseCredits, type Credits } from '../../../src/domain/money/decimal.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import {

@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { RateLimit, ReportedWindow } from '../../../src/domain/rates/rate-limit.ts';
-import { readDatabaseTime, recordReports } from '../../../src/ledger/rate-reports.ts';
-import { endCall, freeSlots } from '../../../src/ledger/rate-windows.ts';
+import { readDatabaseTime, recordReports, endCall, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { bulkCalls, emptyWindows, nextCalls } from '../../helpers/warehouse/admit.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';

@@ -2,19 +2,23 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BatchResult } from '../../../src/contract/activities.ts';
 import type { RunPriority } from '../../../src/contract/run-priorities.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
-import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
-import { CallStreaks } from '../../../src/calls/batches/call-streaks.ts';
+import { type AttemptDependencies, CallStreaks } from '../../../src/calls/attempt-call.ts';
 import { enrichBatch, openBatches } from '../../../src/calls/batches/enrich-batch.ts';
-import { openAdmissions, type Admission } from '../../../src/ledger/admit.ts';
-import { CallQueue } from '../../../src/ledger/call-queue.ts';
-import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
-import { readDatabaseTime, recordReports } from '../../../src/ledger/rate-reports.ts';
-import { bulkMatchScope, type Wait } from '../../../src/ledger/rate-windows.ts';
 import {
+  openAdmissions,
+  type Admission,
   registerWaitingBatches,
   deleteExpiredBatches,
   deregisterWaitingBatches,
-} from '../../../src/ledger/waiting-batches.ts';
+} from '../../../src/ledger/admit.ts';
+import { CallQueue } from '../../../src/ledger/call-queue.ts';
+import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
+import {
+  readDatabaseTime,
+  recordReports,
+  bulkMatchScope,
+  type Wait,
+} from '../../../src/ledger/rate-windows.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages.ts';

@@ -1,8 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { RunStatus } from '../../../src/contract/run-transitions.ts';
-import { approveRun } from '../../../src/runs/approve-run.ts';
+import { approveRun, getRun, listCallingRuns, servicesOfRuns, setRunStatus } from '../../../src/runs/runs.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import { getRun, listCallingRuns, servicesOfRuns, setRunStatus } from '../../../src/runs/runs.ts';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 

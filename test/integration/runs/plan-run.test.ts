@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunOptions } from '../../../src/domain/runs/run-options.ts';
-import { approveRun } from '../../../src/runs/approve-run.ts';
+import { approveRun, getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
-import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

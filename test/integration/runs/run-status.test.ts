@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { PauseReason, StatusReason } from '../../../src/contract/pause-reasons.ts';
 import type { RunStatus } from '../../../src/contract/run-transitions.ts';
-import { pauseCalls } from '../../../src/ledger/pause-calls.ts';
-import { approveRun } from '../../../src/runs/approve-run.ts';
+import { pauseCalls } from '../../../src/ledger/admit.ts';
+import { approveRun, getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
-import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest';
-import { CallStreaks } from '../../../src/calls/batches/call-streaks.ts';
+import { CallStreaks } from '../../../src/calls/attempt-call.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lateBill, type PricedResults } from '../../../src/domain/late-results/late-bill.ts';
+import { lateBill, type PricedResults } from '../../../src/domain/late-results/expected-results.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 
 /** @param brings people with values @param without people for whom nothing was found */
