@@ -168,16 +168,12 @@ export function toDetail(identity: Identity): Detail {
     organization_name: identity.organizationName,
     domain: identity.domain,
     id: identity.personId,
-    proflink_url: identity.profileUrl && withScheme(identity.profileUrl),
+    // Normalised profile URLs have no scheme; the service expects one.
+    proflink_url: identity.profileUrl && identity.profileUrl.replace(/^(?!https?:)/i, 'https://'),
   };
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
-}
-
-/** Normalised profile URLs have no scheme; the service expects one. */
-function withScheme(profileUrl: string): string {
-  return /^https?:/i.test(profileUrl) ? profileUrl : `https://${profileUrl}`;
 }
 
 /** Wraps each HTTP call, to count or trace it. Makes the call once and returns its result or error. */
@@ -224,9 +220,7 @@ function createCallOperation(
           accepted.add(authorization);
           return usable;
         } catch (error) {
-          const failure = error instanceof TransportError ? mapTransportError(error, operation) : error;
-          if (failure instanceof ServiceFailure) failure.leaveOutQuotes(sentBy(request, authorization));
-          throw failure;
+          throw error instanceof TransportError ? mapTransportError(error, operation) : error;
         }
       });
     const first = await credentialFor(credential, operation);
@@ -277,19 +271,6 @@ function httpRequest(
     deadlineMilliseconds,
     signal,
   };
-}
-
-/** What the request says about people, and its credential: a failure must not quote either. */
-function sentBy({ query = {}, body }: OperationRequest, authorization: CredentialHeader): string[] {
-  const texts: string[] = [];
-  const collect = (value: unknown): void => {
-    if (typeof value === 'string') texts.push(value);
-    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
-  };
-  collect([query, body]);
-  // Codes may have short parts of a key such as `team-key`; the secret parts are longer.
-  const secrets = Object.values(authorization).flatMap((value) => value.match(/[\p{L}\p{N}]{8,}/gu) ?? []);
-  return [...texts.filter((text) => text !== 'true'), ...secrets];
 }
 
 /** /people/match answers an expired token with a 401 in plain text, without a code. */

@@ -30,7 +30,6 @@ export class ServiceFailure extends Problem {
   /** The pause that the service requests, at most a day. */
   readonly retryAfterSeconds: number | undefined;
   readonly rateLimits: readonly RateWindow[];
-  readonly #facts: FailureFacts;
 
   constructor(type: FailureType, facts: FailureFacts) {
     const kind: FailureKind = failureKinds[type];
@@ -47,32 +46,7 @@ export class ServiceFailure extends Problem {
     this.codes = facts.codes ?? [];
     this.retryAfterSeconds = facts.retryAfterSeconds;
     this.rateLimits = facts.rateLimits ?? [];
-    this.#facts = facts;
   }
-
-  /**
-   * Leaves codes and a request id that quote the request out of the message: Temporal, logs and the tables keep both.
-   *
-   * @param sent texts of the request about people, and its credential
-   */
-  leaveOutQuotes(sent: readonly string[]): void {
-    const { codes = [], requestId } = this.#facts;
-    const words = new Set(sent.flatMap(wordsOf));
-    const isQuote = (text: string): boolean => wordsOf(text).some((word) => words.has(word));
-    this.message = messageOf(failureKinds[this.type], {
-      ...this.#facts,
-      codes: codes.filter((code) => !isQuote(code)),
-      requestId: requestId !== undefined && isQuote(requestId) ? undefined : requestId,
-    });
-  }
-}
-
-/** Words of names, addresses and keys, without single letters. */
-function wordsOf(text: string): string[] {
-  return text
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word.length > 1);
 }
 
 function dispositionOf({ disposition }: FailureKind, mayHaveBeenBilled: boolean): Disposition {

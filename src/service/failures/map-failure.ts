@@ -28,9 +28,11 @@ const seconds = z
   .optional()
   .catch(absent);
 const suggestion = z.looseObject({ retry_after_seconds: seconds });
+/** In the documented forms, `API_INACCESSIBLE` and `result_pending`: another text can quote the request. */
 const codeText = z
   .string()
-  .regex(/^[\w.:-]{1,100}$/)
+  .regex(/^(?:[A-Z]+(?:[._][A-Z0-9]+)*|[a-z]+(?:_[a-z0-9]+)+)$/)
+  .max(100)
   .optional()
   .catch(absent);
 
@@ -76,7 +78,7 @@ function failureOf(
   return new ServiceFailure(decide(codes, value), {
     endpoint,
     httpStatus: answer.status,
-    requestId: readRequestId(value),
+    requestId: /^-?\d+$/.exec(readRequestId(value) ?? '')?.[0],
     codes,
     retryAfterSeconds: readRetryAfter(
       answer.headers,
