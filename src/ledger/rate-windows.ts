@@ -27,7 +27,7 @@ type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full' } & W
 
 /** Why a call must wait for its slot, as the functions of the database tell it. */
 export interface SlotWait {
-  readonly cause: 'paused' | 'probing' | 'window' | 'service' | 'preempted' | 'freed';
+  readonly cause: 'paused' | 'probing' | 'window' | 'service' | 'preempted';
   readonly milliseconds: number;
   /** Why all calls are paused. */
   readonly reason?: string | null;
@@ -222,8 +222,6 @@ function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SlotWait): string {
       return `the service has no calls left in its window of ${formatDuration(seconds)}; other programs may use it too`;
     case 'preempted':
       return 'the calls that are left in a rate window are reserved for runs of higher priority';
-    case 'freed':
-      return 'a slot of the rate window became free a moment ago';
   }
 }
 

@@ -101,26 +101,18 @@ create function enrichment_internal.reserve_credits(budgets text[], per_person n
     alarms_at integer[], out people integer, out short_budget text, out alarms jsonb)
   language plpgsql as $$
   declare
-    budget record;
-    fits integer;
-    locked integer := 0;
+    locked integer;
   begin
-    people := asked;
-    for budget in
-      select b.budget_id, b.credits_limit - b.reserved - b.settled as available
+    with affordable as materialized (
+      select b.budget_id, case
+        when b.credits_limit is null or per_person = 0 then asked
+        else greatest(0, least(asked, div(b.credits_limit - b.reserved - b.settled, per_person)))
+      end as fits
       from enrichment.budgets b where b.budget_id = any(budgets)
       order by b.budget_id for update
-    loop
-      locked := locked + 1;
-      fits := case
-        when budget.available is null or per_person = 0 then asked
-        else greatest(0, least(asked, div(budget.available, per_person)))
-      end;
-      if fits < people then
-        people := fits;
-        short_budget := budget.budget_id;
-      end if;
-    end loop;
+    )
+    select min(fits), (array_agg(budget_id order by fits, budget_id) filter (where fits < asked))[1], count(*)
+    into people, short_budget, locked from affordable;
     if locked <> cardinality(budgets) then raise exception 'a budget of an admission does not exist'; end if;
     with spending as (
       update enrichment.budgets b set reserved = b.reserved + per_person * people

@@ -155,30 +155,27 @@ $$;
 -- Locks an endpoint for one admission at a time.
 create function enrichment_internal.lock_endpoint(of_scope text) returns void language plpgsql as $$
   begin
+    insert into enrichment.rate_scopes (scope) values (of_scope) on conflict do nothing;
     perform from enrichment.rate_scopes where scope = of_scope for update;
-    if not found then
-      insert into enrichment.rate_scopes (scope) values (of_scope) on conflict do nothing;
-      perform from enrichment.rate_scopes where scope = of_scope for update;
-    end if;
   end
 $$;
 
--- Occupies a slot of every window for each call. Deletes up to twice as many calls that have left every window, so that
--- the table does not grow. Calls stay for the longest window that a process can have.
-create function enrichment_internal.occupy_slots(of_calls text[], of_scope text, deadline_seconds float8)
+-- Occupies a slot of every window for a call. Deletes up to two calls that have left every window, so that the table
+-- does not grow. Calls stay for the longest window that a process can have.
+create function enrichment_internal.occupy_slot(of_call text, of_scope text, deadline_seconds float8)
   returns void language plpgsql as $$
   declare
     at timestamptz := clock_timestamp();
   begin
     insert into enrichment.rate_calls (call_id, scope, counted_until)
-    select call_id, of_scope, at + make_interval(secs => deadline_seconds) from unnest(of_calls) as call_id;
+    values (of_call, of_scope, at + make_interval(secs => deadline_seconds));
     delete from enrichment.rate_calls
     where ctid = any(array(
       select ctid
       from enrichment.rate_calls
       where scope = of_scope and counted_until < at - make_interval(secs => 86400)
       order by counted_until
-      limit 2 * cardinality(of_calls)
+      limit 2
       for update skip locked
     ));
   end
@@ -194,7 +191,7 @@ create function enrichment_internal.acquire_slot(of_service text, of_scope text,
     perform enrichment_internal.lock_endpoint(of_scope);
     select * into free from enrichment_internal.free_slots(of_service, of_scope, limit_calls, limit_seconds, 0);
     if free.slots = 0 then return free.wait; end if;
-    perform enrichment_internal.occupy_slots(array[of_call], of_scope, deadline_seconds);
+    perform enrichment_internal.occupy_slot(of_call, of_scope, deadline_seconds);
     return null;
   end
 $$;
