@@ -25,7 +25,6 @@ import {
   workflowIsolate,
   type WorkerConnection,
 } from './temporal/worker-options.ts';
-import { runWorkers } from './temporal/run-workers.ts';
 import { ServiceFailure } from './service/failures/failure.ts';
 
 export interface WorkerSettings {
@@ -35,17 +34,13 @@ export interface WorkerSettings {
   readonly temporal: WorkerConnection;
   /** Address under which the service reaches the receiver; undefined: late results are polled only. */
   readonly webhookUrl: string | undefined;
-  /** Undefined: nothing is counted. */
   readonly metrics: ProcessMetrics | undefined;
-  /** Undefined: nothing is traced. */
   readonly tracing: Tracing | undefined;
   readonly log: Logger;
-  /** Undefined: no lineage events are sent. */
   readonly lineage: Lineage | undefined;
 }
 
 export interface RunningWorker {
-  /** Drains: the worker takes no new activity, begins no call, and waits for calls in flight. */
   stop(): Promise<void>;
   /** Rejects if the worker ended by itself. */
   readonly ended: Promise<void>;
@@ -135,14 +130,12 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
 
 interface WorkerParts {
   readonly warehouse: Warehouse;
-  /** Its connections keep the plans of the statements of a call. */
   readonly callWarehouse: Warehouse;
   readonly client: ServiceClient;
   readonly limits: AdmissionLimits;
   readonly queue: CallQueue;
 }
 
-/** Options of the workers of all queues, the control queue's first. */
 async function workerOptions(
   settings: WorkerSettings,
   { warehouse, callWarehouse, client, limits, queue }: WorkerParts,
@@ -239,7 +232,6 @@ function failed(type: string, what: string, cause: unknown): Problem {
   });
 }
 
-/** Counts and traces every HTTP call of a client, by its operation and by how it ended. */
 export function observeCalls(
   metrics: ProcessMetrics | undefined,
   tracing: Tracing | undefined,
@@ -260,4 +252,37 @@ export function observeCalls(
 
 function typeOf(error: unknown): string {
   return error instanceof ServiceFailure ? error.type : 'internal';
+}
+
+export type WorkerToRun = Pick<Worker, 'run' | 'getState'>;
+
+const lookMilliseconds = 5_000;
+
+/** Runs workers until all have ended. If one of them fails, the others drain, so that calls in flight are recorded. */
+export async function runWorkers(workers: readonly WorkerToRun[], drain: () => void): Promise<void> {
+  const runs = await Promise.allSettled(workers.map((worker) => runWorker(worker).finally(drain)));
+  const failure = runs.find((each) => each.status === 'rejected');
+  if (failure) throw failure.reason;
+}
+
+/**
+ * `run()` of the SDK does not end after an error of a poll, such as a deleted namespace: it waits for the native worker
+ * to end a shutdown that nothing has begun. Only the state of the worker tells.
+ */
+async function runWorker(worker: WorkerToRun): Promise<void> {
+  let look: NodeJS.Timeout | undefined;
+  const failed = new Promise<never>((_, reject) => {
+    let hadFailed = false;
+    look = setInterval(() => {
+      const hasFailed = worker.getState() === 'FAILED';
+      // After other errors, run() ends soon with the error.
+      if (hasFailed && hadFailed) reject(new Error('it can poll Temporal no longer; its log has the error'));
+      hadFailed = hasFailed;
+    }, lookMilliseconds);
+  });
+  try {
+    await Promise.race([worker.run(), failed]);
+  } finally {
+    clearInterval(look);
+  }
 }

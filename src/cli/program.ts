@@ -8,7 +8,6 @@ import { version } from '../files/project-file.ts';
 
 type Load = () => Promise<Command>;
 
-/** The commands below the headings of `enrich --help`. */
 const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Runs:': {
     demo: async () => (await import('./commands/demo.ts')).demoCommand(),
@@ -67,7 +66,6 @@ export const loaders: ReadonlyMap<string, Load> = new Map(
   ),
 );
 
-/** Runs one command to its end, reports why it failed, and sets the exit code of the process. */
 export async function runProgram(parameters: readonly string[]): Promise<void> {
   const endCommand = beginCommand();
   beginOutput(loaders.keys());
@@ -98,7 +96,6 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   }
 }
 
-/** The flag that commander's error quotes is where it is; of an argument, its command. */
 function asUsageProblem(error: CommanderError, command: string): UsageProblem {
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
   const [, flag] = /'(--?\w[\w-]*)[^']*'/.exec(message) ?? [];
@@ -108,7 +105,6 @@ function asUsageProblem(error: CommanderError, command: string): UsageProblem {
   });
 }
 
-/** The name of the command that words begin with, such as `enrich schedule set`. */
 function nameOfCommand(program: Command, words: readonly string[]): string {
   const names = [program.name()];
   let command: Command | undefined = program;
@@ -172,7 +168,6 @@ function refuseMissingValues(command: Command): void {
   if (command.args.includes('')) command.error('error: an argument is empty');
 }
 
-/** Gives subcommands the exit behaviour and the output of the program. */
 function inherit(command: Command): void {
   for (const child of command.commands) inherit(child.copyInheritedSettings(command));
 }

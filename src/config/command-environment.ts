@@ -20,7 +20,6 @@ export function commandEnvironment(): NodeJS.ProcessEnv {
   );
 }
 
-/** Finds a program by its name in the folders of a search path. */
 export function findProgram(name: string, searchPath = process.env['PATH'] ?? ''): string | undefined {
   const folders = searchPath.split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find(isExecutable);

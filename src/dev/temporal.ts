@@ -5,7 +5,7 @@ import { Problem } from '../domain/problem.ts';
 import { provideServer, type ServerDefinition } from './server.ts';
 import { ensureTemporalCli, type TemporalCliSettings } from './temporal-cli.ts';
 import type { TemporalAddress } from '../temporal/connection.ts';
-import { isServing, prepareNamespace, type SearchAttributeTypes } from '../temporal/namespace.ts';
+import { isServing, prepareNamespace, type SearchAttributeTypes } from '../temporal/connection.ts';
 
 export interface EmbeddedTemporalOptions {
   readonly directory: string;

@@ -3,16 +3,13 @@ import type { Warehouse } from '../db/database.ts';
 import { sharedKeyPattern } from '../keys/key-lookups.ts';
 import { parseCursor } from '../people/change-feed.ts';
 
-/** What a person does whose `--since` of an export is no cursor. */
 export const cursorOfExport =
   'give the cursor that enrich export --json printed the last time; without --since all contacts are written';
 
-/** Criteria for exported contacts; an absent criterion selects all. */
 export interface ContactChoice {
   readonly source?: string | undefined;
   /** Contacts that got their person from this run, and from no later run. */
   readonly runId?: string | undefined;
-  /** Contacts that changed after this cursor of the change feed. */
   readonly since?: string | undefined;
 }
 

@@ -6,9 +6,7 @@ interface ExportFormat {
   readonly title: string;
   readonly endings: readonly string[];
   readonly isText: boolean;
-  /** The SQL of a column's value. @param column its SQL */
   readonly value: (column: string, type: ColumnType) => string;
-  /** The query whose rows are copied. @param rows the query of the columns */
   readonly query: (rows: string) => string;
   readonly copy: string;
   /** What makes the bytes of the file from the bytes of COPY; absent: they are the file. */

@@ -8,57 +8,40 @@ import { cursorOfExport, isSelected, type ContactChoice } from './contact-choice
 import { exportFormats, type ExportFormatName } from './export-format.ts';
 import type { ColumnType, ExportColumn } from './parquet.ts';
 
-interface ExportedTable {
-  readonly relation: string;
-  readonly order: readonly string[];
-  /** The SQL condition that the row `t` belongs to a contact of the query `selected`, which selects columns. */
-  readonly belongs: (selected: (columns: string) => string) => string;
-}
+/** The SQL condition that the row `t` belongs to a contact of the query `selected`, which selects columns. */
+type Belongs = (selected: (columns: string) => string) => string;
 
-const ofContacts = (selected: (columns: string) => string): string =>
+const ofContacts: Belongs = (selected) =>
   `(t.source, t.contact_id) in (${selected('c.source, c.contact_id')})`;
 
-const ofPeople = (selected: (columns: string) => string): string =>
+const ofPeople: Belongs = (selected) =>
   `(t.service, t.person_key) in (${selected('c.service, c.person_key')})`;
 
+const ofOrganizations: Belongs = (selected) => `(t.service, t.organization_key) in (
+  select p.service, p.organization_key
+  from people p
+  where (p.service, p.person_key) in (${selected('c.service, c.person_key')}))`;
+
+const table = (relation: string, belongs: Belongs, ...order: readonly string[]) => ({
+  relation,
+  belongs,
+  order,
+});
+
+const person = ['service', 'person_key'];
+const contact = ['source', 'contact_id'];
+
 export const exportedTables = {
-  contacts: { relation: 'enriched_contacts', order: ['source', 'contact_id'], belongs: ofContacts },
-  people: { relation: 'people', order: ['service', 'person_key'], belongs: ofPeople },
-  emails: {
-    relation: 'person_emails',
-    order: ['service', 'person_key', 'position', 'email'],
-    belongs: ofPeople,
-  },
-  phones: { relation: 'person_phones', order: ['service', 'person_key', 'rank'], belongs: ofPeople },
-  employment: {
-    relation: 'employment_history',
-    order: ['service', 'person_key', 'position'],
-    belongs: ofPeople,
-  },
-  organizations: {
-    relation: 'organizations',
-    order: ['service', 'organization_key'],
-    belongs: (selected) => `(t.service, t.organization_key) in (
-      select p.service, p.organization_key
-      from people p
-      where (p.service, p.person_key) in (${selected('c.service, c.person_key')}))`,
-  },
-  history: {
-    relation: 'contact_history',
-    order: ['source', 'contact_id', 'field_group', 'valid_from'],
-    belongs: ofContacts,
-  },
-  provenance: {
-    relation: 'field_provenance',
-    order: ['source', 'contact_id', 'field_group'],
-    belongs: ofContacts,
-  },
-  'job-changes': {
-    relation: 'job_changes',
-    order: ['service', 'person_key', 'detected_at', 'observation_id'],
-    belongs: ofPeople,
-  },
-} as const satisfies Readonly<Record<string, ExportedTable>>;
+  contacts: table('enriched_contacts', ofContacts, ...contact),
+  people: table('people', ofPeople, ...person),
+  emails: table('person_emails', ofPeople, ...person, 'position', 'email'),
+  phones: table('person_phones', ofPeople, ...person, 'rank'),
+  employment: table('employment_history', ofPeople, ...person, 'position'),
+  organizations: table('organizations', ofOrganizations, 'service', 'organization_key'),
+  history: table('contact_history', ofContacts, ...contact, 'field_group', 'valid_from'),
+  provenance: table('field_provenance', ofContacts, ...contact, 'field_group'),
+  'job-changes': table('job_changes', ofPeople, ...person, 'detected_at', 'observation_id'),
+};
 
 export type ExportedTableName = keyof typeof exportedTables;
 

@@ -15,7 +15,6 @@ interface ParquetType {
   readonly read: (value: string) => unknown;
 }
 
-/** The schema of a column of each type, and how the text that COPY writes is read. */
 const parquetTypes = {
   text: { element: text, read: (value) => value },
   boolean: { element: { type: 'BOOLEAN' }, read: (value) => value === 't' },
@@ -48,7 +47,6 @@ const parquetTypes = {
   },
 } as const satisfies Readonly<Record<string, ParquetType>>;
 
-/** Types of PostgreSQL that exported columns have. */
 export type ColumnType = keyof typeof parquetTypes;
 
 export interface ExportColumn {
@@ -115,7 +113,6 @@ async function* copiedRows(copied: Readable): AsyncGenerator<readonly string[]> 
   }
 }
 
-/** How COPY writes null. */
 const nullCell = String.raw`\N`;
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
@@ -125,7 +122,6 @@ function unescaped(cell: string): string {
     : cell;
 }
 
-/** Keeps what was written until it is drained. */
 class DrainedBytes extends ByteWriter {
   drain(): Uint8Array {
     const bytes = new Uint8Array(this.getBuffer());

@@ -13,9 +13,7 @@ import { postJson } from './notification-channels.ts';
  */
 export interface Lineage {
   started(runId: string): void;
-  /** A run has ended: finished, cancelled or failed. */
   ended(facts: RunFacts): void;
-  /** Waits a moment for events that are being sent. */
   close(): Promise<void>;
 }
 
@@ -81,9 +79,7 @@ interface Dataset {
   readonly name: string;
 }
 
-/** The fields that all events of a process share. */
 export interface LineageSource {
-  /** Of the jobs: `OPENLINEAGE_NAMESPACE`. */
   readonly namespace: string;
   readonly databaseUrl: string;
   readonly version: string;
@@ -169,7 +165,6 @@ function inputOf(filePath: string, database: Dataset): Dataset {
   }
 }
 
-/** Without the login. */
 function databaseOf(databaseUrl: string): Dataset {
   const { hostname, port, pathname } = new URL(databaseUrl);
   return { namespace: `postgres://${hostname || 'localhost'}:${port || '5432'}`, name: pathname.slice(1) };

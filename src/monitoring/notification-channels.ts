@@ -68,9 +68,7 @@ export function commandChannel(command: string): Channel {
         const end = (): void => {
           try {
             if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-          } catch {
-            // The process has already ended.
-          }
+          } catch {}
         };
         const timer = setTimeout(end, commandMilliseconds);
         signal.addEventListener('abort', end, { once: true });

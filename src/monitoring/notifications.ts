@@ -7,7 +7,7 @@ import { Problem } from '../domain/problem.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import { counted } from '../domain/text/format.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
-import type { notification as notificationSchema } from '../outputs/notification-outputs.ts';
+import type { notification as notificationSchema } from '../outputs/outputs.ts';
 import { readRunFacts } from '../runs/read-run-facts.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Channel } from './notification-channels.ts';
@@ -107,7 +107,6 @@ export class Notifier {
 interface Notification {
   readonly notificationId: string;
   readonly event: NotifiedEvent;
-  /** Null: an event of a budget or a schedule. */
   readonly runId: string | null;
   readonly facts: Readonly<Record<string, unknown>> | null;
   readonly occurredAt: Date;
@@ -156,7 +155,6 @@ async function claimNotification(
   return rows[0];
 }
 
-/** Records a try. The next one follows after a pause that doubles. */
 async function recordTry(
   warehouse: Warehouse,
   { notificationId, tries }: Notification,

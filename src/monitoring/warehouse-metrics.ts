@@ -27,13 +27,11 @@ type Row = Readonly<Record<string, string | number | null>>;
 /** A metric of `warehouse-metrics.json`. docs/observability.md has every metric too. */
 interface Metric {
   readonly help: string;
-  /** The columns of its labels. */
   readonly labels: readonly string[];
   /** The columns of its values; several are the values of its label `state`. */
   readonly values: readonly string[];
 }
 
-/** The rows of metrics that are read together. */
 type Reading =
   | RawBuilder<Row>
   | ((transaction: Transaction<Tables>, limits: AdmissionLimits) => Promise<Row[]>);
@@ -148,7 +146,6 @@ const labelsOf = (endpoint: string, seconds: number, counted_by: string) => ({
   counted_by,
 });
 
-/** Own windows, and those that the service reports. */
 async function readWindows(
   transaction: Transaction<Tables>,
   { service, rateLimits }: AdmissionLimits,
@@ -168,7 +165,6 @@ async function readWindows(
 
 /** Prometheus abandons a scrape after ten seconds and would also lose the metrics of the process. */
 const patienceMilliseconds = 4_000;
-/** Statements are cancelled after this time, to relieve a slow database. */
 const statementMilliseconds = 3_000;
 
 /**
@@ -179,7 +175,6 @@ export async function readWarehouseMetrics(warehouse: Warehouse, limits: Admissi
   const begun = performance.now();
   const ended = new AbortController();
   const patience = sleep(patienceMilliseconds, undefined, ended).catch(() => undefined);
-  // `enrich_database_up 0` reports a failure; the workers log the cause.
   const registry = await Promise.race([readMetrics(warehouse, limits), patience]).catch(() => undefined);
   ended.abort();
   return textOf(registry ?? new Registry(), (performance.now() - begun) / 1_000, registry !== undefined);

@@ -1,12 +1,213 @@
 import { z } from 'zod';
-import { runFacts } from '../contract/run-facts.ts';
-import type { Printed } from '../contract/schema-fields.ts';
-import { attemptList, budgetList } from './credit-outputs.ts';
-import { importManifest } from '../export/crm-import/import-manifest.ts';
-import { change, exportedFile } from './export-outputs.ts';
-import { notification } from './notification-outputs.ts';
+import { runFacts, runFields } from '../contract/run-facts.ts';
+import { type Printed, count, decimal, time, type Fields, timeText } from '../contract/schema-fields.ts';
+import { importManifest, cursor, suppressed } from '../export/crm-import/import-manifest.ts';
 import { report } from './report-output.ts';
-import { erase, plan, runList, undo } from './run-outputs.ts';
+import { attemptStatuses } from '../domain/money/attempt-status.ts';
+import type { AttemptFacts } from '../ledger/decide-attempt.ts';
+import type { BudgetFacts } from '../ledger/budget-limits.ts';
+import { exportFormatNames } from '../export/export-format.ts';
+import { exportedTableNames } from '../export/export-table.ts';
+import type { FeedEntry } from '../people/change-feed.ts';
+import { notifiedEvents, type NotifiedEvent } from '../domain/runs/notified-event.ts';
+import { planSummary } from '../contract/plan-summary.ts';
+import type { ErasureFigures } from '../privacy/erase.ts';
+
+const attempt = z
+  .strictObject({
+    attempt_id: z.string().describe('Id of the call.'),
+    run_id: z.string().describe('Id of the run that made the call.'),
+    batch: count.describe('Number of the batch within the run, from 1.'),
+    status: z
+      .enum(attemptStatuses)
+      .describe('Status of the call. Its cost is not known while it is "unknown".'),
+    reason: z.string().nullable().describe('Why the call has its status. Null: it was answered as usual.'),
+    people: count.describe('People whom the call asked for.'),
+    rows: z.array(count).describe('Numbers of their rows in the export, from 1, without the header.'),
+    request_id: z.string().nullable().describe("The service's id of the request. Null: none was answered."),
+    http_status: z.int().nullable().describe('HTTP status of the answer or the error. Null: none came.'),
+    credits_reserved: decimal.describe('Credits that were reserved for the call: its worst case.'),
+    credits_settled: decimal.nullable().describe('Credits that the call cost. Null: not known yet.'),
+    credits_stated: decimal
+      .nullable()
+      .describe(
+        'Credits that its answer and deliveries state. No decision settles less. Null: none are stated.',
+      ),
+    admitted_at: time.describe('When the call was admitted.'),
+    awaited_until: time.nullable().describe('Deadline of its late results. Null: none are awaited.'),
+  } satisfies Fields<AttemptFacts>)
+  .describe('A bulk call.');
+
+const attemptList = z.array(attempt).describe('Bulk calls, the oldest first.');
+
+const budgetList = z
+  .array(
+    z.strictObject({
+      budget: z.string().describe('Name of the budget, such as "day:2026-11-21" or "run:" and a run.'),
+      limit: decimal.nullable().describe('Limit in credits. Null: no limit.'),
+      set_by: z
+        .enum(['command', 'options', 'settings'])
+        .describe('What decides the limit: "enrich budget set", the options of the run, or a setting.'),
+      settled: decimal.describe('Credits that are paid.'),
+      reserved: decimal.describe('Credits held for calls whose cost is not settled.'),
+      alarms: z.array(z.int()).describe('Thresholds of BUDGET_ALARMS that were crossed, in percent.'),
+    } satisfies Fields<BudgetFacts>),
+  )
+  .describe('Budgets of the newest periods and runs.');
+
+const exportedFile = z
+  .strictObject({
+    table: z.enum(exportedTableNames).describe('What a row is.'),
+    format: z.enum(exportFormatNames).describe('Form of the file.'),
+    output: z.string().describe('The file, or the address in S3.'),
+    rows: count.describe('Rows of the file, without the header.'),
+    suppressed,
+    cursor,
+  })
+  .describe('A file that was written.');
+
+const change = z
+  .strictObject({
+    cursor: z.string().describe('Cursor after this change, for --since.'),
+    operation: z.enum(['upsert', 'delete']).describe('Whether the contact was written or deleted.'),
+    source: z.string().describe('CRM of the contact.'),
+    contact_id: z.string().describe("The CRM's id of the contact."),
+    groups: z.array(z.string()).describe('Groups of fields that changed, named after their first column.'),
+    changed_at: time.describe('When the contact changed.'),
+  } satisfies Fields<FeedEntry>)
+  .describe('A changed contact: one line of the output.');
+
+const budgetEvent = 'budget';
+const runEvents = notifiedEvents.filter(
+  (event): event is Exclude<NotifiedEvent, typeof budgetEvent> => event !== budgetEvent,
+);
+
+const occurrence = {
+  event_id: z.string().describe('Id of the event, the same for each try: ignore events that you have seen.'),
+  occurred_at: timeText.describe('When the event happened.'),
+};
+
+const runNotification = z
+  .strictObject({
+    event: z.enum(runEvents).describe('What happened to the run.'),
+    ...occurrence,
+    figures_at: timeText.describe(
+      'When rows, outcomes, calls and credits were read: when the notification was sent.',
+    ),
+    ...runFields,
+  })
+  .describe('A run ended or paused. "status", "reason_type", "reason" and "next" are those of the event.');
+
+const budgetNotification = z
+  .strictObject({
+    event: z.literal(budgetEvent).describe('A budget crossed a threshold.'),
+    ...occurrence,
+    budget: z.string().describe('Name of the budget, such as "day:2026-11-21".'),
+    percent: count.describe('The threshold of BUDGET_ALARMS, in percent of the limit.'),
+    limit: decimal.describe('Limit in credits.'),
+    used: decimal.describe('Settled and reserved credits.'),
+  })
+  .describe('The credits of a budget crossed a threshold.');
+
+const scheduleNotification = z
+  .strictObject({
+    event: z.literal('failed').describe('A time of a schedule failed.'),
+    ...occurrence,
+    schedule: z.string().describe('Name of the schedule.'),
+    scheduled_at: timeText.describe('The time of the schedule.'),
+    reason: z.string().describe('Why it failed.'),
+    next: z.string().describe('What to do.'),
+  })
+  .describe('A time of a schedule began no run, or left out files, because it failed. It has no "run_id".');
+
+export const notification = z
+  .union([runNotification, scheduleNotification, budgetNotification])
+  .describe('What NOTIFY_URL and NOTIFY_COMMAND receive.');
+
+const runList = z.array(runFacts).describe('Runs, the newest first.');
+
+const figures = planSummary.shape;
+const { minimum, expected, worstCase } = figures.credits.shape;
+const { budget, available, onEmpty } = figures.shortBudget.unwrap().shape;
+
+const plan = z
+  .strictObject({
+    plan_hash: figures.planHash,
+    source: z.string().nullable().describe('CRM of the export. Null: not recognised.'),
+    mapping: z
+      .record(z.string(), z.string())
+      .nullable()
+      .describe('Field of each column of the export that is used. Null: no column is used.'),
+    warnings: z.array(z.string()).describe('What is unusual about the export, a sentence each.'),
+    rows: figures.rows,
+    rows_with_email: figures.withEmail,
+    in_paused_runs: figures.inPausedRuns,
+    dropped: figures.dropped,
+    filled: figures.filled,
+    people: figures.people,
+    people_without_phones: figures.peopleWithoutPhones,
+    calls: figures.calls,
+    credits: z
+      .strictObject({ minimum, expected, worst_case: worstCase })
+      .describe(figures.credits.description!),
+    expectation: figures.expectation,
+    unmet_expectations: figures.unmet,
+    pilot: figures.pilot,
+    asks_unknown_again: figures.asksUnknownAgain,
+    short_budget: z
+      .strictObject({ budget, available, on_empty: onEmpty })
+      .nullable()
+      .describe(figures.shortBudget.description!),
+    eta_seconds: figures.etaSeconds,
+    flags: z
+      .record(z.string(), z.string())
+      .describe(
+        'Options of the run, by the flag of "enrich run" that sets them, without the leading dashes.',
+      ),
+  })
+  .describe('People, price and duration of a run of the export. Nothing was spent.');
+
+const undo = z
+  .strictObject({
+    run_id: runFields.run_id,
+    undone: z.boolean().describe('Whether the run is undone now.'),
+    removed: count.describe(
+      'Contacts that only the export of this run has, which an undo removes. 0 with --revert.',
+    ),
+    returned: count.describe('Contacts that only the export of this run has, which --revert brings back.'),
+    restored: count.describe('Contacts that other exports have as well: these decide about them.'),
+    observations_discarded: count.describe('Observations that --discard-answers removed.'),
+    lookup_keys_removed: count.describe(
+      'Keys that the next run asks for again, because of --discard-answers.',
+    ),
+    credits: runFields.credits,
+  })
+  .describe('What an undo changed, or would change without --yes.');
+
+const erasedFields = {
+  contacts: count.describe('Enriched contacts.'),
+  phones: count.describe('Phone numbers.'),
+  observations: count.describe('Observations from answers and deliveries.'),
+  rows: count.describe('Rows of exports.'),
+  answers: count.describe('Bodies of answers.'),
+  deliveries: count.describe('Bodies of deliveries.'),
+  lookup_keys: count.describe('Keys of the person in the lookup history.'),
+} satisfies Fields<ErasureFigures>;
+
+const erase = z
+  .strictObject({
+    erased: z
+      .boolean()
+      .describe(
+        'True: all data was removed, and the suppression list has the person. False: nothing changed, without --yes.',
+      ),
+    found: z.boolean().describe('Whether the warehouse had anything of the person.'),
+    ...erasedFields,
+    same_name: z
+      .array(z.string())
+      .describe('Other people of the same name in answers to the same calls, as "person:ID": they stay.'),
+  })
+  .describe('Data of one person.');
 
 interface Output {
   readonly schema: z.ZodType;

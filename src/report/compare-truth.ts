@@ -16,7 +16,6 @@ type Values = Readonly<Partial<Record<ComparedField | 'first_name' | 'last_name'
 export interface ComparedPerson {
   /** Row of the truth file, from 1. */
   readonly row: number;
-  /** Null: the warehouse has no data for the contact. */
   readonly contactId: string | null;
   readonly known: Values;
   readonly found: Values;
@@ -118,7 +117,6 @@ async function readContacts(
   return new Map(rows.map((contact) => [contact.row, contact]));
 }
 
-/** Compares the warehouse's values with known values; intervals are Wilson's, 95 %. */
 export function comparePeople(people: readonly ComparedPerson[]): Omit<Evaluation, 'source' | 'key'> {
   const enriched = people.filter(({ contactId }) => contactId !== null);
   return {

@@ -7,7 +7,6 @@ import type { RunRecord } from '../runs/runs.ts';
 
 interface MeasuredField {
   readonly field: string;
-  /** Default: the column of the contact has a value. */
   readonly after?: RawBuilder<unknown>;
   /** The field's name in the mapping, which is also the column of the row with its normalised value. */
   readonly mapped?: string;

@@ -111,7 +111,6 @@ export async function readLateResults(
   return rows[0]!;
 }
 
-/** Rows whose contact has lost the person whom it had by the row, by reason. */
 export async function readLostContacts(
   database: Kysely<Tables>,
   runId: string,
@@ -126,7 +125,6 @@ export async function readLostContacts(
   return rows;
 }
 
-/** Rows whose record id names different people in the file: the run asks for none of them. */
 export async function readContestedRows(database: Kysely<Tables>, runId: string): Promise<number> {
   const { rows } = await sql<{ rows: number }>`
     select count(*)::int as rows from run_rows where run_id = ${runId} and is_contested

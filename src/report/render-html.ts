@@ -1,4 +1,4 @@
-import type { ReportDocument, Section, Table } from './document.ts';
+import type { ReportDocument, Section, Table } from './write-document.ts';
 
 /**
  * Renders the report as one self-contained page without script, font, picture and network. Its content
@@ -100,7 +100,6 @@ function renderTable({ caption, columns, rows }: Table): Markup {
   </div> `;
 }
 
-/** HTML text, which is not escaped again. */
 class Markup {
   readonly text: string;
 
@@ -112,7 +111,6 @@ class Markup {
 /** What a template accepts: text is escaped, markup is not, lists are joined. */
 type Insertion = string | Markup | readonly Insertion[];
 
-/** Builds HTML. Inserted text is escaped. */
 function html(strings: TemplateStringsArray, ...insertions: readonly Insertion[]): Markup {
   return new Markup(
     strings
@@ -121,7 +119,6 @@ function html(strings: TemplateStringsArray, ...insertions: readonly Insertion[]
   );
 }
 
-/** Escapes for text and for attributes in single or double quotes. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

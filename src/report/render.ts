@@ -1,6 +1,6 @@
 import { longest } from '../domain/text/format.ts';
 import type { RunReport } from '../outputs/report-output.ts';
-import type { ReportDocument, Table } from './document.ts';
+import type { ReportDocument, Table } from './write-document.ts';
 import { renderHtml } from './render-html.ts';
 import { documentOf } from './write-document.ts';
 

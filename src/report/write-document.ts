@@ -15,7 +15,54 @@ import {
 } from '../domain/text/format.ts';
 import { formatElapsed } from '../domain/text/duration.ts';
 import type { RunReport } from '../outputs/report-output.ts';
-import { numberColumns, tableOfNumbers, type ReportDocument, type Section } from './document.ts';
+
+/** The report as unescaped text, tables and bars, from which every format except JSON is rendered. */
+export interface ReportDocument {
+  readonly title: string;
+  readonly subtitle: string;
+  readonly headline: readonly { readonly label: string; readonly value: string; readonly note: string }[];
+  readonly actions: readonly { readonly what: string; readonly next: string }[];
+  readonly sections: readonly Section[];
+  readonly footer: string;
+}
+
+export interface Section {
+  readonly id: 'run' | 'outcomes' | 'coverage' | 'credits' | 'calls' | 'late-results' | 'truth';
+  readonly title: string;
+  readonly lead: string;
+  readonly tables: readonly Table[];
+}
+
+/** A table whose first column names the row. Documents leave out tables without rows. */
+export interface Table {
+  readonly caption: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+export interface Column {
+  readonly title: string;
+  readonly numeric?: true;
+}
+
+/** A table whose columns after the first have numbers or decimals; null is a dash. */
+function tableOfNumbers(
+  caption: string,
+  [name = '', ...numbers]: readonly string[],
+  rows: readonly (readonly [string, ...(string | number | null)[]])[],
+): Table {
+  const shown = (cell: string | number | null): string =>
+    cell === null ? '–' : /^\d+(?:\.\d+)?$/.test(String(cell)) ? formatNumber(cell) : String(cell);
+  return {
+    caption,
+    columns: [{ title: name }, ...numberColumns(...numbers)],
+    rows: rows.map(([title, ...cells]) => [title, ...cells.map(shown)]),
+  };
+}
+
+function numberColumns(...titles: readonly string[]): Column[] {
+  return titles.map((title) => ({ title, numeric: true }));
+}
 
 type Waste = RunReport['waste'][number];
 
@@ -121,12 +168,12 @@ function outcomesSection(report: RunReport): Section {
       tableOfNumbers(
         'Rows whose record id names different people, which the run does not ask for',
         ['Outcome', 'Rows'],
-        contested === 0 ? [] : [['duplicate', formatNumber(contested)]],
+        contested === 0 ? [] : [['duplicate', contested]],
       ),
       tableOfNumbers(
         'Rows whose contact has lost its person since',
         ['Reason', 'Rows'],
-        lost.map(({ reason, rows: number }) => [reason, formatNumber(number)]),
+        lost.map(({ reason, rows: number }) => [reason, number]),
       ),
     ],
   };
@@ -148,10 +195,10 @@ function coverageSection({ coverage: { contacts, fields } }: RunReport): Section
         ['Field', 'Before', 'After', 'Gained', 'Before, share', 'After, share'],
         fields.map(({ field, before, after, gained }) => [
           fieldName(field),
-          before === null ? '–' : formatNumber(before),
-          formatNumber(after),
+          before,
+          after,
           `+${formatNumber(gained)}`,
-          before === null ? '–' : formatPercent(before, contacts),
+          before === null ? null : formatPercent(before, contacts),
           formatPercent(after, contacts),
         ]),
       ),
@@ -176,11 +223,11 @@ function truthSection(evaluation: NonNullable<RunReport['evaluation']>): Section
         ['Field', 'Known', 'Filled', 'Correct', 'Coverage', 'Accuracy'],
         fields.map(({ field, known, filled, correct, coverage, accuracy }) => [
           fieldName(field),
-          formatNumber(known),
-          formatNumber(filled),
-          formatNumber(correct),
-          coverage === null ? '–' : describeRate(coverage),
-          accuracy === null ? '–' : describeRate(accuracy),
+          known,
+          filled,
+          correct,
+          coverage && describeRate(coverage),
+          accuracy && describeRate(accuracy),
         ]),
       ),
       {
@@ -201,9 +248,9 @@ const wasteOf: Readonly<Record<Waste['kind'], string>> = {
 function creditsSection({ run, credits: money, outcomes, waste, costs }: RunReport): Section {
   const { settled, held, planned, budgets } = money;
   const isFinal = run.status === 'finished' && held.total === '0' && (outcomes.over_budget ?? 0) === 0;
-  const parts = [
+  const all: [string, string][] = [
     ['records, billed with the answers', settled.records],
-    ...deliveryKindNames.map((kind) => [
+    ...deliveryKindNames.map((kind): [string, string] => [
       `${deliveryKinds[kind].creditsName}, billed with late results`,
       settled[kind],
     ]),
@@ -212,7 +259,8 @@ function creditsSection({ run, credits: money, outcomes, waste, costs }: RunRepo
     ['held for calls in flight', held.in_flight],
     ['held for late results', held.awaiting],
     ['held, cost unknown', held.unknown],
-  ].filter(([kind, value]) => value !== '0' || kind === 'settled');
+  ];
+  const parts = all.filter(([kind, value]) => value !== '0' || kind === 'settled');
   return {
     id: 'credits',
     title: 'Credits',
@@ -226,19 +274,15 @@ function creditsSection({ run, credits: money, outcomes, waste, costs }: RunRepo
           `The cost of a call is divided equally among its people.` +
           (held.total === '0' ? '' : ' Prices are not final while credits are held.'),
     tables: [
-      tableOfNumbers(
-        'Credits by kind',
-        ['Kind', 'Credits'],
-        parts.map(([kind = '', value = '']) => [kind, formatNumber(value)]),
-      ),
+      tableOfNumbers('Credits by kind', ['Kind', 'Credits'], parts),
       tableOfNumbers(
         'Cost per usable field, of people whom the run found and who are a contact now',
         ['Field', 'Count', 'Credits', 'Each'],
         costs.map(({ field, count, credits, each }) => [
           fieldName(field),
-          formatNumber(count),
-          formatNumber(credits),
-          each === null ? '–' : formatPrice(each),
+          count,
+          credits,
+          each && formatPrice(each),
         ]),
       ),
       tableOfNumbers(
@@ -246,11 +290,7 @@ function creditsSection({ run, credits: money, outcomes, waste, costs }: RunRepo
         ['Where', 'Count', 'Credits'],
         waste.length === 0
           ? [['none', '0', '0']]
-          : waste.map(({ kind, count, credits }) => [
-              wasteOf[kind],
-              formatNumber(count),
-              formatNumber(credits),
-            ]),
+          : waste.map(({ kind, count, credits }) => [wasteOf[kind], count, credits]),
       ),
       tableOfNumbers(
         'Budgets of the calls, with all their runs',
@@ -258,8 +298,8 @@ function creditsSection({ run, credits: money, outcomes, waste, costs }: RunRepo
         budgets.map(({ budget, limit, settled: spent, reserved }) => [
           budget,
           formatLimit(limit, 'none'),
-          formatNumber(spent),
-          formatNumber(reserved),
+          spent,
+          reserved,
         ]),
       ),
     ],
@@ -282,7 +322,7 @@ function callsSection({ calls }: RunReport): Section {
         ['Limit', 'Maximum', 'Share of the limit'],
         windows.map(({ limit, seconds, peak }) => [
           formatRateLimits([{ calls: limit, seconds }]),
-          formatNumber(peak),
+          peak,
           formatPercent(peak, limit),
         ]),
       ),
@@ -291,7 +331,7 @@ function callsSection({ calls }: RunReport): Section {
         ['Status', 'Calls'],
         Object.entries(statuses).map(([status, number]) => [
           status === 'released' ? 'released, never sent' : status,
-          formatNumber(number),
+          number,
         ]),
       ),
     ],
@@ -327,13 +367,7 @@ function lateResultsSection({ calls, late_results: late }: RunReport): Section {
     lead: none
       ? 'The run has no late results.'
       : `Phones and waterfall results arrive after the answer, by webhook or by poll.${took}${missing}`,
-    tables: [
-      tableOfNumbers(
-        'Late results',
-        ['Kind', 'Count'],
-        none ? [] : figures.map(([what, number]) => [what, formatNumber(number)]),
-      ),
-    ],
+    tables: [tableOfNumbers('Late results', ['Kind', 'Count'], none ? [] : figures)],
   };
 }
 
@@ -374,7 +408,6 @@ function runSection({ run }: RunReport): Section {
   };
 }
 
-/** `not_found` → `not found`. */
 function words(name: string): string {
   return name.replaceAll('_', ' ');
 }

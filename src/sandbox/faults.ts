@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { Chance } from './chance.ts';
 
-/** The kinds of late results: revealed phones, and results of a waterfall. */
 export type DeliveryKind = (typeof deliveryKinds)[number];
 export const deliveryKinds = ['phones', 'waterfall'] as const;
 
@@ -44,8 +43,6 @@ export const faultTable = {
       .describe('of a 429: text, `{date: 30}` for a date in 30 seconds, `null` for nothing'),
     used_by_others: z.int().min(0).describe('calls of each window that other programs have used'),
     delay: milliseconds.describe('milliseconds more until the answer'),
-    phone_enrichment: z.enum(['failed', 'absent']).describe('status of phones; only `absent` delivers them'),
-    waterfall: z.enum(['failed', 'absent']).describe('its status; all but `failed` deliver'),
   },
   results: {
     kind: z.enum(deliveryKinds).describe('only late results of this kind'),
@@ -62,12 +59,7 @@ export const faultTable = {
     never: yes.describe('not delivered; only polls return the result'),
     copies: z.int().min(1).max(1_000).describe('identical deliveries at once'),
     split: yes.describe('one body for each person'),
-    people: z
-      .enum(['foreign', 'other-ids'])
-      .describe('people or ids that the answer of the call does not have'),
-    credits: z.enum(misstatedCredits).describe('a wrong price in the body, not in the bill'),
     body: z.enum(['nul', 'not-json', 'cut', 'empty']).describe('a body that breaks parsers and databases'),
-    poll: z.enum(['pending', 'unknown', 'expired']).describe('replaces the answer of polls'),
   },
 };
 
@@ -80,13 +72,10 @@ const deliveryRule = z
   .partial()
   .readonly();
 
-/** A scenario file, and the body of `PUT /sandbox/scenario`. */
 export const scenarioSchema = z.strictObject({
   rules: z.array(rule).default([]),
   deliveries: z.array(deliveryRule).default([]),
-  /** Remaining credits when the scenario becomes active; absent: unlimited. */
   credits_left: z.number().min(0).optional(),
-  /** Status of a refusal when the remaining credits do not suffice. */
   out_of_credits: outOfCredits.default(402),
 });
 
@@ -96,7 +85,6 @@ export type DeliveryRule = z.infer<typeof deliveryRule>;
 export type MisstatedCredits = (typeof misstatedCredits)[number];
 export type OutOfCreditsStatus = z.infer<typeof outOfCredits>;
 
-/** A part of the table: the name, the values and the meaning of each key. */
 export function describeFaults(part: keyof typeof faultTable): string[][] {
   return Object.entries<z.ZodType>(faultTable[part]).map(([name, schema]) => {
     const { enum: words, const: only, minimum, maximum = 0 } = z.toJSONSchema(schema);
@@ -122,7 +110,6 @@ export class Faults {
     this.set(scenario);
   }
 
-  /** Calls and credits are counted from now. */
   set(scenario: Scenario): void {
     this.#scenario = scenario;
     this.#calls.clear();
@@ -190,7 +177,6 @@ export function distort(people: readonly string[], fault: Rule, stranger: () => 
   return fault.matches === undefined ? people : distortions[fault.matches]();
 }
 
-/** A miss, as services of this kind have answered it. */
 const stub =
   '{"id":"stub","first_name":null,"last_name":null,"name":null,"email":null,"organization":{"name":"Somewhere"}}';
 

@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { Chance } from './chance.ts';
-import { creditsMember, type DeliveryKind, type DeliveryRule, type Faults, type Rule } from './faults.ts';
+import type { DeliveryKind, DeliveryRule, Faults } from './faults.ts';
 import type { Known } from './population.ts';
 import { noResult, type Refusal } from './refusals.ts';
 import type { LateResult, Store } from './store.ts';
 
-/** The parameters of a call that ask for late results: their kind, and the field of a delivered person. */
 export const lateParameters = {
   reveal_phone_number: { kind: 'phones', field: 'phone_numbers' },
   run_waterfall_email: { kind: 'waterfall', field: 'emails' },
@@ -18,7 +17,6 @@ export interface LateRequest {
   readonly requestId: string;
   readonly webhookUrl: string;
   readonly wanted: readonly LateParameter[];
-  /** Found people, each once. */
   readonly people: readonly Known[];
   /** Credits billed with the answer; a waterfall's delivery reports the price of the whole request. */
   readonly creditsOfAnswer: number;
@@ -35,9 +33,7 @@ export interface LateOptions {
   readonly delay: number;
 }
 
-/** Credits of each person who has a mobile number. */
 const mobileCredits = 8;
-/** Credits of each person in the result of a waterfall, found or not. */
 const vendorCredits = 2;
 const keptMilliseconds = 30 * 86_400_000;
 /** The receiver's time to answer, and the longest pause between two tries. */
@@ -57,30 +53,26 @@ export class LateResults {
     for (const result of options.store.lateResults()) if (!result.delivered) this.#schedule(result, 0);
   }
 
-  /** What an answer says about its late results: JSON members, and the kinds that follow. */
-  announce(
-    { wanted, people }: Pick<LateRequest, 'wanted' | 'people'>,
-    fault: Rule,
-  ): { readonly members: string[]; readonly kinds: DeliveryKind[] } {
+  announce({ wanted, people }: Pick<LateRequest, 'wanted' | 'people'>): {
+    readonly members: string[];
+    readonly kinds: DeliveryKind[];
+  } {
+    const asked = new Set(wanted.map((name) => lateParameters[name].kind));
     const members: string[] = [];
     const kinds: DeliveryKind[] = [];
-    if (wanted.some((name) => lateParameters[name].kind === 'phones')) {
-      const status = fault.phone_enrichment ?? 'pending';
+    if (asked.has('phones')) {
       // This id is another one than the id of the request, and cannot be polled.
       const requestId = `${randomInt(2 ** 47)}7919`;
-      if (status !== 'absent')
-        members.push(`"phone_enrichment":{"request_id":${requestId},"status":"${status}"}`);
-      if ((status === 'pending' || status === 'absent') && people.length > 0) kinds.push('phones');
+      members.push(`"phone_enrichment":{"request_id":${requestId},"status":"pending"}`);
+      if (people.length > 0) kinds.push('phones');
     }
-    if (wanted.some((name) => lateParameters[name].kind === 'waterfall')) {
-      const status = fault.waterfall ?? 'accepted';
-      if (status !== 'absent') members.push(`"waterfall":{"status":"${status}","message":"see the webhook"}`);
-      if (status !== 'failed') kinds.push('waterfall');
+    if (asked.has('waterfall')) {
+      members.push('"waterfall":{"status":"accepted","message":"see the webhook"}');
+      kinds.push('waterfall');
     }
     return { members, kinds };
   }
 
-  /** Resolves after the deliveries that precede the answer. */
   async accept(request: LateRequest, kinds: readonly DeliveryKind[]): Promise<void> {
     const { faults, seed } = this.#options;
     const made = kinds.flatMap((kind) => {
@@ -98,12 +90,10 @@ export class LateResults {
     const { store, now } = this.#options;
     const results = store.lateResultsOf(requestId);
     const latest = results.findLast((result) => result.readyAt <= now()) ?? results[0];
-    if (!latest || latest.rule.poll === 'unknown') return noResult(404, 'request_id_unknown');
-    if (latest.rule.poll === 'expired' || now() - latest.readyAt > keptMilliseconds)
-      return noResult(410, 'request_id_expired');
+    if (!latest) return noResult(404, 'request_id_unknown');
+    if (now() - latest.readyAt > keptMilliseconds) return noResult(410, 'request_id_expired');
     const seconds = Math.ceil((latest.readyAt - now()) / 1_000);
-    if (seconds > 0 || latest.rule.poll === 'pending')
-      return noResult(404, 'result_pending', Math.max(1, seconds));
+    if (seconds > 0) return noResult(404, 'result_pending', seconds);
     store.billResult(latest);
     const status = latest.delivered ? 'success' : latest.tries > 0 ? 'failed' : 'in_progress';
     return (
@@ -167,9 +157,7 @@ export class LateResults {
       });
       await answer.arrayBuffer();
       status = answer.status;
-    } catch {
-      // No connection: the log has status 0, and another try follows.
-    }
+    } catch {}
     this.#options.store.addDelivery({ at, requestId, kind, number, status });
     return status;
   }
@@ -192,7 +180,7 @@ function bodyOf(
   const credits = billed.length * creditsEach + (!isNative && isFirst ? request.creditsOfAnswer : 0);
   const vendors = [{ id: 'vendor-1', name: 'Lookup Partners', status: 'success' }];
   const delivered = people.map((person) => ({
-    ...idMember(person, rule, seed),
+    id: person.id,
     ...(fields.includes('emails') && {
       emails: person.email === null ? [] : [{ email: person.email, email_status_cd: 'verified' }],
     }),
@@ -210,7 +198,7 @@ function bodyOf(
   const members = [
     '"status":"success"',
     counts,
-    ...creditsMember(credits, rule.credits),
+    `"credits_consumed":${credits}`,
     `"people":${JSON.stringify(delivered)}`,
   ];
   return {
@@ -244,11 +232,6 @@ function phonesOf({ id, hasMobile, organization }: Known, seed: number): readonl
       dnc_status_cd: null,
     };
   });
-}
-
-function idMember({ id }: Known, rule: DeliveryRule, seed: number): { readonly id?: string } {
-  if (rule.people === 'foreign') return { id: new Chance(seed, `foreign ${id}`).identifier() };
-  return { id: rule.people === 'other-ids' ? `w${id.slice(1)}` : id };
 }
 
 function spoiled(body: string, { body: fault }: DeliveryRule): string {

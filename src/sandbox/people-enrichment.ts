@@ -8,7 +8,6 @@ import { askedPerson, type Known, type Population } from './population.ts';
 import { badDetails, invalid, missingParameter, type Refusal } from './refusals.ts';
 import { parseJson, type LoggedCall } from './store.ts';
 
-/** A call that was done: the answer's body as JSON text, and its bill. */
 export interface DoneCall {
   readonly body: string;
   readonly billing?: Pick<LoggedCall, 'people' | 'credits' | 'billed' | 'requestId'>;
@@ -40,15 +39,12 @@ const matchQuery = z.object({ ...askedPerson.shape, ...extrasQuery.shape });
 const bulkBody = z.object({ details: z.array(askedPerson).default([]) });
 
 interface Enriched {
-  /** JSON texts, `null` for a miss. */
   readonly people: readonly string[];
   readonly found: number;
   readonly credits: number;
-  /** Members of the answer about the request and its late results. */
   readonly announced: readonly string[];
 }
 
-/** People enrichment by the interface document: answers, prices and refusals. */
 export class PeopleEnrichment {
   readonly #parts: PeopleParts;
 
@@ -56,7 +52,6 @@ export class PeopleEnrichment {
     this.#parts = parts;
   }
 
-  /** POST /people/match: inputs are query parameters; there is no body. */
   match(query: unknown, fault: Rule): DoneCall | Refusal {
     const parsed = matchQuery.safeParse(query);
     if (!parsed.success) return invalid(parsed.error);
@@ -66,7 +61,6 @@ export class PeopleEnrichment {
     ]);
   }
 
-  /** POST /people/bulk_match: at most 10 in `details`. */
   bulkMatch(query: unknown, body: string, fault: Rule): DoneCall | Refusal {
     const extras = extrasQuery.safeParse(query);
     if (!extras.success) return invalid(extras.error);
@@ -117,7 +111,7 @@ export class PeopleEnrichment {
     // A person whom two details name has late results once.
     const once = [...new Map(found.flatMap((known) => (known ? [[known.id, known]] : []))).values()];
     const request = { requestId, webhookUrl, wanted, people: once, creditsOfAnswer: credits };
-    const { members, kinds } = late.announce(request, fault);
+    const { members, kinds } = late.announce(request);
     const announced = [...members, `"request_id":${requestId}`];
     return {
       body: `{${membersOf({ people, found: billed.length, credits, announced }).join(',')}}`,

@@ -17,13 +17,11 @@ export interface Company {
   readonly employees: number;
 }
 
-/** A person of the service. */
 export interface Known {
   readonly id: string;
   readonly firstName: string;
   readonly lastName: string;
   readonly title: (typeof titles)[number];
-  /** Null: a person without an e-mail. */
   readonly email: string | null;
   readonly personalEmail: string | null;
   readonly profileUrl: string;
@@ -113,7 +111,6 @@ export class Population {
     };
   }
 
-  /** The person that the service finds for an identity; undefined for a miss. */
   find(asked: AskedPerson): Known | undefined {
     const { id, email, proflink_url: profile, hashed_email: hash } = asked;
     const hashed = hash && this.#hashes().get(hash.toLowerCase());
@@ -242,11 +239,9 @@ function numberOfProfile(url: string | undefined): number | undefined {
   return digits === undefined ? undefined : Number.parseInt(digits, 36);
 }
 
-/** E-mails that say nothing of an employer. */
 const freeMail =
   /@(?:gmail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton|gmx|live|msn)\.|@(?:protonmail|example)\.com$/;
 
-/** The name in a call, or in its e-mail. */
 function nameOf(asked: AskedPerson): { readonly first: string; readonly last: string } | undefined {
   if (asked.first_name && asked.last_name)
     return { first: asked.first_name.trim(), last: asked.last_name.trim() };
@@ -256,7 +251,6 @@ function nameOf(asked: AskedPerson): { readonly first: string; readonly last: st
   return first === undefined || rest.length === 0 ? undefined : { first, last: rest.join(' ') };
 }
 
-/** The employer in a call, or in its corporate e-mail. */
 function employerOf(asked: AskedPerson): Employer | undefined {
   const corporate = asked.email && !freeMail.test(asked.email) ? asked.email.split('@')[1] : undefined;
   const domain = (asked.domain ?? corporate)?.toLowerCase();

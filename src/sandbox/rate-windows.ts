@@ -4,7 +4,6 @@ export interface WindowLimit {
   readonly seconds: number;
 }
 
-/** Null: unlimited. */
 interface WindowUsage {
   readonly limit: number | null;
   readonly consumed: number;
@@ -87,7 +86,6 @@ export class RateWindows {
     return headers;
   }
 
-  /** The windows of usage statistics, limited or not. */
   usage(path: string, at: number, others = 0): Readonly<Record<'minute' | 'hour' | 'day', WindowUsage>> {
     return {
       minute: this.#usageOf(path, 60, at, others),

@@ -14,7 +14,6 @@ export interface Answer {
 
 export interface Refusal {
   readonly status: number;
-  /** `DOMAIN.CATEGORY.REASON`. */
   readonly code: string;
   /** The root-level `error_code` of the older shape. */
   readonly oldCode?: string;
@@ -22,30 +21,21 @@ export interface Refusal {
   /** Next steps, with the members of the interface document. */
   readonly suggestions?: readonly { readonly label: string; readonly [member: string]: unknown }[];
   readonly context?: Readonly<Record<string, { readonly value: string; readonly description: string }>>;
-  /** Root-level members that replace `error` and `message` in the older shape, where observed. */
   readonly older?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** Errors of an endpoint before the cut-over. `plain`: as `older`, and a 401 in plain text. */
-export type ErrorShape = 'plain' | 'older' | 'both';
-
-/** A refusal in the shape of the endpoint on the day of the sandbox's clock. */
-export function errorAnswer(now: number, shape: ErrorShape, what: Refusal): Answer {
+/** Before the cut-over an error has both shapes. */
+export function errorAnswer(now: number, what: Refusal): Answer {
   const { status, code, oldCode, message, suggestions = [], context } = what;
   // Rate headers are on all answers but these two.
   const headers = status === 401 || status === 403 ? {} : (what.headers ?? {});
-  const isBefore = now < cutOver;
   const older = what.older ?? { error: message, ...(oldCode && { error_code: oldCode }), message };
-  if (isBefore && shape === 'plain' && status === 401)
-    return { status, contentType: 'text/plain; charset=utf-8', body: message, headers };
   const members = {
-    ...(isBefore && older),
-    ...((!isBefore || shape === 'both') && {
-      error_details: { code, message, suggestions, ...(context && { context }) },
-    }),
+    ...(now < cutOver && older),
+    error_details: { code, message, suggestions, ...(context && { context }) },
   };
   return { status, contentType: jsonType, body: JSON.stringify(members), headers };
 }
@@ -101,7 +91,6 @@ export function outOfCredits(status: OutOfCreditsStatus): Refusal {
   });
 }
 
-/** The refusals of polls, as observed. */
 export function noResult(status: number, code: string, retryAfterSeconds?: number): Refusal {
   const wait = retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds };
   return refusal(status, `ENRICHMENT.WEBHOOK_RESULT.${code.toUpperCase()}`, code, {

@@ -1,3 +1,4 @@
+import Papa from 'papaparse';
 import { Chance } from './chance.ts';
 import { Population, populationSize } from './population.ts';
 
@@ -30,24 +31,22 @@ export function* sampleExport(options: {
     const email = person.email ?? '';
     const isBare = chance.share(0.02, 4);
     const hasProfile = !isUnknown && !chance.share(0.6, 6);
-    yield line([
-      String(400_000 + row),
-      firstName,
-      ...(isBare ? ['', ''] : [lastName, isRepeated ? email.toUpperCase() : email]),
-      '',
-      ...(isBare ? ['', ''] : [organization.name, organization.domain]),
-      '',
-      chance.pick(organization.country.cities, 5)[0],
-      organization.country.name,
-      hasProfile && !isBare ? profileUrl : '',
-      String(chance.below(100, 5) === 99),
-      chance.pick(owners),
-      `2025-0${1 + chance.below(9)}-14 09:30`,
-      '2026-10-02 17:05',
-    ]);
+    yield `${Papa.unparse([
+      [
+        String(400_000 + row),
+        firstName,
+        ...(isBare ? ['', ''] : [lastName, isRepeated ? email.toUpperCase() : email]),
+        '',
+        ...(isBare ? ['', ''] : [organization.name, organization.domain]),
+        '',
+        chance.pick(organization.country.cities, 5)[0],
+        organization.country.name,
+        hasProfile && !isBare ? profileUrl : '',
+        String(chance.below(100, 5) === 99),
+        chance.pick(owners),
+        `2025-0${1 + chance.below(9)}-14 09:30`,
+        '2026-10-02 17:05',
+      ],
+    ])}\r\n`;
   }
-}
-
-function line(cells: readonly string[]): string {
-  return `${cells.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
 }

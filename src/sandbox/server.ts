@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Credentials, defaultApiKey, type Caller } from './credentials.ts';
 import { Faults, scenarioSchema, type Rule, type Scenario } from './faults.ts';
 import { LateResults } from './late-results.ts';
 import { PeopleEnrichment, type DoneCall } from './people-enrichment.ts';
@@ -20,10 +19,57 @@ import {
   requestedRefusal,
   tooManyCalls,
   type Answer,
-  type ErrorShape,
   type Refusal,
+  invalidKey,
+  invalidToken,
+  missingCredential,
 } from './refusals.ts';
 import { parseJson, Store, type LoggedCall } from './store.ts';
+import { randomBytes } from 'node:crypto';
+
+/** The default key. It gives access only to invented people. */
+export const defaultApiKey = 'sandbox-key';
+
+interface Caller {
+  readonly isToken: boolean;
+  readonly user: object;
+}
+
+/** Rule 4: a key acts as the earliest-created user who is an admin and not deleted. */
+const admin = { id: '5b00000000000000000000a1', first_name: 'Mina', last_name: 'Clarke', is_admin: true };
+/** Rule 5: a token acts as the user who granted it. */
+const granting = { ...admin, id: '5b00000000000000000000b1', first_name: 'Greta', is_admin: false };
+
+class Credentials {
+  readonly #apiKey: string;
+  readonly #callsPerToken: number;
+  readonly #tokens = new Map<string, number>();
+
+  constructor(apiKey: string, callsPerToken: number) {
+    this.#apiKey = apiKey;
+    this.#callsPerToken = callsPerToken;
+  }
+
+  check({ 'x-api-key': key, authorization }: IncomingHttpHeaders): Caller | Refusal {
+    if (key !== undefined) return key === this.#apiKey ? { isToken: false, user: admin } : invalidKey;
+    if (authorization === undefined) return missingCredential;
+    // Rule 1: a key is refused as a bearer token.
+    const token = /^Bearer (.+)$/i.exec(authorization)?.[1] ?? '';
+    const left = this.#tokens.get(token) ?? 0;
+    if (left <= 0) return invalidToken;
+    this.#tokens.set(token, left - 1);
+    return { isToken: true, user: granting };
+  }
+
+  issue(): string {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const claims = { sub: granting.id, iat: Math.floor(Date.now() / 1_000) };
+    const signature = randomBytes(32).toString('base64url');
+    const token = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}.${signature}`;
+    this.#tokens.set(token, this.#callsPerToken);
+    return token;
+  }
+}
 
 export interface SandboxOptions {
   readonly port?: number;
@@ -32,7 +78,6 @@ export interface SandboxOptions {
   readonly personBytes?: number;
   readonly rateLimits?: string;
   readonly apiKey?: string;
-  /** Accepted calls of each token from `POST /sandbox/token`; absent: unlimited. */
   readonly tokenCalls?: number | undefined;
   readonly latency?: number;
   readonly lateDelay?: number;
@@ -49,7 +94,6 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
-/** Starts the sandbox on this machine; docs/sandbox.md describes it. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const sandbox = new Sandbox(options);
   const server = fastify({
@@ -86,7 +130,6 @@ interface Incoming {
   readonly body: string;
 }
 
-/** One operation of the service. */
 interface Operation {
   readonly method: 'GET' | 'POST';
   /** Its name in the log, rate windows, scopes and scenarios: its path without a parameter. */
@@ -94,8 +137,6 @@ interface Operation {
   readonly parameter?: string;
   /** Its name in usage statistics. An operation with a name is logged and counted by rate windows. */
   readonly usageName?: string;
-  /** Absent: both shapes. */
-  readonly errors?: ErrorShape;
   readonly answer: (incoming: Incoming, caller: Caller, fault: Rule) => DoneCall | Refusal;
 }
 
@@ -175,7 +216,7 @@ class Sandbox {
   }
 
   fail(reply: FastifyReply, refusal: Refusal): FastifyReply {
-    const { status, contentType, body } = errorAnswer(this.#now(), 'both', refusal);
+    const { status, contentType, body } = errorAnswer(this.#now(), refusal);
     return reply.code(status).type(contentType).send(body);
   }
 
@@ -187,7 +228,6 @@ class Sandbox {
         method: 'POST',
         path: '/people/match',
         usageName: '["api/v1/people", "match"]',
-        errors: 'plain',
         answer: ({ query }, _caller, fault) => people.match(query, fault),
       },
       {
@@ -201,7 +241,6 @@ class Sandbox {
         path: '/webhook_result',
         parameter: 'request_id',
         usageName: '["api/v1/webhook_result", "show"]',
-        errors: 'older',
         answer: ({ parameters: { request_id: requestId = '' } }) => {
           const result = this.late.poll(requestId);
           return typeof result === 'string' ? { body: result, billing: { ...unbilled, requestId } } : result;
@@ -216,15 +255,15 @@ class Sandbox {
 
   /** Handles a call in this order: credential, fault, rate, credits, log, answer. */
   async #handle(operation: Operation, reply: FastifyReply, incoming: Incoming): Promise<FastifyReply> {
-    const { path, errors = 'both' } = operation;
+    const { path } = operation;
     const caller = this.#credentials.check(incoming.headers);
-    if ('status' in caller) return this.#send(reply, errorAnswer(this.#now(), errors, caller), {});
+    if ('status' in caller) return this.#send(reply, errorAnswer(this.#now(), caller), {});
     const fault = this.faults.next(path, incoming.body || JSON.stringify(incoming.query));
     return this.#send(reply, await this.#answer(operation, incoming, caller, fault), fault);
   }
 
   async #answer(operation: Operation, incoming: Incoming, caller: Caller, fault: Rule): Promise<Answer> {
-    const { path, usageName, errors = 'both' } = operation;
+    const { path, usageName } = operation;
     const arrivedAt = Date.now();
     const now = this.#now();
     const log = (call: Omit<LoggedCall, 'sequence' | 'at' | 'path'>): void => {
@@ -237,7 +276,7 @@ class Sandbox {
     const headers = usageName === undefined ? {} : this.#windows.headers(path, arrivedAt, others);
     const refuse = (refusal: Refusal): Answer => {
       log({ ...unbilled, status: refusal.status });
-      return errorAnswer(now, errors, { ...refusal, headers: { ...headers, ...refusal.headers } });
+      return errorAnswer(now, { ...refusal, headers: { ...headers, ...refusal.headers } });
     };
     if (full) return refuse(tooManyCalls(path, full.limit, String(full.seconds)));
     const requested = requestedRefusal(fault, path, { isToken: caller.isToken, now });
@@ -250,7 +289,7 @@ class Sandbox {
       return refuse(outOfCredits(this.faults.outOfCreditsStatus));
     log({ ...billing, status: requested?.status ?? 200 });
     await makeLateResults?.();
-    if (requested) return errorAnswer(now, errors, { ...requested, headers });
+    if (requested) return errorAnswer(now, { ...requested, headers });
     if (fault.answer === 'reset') return nothing;
     const body = fault.answer === 'empty' ? '' : done.body;
     return fault.answer === 'html'

@@ -8,7 +8,6 @@ interface BilledPerson {
 }
 
 export interface LoggedCall {
-  /** Number of the call among all calls, from 1. */
   readonly sequence: number;
   /** Time of arrival in milliseconds since 1970, by this machine's clock. */
   readonly at: number;
@@ -21,12 +20,10 @@ export interface LoggedCall {
 }
 
 export interface LateResult {
-  /** From 1. */
   readonly number: number;
   readonly requestId: string;
   readonly kind: DeliveryKind;
   readonly url: string;
-  /** JSON text. */
   readonly body: string;
   readonly readyAt: number;
   readonly credits: string;
@@ -38,12 +35,10 @@ export interface LateResult {
   tries: number;
 }
 
-/** One try of a delivery. */
 export interface LoggedDelivery {
   readonly at: number;
   readonly requestId: string;
   readonly kind: DeliveryKind;
-  /** Number of the result. */
   readonly number: number;
   /** The receiver's status; 0: no answer. */
   readonly status: number;
@@ -61,7 +56,6 @@ interface Bill {
 
 type NewResult = Omit<LateResult, 'number' | 'billedAt' | 'delivered' | 'tries'>;
 
-/** A line of the file. */
 type Entry =
   | { readonly call: LoggedCall }
   | { readonly result: LateResult }
@@ -81,7 +75,6 @@ export class Store {
   #millionths = 0;
   #lateMillionths = 0;
 
-  /** @param directory keeps the store across restarts; undefined: memory only */
   constructor(directory?: string) {
     if (directory === undefined) return;
     mkdirSync(directory, { recursive: true });
@@ -107,7 +100,6 @@ export class Store {
     return stored;
   }
 
-  /** Bills a result that is ready; a second bill does nothing. */
   billResult(result: LateResult): void {
     if (result.billedAt === null) this.#add({ billed: result.number, at: Date.now() });
   }
@@ -137,7 +129,6 @@ export class Store {
     return this.#deliveries;
   }
 
-  /** Billed credits, late results included. */
   credits(): number {
     return (this.#millionths + this.#lateMillionths) / 1_000_000;
   }

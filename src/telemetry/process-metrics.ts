@@ -6,11 +6,9 @@ import type { ListenAddress } from '../config/settings.ts';
 import { portTaken } from '../domain/problem.ts';
 import type { Logger } from './log.ts';
 
-/** The result of a call to the service: answered, or the disposition of its failure. */
 const callResults = ['answered', 'retry', 'wait', 'pause', 'reject', 'unknown'] as const;
 export type CallResult = (typeof callResults)[number];
 
-/** The receiver's answer to a delivery. */
 const deliveryResults = ['stored', 'not-found', 'refused', 'unavailable'] as const;
 export type DeliveryResult = (typeof deliveryResults)[number];
 
@@ -74,7 +72,6 @@ export class ProcessMetrics {
     for (const result of deliveryResults) this.#deliveries.inc({ result }, 0);
   }
 
-  /** Counts the start of a call. @returns a function to call once with the result */
   startCall(endpoint: string): (result: CallResult, failureType?: string) => void {
     this.#inFlight.inc({ endpoint });
     const ended = this.#seconds.startTimer({ endpoint });
@@ -99,7 +96,6 @@ export interface MetricsSources {
   readonly process: Registry;
   /** Takes bounded time and never rejects. */
   readonly warehouse: () => Promise<string>;
-  /** Where the SDK serves its own metrics; undefined: this process has no worker. */
   readonly temporal: string | undefined;
 }
 

@@ -43,7 +43,6 @@ export class Tracing {
     });
   }
 
-  /** Runs an execution of an activity as a span in the trace of its workflow. */
   activity<Result>(
     { workflowId, type, attempt }: { workflowId: string; type: string; attempt: number },
     work: () => Promise<Result>,

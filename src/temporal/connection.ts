@@ -1,14 +1,11 @@
 import type { Client, Connection, ConnectionOptions } from '@temporalio/client';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
 import { callTaskQueues, controlTaskQueue, searchAttributes } from '../contract/temporal-names.ts';
-import { addSearchAttributes } from './namespace.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import { formatElapsed } from '../domain/text/duration.ts';
-import { endCallsOfClosedConnection } from './closed-connection.ts';
 import type { EncryptingCodec } from './payload-codec.ts';
-import { marksOfWorker } from './worker-identity.ts';
+import { markOfWorker } from './worker-identity.ts';
 
-/** Address of the embedded server, or of the server in Temporal's environment configuration. */
 export interface TemporalAddress {
   readonly address: string;
   readonly namespace: string;
@@ -18,7 +15,6 @@ export interface TemporalAddress {
   readonly embedded: boolean;
 }
 
-/** gRPC's code of something that does not exist. */
 const notFound = 5;
 
 // Loads Temporal's packages only when they are used: most commands connect to no server, and loading takes longer than
@@ -65,15 +61,12 @@ const longestPollSeconds = 75;
 const workflowTasks = 1;
 const activityTasks = 2;
 
-/** When a worker last polled, according to Temporal, and what its live workers say of themselves. */
+/** When a worker last polled, according to Temporal. */
 export interface WorkerPoll {
   /** Undefined: no worker has polled within five minutes. */
   readonly secondsAgo: number | undefined;
   readonly isLost: boolean;
-  /** The names of the keys with which live workers encrypt. */
-  readonly keyNames: readonly string[];
-  /** A live worker has no keys. */
-  readonly isPlain: boolean;
+  /** The marks of the settings of live workers, each once. */
   readonly settings: readonly string[];
 }
 
@@ -101,17 +94,14 @@ export async function readWorkerPoll(client: Client, now: Date): Promise<WorkerP
     .flatMap(({ pollers }) => pollers ?? [])
     .map(({ lastAccessTime, identity }) => ({
       secondsAgo: Math.max(0, Math.round(now.getTime() / 1_000 - Number(lastAccessTime?.seconds ?? 0))),
-      ...marksOfWorker(identity ?? ''),
+      settings: markOfWorker(identity ?? ''),
     }));
   const secondsAgo = polls.length === 0 ? undefined : Math.min(...polls.map((poll) => poll.secondsAgo));
   const live = polls.filter((poll) => poll.secondsAgo <= longestPollSeconds);
-  const keys = new Set(live.map(({ key }) => key));
   const settings = new Set(live.map((poll) => poll.settings));
   return {
     secondsAgo,
     isLost: live.length === 0,
-    keyNames: [...keys].filter((name) => name !== undefined),
-    isPlain: keys.has(undefined),
     settings: [...settings].filter((marks) => marks !== undefined),
   };
 }
@@ -121,12 +111,6 @@ export function describeWorkerPoll({ secondsAgo, isLost }: WorkerPoll): string {
   const ago = formatElapsed(secondsAgo);
   return isLost ? `no worker has polled for ${ago}` : `a worker polled ${ago} ago`;
 }
-
-export function describePlainText(keyNames: readonly string[]): string {
-  return `the workers encrypt what Temporal stores (key ${keyNames.join(', ')}), and this command writes plain text`;
-}
-
-export const afterPlainText = 'set TEMPORAL_CODEC_KEYS or TEMPORAL_CODEC_KEYS_FILE as for the workers';
 
 export async function connectWorker(temporal: TemporalAddress): Promise<NativeConnection> {
   const { NativeConnection } = await import('@temporalio/worker');
@@ -150,7 +134,6 @@ export async function registerSearchAttributes(client: Client): Promise<boolean>
   }
 }
 
-/** Whether the workflow is unknown to the server or has ended. */
 export function isWorkflowGone(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowNotFoundError';
 }
@@ -226,3 +209,103 @@ function unreachable(temporal: TemporalAddress, cause: unknown): Problem {
     cause,
   });
 }
+
+/** Numbers of these types in Temporal's interface (`IndexedValueType`). */
+const typeNumbers = { Text: 1, Keyword: 2, Int: 3, Double: 4, Bool: 5, Datetime: 6 } as const;
+
+export type SearchAttributeTypes = Readonly<Record<string, keyof typeof typeNumbers>>;
+
+const connectSeconds = 5;
+
+export async function isServing(port: number, namespace: string): Promise<boolean> {
+  return withConnection(`127.0.0.1:${port}`, async (connection) => {
+    await connection.workflowService.describeNamespace({ namespace });
+    return true;
+  }).catch(() => false);
+}
+
+export async function prepareNamespace(
+  address: string,
+  namespace: string,
+  retentionDays: number,
+  searchAttributes: SearchAttributeTypes,
+): Promise<void> {
+  await withConnection(address, async ({ workflowService, operatorService }) => {
+    const { config } = await workflowService.describeNamespace({ namespace });
+    const retention = retentionDays * 86_400;
+    if (Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) < retention) {
+      const { msToTs } = await import('@temporalio/common/lib/time.js');
+      await workflowService.updateNamespace({
+        namespace,
+        config: { workflowExecutionRetentionTtl: msToTs(retention * 1000) },
+      });
+    }
+    await addSearchAttributes(operatorService, namespace, searchAttributes);
+  });
+}
+
+async function addSearchAttributes(
+  operatorService: Connection['operatorService'],
+  namespace: string,
+  searchAttributes: SearchAttributeTypes,
+): Promise<void> {
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  const missing = Object.entries(searchAttributes).filter(([name]) => !(name in (customAttributes ?? {})));
+  if (missing.length === 0) return;
+  await operatorService.addSearchAttributes({
+    namespace,
+    searchAttributes: Object.fromEntries(missing.map(([name, type]) => [name, typeNumbers[type]])),
+  });
+}
+
+async function withConnection<Result>(
+  address: string,
+  use: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  // Loaded only here, because loading takes longer than a command without Temporal.
+  const { Connection } = await import('@temporalio/client');
+  // Not Connection.connect: after a failure its channel keeps trying in the background.
+  const connection = Connection.lazy({ address, connectTimeout: connectSeconds * 1000 });
+  try {
+    await connection.ensureConnected();
+    return await connection.withDeadline(Date.now() + connectSeconds * 1000, () => use(connection));
+  } finally {
+    await connection.close();
+  }
+}
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+type Call = ReturnType<Interceptor>;
+
+/** gRPC's code of a cancelled call. */
+const cancelled = 1;
+
+/**
+ * Ends a call whose retry is due after the connection was closed. Must come after the interceptor that retries calls.
+ * Otherwise gRPC throws in the timer of the retry, where no caller can catch the error, and the stopping process
+ * crashes.
+ */
+const endCallsOfClosedConnection: Interceptor = (options, nextCall) => {
+  try {
+    return nextCall(options) as Call;
+  } catch {
+    return deadCall as unknown as Call;
+  }
+};
+
+const deadCall: ReturnType<Parameters<Interceptor>[1]> = {
+  start(metadata, listener) {
+    const details = 'the connection to Temporal is closed';
+    process.nextTick(() => {
+      listener?.onReceiveMessage?.(null);
+      listener?.onReceiveStatus?.({ code: cancelled, details, metadata });
+    });
+  },
+  sendMessage: () => {},
+  sendMessageWithContext: () => {},
+  startRead: () => {},
+  halfClose: () => {},
+  cancelWithStatus: () => {},
+  getPeer: () => '',
+  getAuthContext: () => null,
+};

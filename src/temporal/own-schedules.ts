@@ -13,7 +13,6 @@ import {
 import type { Logger } from '../telemetry/log.ts';
 import { registerSearchAttributes } from './connection.ts';
 
-/** Longest time that a delivery to an ended run waits. */
 const sweepEvery = '5 minutes';
 
 /** A Temporal server that has lost its data has lost these too, while the workers go on. */

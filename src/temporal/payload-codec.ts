@@ -15,7 +15,6 @@ const encryptedEncoding = 'binary/encrypted';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
-/** A key of 32 bytes. Encrypted payloads carry its id. */
 export interface CodecKey {
   readonly id: string;
   readonly key: Buffer;
@@ -80,12 +79,6 @@ export class EncryptingCodec implements PayloadCodec {
           : payload,
       ),
     );
-  }
-
-  /** Whether a payload, as Temporal stores it, is encrypted as this codec would encrypt it now. */
-  isCurrent(payload: Payload): boolean {
-    const isEncrypted = textOf(payload.metadata?.['encoding']) === encryptedEncoding;
-    return this.#keys[0]?.id === (isEncrypted ? textOf(payload.metadata?.['encryption-key-id']) : undefined);
   }
 
   #keyOf(payload: Payload, where: string): CodecKey {

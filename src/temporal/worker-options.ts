@@ -10,14 +10,12 @@ export interface WorkerConnection {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly codec: EncryptingCodec;
-  /** Undefined: workers are not versioned. */
   readonly version: WorkerDeploymentVersion | undefined;
 }
 
 /** Time to record an answer after the longest call: a deployment must not cut off a paid call. */
 const graceSecondsBeyondCall = 30;
 
-/** Options of the workers of all queues. */
 export function commonWorkerOptions(
   { connection, namespace, codec, version }: WorkerConnection,
   config: Config,
@@ -38,7 +36,7 @@ export function commonWorkerOptions(
   return {
     connection,
     namespace,
-    identity: workerIdentity({ settings: markSettings(config), key: codec.keyName }),
+    identity: workerIdentity(markSettings(config, codec.keyName)),
     ...workerVersioning(version),
     dataConverter: {
       payloadCodecs: [codec],

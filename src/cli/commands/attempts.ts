@@ -115,7 +115,6 @@ Examples:
   enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`);
 }
 
-/** @param credits of each call; undefined: all that it holds */
 async function decide(
   named: readonly string[],
   options: DecisionFlags,

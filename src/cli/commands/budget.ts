@@ -89,7 +89,6 @@ Examples:
         return {
           change: changed,
           waiting: await runsWaitingFor(warehouse, changed.budgetId),
-          // They look at the budget again when it changes.
           awaiting: await runsAwaitingLateResults(warehouse, changed.budgetId),
         };
       });
@@ -134,7 +133,6 @@ async function signalRuns(client: Client, runIds: readonly string[]): Promise<vo
       });
 }
 
-/** @returns the budget's id, and its limit from the settings or from the options of its run */
 async function resolve(
   warehouse: Warehouse,
   budget: BudgetName,

@@ -13,7 +13,6 @@ import { describeService, refuseInventedPeople } from '../session/with-service.t
 import { specifyRun } from '../run/run-spec.ts';
 import { withSession, type Session, settingsOf } from '../session/session.ts';
 
-/** The CRM whose export the demo invents. */
 const crm = 'hubspot';
 
 /** A source of its own: the record ids are invented, and must not get into files for a CRM of the user. */
@@ -62,7 +61,6 @@ async function writeSample(config: Config, people: number, seed: number): Promis
   return file;
 }
 
-/** Prints a few contacts of the warehouse, with the statement that selects them. */
 async function showContacts(session: Session): Promise<void> {
   const statement = `select contact_id, first_name, last_name, title, organization_name, email, phone
   from enrichment.enriched_contacts where source = '${source}'

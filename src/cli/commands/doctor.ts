@@ -17,14 +17,11 @@ import { counted } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import {
-  afterPlainText,
   connectClient,
-  describePlainText,
   describeTemporalFailure,
   describeWorkerPoll,
   readWorkerPoll,
   requireNamespace,
-  type WorkerPoll,
 } from '../../temporal/connection.ts';
 import { payloadCodec } from '../../temporal/payload-codec.ts';
 import { withClient } from '../session/with-service.ts';
@@ -32,7 +29,6 @@ import { Command, jsonOption, type Flags } from '../terminal/command.ts';
 import { printFacts, table } from '../terminal/output.ts';
 import { settingsOf } from '../session/session.ts';
 
-/** The state of one part of the set-up. */
 export type Finding = OutputOf<'doctor'>['findings'][number];
 
 const answerMilliseconds = 10_000;
@@ -106,14 +102,17 @@ const checks: Readonly<Record<string, Check>> = {
   'rate limits': checkRateLimits,
   budgets: checkBudgets,
   freshness: ({ freshness }) => ok(`not asked for again: ${formatFreshness(freshness)}`),
+  temporal: checkTemporal,
 };
 
 /** Checks every component without starting or spending anything. No finding contains a secret. */
 export async function examine(config: Config): Promise<Finding[]> {
-  const findings = Object.entries(checks).map(async ([part, check]) => [
-    { part, ...(await withFailures(async () => check(config))) },
-  ]);
-  return (await Promise.all([...findings, checkTemporal(config)])).flat();
+  return Promise.all(
+    Object.entries(checks).map(async ([part, check]) => {
+      const state = await withFailures(async () => check(config));
+      return { part, ...state };
+    }),
+  );
 }
 
 async function withFailures(check: () => Promise<State>): Promise<State> {
@@ -125,7 +124,6 @@ async function withFailures(check: () => Promise<State>): Promise<State> {
   });
 }
 
-/** Checks which user the credential acts as, with the client of runs. Spends no credits. */
 async function checkService({ service }: Config): Promise<State> {
   const { baseUrl, credential } = service;
   if (baseUrl === undefined) {
@@ -168,17 +166,17 @@ async function query(databaseUrl: string, statement: string): Promise<void> {
   }
 }
 
-async function checkTemporal(config: Config): Promise<Finding[]> {
+async function checkTemporal(config: Config): Promise<State> {
   const { temporalAddress } = config;
-  if (temporalAddress === undefined) return [{ part: 'temporal', ...(await checkEmbeddedTemporal(config)) }];
-  const findings: Finding[] = [];
-  const temporal = await withFailures(async () => {
-    const { address, namespace, poll } = await readPoll(config, temporalAddress);
-    findings.push(...examineWorkers(config, poll));
-    const what = `${address}, namespace ${namespace}; ${describeWorkerPoll(poll)}`;
-    return poll.isLost ? attention(what, 'start one: enrich worker') : ok(what);
-  });
-  return [{ part: 'temporal', ...temporal }, ...findings];
+  if (temporalAddress === undefined) return checkEmbeddedTemporal(config);
+  const { address, namespace, poll } = await readPoll(config, temporalAddress);
+  const what = `${address}, namespace ${namespace}; ${describeWorkerPoll(poll)}`;
+  if (poll.isLost) return attention(what, 'start one: enrich worker');
+  if (poll.settings.length <= 1) return ok(what);
+  return attention(
+    `${what}; live workers have different settings, such as RATE_LIMITS or TEMPORAL_CODEC_KEYS`,
+    'give all of them the same settings, and restart workers after a change',
+  );
 }
 
 async function readPoll({ temporalCodec, temporalUiUrl }: Config, server: string) {
@@ -192,25 +190,6 @@ async function readPoll({ temporalCodec, temporalUiUrl }: Config, server: string
   } finally {
     await client.connection.close();
   }
-}
-
-function examineWorkers(config: Config, { keyNames, isPlain, settings }: WorkerPoll): Finding[] {
-  const { keyName } = payloadCodec(config.temporalCodec);
-  const findings: Finding[] = [];
-  const add = (part: string, state: State): void => void findings.push({ part, ...state });
-  const isMixed = keyName === undefined ? keyNames.length > 0 : isPlain;
-  const mixed =
-    keyName === undefined ? describePlainText(keyNames) : 'a worker has no key, and this command encrypts';
-  if (isMixed) add('encryption', attention(mixed, afterPlainText));
-  if (settings.length > 1)
-    add(
-      'workers',
-      attention(
-        'live workers have different settings, such as RATE_LIMITS',
-        'give all of them the same settings, and restart workers after a change',
-      ),
-    );
-  return findings;
 }
 
 async function checkEmbeddedTemporal({ embedded }: Config): Promise<State> {

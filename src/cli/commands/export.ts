@@ -168,7 +168,7 @@ async function writeCrmImport(
  * A source that is no CRM's own name may hold contacts of this CRM.
  */
 export function requireOwnSource(importer: ImporterName, source: string): void {
-  const owner = ownerOf(source);
+  const owner = importerNames.find((name) => importers[name].source === source);
   if (owner === undefined || owner === importer) return;
   throw new UsageProblem(
     'setting.invalid',
@@ -177,32 +177,27 @@ export function requireOwnSource(importer: ImporterName, source: string): void {
   );
 }
 
-function ownerOf(source: string): ImporterName | undefined {
-  return importerNames.find((name) => importers[name].source === source);
-}
-
-function describe({ parts, decisions, ...manifest }: ImportManifest, folder: string): void {
+function describe(manifest: ImportManifest, folder: string): void {
+  const { parts, decisions, conflicts, job_changes: moves, source, instruction, commands, cursor } = manifest;
+  const { contacts, suppressed, opted_out, without_record_id, without_cells } = manifest;
+  const { without_modified_time, missing_columns } = manifest;
+  const leftOut = { suppressed, opted_out, without_record_id, without_cells };
+  const files = [...parts, conflicts, moves].flatMap((part) => part?.file ?? []);
   print(
     describeFields({
-      contacts: manifest.contacts,
-      updates: parts.reduce((sum, part) => sum + part.rows, 0),
-      files: parts.length,
-      folder,
-      left_out_without_record_id: manifest.without_record_id,
-      left_out_suppressed: manifest.suppressed,
-      left_out_opted_out: manifest.opted_out,
-      left_out_without_cells: manifest.without_cells,
-      without_modified_time: manifest.without_modified_time,
-      missing_columns: manifest.missing_columns,
+      contacts,
+      ...leftOut,
+      without_modified_time,
+      missing_columns,
       ...decisions,
-      decisions_in: manifest.conflicts?.file ?? null,
-      job_changes_in: manifest.job_changes?.file ?? null,
+      folder,
+      files,
     }),
   );
-  const source = `source "${manifest.source}"; --source NAME takes another`;
-  tell(parts.length === 0 ? `nothing to import: ${source}` : manifest.instruction);
-  if (manifest.commands[0] !== undefined) tell(`such as: ${manifest.commands[0]}`);
-  if (manifest.cursor !== null) tell(`next time: --since ${manifest.cursor}`);
+  const other = `source "${source}"; --source NAME takes another`;
+  tell(parts.length === 0 ? `nothing to import: ${other}` : instruction);
+  if (commands[0] !== undefined) tell(`such as: ${commands[0]}`);
+  if (cursor !== null) tell(`next time: --since ${cursor}`);
 }
 
 function importerOf(name: string): ImporterName {

@@ -22,7 +22,6 @@ interface IdentityFlag {
   readonly what: string;
 }
 
-/** The flags that identify a person. Each is parsed like the same column of an export. */
 const identityFlags: Readonly<Record<string, IdentityFlag>> = {
   email: { identity: 'email', parse: parseEmail, what: 'email address' },
   name: { identity: 'name', parse: parseFullName, what: 'full name' },
@@ -92,13 +91,8 @@ function readIdentity(texts: Readonly<Record<string, string | undefined>>): Iden
 
 /** Within JSON strings, line ends are escaped, so those that are left are formatting: the output is one line. */
 function printRaw({ raw }: MatchAnswer): void {
-  write(
-    process.stdout,
-    `${raw
-      .toString()
-      .trim()
-      .replaceAll(/\s*[\r\n]+\s*/g, ' ')}\n`,
-  );
+  const line = raw.toString().trim();
+  write(process.stdout, `${line.replaceAll(/\s*[\r\n]+\s*/g, ' ')}\n`);
 }
 
 function printAnswer({ person, requestId }: MatchAnswer): void {

@@ -46,7 +46,6 @@ Examples:
 
 type RunFlags = CommandFlags & { readonly yes?: boolean };
 
-/** A command that enriches one export. @param priority of the run's calls */
 function enrichingCommand(name: string, priority: RunPriority): Command {
   const command = new Command(name).option('--yes', 'approve the plan without asking');
   return withCommandFlags(command).action(async (file: string | undefined, options: RunFlags) => {

@@ -4,7 +4,7 @@ import { Command, share, wholeNumber, readYamlFile } from '../terminal/command.t
 import { z } from 'zod';
 import { describeFaults, scenarioSchema, type Scenario } from '../../sandbox/faults.ts';
 import { parseWindowLimits } from '../../sandbox/rate-windows.ts';
-import { defaultApiKey } from '../../sandbox/credentials.ts';
+import { defaultApiKey } from '../../sandbox/server.ts';
 import { startSandbox, type SandboxOptions } from '../../sandbox/server.ts';
 import { print } from '../terminal/output.ts';
 import { untilStopped } from '../session/session.ts';
@@ -93,14 +93,12 @@ function time(text: string): number {
   return milliseconds;
 }
 
-/** A clock that shows `start` now and runs on. @param start milliseconds since 1970; undefined: the real time */
 function clockFrom(start: number | undefined): () => number {
   if (start === undefined) return Date.now;
   const ahead = start - Date.now();
   return () => Date.now() + ahead;
 }
 
-/** Checks limits before the sandbox starts, so that commander's error names the flag. */
 function rateLimits(text: string): string {
   try {
     parseWindowLimits(text);

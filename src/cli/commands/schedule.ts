@@ -134,7 +134,6 @@ function namedCommand(verb: string, description: string): Command {
     .explain(`\nExample:\n  enrich schedule ${verb} nightly`);
 }
 
-/** Opens a session with Temporal and the warehouse, without the service. */
 function withSchedules(
   config: Config,
   use: (session: Session, client: Client) => Promise<void>,

@@ -1,3 +1,4 @@
+import Papa from 'papaparse';
 import pg from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
@@ -31,7 +32,8 @@ Examples:
         const names = fields.map(({ name }) => name);
         if (isJson)
           return printJson(rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]]))));
-        if (options.csv === true) return writeBytes([Buffer.from([names, ...rows].map(csvLine).join(''))]);
+        if (options.csv === true)
+          return writeBytes([Buffer.from(`${Papa.unparse([names, ...rows], { newline: '\n' })}\n`)]);
         // PostgreSQL counts no rows of SHOW and EXPLAIN.
         const count = counted(rowCount ?? rows.length, 'row');
         const records = rows.map((row) => row.map((value) => value ?? ''));
@@ -41,7 +43,6 @@ Examples:
     );
 }
 
-/** PostgreSQL's number of the type text[]. */
 const textArray = 1009;
 const bigint: number = pg.types.builtins.INT8;
 const { BOOL, INT2, INT4, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
@@ -49,7 +50,6 @@ const { BOOL, INT2, INT4, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.
 const readTypes = new Set<number>([BOOL, INT2, INT4, FLOAT4, FLOAT8, json, JSONB, TIMESTAMPTZ, textArray]);
 
 function parserFor(type: number): (text: string) => unknown {
-  // A count is an int8.
   if (type === bigint) return (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
   return readTypes.has(type) ? (pg.types.getTypeParser(type) as (text: string) => unknown) : String;
 }
@@ -82,13 +82,4 @@ async function read(
   } finally {
     client.release(true);
   }
-}
-
-/** A line of CSV as PostgreSQL writes it: null is an empty cell, an empty text is quoted. */
-function csvLine(cells: readonly (string | null)[]): string {
-  const written = cells.map((cell) => {
-    if (cell === null) return '';
-    return cell === '' || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-  });
-  return `${written.join(',')}\n`;
 }

@@ -52,7 +52,6 @@ Examples:
 
 type Work = (session: Session, run: RunRecord) => Promise<RunFacts>;
 
-/** Continues a run by `work`, and reports the run as `enrich run` does. */
 async function continueRun(name: string, flags: Flags, work: Work): Promise<void> {
   reportRun(await viewAfter(name, knowsService, work), flags.json === true);
 }
@@ -79,7 +78,6 @@ export function cancelCommand(): Command {
   return steerCommand('cancel', what, cancelRun).addOption(new Option('--yes').hideHelp());
 }
 
-/** Makes a command that sends an update to a run, with who sent it and why. */
 function steerCommand(name: string, description: string, steer: typeof pauseRun): Command {
   return new Command(name)
     .description(description)

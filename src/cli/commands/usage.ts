@@ -88,7 +88,6 @@ function describeCredits(usage: CreditUsage): string {
   return listTable(kinds) + ends;
 }
 
-/** Fetches the newest statement from the service first, then compares all credit cycles and prints them. */
 async function reconcileStatements(
   { config, warehouse, log }: Session,
   dependencies: PollDependencies,

@@ -82,7 +82,6 @@ function describeShortBudget(
   { credits, people }: PlanSummary,
   { budget, available, onEmpty }: NonNullable<PlanSummary['shortBudget']>,
 ): string {
-  // `enrich plan` begins no run whose budget could be named.
   const isOfRun = isBudgetOfRun(budget);
   const name = isOfRun ? 'the limit of the run (--max-credits)' : `budget ${budget}`;
   const [left, expected] = [Number(available), Number(credits.expected)];

@@ -33,7 +33,6 @@ import type { SpecifiedRun } from './run-spec.ts';
 import { describeUiAddress, notApproved } from './run-status.ts';
 import { cancelRun, resumeRun } from './steer-run.ts';
 
-/** Enriches an export until the run ends or needs the operator. @param asks whether the operator approves the plan */
 export async function enrichExport(session: Session, spec: SpecifiedRun, asks: boolean): Promise<RunFacts> {
   const { warehouse } = session;
   await requireComponents(session, spec);
@@ -68,7 +67,6 @@ export async function enrichExport(session: Session, spec: SpecifiedRun, asks: b
   return decide(session, planned, interrupted);
 }
 
-/** Shows the plan of a run that awaits approval, and carries it out if the operator approves it. */
 export async function approvePlan(session: Session, run: RunRecord, asks: boolean): Promise<RunFacts> {
   const { runId, status } = run;
   if (status !== 'awaiting_approval' || !run.plan)
@@ -83,7 +81,6 @@ export async function approvePlan(session: Session, run: RunRecord, asks: boolea
   return waitForRun(session, await resumeRun(session, run, true), interrupted);
 }
 
-/** A no cancels the run; without an answer it keeps waiting. */
 async function decide(session: Session, run: RunRecord, interrupted: AbortSignal): Promise<RunFacts> {
   const answer = await agrees(approvalQuestion(run.plan!), interrupted);
   // Starts the workflow again if it was lost while the operator read the plan.
@@ -92,7 +89,6 @@ async function decide(session: Session, run: RunRecord, interrupted: AbortSignal
   return readRunFacts(session.warehouse, run.runId);
 }
 
-/** @param isOld an earlier command has made the plan */
 function tellPlan(run: RunRecord, isOld: boolean): void {
   tell(describeMapping(run));
   tell(describePlan(run.plan!, run.options, isOld ? run.createdAt : undefined));
@@ -127,7 +123,6 @@ async function stageHere(session: Session, run: RunRecord, fetched: string | und
   });
 }
 
-/** Whether only the operator lets a run continue: a quality gate has paused it, or the operator has. */
 export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, asks: boolean): boolean {
   if (status !== 'paused' || pauseReason === null) return false;
   return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === 'run.paused');

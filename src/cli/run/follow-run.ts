@@ -27,7 +27,6 @@ const longestWaitForCallsMilliseconds = 10_000;
 const longestDatabaseOutageMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
 
-/** Milliseconds between two lines in a log. */
 const plainLineEveryMilliseconds = 5_000;
 
 const phases: Partial<Record<RunStatus, string>> = {
@@ -56,7 +55,6 @@ export function describeProgress(
   return parts.filter(Boolean).join('  ');
 }
 
-/** Shows the progress of a run on standard error: one changing line on a terminal, plain lines elsewhere. */
 class Progress {
   readonly #stream = process.stderr;
   #lastLineAt = Number.NEGATIVE_INFINITY;
@@ -74,16 +72,13 @@ class Progress {
     write(this.#stream, `${line}\n`);
   }
 
-  /** Keeps the last line on the terminal. */
   end(): void {
     if (this.#stream.isTTY) endChangingLine();
   }
 }
 
-/** Called once, when the run has its plan. */
 export type OnPlan = (run: RunRecord, plan: PlanSummary) => void;
 
-/** Waits until a run has ended, is paused or needs an approval, and shows its progress. */
 async function followRun(
   session: Session,
   handle: WorkflowHandle,
@@ -106,7 +101,6 @@ async function followRun(
       const worker = await findLostWorker(session);
       withoutWorker = worker && `${worker.reason}: ${worker.next}`;
     }
-    // The plan and the question follow.
     if (run.status === 'awaiting_approval') return true;
     if (ended && run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
@@ -209,7 +203,6 @@ export function interruptionOf(session: Session, runId: string): AbortSignal {
   return interrupted.signal;
 }
 
-/** Waits until a run has ended or needs the operator, as `enrich run` and `enrich resume` do. */
 export async function waitForRun(
   session: Session,
   handle: WorkflowHandle,

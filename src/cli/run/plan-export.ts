@@ -19,7 +19,6 @@ export interface PlannedExport {
   readonly plan: PlanSummary;
 }
 
-/** Plans an export as `enrich run` would now. Spends nothing, and removes the staged rows afterwards. */
 export async function planExport(session: Planning, spec: SpecifiedRun): Promise<PlannedExport> {
   const { warehouse, config } = session;
   const dependencies = {

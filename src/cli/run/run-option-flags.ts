@@ -32,13 +32,11 @@ type Texts = readonly string[];
 
 interface OptionFlag<Value> {
   readonly flag: string;
-  /** Heading of `--help` above this flag and those after it. */
   readonly heading?: string;
   readonly description: string;
   readonly choices?: readonly string[];
   readonly repeatable?: boolean;
   readonly parse?: (text: string) => unknown;
-  /** @param all the texts of a repeated flag */
   readonly read: (text: string, all: Texts) => Value | Promise<Value>;
   /** Default: null. */
   readonly missing?: Value;
@@ -183,7 +181,6 @@ export interface CommandFlags {
   readonly json?: boolean;
 }
 
-/** Adds the argument and flags that `run`, `backfill` and `plan` share. */
 export function withCommandFlags(command: Command): Command {
   command
     .argument(
@@ -200,7 +197,6 @@ export function withCommandFlags(command: Command): Command {
     .option('--plan <hash>', 'hash of the only plan that may run (enrich plan prints it)');
 }
 
-/** Adds the flags of the options that a schedule passes to its runs. */
 export function withScheduleFlags(command: Command): Command {
   return withOptions(command, optionsOfSchedules);
 }

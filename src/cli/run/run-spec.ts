@@ -20,11 +20,9 @@ import { tell } from '../terminal/output.ts';
 import { chosenOptions, type CommandFlags } from './run-option-flags.ts';
 import { withWarehouse } from '../session/session.ts';
 
-/** A run spec whose export has been opened, and the path of the fetched export. */
 export interface SpecifiedRun extends RunSpec {
   readonly fetched: string | undefined;
 }
-/** Reads which export a command names: a file, a URL, standard input, or rows of the database. */
 export function addressOf(file: string | undefined, flags: CommandFlags): ExportAddress {
   const given = [file, flags.query].filter((source) => source !== undefined);
   if (given.length !== 1)
@@ -109,7 +107,6 @@ async function checkedContent(
   }
 }
 
-/** Reads an export to its end, and checks the columns that choose and order its rows. */
 async function readColumns(
   path: string,
   reading: ReadingOptions,

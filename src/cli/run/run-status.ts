@@ -21,19 +21,16 @@ import { noRows, whole } from './describe-plan.ts';
 export const anyRun =
   'id of a run, as enrich status shows it, its last six characters, or latest: the newest run';
 
-/** Finds the run that a command continues or ends, and prints which run "latest" is. @throws Problem `run.unknown` */
 export async function namedRun({ warehouse }: Session, name: string): Promise<RunRecord> {
   const run = await getRun(warehouse, name);
   if (name === 'latest') tell(`latest is ${run.runId} (${run.fileName}): ${statusText(run.status)}`);
   return run;
 }
 
-/** A run as commands show it. */
 export interface RunView {
   readonly facts: RunFacts;
   /** `interrupted` if the run should continue and nothing carries it out. */
   readonly status: string;
-  /** Lines for the operator below the figures. */
   readonly notes: readonly string[];
 }
 
@@ -53,7 +50,6 @@ export async function correctedFacts(
   return { facts: { ...facts, ...present }, status: isInterrupted ? 'interrupted' : facts.status };
 }
 
-/** Prints the result of a run, and sets the exit code. */
 export function reportRun(view: RunView, json: boolean): void {
   printRun(view, json);
   process.exitCode = exitCodeOf(view.facts);
@@ -65,7 +61,6 @@ export function printRun(view: RunView, json: boolean): void {
   printFacts<'run'>(json, view.facts, [describeRun(view), ...view.notes].join('\n'));
 }
 
-/** Whether a run continues as soon as it has a worker. */
 export function isWorking({ status }: Pick<RunFacts, 'status'>): boolean {
   return isInProgress(status) || status === 'cancelling';
 }
@@ -78,13 +73,10 @@ type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
  */
 async function presentReason(session: Session, facts: RunFacts): Promise<Reason | undefined> {
   const { run_id: runId, status } = facts;
-  const isBudgetPause = status === 'paused' && facts.reason_type === 'budget.empty';
-  if (!isWorking(facts) && !isBudgetPause) return undefined;
+  if (!isWorking(facts)) return undefined;
   const isServer = session.config.temporalAddress !== undefined;
   const { reason, next = '', isTemporalAway } = (await findLostWorker(session)) ?? {};
-  if (isTemporalAway) return isBudgetPause ? undefined : { reason_type: null, reason: reason!, next };
-  if (reason !== undefined && isBudgetPause)
-    return { ...facts, next: `${facts.next ?? ''}, then enrich resume ${runId}: no worker is running` };
+  if (isTemporalAway) return { reason_type: null, reason: reason!, next };
   if (reason !== undefined) {
     const { inFlight } = await readRunMoney(session.warehouse, runId);
     const lostCalls = `; ${counted(inFlight, 'call')} had no recorded answer, and the credits stay reserved`;
@@ -139,7 +131,6 @@ export interface RunWait {
   readonly etaSeconds?: number;
 }
 
-/** Reads what a run waits for: a rate window that is full, a service without calls left, or late results. */
 export async function readRunWait(
   { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
   { runId, status, plan }: RunRecord,
@@ -172,10 +163,8 @@ export function describeUiAddress({ stack }: Session, runId: string): string | u
   return `${embedded ? 'while enrich run or enrich dev runs, ' : ''}watch it: ${address}`;
 }
 
-/** The reason of a run whose plan the operator has not approved at the question of `enrich run`. */
 export const notApproved = 'the plan was not approved';
 
-/** Formats the outcomes and figures of a run. */
 export function describeRun({ facts, status }: Pick<RunView, 'facts' | 'status'>): string {
   return [
     `run ${facts.run_id}: ${status} (${facts.source === null ? '' : `${facts.source}, `}${facts.file})`,

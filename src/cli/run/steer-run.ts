@@ -165,7 +165,6 @@ export function requireUnfinished(run: RunRecord): void {
   });
 }
 
-/** Sends an update to the workflow of a run. @returns false where the run has no workflow (any more) */
 async function sendUpdate(
   session: Session,
   runId: string,

@@ -20,10 +20,8 @@ export interface ScheduleDefinition {
   readonly work: ScheduledWork;
 }
 
-/** The export and the options of every run of a schedule. */
 export type ScheduledWork = Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable' | 'service'>;
 
-/** The flags of `enrich schedule set`, as commander names them. The flags of the runs' options are among them. */
 export interface ScheduleFlags {
   readonly cron: string;
   readonly timezone?: string;

@@ -102,7 +102,6 @@ export async function deleteSchedule(
   return continuing;
 }
 
-/** The ids of the runs that a scheduled time has in progress. */
 export function childrenOf(raw: {
   readonly pendingChildren?: readonly { readonly workflowId?: string | null }[] | null;
 }): string[] {

@@ -12,7 +12,6 @@ interface LostWorker {
   readonly isTemporalAway: boolean;
 }
 
-/** Finds out whether runs have a worker that carries them out without this command. */
 export async function findLostWorker(
   session: Pick<Session, 'config' | 'warehouse' | 'temporal'>,
 ): Promise<LostWorker | undefined> {
@@ -36,7 +35,6 @@ export async function findLostWorker(
   }
 }
 
-/** Warns if no worker carries out runs. */
 export async function warnOfWorkers(session: Session): Promise<void> {
   const lost = await findLostWorker(session);
   if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost.reason}; ${lost.next}`);

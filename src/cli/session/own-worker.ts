@@ -33,7 +33,6 @@ export async function startOwnWorker(
   const { config, stack, warehouse, log, codec, atEnd } = parts;
   const metrics = await parts.metrics();
   const { tracesEndpoint } = config;
-  // Only traces need the module.
   const tracing =
     tracesEndpoint === undefined
       ? undefined

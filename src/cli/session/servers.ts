@@ -29,7 +29,6 @@ export interface ReceiverParts {
   readonly log: Logger;
 }
 
-/** Starts a receiver: inbox in PostgreSQL, wake-ups by signals to the runs' workflows. */
 export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): Promise<RunningReceiver> {
   const { databaseUrl, temporal, metrics, log } = parts;
   const warehouse = openWarehouse(databaseUrl, {
@@ -129,7 +128,6 @@ export interface ServedMetrics {
 /** The endpoint must answer quickly even when the database does not. */
 const databaseMilliseconds = 2_000;
 
-/** Serves metrics at METRICS_LISTEN, if it is set. */
 export async function serveMetrics(
   config: Config,
   databaseUrl: string,

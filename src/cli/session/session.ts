@@ -22,11 +22,8 @@ export interface Session {
   readonly warehouse: Warehouse;
   readonly log: Logger;
   readonly migrated: Migrated;
-  /** Connects on the first call; later calls return the same client. */
   temporal(): Promise<Client>;
-  /** Starts a worker in this process, once; with embedded Temporal also a receiver. */
   work(): Promise<RunningWorker>;
-  /** Serves metrics of this process, once, if METRICS_LISTEN is set. `work` calls it. */
   metrics(): Promise<ServedMetrics | undefined>;
   /** Where this command receives deliveries; undefined before `work`, and where it receives none. */
   readonly receiver: () => { readonly host: string; readonly port: number } | undefined;
@@ -34,7 +31,6 @@ export interface Session {
 
 export interface SessionNeeds {
   readonly temporal: boolean;
-  /** The service is called, or a worker that calls it is started. */
   readonly service: boolean;
   /** The command is a server: without a terminal, its log is JSON. */
   readonly isServer?: boolean;
@@ -66,7 +62,6 @@ export async function withSession<Result>(
     { postgres: true, temporal: needs.temporal, sandbox: needs.service },
     tell,
   );
-  /** In the order of opening; closed in the reverse order. */
   const closing: (() => Promise<unknown>)[] = [() => stack.release()];
   const atEnd = (close: () => Promise<unknown>): void => void closing.push(close);
   try {
@@ -174,7 +169,6 @@ export function withWarehouse<Result>(
   return withSession(config, { temporal: false, service: false }, use);
 }
 
-/** Makes the action of a command that works on the warehouse of earlier commands. */
 export function onWarehouse<Given extends unknown[]>(
   use: (session: Session, ...given: Given) => Promise<void>,
 ): (...given: Given) => Promise<void> {

@@ -6,7 +6,6 @@ import { createServiceClient, type ServiceClient } from '../../service/client.ts
 import type { PollDependencies } from '../../late-results/sync-late-results.ts';
 import type { Session } from './session.ts';
 
-/** Runs `use` with what calls in a session need: the warehouse, a client of the service, and its limits. */
 export function withSessionClient<Result>(
   { config, stack, warehouse }: Session,
   use: (dependencies: PollDependencies) => Promise<Result>,
@@ -18,7 +17,6 @@ export function withSessionClient<Result>(
   );
 }
 
-/** Opens a client, and closes it after its use. */
 export async function withClient<Result>(
   settings: ServiceSettings,
   use: (client: ServiceClient) => Promise<Result>,

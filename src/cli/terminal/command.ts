@@ -28,7 +28,6 @@ export class Command extends CommanderCommand {
 /** The option of every command with a result for programs; a list is an array. */
 export const jsonOption = ['--json', 'result as JSON on the last line of standard output'] as const;
 
-/** Flags that several commands have. */
 export interface Flags {
   readonly json?: boolean;
   readonly yes?: boolean;
@@ -50,7 +49,6 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER):
   };
 }
 
-/** Reads a flag that takes a share from 0 to 1: `0.82` or `82%`. */
 export function share(text: string): number {
   const [, digits, sign] = /^(\d*\.?\d+)\s*(%?)$/.exec(text.trim()) ?? [];
   const number = digits === undefined ? Number.NaN : Number(digits) / (sign === '%' ? 100 : 1);

@@ -58,7 +58,6 @@ interface PreviewedChange<Figures> {
   readonly unchanged: string;
 }
 
-/** Shows what would change and asks, unless `--yes` is given, then makes the change and shows it. */
 export async function changePreviewed<Figures>(
   flags: Flags,
   { measure, change, show, question, unchanged }: PreviewedChange<Figures>,

@@ -7,7 +7,6 @@ import { formatNumber, minuteOf, visible, visibleInLine } from '../../domain/tex
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 
-/** Commands in texts, such as `enrich status`. */
 let commandsInTexts: RegExp | undefined;
 
 /** The changing line on the terminal. Other text clears the line, and the line is drawn again below that text. */
@@ -29,7 +28,6 @@ export function asTyped(text: string): string {
   return isOfNpm && commandsInTexts ? text.replace(commandsInTexts, 'npx enrich') : text;
 }
 
-/** Prints results to standard output. */
 export function print(text: string): void {
   write(process.stdout, `${asTyped(text)}\n`);
 }
@@ -43,7 +41,6 @@ export function printJson<Name extends OutputName | undefined = undefined>(value
 
 type Facts<Name extends OutputName | undefined> = Name extends OutputName ? OutputOf<Name> : object;
 
-/** Prints a result as JSON for a program, or as text for the operator. */
 export function printFacts<Name extends OutputName | undefined = undefined>(
   isJson: boolean | undefined,
   facts: Facts<Name>,
@@ -58,7 +55,6 @@ export function tell(text: string): void {
   write(process.stderr, `${asTyped(text)}\n`);
 }
 
-/** Makes a function that prints the progress of long work every ten seconds. */
 export function progressReporter(what: string): (done: number) => void {
   let told = performance.now();
   return (done) => {
@@ -78,7 +74,6 @@ export function write(stream: NodeJS.WriteStream, text: string): void {
 
 const clearedLine = '\u001b[G\u001b[K';
 
-/** Replaces the changing line on a terminal. */
 export function showChangingLine(text: string): void {
   changing = visibleInLine(text);
   process.stderr.write(clearedLine + changing);
@@ -162,7 +157,6 @@ export function describeLogLine(json: string): string {
   return `${time.slice(11, 19)} ${mark}${msg}${more}`;
 }
 
-/** Makes a text ready to write: control characters visible, and on a terminal "error:" and "warning:" in colour. */
 function rendered(text: string, stream: NodeJS.WriteStream): string {
   return visible(text).replace(
     /^((?:\d\d:\d\d:\d\d )?)(error:|warning:)/gm,
@@ -195,7 +189,6 @@ export function table(rows: readonly (readonly (string | number)[] | false)[]): 
   return cells.map((row) => (gap + row.map(padded).join(gap)).trimEnd()).join('\n');
 }
 
-/** Names and values of an object as a list for the operator. */
 export function describeFields(facts: object): string {
   return table(
     Object.entries(facts).map(([name, value]: [string, unknown]) => [titleOf(name), shownValue(value)]),

@@ -19,11 +19,9 @@ const partFields = {
   sha256: z.string().describe('SHA-256 of the content, in hexadecimal digits.'),
 };
 
-/** A written file, as the manifest lists it. */
 const part = z.strictObject(partFields);
 export type WrittenPart = Printed<typeof part>;
 
-/** The content of `manifest.json`, which describes the files beside it. */
 export const importManifest = z
   .strictObject({
     importer: z.enum(importerNames).describe('CRM that imports the files.'),

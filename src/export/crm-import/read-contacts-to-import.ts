@@ -17,7 +17,6 @@ export interface KnownValue {
   readonly isDoNotCall: boolean;
 }
 
-/** A change of employer, which is reported and never written. */
 export interface JobChangeFacts {
   readonly from: string;
   readonly to: string;
@@ -25,7 +24,6 @@ export interface JobChangeFacts {
   readonly detectedAt: Date;
 }
 
-/** A contact with its data in the newest export of the CRM and in the warehouse. */
 export interface ContactToImport {
   readonly contactId: string;
   /**
@@ -33,9 +31,7 @@ export interface ContactToImport {
    * Empty if the cells were removed.
    */
   readonly exported: readonly ReadonlyMap<string, string>[];
-  /** The newest export says that the contact opted out of processing. */
   readonly optedOut: boolean;
-  /** The newest export says that the contact opted out of calls. */
   readonly optedOutOfCalls: boolean;
   readonly known: Readonly<Record<ImportField, KnownValue>>;
   readonly jobChange: JobChangeFacts | undefined;
@@ -188,7 +184,6 @@ function rowsOf(
   });
 }
 
-/** The function, which computes the result of a text once. Exports have few different headers. */
 function remembered(compute: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {
@@ -198,7 +193,6 @@ function remembered(compute: (text: string) => string): (text: string) => string
   };
 }
 
-/** The group of fields that each field has its provenance from. */
 const groupOf = new Map(personColumns.map(({ name, group }) => [name, group]));
 
 function knownValue(row: ContactRow, field: ImportField): KnownValue {

@@ -14,9 +14,12 @@ import {
   type ImportField,
 } from '../../domain/crm/crm.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
-import type { WrittenImport } from './import-manifest.ts';
-import { csvLine, PartWriter, spreadsheetLine } from './part-writer.ts';
+import type { WrittenImport, WrittenPart } from './import-manifest.ts';
 import type { ContactToImport } from './read-contacts-to-import.ts';
+import { createHash, type Hash } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isFormula } from '../../domain/text/formula.ts';
 
 const reportHeader = 'contact_id,field,crm_value,our_value,observed_at,run_id,policy,decision'.split(',');
 const jobHeader = 'contact_id,from_organization,to_organization,to_title,detected_at'.split(',');
@@ -154,7 +157,6 @@ function cellOf(contact: ContactToImport, keys: readonly string[]): string | und
   return cells.find((cell) => cell.trim() !== '') ?? cells[0];
 }
 
-/** The cell of each row, in the first of these columns that the export has. */
 function cellsOf({ exported }: ContactToImport, keys: readonly string[]): readonly string[] {
   const key = keys.find((each) => exported.some((row) => row.has(each)));
   return key === undefined ? [] : exported.map((row) => row.get(key) ?? '');
@@ -170,7 +172,6 @@ function modifiedAtOf(contact: ContactToImport, keys: readonly string[]): Date |
 /** Zones are at most twelve hours behind UTC. */
 const longestZoneMilliseconds = 12 * 3_600_000;
 
-/** Date, and perhaps time and zone. */
 const isoTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /**
@@ -182,4 +183,86 @@ function modifiedTime(cell: string): number {
   const text = cell.trim().replace(/^(\d{2})\.(\d{2})\.(\d{4})(?!\d)/, '$3-$2-$1');
   const [, day, hour = '23:59:59.999', zone] = isoTime.exec(text) ?? [];
   return Date.parse(`${day}T${hour}${zone ?? 'Z'}`) + (zone === undefined ? longestZoneMilliseconds : 0);
+}
+
+interface PartOptions {
+  readonly folder: string;
+  readonly name: string;
+  readonly header: readonly string[];
+  readonly lineEnd: string;
+  readonly byteOrderMark: boolean;
+  /** Limits of one file; absent: one file of any size. */
+  readonly most?: { readonly rows: number; readonly bytes: number };
+}
+
+const bufferedBytes = 256 * 1024;
+
+/**
+ * Writes records of one kind into as many files as the limits require. A file is open only while it is written, because
+ * an export has one writer for each set of columns. Files have personal data, so only this user can read them.
+ */
+class PartWriter {
+  readonly #options: PartOptions;
+  readonly #done: WrittenPart[] = [];
+  #hash: Hash = createHash('sha256');
+  #rows = 0;
+  #bytes = 0;
+  #buffer: Buffer[] = [];
+  #buffered = 0;
+
+  constructor(options: PartOptions) {
+    this.#options = options;
+  }
+
+  write(line: string): void {
+    const { most, header, lineEnd, byteOrderMark } = this.#options;
+    const bytes = Buffer.from(line + lineEnd);
+    if (most && (this.#rows >= most.rows || this.#bytes + bytes.length > most.bytes)) this.end();
+    if (this.#rows === 0)
+      this.#put(Buffer.from(`${byteOrderMark ? '\uFEFF' : ''}${csvLine(header)}${lineEnd}`));
+    this.#put(bytes);
+    this.#rows += 1;
+    if (this.#buffered >= bufferedBytes) this.#flush();
+  }
+
+  end(): readonly WrittenPart[] {
+    if (this.#rows === 0) return this.#done;
+    this.#flush();
+    const sha256 = this.#hash.digest('hex');
+    this.#done.push({ file: this.#file, rows: this.#rows, bytes: this.#bytes, sha256 });
+    this.#hash = createHash('sha256');
+    this.#rows = 0;
+    this.#bytes = 0;
+    return this.#done;
+  }
+
+  get #file(): string {
+    const { name, most } = this.#options;
+    return most ? `${name}-${String(this.#done.length + 1).padStart(3, '0')}.csv` : `${name}.csv`;
+  }
+
+  #put(bytes: Buffer): void {
+    this.#hash.update(bytes);
+    this.#bytes += bytes.length;
+    this.#buffer.push(bytes);
+    this.#buffered += bytes.length;
+  }
+
+  #flush(): void {
+    appendFileSync(join(this.#options.folder, this.#file), Buffer.concat(this.#buffer), { mode: 0o600 });
+    this.#buffer = [];
+    this.#buffered = 0;
+  }
+}
+
+/** One record of a CSV file for importers. Salesforce's Data Loader reads tabs as delimiters, so they are quoted. */
+function csvLine(cells: readonly string[]): string {
+  return cells
+    .map((cell) => (/[",\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
+    .join(',');
+}
+
+/** One record for spreadsheets: a cell that a spreadsheet would calculate gets a leading apostrophe. */
+export function spreadsheetLine(cells: readonly string[]): string {
+  return csvLine(cells.map((cell) => (isFormula(cell) ? `'${cell}` : cell)));
 }

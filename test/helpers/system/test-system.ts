@@ -11,7 +11,7 @@ import type { RunFacts } from '../../../src/contract/run-facts.ts';
 import { identityOf } from '../../../src/dev/presence.ts';
 import { acquireStack, type Stack } from '../../../src/dev/stack.ts';
 import { sampleExport } from '../../../src/sandbox/sample-export.ts';
-import { defaultApiKey } from '../../../src/sandbox/credentials.ts';
+import { defaultApiKey } from '../../../src/sandbox/server.ts';
 import { startSandbox, type RunningSandbox, type SandboxOptions } from '../../../src/sandbox/server.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { checkOutput } from '../outputs/output-schemas.ts';

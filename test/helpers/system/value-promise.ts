@@ -50,7 +50,7 @@ export async function expectValueKept({
   const isAccepted = new Set(accepted.map((row) => `${row.request_id} ${row.person_id}`));
   const missing = sandbox.log
     .lateResults()
-    .filter(({ delivered, rule }) => delivered && rule.body === undefined && rule.people === undefined)
+    .filter(({ delivered, rule }) => delivered && rule.body === undefined)
     .flatMap(({ requestId, body }) =>
       deliveredFacts(body).filter(({ id }) => isAccepted.has(`${requestId} ${id}`)),
     )

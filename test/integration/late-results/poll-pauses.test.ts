@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { syncLateResults } from '../../../src/late-results/sync-late-results.ts';
 import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
-import { defaultApiKey } from '../../../src/sandbox/credentials.ts';
+import { defaultApiKey } from '../../../src/sandbox/server.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

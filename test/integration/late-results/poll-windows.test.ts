@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { pollWithinLimits } from '../../../src/late-results/sync-late-results.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
-import { defaultApiKey } from '../../../src/sandbox/credentials.ts';
+import { defaultApiKey } from '../../../src/sandbox/server.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../../src/monitoring/notification-channels.ts';
 import { Notifier } from '../../../src/monitoring/notifications.ts';
 import { notifyingOfFailure } from '../../../src/monitoring/notifications.ts';
-import { notification } from '../../../src/outputs/notification-outputs.ts';
+import { notification } from '../../../src/outputs/outputs.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Scenario } from '../../../src/sandbox/faults.ts';
 import { Population } from '../../../src/sandbox/population.ts';
-import { defaultApiKey } from '../../../src/sandbox/credentials.ts';
+import { defaultApiKey } from '../../../src/sandbox/server.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import documented from '../../unit/service/documented-fields.json' with { type: 'json' };
 

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, afterEach, describe, expect, it, vi } from 'vites
 import { matchCommand } from '../../../src/cli/commands/match.ts';
 import { usageCommand } from '../../../src/cli/commands/usage.ts';
 import { Population } from '../../../src/sandbox/population.ts';
-import { defaultApiKey } from '../../../src/sandbox/credentials.ts';
+import { defaultApiKey } from '../../../src/sandbox/server.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';

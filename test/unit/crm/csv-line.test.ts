@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { spreadsheetLine } from '../../../src/export/crm-import/part-writer.ts';
+import { spreadsheetLine } from '../../../src/export/crm-import/write-import-files.ts';
 
 it.each(['=1+1', "'=1", '+A1', '-1', '@x', ' =1', '\u00a0=1', '＝1+1', '＋A1', '－1', '＠x'])(
   'spreadsheetLine() writes an apostrophe before %j',

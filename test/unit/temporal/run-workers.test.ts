@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { runWorkers, type WorkerToRun } from '../../../src/temporal/run-workers.ts';
+import { runWorkers, type WorkerToRun } from '../../../src/worker.ts';
 
 type State = ReturnType<WorkerToRun['getState']>;
 

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import { describeWorkerPoll, readWorkerPoll } from '../../../src/temporal/connection.ts';
-import { markSettings, workerIdentity, type WorkerMarks } from '../../../src/temporal/worker-identity.ts';
+import { markSettings, workerIdentity } from '../../../src/temporal/worker-identity.ts';
 
 const now = Date.parse('2026-11-24T03:00:00Z');
 
@@ -31,40 +31,26 @@ it.each([
   expect(describeWorkerPoll(poll)).toBe(text);
 });
 
-/** A client of a server at which workers polled so many seconds ago. */
-function polledBy(
-  ...workers: readonly (readonly [secondsAgo: number, marks: Partial<WorkerMarks>])[]
-): Client {
-  const pollers = workers.map(([secondsAgo, { settings, key }]) => ({
-    lastAccessTime: { seconds: now / 1_000 - secondsAgo },
-    identity: workerIdentity({ settings, key }),
-  }));
-  return {
-    options: { namespace: 'default' },
-    workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
-  } as unknown as Client;
-}
+const marks = (settings: Record<string, string>, key?: string): string =>
+  markSettings(readConfig(settings), key);
 
-const marks = (settings: Record<string, string>): string => markSettings(readConfig(settings));
-
-it('readWorkerPoll() returns the marks of the settings of live workers, with and without a key', async () => {
+it('readWorkerPoll() returns the marks of the settings of live workers', async () => {
   const [one, other] = [marks({}), marks({ RATE_LIMITS: '20/minute' })];
-  const client = polledBy(
-    [3, { settings: one, key: '2026-11' }],
-    [4, { settings: other }],
-    [5, {}],
-    [200, { settings: marks({ RATE_LIMITS: '5/minute' }) }],
-  );
-  const poll = await readWorkerPoll(client, new Date(now));
-  expect(poll.settings).toEqual([one, other]);
-  expect(poll.keyNames).toEqual(['2026-11']);
+  const pollers = [one, one, other, marks({}, 'key')].map((mark, index) => ({
+    lastAccessTime: { seconds: now / 1_000 - (index === 3 ? 200 : index) },
+    identity: workerIdentity(mark),
+  }));
+  const workflowService = { describeTaskQueue: () => Promise.resolve({ pollers }) };
+  const client = { options: { namespace: 'default' }, workflowService } as unknown as Client;
+  expect((await readWorkerPoll(client, new Date(now))).settings).toEqual([one, other]);
 });
 
-it('markSettings() differs where a shared setting does, and marks no login of an address', () => {
+it('markSettings() differs where a shared setting or the key does, and marks no login of an address', () => {
   const hook = (login: string): string => marks({ WEBHOOK_PUBLIC_URL: `https://${login}hooks.example.com` });
   expect(hook('ada:secret@')).toBe(hook(''));
   const written = { RATE_LIMITS: '600/hour', CALL_TIMEOUT: '1m', CALL_CONCURRENCY: '9', LOG_LEVEL: 'debug' };
   expect(marks(written)).toBe(marks({}));
   const changes = { RATE_LIMITS: '20/minute', MAX_CREDITS_PER_DAY: '500', RETENTION: 'answers=30d' };
   for (const [name, value] of Object.entries(changes)) expect(marks({ [name]: value })).not.toBe(marks({}));
+  expect(marks({}, 'key')).not.toBe(marks({}));
 });
