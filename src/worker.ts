@@ -271,7 +271,7 @@ export async function runWorkers(workers: readonly WorkerToRun[], drain: () => v
  */
 async function runWorker(worker: WorkerToRun): Promise<void> {
   let look: NodeJS.Timeout | undefined;
-  const failed = new Promise<never>((_, reject) => {
+  const pollFailed = new Promise<never>((_, reject) => {
     let hadFailed = false;
     look = setInterval(() => {
       const hasFailed = worker.getState() === 'FAILED';
@@ -281,7 +281,7 @@ async function runWorker(worker: WorkerToRun): Promise<void> {
     }, lookMilliseconds);
   });
   try {
-    await Promise.race([worker.run(), failed]);
+    await Promise.race([worker.run(), pollFailed]);
   } finally {
     clearInterval(look);
   }

@@ -1,5 +1,4 @@
 import type { Config, ServiceSettings } from '../config/settings.ts';
-import { searchAttributes } from '../contract/temporal-names.ts';
 import { Problem } from '../domain/problem.ts';
 import { asUnusable } from '../files/make-folder.ts';
 import { formatRateLimits } from '../domain/rates/rate-limit.ts';
@@ -123,7 +122,6 @@ async function startServers(
       cli: { temporalCliPath, cacheDirectory },
       port: ports.temporal,
       uiPort: ports.temporalUi,
-      searchAttributes,
       durable,
       onStep,
     }),

@@ -5,7 +5,7 @@ import { Problem } from '../domain/problem.ts';
 import { provideServer, type ServerDefinition } from './server.ts';
 import { ensureTemporalCli, type TemporalCliSettings } from './temporal-cli.ts';
 import type { TemporalAddress } from '../temporal/connection.ts';
-import { isServing, prepareNamespace, type SearchAttributeTypes } from '../temporal/connection.ts';
+import { isServing, prepareNamespace } from '../temporal/connection.ts';
 
 export interface EmbeddedTemporalOptions {
   readonly directory: string;
@@ -17,7 +17,6 @@ export interface EmbeddedTemporalOptions {
   readonly durable?: boolean;
   /** Values as JSON. For tests. */
   readonly dynamicConfig?: Readonly<Record<string, string>>;
-  readonly searchAttributes: SearchAttributeTypes;
   readonly onStep?: (text: string) => void;
 }
 
@@ -29,11 +28,11 @@ const retentionDays = 30;
 export async function startEmbeddedTemporal(
   options: EmbeddedTemporalOptions,
 ): Promise<TemporalAddress & { readonly pid: number }> {
-  const { directory, searchAttributes } = options;
+  const { directory } = options;
   const server = await provideServer(defineServer(options));
   const address = `127.0.0.1:${server.port}`;
   try {
-    await prepareNamespace(address, namespace, retentionDays, searchAttributes);
+    await prepareNamespace(address, namespace, retentionDays);
   } catch (error) {
     throw new Problem('temporal.start', 'the Temporal dev server does not answer after its start', {
       where: join(directory, 'server.log'),

@@ -22,7 +22,7 @@ const ofOrganizations: Belongs = (selected) => `(t.service, t.organization_key) 
   from people p
   where (p.service, p.person_key) in (${selected('c.service, c.person_key')}))`;
 
-const table = (relation: string, belongs: Belongs, ...order: readonly string[]) => ({
+const exported = (relation: string, belongs: Belongs, ...order: readonly string[]) => ({
   relation,
   belongs,
   order,
@@ -32,15 +32,15 @@ const person = ['service', 'person_key'];
 const contact = ['source', 'contact_id'];
 
 export const exportedTables = {
-  contacts: table('enriched_contacts', ofContacts, ...contact),
-  people: table('people', ofPeople, ...person),
-  emails: table('person_emails', ofPeople, ...person, 'position', 'email'),
-  phones: table('person_phones', ofPeople, ...person, 'rank'),
-  employment: table('employment_history', ofPeople, ...person, 'position'),
-  organizations: table('organizations', ofOrganizations, 'service', 'organization_key'),
-  history: table('contact_history', ofContacts, ...contact, 'field_group', 'valid_from'),
-  provenance: table('field_provenance', ofContacts, ...contact, 'field_group'),
-  'job-changes': table('job_changes', ofPeople, ...person, 'detected_at', 'observation_id'),
+  contacts: exported('enriched_contacts', ofContacts, ...contact),
+  people: exported('people', ofPeople, ...person),
+  emails: exported('person_emails', ofPeople, ...person, 'position', 'email'),
+  phones: exported('person_phones', ofPeople, ...person, 'rank'),
+  employment: exported('employment_history', ofPeople, ...person, 'position'),
+  organizations: exported('organizations', ofOrganizations, 'service', 'organization_key'),
+  history: exported('contact_history', ofContacts, ...contact, 'field_group', 'valid_from'),
+  provenance: exported('field_provenance', ofContacts, ...contact, 'field_group'),
+  'job-changes': exported('job_changes', ofPeople, ...person, 'detected_at', 'observation_id'),
 };
 
 export type ExportedTableName = keyof typeof exportedTables;

@@ -125,7 +125,7 @@ export async function connectWorker(temporal: TemporalAddress): Promise<NativeCo
 export async function registerSearchAttributes(client: Client): Promise<boolean> {
   const { operatorService } = client.connection as Connection;
   try {
-    await addSearchAttributes(operatorService, client.options.namespace, searchAttributes);
+    await addSearchAttributes(operatorService, client.options.namespace);
     return true;
   } catch (error) {
     const { isGrpcServiceError } = await import('@temporalio/client');
@@ -211,9 +211,7 @@ function unreachable(temporal: TemporalAddress, cause: unknown): Problem {
 }
 
 /** Numbers of these types in Temporal's interface (`IndexedValueType`). */
-const typeNumbers = { Text: 1, Keyword: 2, Int: 3, Double: 4, Bool: 5, Datetime: 6 } as const;
-
-export type SearchAttributeTypes = Readonly<Record<string, keyof typeof typeNumbers>>;
+const typeNumbers = { Keyword: 2, Int: 3, Double: 4, Datetime: 6 } as const;
 
 const connectSeconds = 5;
 
@@ -228,7 +226,6 @@ export async function prepareNamespace(
   address: string,
   namespace: string,
   retentionDays: number,
-  searchAttributes: SearchAttributeTypes,
 ): Promise<void> {
   await withConnection(address, async ({ workflowService, operatorService }) => {
     const { config } = await workflowService.describeNamespace({ namespace });
@@ -240,14 +237,13 @@ export async function prepareNamespace(
         config: { workflowExecutionRetentionTtl: msToTs(retention * 1000) },
       });
     }
-    await addSearchAttributes(operatorService, namespace, searchAttributes);
+    await addSearchAttributes(operatorService, namespace);
   });
 }
 
 async function addSearchAttributes(
   operatorService: Connection['operatorService'],
   namespace: string,
-  searchAttributes: SearchAttributeTypes,
 ): Promise<void> {
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
   const missing = Object.entries(searchAttributes).filter(([name]) => !(name in (customAttributes ?? {})));

@@ -3,7 +3,6 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, Runtime } from '@temporalio/worker';
-import { searchAttributes } from '../../../src/contract/temporal-names.ts';
 import { stopServer } from '../../../src/dev/server.ts';
 import { startEmbeddedTemporal } from '../../../src/dev/temporal.ts';
 import { silentLogger } from './workflow-bundle.ts';
@@ -39,7 +38,6 @@ export async function startTestTemporal(): Promise<TestTemporal> {
       temporalCliPath: process.env['TEMPORAL_CLI_PATH'],
       cacheDirectory: join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'enrich'),
     },
-    searchAttributes,
   });
   const connection = await Connection.connect({ address: server.address });
   const workerConnection = await NativeConnection.connect({ address: server.address });
