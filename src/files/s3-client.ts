@@ -52,26 +52,26 @@ export function asS3Problem(error: unknown, shown: string, kind: keyof typeof ac
   };
   const usage = (type: string, what: string, next: string): Problem =>
     new UsageProblem(`${kind}.${type}`, what, { where: shown, next, cause: error });
-  if (name === 'NoSuchBucket') return usage('missing', 'there is no such bucket', 'check its name');
-  if (name === 'NoSuchKey' || $metadata?.httpStatusCode === 404)
-    return usage('missing', 'there is no such object', 'check its key, and the region (AWS_REGION)');
-  if (name === 'CredentialsProviderError' || name === 'TokenProviderError') {
+  const status = $metadata?.httpStatusCode;
+  if (name === 'NoSuchBucket' || name === 'NoSuchKey' || status === 404)
+    return usage(
+      'missing',
+      'there is no such bucket or object',
+      'check bucket and key, and the region (AWS_REGION)',
+    );
+  const hasCredentials = name !== 'CredentialsProviderError' && name !== 'TokenProviderError';
+  if (!hasCredentials || message === 'Region is missing')
     return usage(
       'no-credentials',
-      'no credentials for S3 are found',
-      'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or give the machine a role',
+      `no ${hasCredentials ? 'region' : 'credentials'} for S3 found`,
+      'set AWS_REGION, and AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY or AWS_PROFILE; or give the machine a role',
     );
-  }
-  if (message === 'Region is missing')
-    return usage('no-region', 'the region of the bucket is not known', 'set AWS_REGION');
-  const status = $metadata?.httpStatusCode;
-  if (status !== undefined && status >= 300 && status < 500 && status !== 408 && status !== 429) {
+  if (status !== undefined && status >= 300 && status < 500 && status !== 408 && status !== 429)
     return usage(
       'refused',
       `${access[kind].refused} (${name ?? status})`,
       `check the key, the credentials and their rights (${access[kind].rights}), and the region (AWS_REGION)`,
     );
-  }
   return undefined;
 }
 

@@ -98,29 +98,25 @@ function isLasting(error: unknown): boolean {
 
 /** @param seconds the transfer took as long as it may */
 function asProblem(cause: unknown, { shown: where }: RemoteExport, seconds: number | undefined): Problem {
-  const code = errorCode(cause);
-  const [type, what, next] =
-    seconds !== undefined
-      ? [
-          'too-slow',
-          `the export was not downloaded within ${seconds} seconds`,
-          'check the connection; or download the file in another way, and name its path',
-        ]
-      : code === 'ENOTFOUND'
-        ? ['host-unknown', 'the host of the export does not exist', 'correct the name of the host']
-        : code !== undefined && isUntrusted(code)
-          ? [
-              'host-untrusted',
-              `no trusted TLS connection to the host (${code})`,
-              `check the address, ${trustStep}`,
-            ]
-          : [
-              'unreachable',
-              `the export cannot be fetched: ${codeOf(cause)}`,
-              'check the address and the connection, and run the command again',
-            ];
-  const exitCode = type.startsWith('host') ? exitCodes.usage : exitCodes.failed;
-  return new Problem(`export.${type}`, what, { where, next: `${next}; nothing was paid`, cause, exitCode });
+  if (seconds !== undefined)
+    return new Problem('export.too-slow', `the export was not downloaded within ${seconds} seconds`, {
+      where,
+      next: 'check the connection; or download the file in another way, and name its path; nothing was paid',
+      cause,
+    });
+  const hasWrongHost = isLasting(cause);
+  return new Problem(
+    hasWrongHost ? 'export.host' : 'export.unreachable',
+    `the export cannot be fetched: ${codeOf(cause)}`,
+    {
+      where,
+      next: hasWrongHost
+        ? `check the name of the host, ${trustStep}; nothing was paid`
+        : 'check the address and the connection, and run the command again; nothing was paid',
+      exitCode: hasWrongHost ? exitCodes.usage : exitCodes.failed,
+      cause,
+    },
+  );
 }
 
 /** Only codes, because messages of HTTP clients contain whole addresses. */

@@ -63,24 +63,20 @@ export async function obtainExport(
   return { ...content, etag };
 }
 
-/** The facts of a run that must be staged. */
-export interface ContentWanted {
-  readonly runId: string;
-  /** The stored address of the export. */
-  readonly filePath: string;
-  /** Hash of the content that the run is bound to. */
-  readonly fileSha256: string;
-}
-
 /**
  * Finds the export of a run on this machine: the file that was fetched for the run, or a new download with the same
  * content. The file in the staging directory then belongs to the run until it is removed.
  *
+ * @param run has the address of the export, and the hash of the content that the run is bound to
  * @param options.fetched path of the file that was fetched for the run
  * @throws Problem `export.*`
  */
 export async function findContent(
-  { runId, filePath, fileSha256: sha256 }: ContentWanted,
+  {
+    runId,
+    filePath,
+    fileSha256: sha256,
+  }: { readonly runId: string; readonly filePath: string; readonly fileSha256: string },
   access: ExportAccess,
   options: { readonly signal?: AbortSignal | undefined; readonly fetched?: string | undefined } = {},
 ): Promise<string> {
@@ -120,7 +116,7 @@ async function fetch(
       return withS3Export(access.s3, address, fetchRemote);
     case 'query':
       if (!access.pool) throw new Error('rows are read from a database');
-      await copyRows(access.pool, address, file, signal);
+      await copyRows(access.pool, address.sql, file, signal);
       return undefined;
     case 'standard-input':
       if (!access.standardInput) throw new Error('standard input is not available here');

@@ -2,10 +2,7 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { processOf } from '../../db/session-settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { type ExportAddress } from './export-address.ts';
 import type { StagingFile } from './staging-directory.ts';
-
-type RowsAddress = Extract<ExportAddress, { kind: 'query' }>;
 
 /**
  * Maximum duration. Sorting millions of rows takes minutes; a longer transaction would hold back the vacuum of the
@@ -21,7 +18,7 @@ const longestMinutes = 30;
  */
 export async function copyRows(
   pool: Pool,
-  address: RowsAddress,
+  query: string,
   file: Pick<StagingFile, 'append'>,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -35,7 +32,7 @@ export async function copyRows(
     await client.query(`set local statement_timeout = '${longestMinutes}min'`);
     // Ours is the schema of this product; unqualified names in a query are those of the person who wrote it.
     await client.query('set local search_path to "$user", public');
-    const statement = await statementOf(client, address);
+    const statement = await statementOf(client, query);
     signal?.throwIfAborted();
     const rows = client.query(copyTo(statement));
     for await (const piece of rows as AsyncIterable<Buffer>) {
@@ -46,7 +43,7 @@ export async function copyRows(
     failed = false;
   } catch (error) {
     signal?.throwIfAborted();
-    throw asProblem(error, address);
+    throw asProblem(error);
   } finally {
     signal?.removeEventListener('abort', cancel);
     // A connection within a COPY cannot be reused.
@@ -59,8 +56,8 @@ function cancelling(pool: Pool, process: number): () => void {
   return () => void pool.query('select pg_cancel_backend($1)', [process]).catch(() => {});
 }
 
-async function statementOf(client: PoolClient, address: RowsAddress): Promise<string> {
-  const query = address.sql.trim().replace(/(?:\s*;)+$/, '');
+async function statementOf(client: PoolClient, sql: string): Promise<string> {
+  const query = sql.trim().replace(/(?:\s*;)+$/, '');
   // The extended protocol takes one statement, and a cursor only a statement that reads. So a text that would close the
   // parentheses below and leave this transaction is refused before it is carried out.
   const declaration: QueryConfig & { readonly queryMode: 'extended' } = {
@@ -75,18 +72,14 @@ async function statementOf(client: PoolClient, address: RowsAddress): Promise<st
 }
 
 /** Messages of a failure in the middle of the rows quote cells; those of a statement that does not fit quote names. */
-function asProblem(error: unknown, address: RowsAddress): unknown {
+function asProblem(error: unknown): unknown {
   const { code, message = '' } = error as { code?: unknown; message?: string };
   if (typeof code !== 'string' || !/^(?:42|25|22|0A|34|57014|P0|54)/.test(code)) return error;
-  const timedOut = code === '57014';
-  const what = timedOut
-    ? `the database did not return all rows within ${longestMinutes} minutes`
-    : `the database refuses the query: ${/^(?:42|25|0A)/.test(code) ? message : `error ${code}`}`;
-  return new UsageProblem('export.query', what, {
-    where: address.name,
-    next: timedOut
-      ? 'ask for fewer rows'
-      : 'write one SELECT that the user of DATABASE_URL may run; try it in psql',
+  const reason = /^(?:42|25|0A)/.test(code) ? message : `error ${code}`;
+  const timedOut = code === '57014' ? `, which has no rows after ${longestMinutes} minutes` : '';
+  return new UsageProblem('export.query', `the database refuses the query${timedOut}: ${reason}`, {
+    where: 'query',
+    next: 'write one SELECT that the user of DATABASE_URL may run, and that returns in time; try it in psql',
     cause: error,
   });
 }

@@ -1,7 +1,7 @@
 import { type Pool, DatabaseError, type PoolClient } from 'pg';
 import { recordedMapping } from '../columns/fields.ts';
 import { readDataRecords } from '../reading/data-records.ts';
-import { openExport, type ReadingOptions } from '../reading/open-export.ts';
+import { openExport, type OpenedExport, type ReadingOptions } from '../reading/open-export.ts';
 import { OptOutCounts } from '../columns/opt-outs.ts';
 import { createRowReader, type StagedRow } from '../columns/read-row.ts';
 import { rowsWorthAnalyzing } from '../../db/database.ts';
@@ -40,19 +40,18 @@ export interface StagedExport {
  */
 export async function stageExport(options: StagingOptions): Promise<StagedExport> {
   const { pool, runId, path, signal } = options;
-  const run = await readRun(pool, runId);
   const opened = await openExport(path, options);
-  if (opened.file.sha256 !== run.fileSha256) throw changedExport(path);
-  const { header } = opened.layout;
-  const { source } = opened.columns;
-  const reading: ReadingRecord = { header, mapping: recordedMapping(header, opened.columns), source };
+  const stagedBefore = await beginStaging(pool, runId, opened);
+  const width = opened.layout.header.length;
   const warnings = [...opened.warnings];
 
   const readRow = createRowReader(opened.columns);
   const optOuts = new OptOutCounts(opened.columns.optOuts);
-  const malformed = new MalformedRows();
-  const chunks = new ChunkWriter(runId, run.rowsStaged + 1, signal, (chunk, onCopy) =>
-    stageChunk(pool, runId, chunk, reading, onCopy).then(options.onProgress),
+  const faults: string[] = [];
+  let malformed = 0;
+  let short = 0;
+  const chunks = new ChunkWriter(runId, stagedBefore + 1, signal, (chunk, onCopy) =>
+    stageChunk(pool, runId, chunk, onCopy).then(options.onProgress),
   );
   let rows = 0;
   try {
@@ -62,8 +61,12 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
       for (const { cells, fault } of records) {
         rows += 1;
         if (fault === undefined) optOuts.add(cells);
-        else malformed.add({ row: rows, fault, isShort: cells.length < header.length });
-        if (rows > run.rowsStaged) staged.push(readRow(cells, rows, fault));
+        else {
+          malformed += 1;
+          if (cells.length < width) short += 1;
+          if (faults.length < shownFaults) faults.push(`row ${rows} (${fault})`);
+        }
+        if (rows > stagedBefore) staged.push(readRow(cells, rows, fault));
       }
       await chunks.add(staged);
     }
@@ -72,23 +75,53 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
     await chunks.close();
   }
   await refuseChange(path, opened.file.state);
-  await finishStaging(pool, runId, rows, reading);
+  await finishStaging(pool, runId, rows);
   // The rows can fill pages that retention has emptied, and that older statistics count as empty: the plan then expects
   // one row of the run.
   if (rows > rowsWorthAnalyzing) await pool.query('analyze enrichment.run_rows (row_number)');
-  warnings.push(...optOuts.warnings(), ...malformed.warnings());
-  return { rows, malformed: malformed.count, source, warnings };
+  warnings.push(...optOuts.warnings());
+  if (malformed > 0)
+    warnings.push(
+      `${counted(malformed, 'row')} cannot be read (rows are counted below the header): ` +
+        `${malformed > shownFaults ? 'the first are ' : ''}${faults.join('; ')}`,
+    );
+  if (short > 0)
+    warnings.push(
+      `${counted(short, 'row')} ${nounFor(short, 'has', 'have')} too few cells; if only empty cells at the end are ` +
+        'missing, read the file with --short-rows fill',
+    );
+  return { rows, malformed, source: opened.columns.source, warnings };
+}
+
+/** Maximum number of malformed rows that a warning names. */
+const shownFaults = 3;
+
+/** Consecutive rows of a run, in the text format of COPY. */
+interface Chunk {
+  readonly firstRow: number;
+  readonly lastRow: number;
+  readonly lines: Buffer;
 }
 
 /**
+ * About 16,000 rows of a CRM: a kill loses the work on at most two chunks, and no row. With 4,000 rows, the parser
+ * waited for the statements around each chunk.
+ */
+const chunkBytes = 8 * 1024 * 1024;
+
+/**
  * Writes rows in chunks. One chunk is written while the other is filled, so that database and parser work at the same
- * time.
+ * time. Rows are kept as bytes: the garbage collector would copy lines of text until they are written, and took a third
+ * of the time.
  */
 class ChunkWriter {
   readonly #runId: string;
   readonly #signal: AbortSignal | undefined;
   readonly #write: (chunk: Chunk, onCopy: () => void) => Promise<unknown>;
-  #filling: Chunk;
+  #firstRow: number;
+  #rows = 0;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
   #written: Promise<unknown> = Promise.resolve();
 
   /** @param write writes a chunk, and calls `onCopy` when COPY begins */
@@ -99,82 +132,41 @@ class ChunkWriter {
     write: (chunk: Chunk, onCopy: () => void) => Promise<unknown>,
   ) {
     this.#runId = runId;
+    this.#firstRow = firstRow;
     this.#signal = signal;
     this.#write = write;
-    this.#filling = new Chunk(runId, firstRow);
   }
 
+  /** @param rows those behind the last rows */
   async add(rows: readonly StagedRow[]): Promise<void> {
-    if (rows.length > 0) this.#filling.add(rows);
-    if (this.#filling.isFull) await this.#writeFilled();
+    if (rows.length === 0) return;
+    const piece = Buffer.from(`${rows.map((row) => copyLine(this.#runId, row)).join('\n')}\n`);
+    this.#pieces.push(piece);
+    this.#rows += rows.length;
+    this.#bytes += piece.length;
+    if (this.#bytes >= chunkBytes) await this.writeRest();
   }
 
   async writeRest(): Promise<void> {
-    if (!this.#filling.isEmpty) await this.#writeFilled();
+    await this.#written;
+    this.#signal?.throwIfAborted();
+    if (this.#rows === 0) return;
+    const lastRow = this.#firstRow + this.#rows - 1;
+    const chunk = { firstRow: this.#firstRow, lastRow, lines: Buffer.concat(this.#pieces) };
+    [this.#firstRow, this.#rows, this.#pieces, this.#bytes] = [lastRow + 1, 0, [], 0];
+    // The parser serves the connection only between two pieces of the file: it waits until COPY has begun.
+    await new Promise<void>((onCopy) => {
+      this.#written = this.#write(chunk, onCopy);
+      // A later await reports the error; until then it must not be an unhandled rejection.
+      this.#written.catch(() => {}).finally(onCopy);
+    });
   }
 
   /** Waits until the last chunk is written. */
   async close(): Promise<void> {
     await this.#written;
   }
-
-  async #writeFilled(): Promise<void> {
-    await this.#written;
-    this.#signal?.throwIfAborted();
-    const filled = this.#filling;
-    this.#filling = new Chunk(this.#runId, filled.lastRow + 1);
-    // The parser serves the connection only between two pieces of the file: it waits until COPY has begun.
-    await new Promise<void>((onCopy) => {
-      this.#written = this.#write(filled, onCopy);
-      // A later await reports the error; until then it must not be an unhandled rejection.
-      this.#written.catch(() => {}).finally(onCopy);
-    });
-  }
 }
-
-/** Maximum number of malformed rows that a warning names. */
-const shownFaults = 3;
-
-/** Counts the rows of a file that cannot be read. */
-class MalformedRows {
-  count = 0;
-  #short = 0;
-  readonly #examples: string[] = [];
-
-  add({ row, fault, isShort }: { row: number; fault: string; isShort: boolean }): void {
-    this.count += 1;
-    if (isShort) this.#short += 1;
-    if (this.count <= shownFaults) this.#examples.push(`row ${row} (${fault})`);
-  }
-
-  warnings(): string[] {
-    if (this.count === 0) return [];
-    const which = `${this.count > shownFaults ? 'the first are ' : ''}${this.#examples.join('; ')}`;
-    const lacking = `${counted(this.#short, 'row')} ${nounFor(this.#short, 'has', 'have')} too few cells`;
-    return [
-      `${counted(this.count, 'row')} cannot be read (rows are counted below the header): ${which}`,
-      ...(this.#short === 0
-        ? []
-        : [`${lacking}; if only empty cells at the end are missing, read the file with --short-rows fill`]),
-    ];
-  }
-}
-
-async function readRun(pool: Pool, runId: string): Promise<{ fileSha256: string; rowsStaged: number }> {
-  const found = await pool.query<{ file_sha256: string; rows_staged: number }>(
-    'select file_sha256, rows_staged from enrichment.runs where run_id = $1',
-    [runId],
-  );
-  const run = found.rows[0];
-  if (!run) throw new Error(`run ${runId} does not exist`);
-  return { fileSha256: run.file_sha256, rowsStaged: run.rows_staged };
-}
-
-/**
- * About 16,000 rows of a CRM: a kill loses the work on at most two chunks, and no row. With 4,000 rows, the parser
- * waited for the statements around each chunk.
- */
-const usualBytes = 8 * 1024 * 1024;
 
 /** Columns of `enrichment.run_rows` in the order in which `copyLine` writes them. */
 const copyColumns = [
@@ -190,53 +182,6 @@ const copyColumns = [
   'raw',
 ] as const;
 const copyRows = `copy enrichment.run_rows (${copyColumns.join(', ')}) from stdin with (null '')`;
-
-/**
- * Consecutive rows of a run, in the text format of COPY. They are kept as bytes: the garbage collector would copy lines
- * of text until they are written, and took a third of the time.
- */
-class Chunk {
-  readonly firstRow: number;
-  readonly #runId: string;
-  readonly #pieces: Buffer[] = [];
-  #rows = 0;
-  #bytes = 0;
-
-  constructor(runId: string, firstRow: number) {
-    this.#runId = runId;
-    this.firstRow = firstRow;
-  }
-
-  get isEmpty(): boolean {
-    return this.#rows === 0;
-  }
-
-  get isFull(): boolean {
-    return this.#bytes >= usualBytes;
-  }
-
-  get lastRow(): number {
-    return this.firstRow + this.#rows - 1;
-  }
-
-  /** @param rows those behind the last row that is here; at least one */
-  add(rows: readonly StagedRow[]): void {
-    const piece = Buffer.from(`${rows.map((row) => copyLine(this.#runId, row)).join('\n')}\n`);
-    this.#pieces.push(piece);
-    this.#rows += rows.length;
-    this.#bytes += piece.length;
-  }
-
-  /** What COPY reads for the rows behind this one, which is not the last. */
-  copyOfRowsAfter(row: number): Buffer {
-    const bytes = Buffer.concat(this.#pieces);
-    let start = 0;
-    for (let before = this.firstRow; before <= row; before += 1) start = bytes.indexOf(lineFeed, start) + 1;
-    return bytes.subarray(start);
-  }
-}
-
-const lineFeed = 0x0a;
 
 function copyLine(runId: string, row: StagedRow): string {
   const fields = [runId, String(row.rowNumber), row.contactId, row.outcome, row.reason];
@@ -266,12 +211,25 @@ function arrayOf(items: readonly string[]): string {
   return items.length === 0 ? '{}' : `{"${quoted.join('","')}"}`;
 }
 
-/** The facts about the reading of the file that the run stores. */
-export interface ReadingRecord {
-  readonly header: readonly string[];
-  readonly mapping: Readonly<Record<string, string>>;
-  readonly source: string;
+/** Stores how the file is read. @returns the number of rows that are staged already */
+async function beginStaging(
+  pool: Pool,
+  runId: string,
+  { file, layout, columns }: OpenedExport,
+): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    const { rowsStaged, fileSha256 } = await lockRun(client, runId);
+    if (fileSha256 !== file.sha256) throw changedExport(file.path);
+    const mapping = JSON.stringify(recordedMapping(layout.header, columns));
+    await client.query(
+      'update enrichment.runs set header = $2, mapping = $3::jsonb, source = $4 where run_id = $1',
+      [runId, layout.header, mapping, columns.source],
+    );
+    return rowsStaged;
+  });
 }
+
+const lineFeed = 0x0a;
 
 /**
  * Stages consecutive rows in one transaction, together with the run's number of staged rows. Locks the run, so that a
@@ -283,47 +241,46 @@ export interface ReadingRecord {
 async function stageChunk(
   pool: Pool,
   runId: string,
-  chunk: Chunk,
-  reading: ReadingRecord,
+  { firstRow, lastRow, lines }: Chunk,
   onCopy: () => void,
 ): Promise<number> {
   return inTransaction(pool, async (client) => {
     // A crash of the server loses rows only together with their count. The commit of finishStaging waits for the disk.
     await client.query('set local synchronous_commit = off');
     const { rowsStaged } = await lockRun(client, runId);
-    if (rowsStaged >= chunk.lastRow) return rowsStaged;
-    if (rowsStaged < chunk.firstRow - 1)
-      throw new Error(`run ${runId}: rows before ${chunk.firstRow} are missing`);
+    if (rowsStaged >= lastRow) return rowsStaged;
+    if (rowsStaged < firstRow - 1) throw new Error(`run ${runId}: rows before ${firstRow} are missing`);
+    let start = 0;
+    for (let row = firstRow; row <= rowsStaged; row += 1) start = lines.indexOf(lineFeed, start) + 1;
     const copy = client.query(copyFrom(copyRows));
     onCopy();
     // In one piece: between two the stream waits until the socket is served, and the parser lets nothing be served for
     // long.
-    await pipeline([chunk.copyOfRowsAfter(rowsStaged)], copy);
-    await client.query(
-      `update enrichment.runs set rows_staged = $2, header = $3, mapping = $4::jsonb, source = $5 where run_id = $1`,
-      [runId, chunk.lastRow, reading.header, JSON.stringify(reading.mapping), reading.source],
-    );
-    return chunk.lastRow;
+    await pipeline([lines.subarray(start)], copy);
+    await client.query('update enrichment.runs set rows_staged = $2 where run_id = $1', [runId, lastRow]);
+    return lastRow;
   });
 }
 
 /** Marks a file as completely staged. A repetition changes nothing. */
-async function finishStaging(pool: Pool, runId: string, rows: number, reading: ReadingRecord): Promise<void> {
+async function finishStaging(pool: Pool, runId: string, rows: number): Promise<void> {
   await inTransaction(pool, async (client) => {
     const { rowsStaged } = await lockRun(client, runId);
     if (rowsStaged !== rows)
       throw new Error(`run ${runId}: ${rowsStaged} rows are staged, the file has ${rows}`);
     await client.query(
-      `update enrichment.runs set header = $2, mapping = $3::jsonb, source = $4,
-        ingested_at = coalesce(ingested_at, clock_timestamp()) where run_id = $1`,
-      [runId, reading.header, JSON.stringify(reading.mapping), reading.source],
+      'update enrichment.runs set ingested_at = coalesce(ingested_at, clock_timestamp()) where run_id = $1',
+      [runId],
     );
   });
 }
 
-async function lockRun(client: PoolClient, runId: string): Promise<{ rowsStaged: number }> {
-  const found = await client.query<{ rows_staged: number; status: RunStatus }>(
-    'select rows_staged, status from enrichment.runs where run_id = $1 for update',
+async function lockRun(
+  client: PoolClient,
+  runId: string,
+): Promise<{ readonly rowsStaged: number; readonly fileSha256: string }> {
+  const found = await client.query<{ rows_staged: number; file_sha256: string; status: RunStatus }>(
+    'select rows_staged, file_sha256, status from enrichment.runs where run_id = $1 for update',
     [runId],
   );
   const run = found.rows[0];
@@ -334,7 +291,7 @@ async function lockRun(client: PoolClient, runId: string): Promise<{ rowsStaged:
       where: `run:${runId}`,
       next: 'run the same file again',
     });
-  return { rowsStaged: run.rows_staged };
+  return { rowsStaged: run.rows_staged, fileSha256: run.file_sha256 };
 }
 
 async function inTransaction<Result>(

@@ -80,9 +80,9 @@ it('a download that meets a full disk ends at once, and names the folder of this
 });
 
 it.each([
-  ['does not exist', 'ENOTFOUND', 'export.host-unknown'],
-  ['has an expired certificate', 'CERT_HAS_EXPIRED', 'export.host-untrusted'],
-  ['has a certificate of a private authority', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'export.host-untrusted'],
+  ['does not exist', 'ENOTFOUND', 'export.host'],
+  ['has an expired certificate', 'CERT_HAS_EXPIRED', 'export.host'],
+  ['has a certificate of a private authority', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'export.host'],
 ])('a remote export at a host that %s is refused at once', async (_, code, type) => {
   const remote = {
     shown: 'https://crm.invalid/a.csv',
