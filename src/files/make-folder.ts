@@ -1,25 +1,13 @@
 import { describeCode, UsageProblem } from '../domain/problem.ts';
-import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync } from 'node:fs';
 
 /**
  * Makes a folder and its missing parent folders, readable only by this user. An existing folder stays unchanged.
  *
- * Not the recursive mode of Node: below folders such as /proc, where the system answers "no such file" to every new
- * name, Node would try forever.
- *
  * @throws the error of the system, with its `code`
  */
 export function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
-    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error;
-    makeFolder(dirname(path));
-    makeFolder(path);
-  }
+  mkdirSync(path, { mode: 0o700, recursive: true });
 }
 
 /**

@@ -12,10 +12,6 @@ export interface FirstRows {
 export type ContactField = (typeof contactFields)[number];
 export type Field = ContactField | 'opted_out' | 'opted_out_of_calls';
 
-export function isNameOfPerson(field: Field): boolean {
-  return field === 'first_name' || field === 'last_name' || field === 'name';
-}
-
 /** The columns that identify people: positions from 0, in order of preference. */
 export type ColumnsOfPeople = Readonly<Record<ContactField, readonly number[]>>;
 
@@ -69,7 +65,8 @@ export function readCells(
 ): { readonly cells: number; readonly unreadable: number; readonly areTooMany: boolean } {
   const cells = filledCells(rows, column).filter((cell) => !isNoValue(cell));
   const unreadable = cells.filter((cell) => cellReaders[field](cell) === undefined).length;
-  const most = isNameOfPerson(field) ? cells.length - 1 : cells.length * mostUnreadable;
+  const isName = field === 'first_name' || field === 'last_name' || field === 'name';
+  const most = isName ? cells.length - 1 : cells.length * mostUnreadable;
   return { cells: cells.length, unreadable, areTooMany: cells.length > 0 && unreadable > most };
 }
 

@@ -45,7 +45,6 @@ const lists = { ...labels, ...headers.lists };
 const keysOf = (list: readonly string[]): ReadonlySet<string> => new Set(expand(list, lists).map(headerKey));
 
 const fieldHeaders: Readonly<Record<ContactField, readonly string[]>> = headers.fields;
-const proposals: Readonly<Partial<Record<ContactField, readonly string[]>>> = headers.proposals;
 
 /** Headers of each field in an export of any program, the best first. */
 export const commonHeaders = Object.fromEntries(
@@ -124,19 +123,3 @@ export const isNumberColumn = named(headers.ids);
 
 /** Whether these ids or numbers are of something else than the record: `Phone number`, `Company ID`. */
 export const isOfOther = named(headers.idsOfOthers);
-
-const shortestPart = 4;
-/** `Last activity` and `First contact` are no names. */
-const noParts: readonly string[] = ['first', 'last'];
-let partsOfNames: readonly (readonly [string, ContactField])[] | undefined;
-
-/** The field whose known name is a part of a column's name, the longest first; undefined: no part is known. */
-export function fieldWithin(header: string): ContactField | undefined {
-  partsOfNames ??= [commonHeaders, proposals]
-    .flatMap((fields) => Object.entries(fields) as [ContactField, readonly string[]][])
-    .flatMap(([field, list]) => list.map((name) => [headerKey(name), field] as const))
-    .filter(([key]) => key.length >= shortestPart && !noParts.includes(key))
-    .toSorted(([one], [other]) => other.length - one.length);
-  const key = headerKey(header);
-  return partsOfNames.find(([part]) => key.includes(part))?.[1];
-}

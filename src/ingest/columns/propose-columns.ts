@@ -3,13 +3,11 @@ import { withoutPersonalData } from '../../domain/text/without-personal-data.ts'
 import {
   cellReaders,
   filledCells,
-  isNameOfPerson,
   type ColumnsOfPeople,
   type ContactField,
   type FirstRows,
 } from './fields.ts';
-import { fieldWithin, isNumberColumn, isOfOther, isOwnerColumn } from './known-headers.ts';
-import { optOutOf } from './opt-outs.ts';
+import { isNumberColumn, isOfOther, isOwnerColumn } from './known-headers.ts';
 
 /** Fields that the form of the cells shows. */
 const contents: readonly [ContactField, (cell: string) => unknown][] = [
@@ -20,9 +18,9 @@ const contents: readonly [ContactField, (cell: string) => unknown][] = [
 ];
 
 /**
- * Proposes fields for the columns of an unrecognised header: by the cells, then by a known name within the column's
- * name. The operator must confirm a proposal. A column that names the owner of a record is never proposed, because the
- * owner is a colleague.
+ * Proposes fields for the columns of an unrecognised header: by the form of their cells, and the first column of ids.
+ * The operator must confirm a proposal. A column that names the owner of a record is never proposed, because the owner
+ * is a colleague.
  *
  * @param rows the first rows
  * @returns a field for each column of the header; undefined: no proposal
@@ -32,21 +30,15 @@ export function proposeColumns(
   rows: FirstRows['rows'],
 ): (ContactField | undefined)[] {
   const taken = new Set<ContactField>();
-  const once = (field: ContactField | undefined): ContactField | undefined => {
+  return header.map((name, column) => {
+    const cells = filledCells(rows, column);
+    const field = isOwnerColumn(name)
+      ? undefined
+      : (fieldOfCells(cells) ?? (isId(name, cells, rows.length) ? 'contact_id' : undefined));
     if (field === undefined || (field !== 'email' && taken.has(field))) return undefined;
     taken.add(field);
     return field;
-  };
-  const columns = header.map((name, column) => ({ name, cells: filledCells(rows, column) }));
-  const proposed: (ContactField | undefined)[] = header.map(() => undefined);
-  for (const fieldOf of [
-    (_: string, cells: readonly string[]) => fieldOfCells(cells),
-    fieldOfName,
-    (name: string, cells: readonly string[]) => (isId(name, cells, rows.length) ? 'contact_id' : undefined),
-  ])
-    for (const [at, { name, cells }] of columns.entries())
-      if (!isOwnerColumn(name)) proposed[at] ??= once(fieldOf(name, cells));
-  return proposed;
+  });
 }
 
 /**
@@ -71,12 +63,10 @@ export function proposedMapping(
   return JSON.stringify({ columns: Object.fromEntries(named) as object });
 }
 
-const identifiers: readonly ContactField[] = ['email', 'hashed_email', 'profile_url'];
-
 /**
- * Proposes fields for free columns that the operator would want to be read: record ids and names that no column has;
- * without addresses, every field that no column has. A known CRM has its own columns of all but addresses and profiles:
- * others are of its companies or owners.
+ * Proposes fields for free columns that the operator would want to be read: record ids; without addresses, every field
+ * that no column has. A known CRM has its own columns of all but addresses and profiles: others are of its companies or
+ * owners.
  *
  * @param isFree whether a column is neither read nor ignored
  */
@@ -86,13 +76,11 @@ export function proposeMissedColumns(
   isKnownCrm: boolean,
   fields: ColumnsOfPeople,
 ): (ContactField | undefined)[] {
-  const isMissing = (field: ContactField): boolean => fields[field].length === 0;
-  const lacksAddresses = isMissing('email') && isMissing('hashed_email');
-  const lacksNames = isMissing('name') && (isMissing('first_name') || isMissing('last_name'));
+  const lacksAddresses = fields.email.length === 0 && fields.hashed_email.length === 0;
   const isMissed = (field: ContactField): boolean => {
-    if (!isMissing(field)) return false;
-    if (isKnownCrm) return lacksAddresses && identifiers.includes(field);
-    return lacksAddresses || field === 'contact_id' || (isNameOfPerson(field) && lacksNames);
+    if (fields[field].length > 0) return false;
+    if (field === 'contact_id') return !isKnownCrm;
+    return lacksAddresses && (field !== 'domain' || !isKnownCrm);
   };
   return proposeColumns(header, rows).map((field, column) =>
     field !== undefined && isMissed(field) && isFree(column) ? field : undefined,
@@ -117,14 +105,4 @@ function fieldOfCells(cells: readonly string[]): ContactField | undefined {
     const readable = cells.filter((cell) => read(cell) !== undefined).length;
     return readable > 0 && readable * 2 > cells.length;
   })?.[0];
-}
-
-/** @param cells that are not empty: a name such as `Mailing street` is no reason to read them as addresses */
-function fieldOfName(name: string, cells: readonly string[]): ContactField | undefined {
-  // Opt-out columns are recognised without a mapping.
-  if (optOutOf(name) !== undefined) return undefined;
-  const field = fieldWithin(name);
-  if (field === 'organization_name' && isNumberColumn(name)) return undefined;
-  const read = contents.find(([each]) => each === field)?.[1];
-  return read && cells.length > 0 && !cells.some((cell) => read(cell) !== undefined) ? undefined : field;
 }

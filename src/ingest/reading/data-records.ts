@@ -99,8 +99,8 @@ function createHeaderCheck(
     // Nearly every record ends here, at the id in its first cell.
     if (!isName(cells.find(isFilled) ?? '')) return undefined;
     const filled = cells.filter(isFilled);
-    if (filled.length < fewestFilled || filled.filter(isName).length < filled.length * fewestKnown)
-      return undefined;
+    const known = filled.filter(isName).length;
+    if (filled.length < fewestFilled || known < filled.length * fewestKnown) return undefined;
     return cells.every((cell, column) => headerKey(cell) === header[column]) ? 'same' : 'other';
   };
 }

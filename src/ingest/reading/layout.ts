@@ -105,16 +105,15 @@ function readCandidate(
     .slice(0, recordsSearched)
     .map((record) => record.filter((cell) => isNamed(cell, wanted)).length);
   const score = Math.max(0, ...scores);
-  const headerAt = score === 0 ? firstOfUsualWidth(records) : scores.indexOf(score);
+  // If no name is known, the first line is the header.
+  const headerAt =
+    score === 0
+      ? Math.max(
+          0,
+          records.findIndex((record) => !isBlank(record)),
+        )
+      : scores.indexOf(score);
   return { dialect, records, headerAt, score };
-}
-
-/** The header, if no name is known: the first record of the usual width, and no title filled up with blank cells. */
-function firstOfUsualWidth(records: readonly string[][]): number {
-  const width = usualWidth(records);
-  const isFull = (record: readonly string[]): boolean =>
-    record.length === width && record.filter((cell) => cell.trim() !== '').length >= Math.min(2, width);
-  return Math.max(0, records.findIndex(isFull));
 }
 
 function isNamed(cell: string, wanted: ReadonlySet<string>): boolean {
@@ -128,18 +127,11 @@ function signOrKey(name: string): string {
   return headerKey(name) || headerName(name);
 }
 
+/** With as many known names, the delimiter counts by which the header has more columns. */
 function isBetter(left: Candidate, right: Candidate): boolean {
   if (left.score !== right.score) return left.score > right.score;
-  return usualWidth(left.records) > usualWidth(right.records);
-}
-
-/** The most frequent number of cells of a record. */
-function usualWidth(records: readonly (readonly string[])[]): number {
-  const counts = new Map<number, number>();
-  for (const record of records) {
-    if (!isBlank(record)) counts.set(record.length, (counts.get(record.length) ?? 0) + 1);
-  }
-  return [...counts].sort((left, right) => right[1] - left[1] || right[0] - left[0])[0]?.[0] ?? 0;
+  const columns = ({ records, headerAt }: Candidate): number => records[headerAt]?.length ?? 0;
+  return columns(left) > columns(right);
 }
 
 function looksLikeData(header: readonly string[]): boolean {

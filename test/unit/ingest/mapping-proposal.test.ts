@@ -6,37 +6,26 @@ import cases from '../../data/ingest/mapping-proposal.json' with { type: 'json' 
 
 const file = exportFiles();
 
-it('proposeColumns() uses the cells first, then a known name within the name, then a column of ids', () => {
+it('proposeColumns() uses the form of the cells, and the name of a column of ids', () => {
   const header = ['Kundennr', 'Epost', 'Kontakt Vorname', 'Stufe', 'Web', 'Profil', 'E-Mail-Sperre'];
   const profile = 'https://www.linkedin.com/in/jon-berg';
   const rows = [
     ['1', 'mira@nordlys.example', 'Mira', 'lead', 'nordlys.example', '', 'ja'],
     ['2', 'jon@nordlys.example', 'Jon', 'won', 'www.nordlys.example', profile, ''],
   ];
-  const fields = ['contact_id', 'email', 'first_name', undefined, 'domain', 'profile_url', undefined];
+  const fields = ['contact_id', 'email', undefined, undefined, 'domain', 'profile_url', undefined];
   expect(proposeColumns(header, rows)).toEqual(fields);
 });
 
 it('proposeColumns() proposes each field for one column, and emails for all that hold addresses', () => {
-  const header = ['Main', 'Other', 'Their company', 'Old company'];
-  const rows = [['a@orbit.example', 'b@orbit.example', 'Orbit', 'Acme']];
-  expect(proposeColumns(header, rows)).toEqual(['email', 'email', 'organization_name', undefined]);
+  const rows = [['a@orbit.example', 'b@orbit.example', 'orbit.example', 'acme.example']];
+  expect(proposeColumns(['Main', 'Other', 'Site', 'Old site'], rows)).toEqual([
+    'email',
+    'email',
+    'domain',
+    undefined,
+  ]);
 });
-
-it.each(cases.noCompanies)(
-  'proposeColumns() never proposes %s as the company’s name if it is not',
-  (name, ...cells) => {
-    const rows = cells.map((cell, at) => [`${at}@orbit.example`, cell]);
-    expect(proposeColumns(['Epost', name], rows)).toEqual(['email', undefined]);
-  },
-);
-
-it.each(['Mailing street', 'LinkedIn connected'])(
-  'proposeColumns() does not propose %s by its name if no cell can be read as the field',
-  (name) => {
-    expect(proposeColumns([name], [['Main Street 1'], ['']])).toEqual([undefined]);
-  },
-);
 
 it.each(cases.colleagues)('proposeColumns() never proposes %s, which names a colleague', (name) => {
   const people = ['mira.berg@orbit.example', 'jon.lund@orbit.example', 'eva.roth@orbit.example'];
@@ -104,13 +93,11 @@ it('the warning of a file that is half recognised has a mapping file that reads 
   );
   const { warnings } = (await openExport(path, {})).columns;
   expect(warnings).toEqual([
-    expect.stringMatching(
-      /"Kd-Nr." \(contact_id\), "E-Mail.*" \(email\), "Firma .*" \(organization_name\).*before the first run/,
-    ),
+    expect.stringMatching(/"Kd-Nr." \(contact_id\), "E-Mail.*" \(email\).*before the first run/),
   ]);
   const mapping = JSON.parse(/with (\{.*\}), after/.exec(warnings[0]!)![1]!) as Record<string, unknown>;
   expect((await openExport(path, { mapping })).columns).toMatchObject({
-    fields: { contact_id: [0], email: [3], first_name: [1], last_name: [2], organization_name: [4] },
+    fields: { contact_id: [0], email: [3], first_name: [1], last_name: [2] },
     warnings: [],
   });
 });
