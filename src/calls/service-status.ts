@@ -1,10 +1,10 @@
 import { formatDuration } from '../domain/text/duration.ts';
 import { UsageProblem, exitCodes, Problem } from '../domain/problem.ts';
 import {
-  readReports,
+  readRateWindows,
   readDatabaseTime,
   recordReports,
-  type ServiceWindow,
+  type RateWindow,
   bulkMatchScope,
   matchScope,
   webhookResultScope,
@@ -29,7 +29,7 @@ type ActingUser =
 interface ServiceStatus {
   readonly user: ActingUser;
   /** The reported windows of bulk calls with a limit, the shortest first. */
-  readonly windows: readonly ServiceWindow[];
+  readonly windows: readonly RateWindow[];
   /** Why the service does not report the use of its windows; undefined if it does. */
   readonly usageUnknown: ServiceFailure | undefined;
 }
@@ -55,7 +55,7 @@ export async function readServiceStatus(
   const user = await askActingUser(client);
   const usageUnknown = await learnRateWindows(warehouse, service, client);
   if (needs.polls) await tryPolling(dependencies);
-  const windows = await readReports(warehouse.database, { service, scope: bulkMatchScope });
+  const windows = await readRateWindows(warehouse.database, { service, scope: bulkMatchScope }, []);
   return { user, windows, usageUnknown };
 }
 
@@ -150,10 +150,7 @@ export function describeUser(user: ActingUser): string {
 const windowNames: Readonly<Record<number, string>> = { 60: 'minute', 3_600: 'hour', 86_400: 'day' };
 
 /** Describes the calls that are left in the windows of bulk calls, or says why they are unknown. */
-function describeLimits(
-  windows: readonly Pick<ServiceWindow, 'calls' | 'seconds' | 'free'>[],
-  unknown: ServiceFailure | undefined,
-): string {
+function describeLimits(windows: readonly RateWindow[], unknown: ServiceFailure | undefined): string {
   const left = windows.map(
     ({ calls, free, seconds }) =>
       `${free} of ${calls} this ${windowNames[seconds] ?? formatDuration(seconds)}`,

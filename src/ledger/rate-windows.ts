@@ -80,24 +80,25 @@ export async function freeSlots(
   };
 }
 
-/** Returns every window with its free slots: of `limits`, and those that the service reports. */
-export async function freeSlotsPerWindow(
+/** A window with the calls that may begin now. */
+export interface RateWindow extends RateLimit {
+  /** `window`: of the limits of this process, by the product's own count. `service`: as the service reports it. */
+  readonly cause: 'window' | 'service';
+  readonly free: number;
+}
+
+/**
+ * Returns every window with its free slots: of `limits`, and those that the service reports, the shortest first. Calls
+ * in flight reduce the free calls. An expired report counts as an empty window.
+ */
+export async function readRateWindows(
   database: Kysely<Tables>,
   of: RateScope,
   limits: readonly RateLimit[],
-): Promise<readonly (RateLimit & { readonly free: number })[]> {
-  return [...(await ownFreeSlots(database, of.scope, limits)), ...(await readReports(database, of))];
-}
-
-/** Returns the windows of `limits` with their free slots by the product's own count. */
-export async function ownFreeSlots(
-  database: Kysely<Tables>,
-  scope: string,
-  limits: readonly RateLimit[],
-): Promise<readonly (RateLimit & { readonly free: number })[]> {
-  if (limits.length === 0) return [];
-  const { rows } = await sql<RateLimit & { free: number }>`
-    select calls, seconds, free from own_windows(${scope}, ${limits.map((limit) => limit.calls)}::integer[],
+): Promise<readonly RateWindow[]> {
+  const { rows } = await sql<RateWindow>`
+    select cause, calls, seconds, free
+    from rate_windows(${of.service}, ${of.scope}, ${limits.map((limit) => limit.calls)}::integer[],
       ${limits.map((limit) => limit.seconds)}::integer[])
   `.execute(database);
   return rows;
@@ -355,21 +356,4 @@ function storeReports(
       believed_until = case when ${isNewWindow} then excluded.believed_until
         else least(r.believed_until, excluded.believed_until) end
   `;
-}
-
-/** A window of the service with its free calls; if none is free, the shortest wait in milliseconds. */
-export type ServiceWindow = RateLimit & { readonly free: number; readonly milliseconds: number };
-
-/**
- * Reads the windows that the service has reported. Calls in flight reduce the free calls, because the service may not
- * have counted them when it reported. An expired report counts as an empty window.
- */
-export async function readReports(
-  database: Kysely<Tables>,
-  { service, scope }: RateScope,
-): Promise<readonly ServiceWindow[]> {
-  const windows = await sql<ServiceWindow>`
-    select calls, seconds, free, milliseconds from service_windows(${service}, ${scope})
-  `.execute(database);
-  return windows.rows;
 }

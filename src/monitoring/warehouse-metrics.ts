@@ -12,13 +12,7 @@ import { formatDuration } from '../domain/text/duration.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
 import { readPeriodBudgets } from '../ledger/credit-ledger.ts';
 import { hasGaps } from '../ledger/late-credits.ts';
-import {
-  readReports,
-  bulkMatchScope,
-  matchScope,
-  ownFreeSlots,
-  webhookResultScope,
-} from '../ledger/rate-windows.ts';
+import { bulkMatchScope, matchScope, readRateWindows, webhookResultScope } from '../ledger/rate-windows.ts';
 import families from './warehouse-metrics.json' with { type: 'json' };
 
 /** A column has the value of a label or of a metric. Null: the metric has no such series. */
@@ -152,13 +146,14 @@ async function readWindows(
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for (const scope of [bulkMatchScope, matchScope, webhookResultScope]) {
-    const counted = {
-      us: await ownFreeSlots(transaction, scope, rateLimits),
-      service: await readReports(transaction, { service, scope }),
-    };
-    for (const [by, windows] of Object.entries(counted))
-      for (const { seconds, calls, free } of windows)
-        rows.push({ ...labelsOf(scope, seconds, by), free, used: calls - free });
+    for (const { cause, seconds, calls, free } of await readRateWindows(
+      transaction,
+      { service, scope },
+      rateLimits,
+    )) {
+      const by = cause === 'window' ? 'us' : 'service';
+      rows.push({ ...labelsOf(scope, seconds, by), free, used: calls - free });
+    }
   }
   return rows;
 }

@@ -11,7 +11,7 @@ import { cpus } from 'node:os';
 import type { RateLimit } from '../../src/domain/rates/rate-limit.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { openAdmissions, type Admission } from '../../src/ledger/admit.ts';
-import { bulkMatchScope, ownFreeSlots } from '../../src/ledger/rate-windows.ts';
+import { bulkMatchScope, readRateWindows } from '../../src/ledger/rate-windows.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { runningRun } from '../helpers/warehouse/rows.ts';
 import { openBenchDatabase } from './bench-database.ts';
@@ -142,12 +142,16 @@ async function fillWindow({ pool }: Warehouse, calls: number): Promise<void> {
 /** Asks for more calls than the window has free slots, and prints how many are admitted. */
 async function checkLimit(window: number): Promise<void> {
   const free = 100;
-  const [all] = await ownFreeSlots(warehouse.database, bulkMatchScope, [hour]);
+  const [all] = await readRateWindows(warehouse.database, { service: 'test', scope: bulkMatchScope }, [hour]);
   const limits = [{ calls: hour.calls - all!.free + free, seconds: hour.seconds }];
   const admit = openAdmissions(warehouse.database, limitsOf(limits));
   const answers = await Promise.all(Array.from({ length: 2 * free }, () => ask(admit)));
   const admitted = answers.filter(({ kind }) => kind === 'admitted').length;
-  const [left] = await ownFreeSlots(warehouse.database, bulkMatchScope, limits);
+  const [left] = await readRateWindows(
+    warehouse.database,
+    { service: 'test', scope: bulkMatchScope },
+    limits,
+  );
   console.log(
     `window of ${window}: ${admitted} of ${answers.length} calls admitted of ${free} free slots, ${left!.free} left`,
   );

@@ -6,7 +6,7 @@ import {
   acquireSlot,
   endCall,
   matchScope,
-  ownFreeSlots,
+  readRateWindows,
   releaseSlot,
 } from '../../src/ledger/rate-windows.ts';
 import { warehouseOfFile } from '../helpers/database/database.ts';
@@ -133,7 +133,7 @@ async function play(
       }
     }
     for (const limits of limitsOfProcesses)
-      for (const window of await ownFreeSlots(database, matchScope, limits))
+      for (const window of await readRateWindows(database, calls, limits))
         checkFree(window.free, counted.free(window));
   }
 }
@@ -156,7 +156,11 @@ it(`rate windows release no slot early if the clock steps back, and in the end a
       await play(events, { inTime: false }, notSooner, notMore);
       await setClock(now + 2_000_000);
       for (const limits of limitsOfProcesses) {
-        const free = await ownFreeSlots(warehouse.database, matchScope, limits);
+        const free = await readRateWindows(
+          warehouse.database,
+          { service: 'test', scope: matchScope },
+          limits,
+        );
         expect(free.map((window) => window.free)).toEqual(limits.map((limit) => limit.calls));
       }
     }),

@@ -9,7 +9,7 @@ import { estimateSeconds, parseRateLimits } from '../../domain/rates/rate-limit.
 import { counted, minuteOf } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 import { readLateResultsStatus } from '../../late-results/sync-late-results.ts';
-import { bulkMatchScope, freeSlots, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
+import { bulkMatchScope, freeSlots, readRateWindows } from '../../ledger/rate-windows.ts';
 import { neededDecisions, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
@@ -143,7 +143,7 @@ export async function readRunWait(
     const of = { service: serviceName(config), scope: bulkMatchScope };
     // The workers that call use the limits in the plan; the limits in the settings of a command can differ.
     const limits = parseRateLimits(plan.ownRateLimits);
-    const windows = await freeSlotsPerWindow(database, of, limits);
+    const windows = await readRateWindows(database, of, limits);
     const calls = Math.ceil(left / peoplePerCall);
     const etaSeconds = estimateSeconds(calls, windows, 1 / config.callConcurrency);
     const { wait } = await freeSlots(database, of, limits);

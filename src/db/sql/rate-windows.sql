@@ -47,54 +47,23 @@ comment on column enrichment.rate_reports.calls_left is 'Calls that are left in 
 comment on column enrichment.rate_reports.said_at is 'When the service reported this';
 comment on column enrichment.rate_reports.believed_until is 'Until when the report counts';
 
--- The windows that the service has reported. Calls in flight reduce the free calls, because the service may not have
+-- Every window with the calls that may begin now; if there are none, the shortest wait.
+-- `window`: of the limits. A window of n calls has a free slot when the n-th newest call has left it. A call in flight
+-- can end at once.
+-- `service`: as the service has reported it. Calls in flight reduce the free calls, because the service may not have
 -- counted them when it reported. An expired report counts as an empty window. By an old report about a used-up window
 -- that can still last, one call at a time may ask whether the window has ended. A report is trusted for an hour.
 -- 2147483647 calls are an unlimited window.
-create function enrichment_internal.service_windows(of_service text, of_scope text)
-  returns table (calls integer, seconds integer, free integer, milliseconds float8)
+create function enrichment_internal.rate_windows(of_service text, of_scope text, limit_calls integer[],
+    limit_seconds integer[])
+  returns table (cause text, calls integer, seconds integer, free integer, milliseconds float8)
   language plpgsql as $$
   declare
     -- A variable, because PostgreSQL uses no index for a comparison with clock_timestamp().
     at timestamptz := clock_timestamp();
   begin
     return query
-    select known.calls_limit, known.seconds, greatest(0, left_now - in_flight)::int,
-      case
-        -- Calls in flight may report in a moment how many calls are left.
-        when left_now > 0 then 250
-        else extract(epoch from least(believed_until, trusted_until) - at) * 1000
-      end::float8
-    from (
-      select r.*,
-        case
-          when r.believed_until <= at then r.calls_limit
-          when r.trusted_until <= at then greatest(1, r.calls_left)
-          else r.calls_left
-        end as left_now,
-        (
-          select count(*) from enrichment.rate_calls c
-          where c.scope = of_scope and c.counted_until > at
-        ) as in_flight
-      from (
-        select *, said_at + make_interval(secs => 3600) as trusted_until from enrichment.rate_reports
-      ) r
-      where r.service = of_service and r.scope = of_scope
-    ) as known
-    where left_now < 2147483647
-    order by known.seconds;
-  end
-$$;
-
--- The windows of limits, each with the calls that may begin now; if there are none, the shortest wait. A window of n
--- calls has a free slot when the n-th newest call has left it. A call in flight can end at once.
-create function enrichment_internal.own_windows(of_scope text, limit_calls integer[], limit_seconds integer[])
-  returns table (calls integer, seconds integer, free integer, milliseconds float8) language plpgsql as $$
-  declare
-    at timestamptz := clock_timestamp();
-  begin
-    return query
-    select l.calls, l.seconds, greatest(0, l.calls - w.occupied)::integer,
+    select 'window', l.calls, l.seconds, greatest(0, l.calls - w.occupied)::integer,
       case when w.occupied >= l.calls then (
         select l.seconds + extract(epoch from least(c.counted_until, at) - at)
         from enrichment.rate_calls c
@@ -108,6 +77,27 @@ create function enrichment_internal.own_windows(of_scope text, limit_calls integ
       select count(*) as occupied from enrichment.rate_calls c
       where c.scope = of_scope and c.counted_until > at - make_interval(secs => l.seconds)
     ) w;
+    return query
+    select 'service', r.calls_limit, r.seconds, greatest(0, known.calls_left - in_flight)::integer,
+      case
+        -- Calls in flight may report in a moment how many calls are left.
+        when known.calls_left > 0 then 250
+        else extract(epoch from least(r.believed_until, trusted_until) - at) * 1000
+      end::float8
+    from enrichment.rate_reports r
+    cross join lateral (select r.said_at + make_interval(secs => 3600) as trusted_until) t
+    cross join lateral (
+      select case
+        when r.believed_until <= at then r.calls_limit
+        when trusted_until <= at then greatest(1, r.calls_left)
+        else r.calls_left
+      end as calls_left
+    ) known
+    cross join lateral (
+      select count(*) as in_flight from enrichment.rate_calls c where c.scope = of_scope and c.counted_until > at
+    ) f
+    where r.service = of_service and r.scope = of_scope and known.calls_left < 2147483647
+    order by r.seconds;
   end
 $$;
 
@@ -137,9 +127,7 @@ create function enrichment_internal.free_slots(of_service text, of_scope text, l
       wait := jsonb_build_object('cause', 'probing', 'milliseconds', 250);
     end if;
     for full_window in
-      select 'window' as cause, * from enrichment_internal.own_windows(of_scope, limit_calls, limit_seconds)
-      union all
-      select 'service', * from enrichment_internal.service_windows(of_service, of_scope)
+      select * from enrichment_internal.rate_windows(of_service, of_scope, limit_calls, limit_seconds)
       order by milliseconds
     loop
       slots := least(slots, greatest(0, full_window.free - kept));

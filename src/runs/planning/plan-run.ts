@@ -21,7 +21,7 @@ import { estimateSeconds, formatRateLimits, lowestLimits } from '../../domain/ra
 import { type AdmissionLimits, deleteExpiredBatches } from '../../ledger/admit.ts';
 import { readCallHistory, type CallHistory } from '../../ledger/call-history.ts';
 import { budgetsOf, openRunBudget, readBudgetRests } from '../../ledger/credit-ledger.ts';
-import { bulkMatchScope, freeSlotsPerWindow } from '../../ledger/rate-windows.ts';
+import { bulkMatchScope, readRateWindows } from '../../ledger/rate-windows.ts';
 import { killPoint } from '../../telemetry/kill-point.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { askedBy, firstOpenPage } from '../pages.ts';
@@ -87,7 +87,7 @@ async function summarise(
   const everything = byLeftOut.find(({ groups }) => groups.length === 0);
   const pilot = Math.min(options.pilot ?? 0, everything?.people ?? 0);
   const paused = counts.dropped.in_flight && peopleInPausedRuns(await readPausedRuns(database, runId));
-  const windows = await freeSlotsPerWindow(database, { service, scope: bulkMatchScope }, rateLimits);
+  const windows = await readRateWindows(database, { service, scope: bulkMatchScope }, rateLimits);
   const [short] = await readBudgetRests(database, await budgetsOf(database, runId), budgets);
   return {
     ...counts,
