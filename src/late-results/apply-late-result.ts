@@ -15,7 +15,7 @@ import {
 import { countedPeople, nounFor } from '../domain/text/format.ts';
 import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
-import { leaveUnknown } from '../ledger/late-credits.ts';
+import { leaveUnknown, settleLateCredits } from '../ledger/late-credits.ts';
 import { digest } from '../people/digest.ts';
 import { isDigested, queuePeople } from '../people/digest-queue.ts';
 import { recordLateLookups } from '../people/lookup-history.ts';
@@ -31,7 +31,7 @@ import {
   readListedRows,
 } from '../suppression/suppression-list.ts';
 import type { DeliveredPerson, LateResult } from '../service/answers/late-result.ts';
-import { fillResults, hashesOfEmails, lockCall, settleCall, type LockedCall } from './expected-results.ts';
+import { fillResults, hashesOfEmails, lockCall, type LockedCall } from './expected-results.ts';
 import { writeObservations, type NewObservation } from '../people/people-tables.ts';
 import { keysOfPeople, keysOfRows } from '../suppression/compared-keys.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
@@ -145,7 +145,7 @@ async function apply(
         })),
   });
   await fillResults(transaction, call, deliveryId, results);
-  await settleCall(transaction, call);
+  await settleLateCredits(transaction, attemptId);
   return status;
 }
 

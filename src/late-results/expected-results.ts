@@ -1,13 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { type DeliveredResults, lateBill } from '../domain/late-results/expected-results.ts';
-import {
-  deliveryKinds,
-  lateKinds,
-  type DeliveryKind,
-  type LateKind,
-} from '../domain/late-results/delivery-kinds.ts';
+import type { DeliveredResults } from '../domain/late-results/expected-results.ts';
+import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import { isRoleAddress, parseEmail } from '../domain/identity/values/email-address.ts';
-import { storedCredits } from '../domain/money/decimal.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/late-credits.ts';
@@ -135,30 +129,6 @@ export async function fillResults(
   `.execute(transaction);
 }
 
-/** Settles a call by its deliveries, if nothing is expected any more. */
-export async function settleCall(transaction: Transaction<Tables>, { attemptId }: LockedCall): Promise<void> {
-  const { rows } = await sql<DeliveredResults & { readonly credits: string | null }>`
-    select covers, brings, credits::text as credits
-    from webhook_deliveries
-    where attempt_id = ${attemptId} and status = 'applied'
-  `.execute(transaction);
-  const deliveries = rows.map(({ credits, ...results }) => ({
-    ...results,
-    credits: credits === null ? undefined : storedCredits(credits),
-  }));
-  await settleLateCredits(transaction, attemptId, {
-    bill: lateBill(deliveries),
-    highest: deliveries.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n),
-    hasWholePrice: deliveries.some(({ covers }) =>
-      covers.some((entry) => deliveryKinds[deliveredBy(entry)].isPricedByVendors),
-    ),
-  });
-}
-
-function deliveredBy(entry: string): DeliveryKind {
-  return lateKinds[entry.slice(0, entry.indexOf('/')) as LateKind].deliveredBy;
-}
-
 /** Settles a call without the results of these kinds that have not arrived. */
 export async function endResults(
   transaction: Transaction<Tables>,
@@ -170,7 +140,7 @@ export async function endResults(
     update expected_results set status = 'missing'
     where attempt_id = ${call.attemptId} and kind = any(${kinds}::text[]) and status = 'expected'
   `.execute(transaction);
-  await settleCall(transaction, call);
+  await settleLateCredits(transaction, call.attemptId);
 }
 
 /** Whose late results are synced: those of one run, or those of runs that have ended or lost their workflow. */

@@ -263,28 +263,20 @@ function tooLarge(): BodyRefused {
 export type Wake = (runId: string) => Promise<void>;
 
 const firstPauseMilliseconds = 1_000;
-const longestPauseMilliseconds = 5 * 60_000;
-/** After this time without deliveries, the pauses of a run are short again. */
-const forgetAfterMilliseconds = 30 * 60_000;
+const nextPauseMilliseconds = 60_000;
 /** Longest wait for the last wake-ups while Temporal is down. */
 const closeMilliseconds = 3_000;
 
-interface Sleeper {
-  readonly timer: NodeJS.Timeout;
-  pause: number;
-  waiting: boolean;
-}
-
 /**
- * Coalesces wake-ups. The first delivery of a run wakes it after a second; later deliveries wake it after pauses that
- * double, up to five minutes. A hundred deliveries within ten minutes need about ten signals. Temporal Cloud bills each
- * signal as an action.
+ * Coalesces wake-ups. The first delivery of a run wakes it after a second; later deliveries wake it together, a minute
+ * after the last wake-up. Temporal Cloud bills each signal as an action.
  *
  * A killed process loses its wake-ups. The inbox keeps the deliveries, and the run also drains it by timer.
  */
 export class WakeUps {
   readonly #wake: Wake;
-  readonly #sleepers = new Map<string, Sleeper>();
+  readonly #waiting = new Map<string, NodeJS.Timeout>();
+  readonly #wokenAt = new Map<string, number>();
   #closed = false;
 
   constructor(wake: Wake) {
@@ -293,34 +285,27 @@ export class WakeUps {
 
   /** Schedules a wake-up for the run of a stored delivery. */
   stored(runId: string): void {
-    const sleeper = this.#sleepers.get(runId);
-    if (this.#closed || sleeper?.waiting) return;
-    const pause = sleeper ? Math.min(sleeper.pause * 2, longestPauseMilliseconds) : firstPauseMilliseconds;
-    clearTimeout(sleeper?.timer);
-    this.#sleepers.set(runId, {
-      pause,
-      waiting: true,
-      timer: setTimeout(() => void this.#ring(runId), pause),
-    });
+    if (this.#closed || this.#waiting.has(runId)) return;
+    const next = (this.#wokenAt.get(runId) ?? 0) + nextPauseMilliseconds;
+    const pause = Math.max(firstPauseMilliseconds, next - Date.now());
+    this.#waiting.set(
+      runId,
+      setTimeout(() => void this.#ring(runId), pause),
+    );
   }
 
   /** Sends all pending wake-ups at once, and ends. */
   async close(): Promise<void> {
     this.#closed = true;
-    const waiting = [...this.#sleepers].filter(([, sleeper]) => sleeper.waiting).map(([runId]) => runId);
-    for (const { timer } of this.#sleepers.values()) clearTimeout(timer);
-    this.#sleepers.clear();
-    const rung = Promise.all(waiting.map((runId) => this.#wake(runId).catch(() => {})));
+    for (const timer of this.#waiting.values()) clearTimeout(timer);
+    const rung = Promise.all([...this.#waiting.keys()].map((runId) => this.#wake(runId).catch(() => {})));
+    this.#waiting.clear();
     await Promise.race([rung, new Promise((resolve) => setTimeout(resolve, closeMilliseconds).unref())]);
   }
 
   async #ring(runId: string): Promise<void> {
-    const { pause } = this.#sleepers.get(runId) ?? { pause: firstPauseMilliseconds };
-    this.#sleepers.set(runId, {
-      pause,
-      waiting: false,
-      timer: setTimeout(() => this.#sleepers.delete(runId), forgetAfterMilliseconds).unref(),
-    });
+    this.#waiting.delete(runId);
+    this.#wokenAt.set(runId, Date.now());
     try {
       await this.#wake(runId);
     } catch {

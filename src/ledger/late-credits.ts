@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
-import type { LateBill } from '../domain/late-results/expected-results.ts';
+import { lateBill, type DeliveredResults } from '../domain/late-results/expected-results.ts';
+import { deliveryKinds, lateKinds, type LateKind } from '../domain/late-results/delivery-kinds.ts';
 import { settle } from './close-attempt.ts';
 import { pauseCalls } from './admit.ts';
 import type { Tables } from '../db/schema.ts';
@@ -24,14 +25,6 @@ export const uncertainCost = 'the total cost is uncertain';
 export const hasGaps = sql<boolean>`exists (
   select from expected_results e where e.attempt_id = a.attempt_id and e.status = 'expected')`;
 
-interface LateProgress {
-  readonly bill: LateBill;
-  /** The highest price of a delivery. */
-  readonly highest: Credits;
-  /** The deliveries state the price of the whole request, because the answer of a waterfall left it out. */
-  readonly hasWholePrice: boolean;
-}
-
 /**
  * Updates the credits of an attempt from its deliveries.
  *
@@ -43,11 +36,25 @@ interface LateProgress {
  *
  * @param transaction holds the attempt's row
  */
-export async function settleLateCredits(
-  transaction: Transaction<Tables>,
-  attemptId: string,
-  { bill, highest, hasWholePrice }: LateProgress,
-): Promise<void> {
+export async function settleLateCredits(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
+  const applied = await sql<DeliveredResults & { readonly credits: string | null }>`
+    select covers, brings, credits::text as credits
+    from webhook_deliveries
+    where attempt_id = ${attemptId} and status = 'applied'
+  `.execute(transaction);
+  const deliveries = applied.rows.map(({ credits, ...results }) => ({
+    ...results,
+    credits: credits === null ? undefined : storedCredits(credits),
+  }));
+  const bill = lateBill(deliveries);
+  const highest = deliveries.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n);
+  // The answer of a waterfall leaves out its price: the deliveries state the price of the whole request.
+  const hasWholePrice = deliveries.some(({ covers }) =>
+    covers.some((entry) => {
+      const kind = entry.slice(0, entry.indexOf('/')) as LateKind;
+      return deliveryKinds[lateKinds[kind].deliveredBy].isPricedByVendors;
+    }),
+  );
   const { rows } = await sql<AttemptMoney>`
     select attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", credits_reserved::text as reserved,
       credits_settled::text as settled, credits_answered::text as answered, answered_at is not null as "hasAnswer",

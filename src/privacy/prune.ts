@@ -116,26 +116,37 @@ async function measureNeeded(
   warehouse: Warehouse,
   retention: Retention,
 ): Promise<Omit<PruneFigures, 'observations' | 'changes'>> {
-  const measured = await measureBodies(warehouse, retention);
+  const { answers, deliveries, quarantine } = await measureBodies(warehouse, retention);
   const staging = await measureRows(warehouse, 'staging', retention);
   const rows = await measureRows(warehouse, 'rows', retention);
-  const runIds = [...new Set([...measured.keptRuns, ...staging.keptRuns, ...rows.keptRuns])];
+  const measured = [answers, deliveries, quarantine, staging, rows];
   return {
-    ...measured.removable,
+    answers: answers.removable,
+    deliveries: deliveries.removable,
+    quarantine: quarantine.removable,
     staging: staging.pruned,
     rows: rows.pruned,
-    kept: { ...measured.kept, runs: staging.keptRuns.length, rows: rows.keptRuns.length },
-    held: await describeHeld(warehouse.database, runIds),
+    kept: {
+      answers: answers.kept,
+      deliveries: deliveries.kept,
+      quarantine: quarantine.kept,
+      runs: staging.keptRuns.length,
+      rows: rows.keptRuns.length,
+    },
+    held: await describeHeld(warehouse.database, [...new Set(measured.flatMap(({ keptRuns }) => keptRuns))]),
   };
 }
 
 interface MeasuredBodies {
-  readonly removable: Pick<PruneFigures, BodyKind>;
-  readonly kept: Pick<PruneFigures['kept'], BodyKind>;
+  readonly removable: Removed;
+  readonly kept: number;
   readonly keptRuns: readonly string[];
 }
 
-async function measureBodies({ database }: Warehouse, retention: Retention): Promise<MeasuredBodies> {
+async function measureBodies(
+  { database }: Warehouse,
+  retention: Retention,
+): Promise<Readonly<Record<BodyKind, MeasuredBodies>>> {
   const kinds = [
     ...Object.entries(bodies),
     // An unread delivery is needed.
@@ -146,30 +157,17 @@ async function measureBodies({ database }: Warehouse, retention: Retention): Pro
       select ${sql.lit(kind)} as kind, r.run_id, octet_length(${which.body}) as bytes, ${closedCall} as closed
       ${oldBodies(kind, retention, which)}`,
   );
-  const { rows } = await sql<Removed & { kind: BodyKind; kept: number; keptRuns: string[] }>`
-    select kind, count(*) filter (where closed)::int as count,
-      coalesce(sum(bytes) filter (where closed), 0)::float8 as bytes,
+  const { rows } = await sql<MeasuredBodies & { kind: BodyKind }>`
+    select kind, jsonb_build_object('count', count(*) filter (where closed),
+        'bytes', coalesce(sum(bytes) filter (where closed), 0)) as removable,
       count(*) filter (where not closed)::int as kept,
       coalesce(array_agg(distinct run_id) filter (where not closed), '{}') as "keptRuns"
     from (${sql.join(measured, sql` union all `)}) old
     group by kind
   `.execute(database);
-  const of = (kind: BodyKind): Removed & { readonly kept: number } =>
-    rows.find((row) => row.kind === kind) ?? { count: 0, bytes: 0, kept: 0 };
-  const removable = (kind: BodyKind): Removed => ({ count: of(kind).count, bytes: of(kind).bytes });
-  return {
-    removable: {
-      answers: removable('answers'),
-      deliveries: removable('deliveries'),
-      quarantine: removable('quarantine'),
-    },
-    keptRuns: rows.flatMap(({ keptRuns }) => keptRuns),
-    kept: {
-      answers: of('answers').kept,
-      deliveries: of('deliveries').kept,
-      quarantine: of('quarantine').kept,
-    },
-  };
+  const of = (kind: BodyKind): MeasuredBodies =>
+    rows.find((row) => row.kind === kind) ?? { removable: { count: 0, bytes: 0 }, kept: 0, keptRuns: [] };
+  return { answers: of('answers'), deliveries: of('deliveries'), quarantine: of('quarantine') };
 }
 
 /**

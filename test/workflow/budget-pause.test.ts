@@ -5,7 +5,6 @@ import {
   currentDetails,
   expectFiguresOf,
   Stage,
-  statusOf,
   untilStatus,
   untilWaitsFor,
   waitOf,
@@ -78,19 +77,6 @@ describe('a run whose budget is empty', () => {
       expect(Buffer.from(timers[0]!.userMetadata!.summary!.data!).toString()).toContain(pauseReason.reason);
     });
     expect(activities.ending).toBe('finished');
-  });
-
-  it('a run that an empty budget has paused stays paused if the changed budget still has too little', async () => {
-    const activities = shortOfCredits([untilRaised, untilRaised, { kind: 'open' }]);
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'paused');
-      await handle.signal('budgetChanged');
-      await expect.poll(() => activities.meetings).toBe(2);
-      expect(await statusOf(handle)).toBe('paused');
-      await handle.signal('budgetChanged');
-      await handle.result();
-    });
-    expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'running']);
   });
 
   it('a run with an empty budget does not continue by itself after a person has paused it', async () => {

@@ -19,10 +19,6 @@ const resetToApproval = (client: Client, runId: string): Promise<WorkflowHandle>
 
 const stage = await Stage.ofFile();
 
-it('a workflow under test may run for a day, because a watchdog would end the process', () => {
-  expect(stage.isolateMilliseconds).toBe(86_400_000);
-});
-
 describe('a run', () => {
   it('a run asks for every batch of every page, one page after another', async () => {
     const activities = new ScriptedActivities();

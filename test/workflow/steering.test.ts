@@ -148,42 +148,6 @@ describe('a pause between the plan and the first call', () => {
     expect(activities.statuses).toEqual(statuses);
     expect(activities.batches).toHaveLength(5);
   });
-
-  it('a run that is paused before its approval waits for a resume, and then for its approval', async () => {
-    const { activities, letGo } = holdingStep('ingestExport');
-    activities.isApproved = false;
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'ingesting');
-      await handle.executeUpdate('pause', { args: ['not before Monday'] });
-      letGo();
-      await expect.poll(() => activities.statuses).toContain('awaiting_approval');
-      await untilStatus(handle, 'paused');
-      await handle.executeUpdate('resume');
-      await untilStatus(handle, 'awaiting_approval');
-      await handle.executeUpdate('approve', { args: [plan.planHash] });
-      await handle.result();
-    });
-    const awaiting = 'awaiting_approval';
-    expect(activities.statuses).toEqual(['paused', 'planning', awaiting, awaiting, 'running']);
-    expect(activities.batches).toHaveLength(5);
-  });
-});
-
-it('a run with an unexpected export pauses before its first call, until a person resumes it', async () => {
-  const activities = new ScriptedActivities();
-  activities.unmet = pauseReason;
-  await stage.play(activities, async (handle) => {
-    await untilStatus(handle, 'paused');
-    const { typedSearchAttributes } = await handle.describe();
-    expect(typedSearchAttributes.get({ name: 'EnrichmentWaitsFor', type: 'KEYWORD' })).toBe(
-      'expectation.unmet',
-    );
-    expect(activities.batches).toEqual([]);
-    await handle.executeUpdate('resume');
-    await handle.result();
-  });
-  expect(activities.statuses).toEqual(['planning', 'running', 'running']);
-  expect(activities.batches).toHaveLength(5);
 });
 
 describe('a pilot', () => {
@@ -222,13 +186,6 @@ describe('a pilot', () => {
     });
     expect(activities.judgements).toBe(2);
     expect(activities.batches).toHaveLength(5);
-  });
-
-  it('a pilot that meets its rules is followed by all other people', async () => {
-    const activities = new ScriptedActivities();
-    activities.plan = { ...plan, pilot };
-    await stage.play(activities, (handle) => handle.result());
-    expect([activities.judgements, activities.batches.length]).toEqual([1, 5]);
   });
 });
 

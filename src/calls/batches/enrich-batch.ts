@@ -152,7 +152,9 @@ class BatchInProgress {
     // A delivery can arrive before the answer, and is applied after it.
     if (lateKindsOf(options).length > 0) await drainInbox(warehouse, { attemptId }, this.#signal);
     const rate = await watchMatchRate(warehouse, runId, options.minMatchRate);
-    return rate && (await this.#pause(rate, () => restartMatchRate(warehouse, runId)));
+    if (!rate) return undefined;
+    await restartMatchRate(warehouse, runId);
+    return this.#pause(rate);
   }
 
   /** @returns how the batch ends; undefined: it continues */
@@ -244,16 +246,14 @@ class BatchInProgress {
   }
 
   /**
-   * @param ifNew what follows, unless the run is paused for another reason already
    * @returns why the run is paused, with the reason that came first: the service billed too much, for example
    */
-  async #pause(pauseReason: PauseReason, ifNew?: () => Promise<void>): Promise<StatusReason> {
+  async #pause(pauseReason: PauseReason): Promise<StatusReason> {
     const { warehouse, log } = this.#dependencies;
     const { runId } = this.#open.run;
     const paused = { ...pauseReason, next: `${pauseReason.next}; then: enrich resume ${runId}` };
     if (await pauseCalls(warehouse.database, runId, paused)) {
       log.warn({ type: pauseReason.type }, 'a call paused its run');
-      await ifNew?.();
       return paused;
     }
     const { status, pauseReason: first } = await getRun(warehouse, runId);

@@ -10,7 +10,6 @@ import { hashToken, openAdmissions } from '../../../src/ledger/admit.ts';
 import { parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
 import { toDetail, type BulkAnswer, type BulkRequest, operations } from '../../../src/service/client.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
-import { watchMatchRate } from '../../../src/runs/quality-gates.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
@@ -80,38 +79,6 @@ it('a call that is billed above its reservation pauses its run although its work
     status: 'paused',
     pauseReason: { type: 'service.overbilled' },
   });
-});
-
-it('a pause for overbilling keeps the count of the match rate, so that the next call can pause the run', async () => {
-  const people = Array.from({ length: 20 }, (_, index) => `rate${index}@orbit.example`);
-  const runId = await runOf(people, { minMatchRate: 0.9 });
-  await warehouse.query`
-    with calls as (
-      insert into attempts (
-        attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids, answered_at)
-      select 'poor-' || n, ${runId}, 9, 'settled', 10, 10, 0, '{}', clock_timestamp() from generate_series(1, 12) n
-      returning attempt_id
-    )
-    insert into attempt_people (attempt_id, detail_index, run_id, row_number, outcome)
-    select attempt_id, n, ${runId}, 100 + n, 'not_found' from calls, generate_series(0, 9) n`;
-  const dependencies = dependenciesOf(() =>
-    Promise.resolve(
-      answerWith(
-        people.slice(10).map(() => null),
-        { creditsConsumed: wholeCredits(100) },
-      ),
-    ),
-  );
-  const [open] = await openBatches(dependencies, runId, [1]);
-  expect(await enrichBatch(dependencies, open!, new AbortController().signal)).toMatchObject({
-    kind: 'stopped',
-    pauseReason: {
-      type: 'service.overbilled',
-      reason: expect.stringMatching(/^the service billed more .*; the match rate has fallen/) as string,
-    },
-  });
-  expect((await getRun(warehouse, runId)).pauseReason).toMatchObject({ type: 'service.overbilled' });
-  expect(await watchMatchRate(warehouse, runId, 0.9)).toMatchObject({ type: 'match-rate.below' });
 });
 
 it('a call that an error may have been billed for is unknown with the HTTP status of the error', async () => {
@@ -319,28 +286,6 @@ it('a service that refuses every call pauses the run before each batch is divide
     pauseReason: { type: 'service.refuses-everybody' },
   });
   expect(new Set(await outcomesOf(warehouse, runId))).toEqual(new Set([null]));
-});
-
-it('a service that cannot be reached is one line of the log', async () => {
-  const runId = await runOf(['unreachable@orbit.example']);
-  const warnings: string[] = [];
-  let tries = 0;
-  const dependencies = {
-    ...dependenciesOf(async () => {
-      tries += 1;
-      if (tries === 4) return answerWith([null]);
-      const facts = { endpoint: operations.bulkMatch, codes: ['ECONNREFUSED'] };
-      throw new ServiceFailure('not-sent.refused', facts);
-    }),
-    log: { debug: () => {}, warn: (_: object, line: string) => warnings.push(line) } as unknown as Logger,
-  };
-  const [open] = await openBatches(dependencies, runId, [1]);
-  await enrichBatch(dependencies, open!, new AbortController().signal);
-  expect(tries).toBe(4);
-  expect(warnings).toEqual([
-    'nothing listens at the address of the service (ECONNREFUSED): ' +
-      'calls are tried again for two minutes, then their runs pause',
-  ]);
 });
 
 it('a refused person at the head of each batch of ten is rejected, and the other people get an answer', async () => {

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
 import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
@@ -95,34 +94,6 @@ it.each([
     ]);
   },
 );
-
-it('the people of a batch are read without the other rows of a run that is newer than the statistics', async () => {
-  const rows = Array.from({ length: 400 }, (_, index) => {
-    const email = `person${index}@orbit.example`;
-    return { keys: [`email:${email}`], email, contactId: `person-${index}` };
-  });
-  await sql`alter table run_rows set (autovacuum_enabled = off)`.execute(warehouse.database);
-  await sql`
-    insert into run_rows (run_id, row_number, contact_id, raw, keys)
-    select 'earlier-run', row_number, row_number::text, '', '{}' from generate_series(1, 20000) as row_number
-  `.execute(warehouse.database);
-  await sql`analyze run_rows, run_people`.execute(warehouse.database);
-  const { runId } = await stagedRun(warehouse, rows);
-  await planRows(warehouse, runId, asked);
-
-  const rowsRead = await warehouse.database.transaction().execute(async (transaction) => {
-    const fetched = async () => {
-      const { rows: counts } = await sql<{ fetched: number }>`
-        select idx_tup_fetch::int as fetched from pg_stat_xact_user_tables where relname = 'run_rows'
-      `.execute(transaction);
-      return counts[0]!.fetched;
-    };
-    const before = await fetched();
-    expect(await refreshOpenPeople(transaction, { runId, batches: [3] }, asked)).toHaveLength(10);
-    return (await fetched()) - before;
-  });
-  expect(rowsRead).toBeLessThanOrEqual(60);
-});
 
 it('a batch leaves out a hashed address when an earlier call of the page has named its person', async () => {
   const email = 'hashed@orbit.example';

@@ -145,18 +145,6 @@ describe('a late result of somebody on the suppression list', () => {
   });
 });
 
-it('a person whom a body names several times with the same phones has one entry in the history', async () => {
-  const call = await answeredCall(warehouse);
-  const [id] = call.ids;
-  const named = { id, status: 'success', phone_numbers: [phoneOf(0)] };
-  await deliver(call, { people: [named, named, { ...named }] });
-  const rows = await warehouse.query`
-    select h.value ->> 'phone' as phone from contact_history h
-    join enriched_contacts c using (source, contact_id)
-    where c.person_id = ${id} and h.field_group = 'phone'`;
-  expect(rows).toEqual([{ phone: '+14155550400' }]);
-});
-
 it('a phone of a waterfall under another id belongs to the person with its e-mail', async () => {
   const call = await answeredCall(warehouse, emailsAndPhones);
   const { email } = call.people[0]!.identity;
@@ -187,67 +175,6 @@ it('a row with an address that only a waterfall delivered is fresh for what the 
     { field_group: 'waterfall_phone', found: false },
   ]);
 });
-
-describe('what a waterfall found of a person', () => {
-  async function lookupsOf(call: PhonesCall): Promise<unknown[]> {
-    const { rows } = await warehouse.pool.query(
-      `select field_group, found from lookup_history where key_hash = key_hash($1, 'test') order by field_group`,
-      [`person:${call.ids[0]}`],
-    );
-    return rows;
-  }
-  const withPhone = (call: PhonesCall): object => ({
-    credits_consumed: 1,
-    people: [{ id: call.ids[0], emails: [], phone_numbers: [phoneOf(0)] }],
-  });
-  const withAddress = (call: PhonesCall): object => {
-    const email = `found-${call.runId.toLowerCase()}@vendor.example`;
-    return { people: [{ id: call.ids[0], emails: [{ email }], phone_numbers: [] }] };
-  };
-
-  it.each([
-    ['the address comes first', [withAddress, withPhone]],
-    ['the number comes first', [withPhone, withAddress]],
-  ])('an address and a number in a body each are no misses if %s', async (_, bodies) => {
-    const call = await answeredCall(warehouse, emailsAndPhones);
-    for (const body of bodies) await deliver(call, body(call));
-    expect(await lookupsOf(call)).toEqual([
-      { field_group: 'profile', found: true },
-      { field_group: 'waterfall_email', found: true },
-      { field_group: 'waterfall_phone', found: true },
-    ]);
-  });
-});
-
-it('a body with 40,000 people is read up to the limit, and its part for the call is applied', async () => {
-  const call = await answeredCall(warehouse, emailsAndPhones);
-  const own = call.ids.map((id, index) => ({ id, emails: [], phone_numbers: [phoneOf(index)] }));
-  const empty = Array.from({ length: 40_000 }, () => ({}));
-  await deliver(call, { credits_consumed: 6, people: [...own, ...empty] });
-  const rows = await warehouse.query`
-    select reason from webhook_deliveries where attempt_id = ${call.attemptId}`;
-  // Only the first thousand are compared with the call.
-  expect(rows).toEqual([{ reason: expect.stringContaining('39,003 people cannot be read') }]);
-  expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
-    '+14155550400',
-    '+14155550401',
-    '+14155550402',
-  ]);
-});
-
-it.each(['a\u0000b', 'a\u0000b@orbit.example', '\ud800@orbit.example', 'x'.repeat(5_000), '', '@'])(
-  'a body with the address %j applies the rest, also with a suppression list',
-  async (email) => {
-    await putOnList(warehouse, 'email:x@y.example');
-    const call = await answeredCall(warehouse, emailsAndPhones);
-    await deliver(call, {
-      credits_consumed: 6,
-      people: call.ids.map((id, index) => ({ id, emails: [{ email }], phone_numbers: [phoneOf(index)] })),
-    });
-    expect((await contactsOf(call)).every(({ phone }) => phone !== null)).toBe(true);
-    expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
-  },
-);
 
 describe('a phone request that is skipped because an earlier one is in flight', () => {
   it.each(['before', 'after'] as const)(
@@ -284,20 +211,6 @@ describe('a phone request that is skipped because an earlier one is in flight', 
       ]);
     },
   );
-
-  it('a skipped phone request keeps phones of a delivery without a body when that run is undone', async () => {
-    const earlier = await answeredCall(warehouse);
-    await deliverTo(warehouse, earlier, phonesBody(earlier.ids, 24));
-    // As `prune` leaves the delivery after its retention.
-    await warehouse.query`update webhook_deliveries set body = null where attempt_id = ${earlier.attemptId}`;
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
-    const phones = ['+14155550100', '+14155550101', '+14155550102'];
-    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual(phones);
-    await endRun(warehouse, earlier.runId, 'finished', undefined);
-    await undoRun(warehouse, earlier.runId, { by: 'test', reason: undefined }, new AbortController().signal);
-    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual(phones);
-  });
 
   it('a skipped phone request gets no phones from a delivery of a call that did not name the person', async () => {
     const earlier = await answeredCall(warehouse);

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { pollWithinLimits } from '../../../src/late-results/sync-late-results.ts';
-import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey } from '../../../src/sandbox/server.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { createServiceClient } from '../../../src/service/client.ts';
@@ -39,14 +38,5 @@ describe('the windows of polls', () => {
     expect([await poll(), await poll(), await poll()]).toEqual(['gone', 'gone', 'gone']);
     expect(await poll()).toContain('no calls left in its window of 1h');
     expect(sandbox.log.bill()).toMatchObject({ calls: 3, refused: 0 });
-  });
-
-  it('polls have rate windows apart from those of paid calls', async () => {
-    sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 429, retry_after: '30' }] });
-    await expect(poll()).rejects.toMatchObject({ type: 'rate-limited' });
-    expect(await poll()).toContain('429');
-    expect((await freeSlots(warehouse.database, { service: 'test', scope: bulkMatchScope }, [])).slots).toBe(
-      Number.POSITIVE_INFINITY,
-    );
   });
 });

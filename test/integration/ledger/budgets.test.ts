@@ -88,14 +88,6 @@ describe('a limit that is set by command', () => {
     expect(await spend(1)).toBe(0);
   });
 
-  it('a limit set by command holds at once between reservations', async () => {
-    await setDay(wholeCredits(50));
-    const spending = Array.from({ length: 40 }, () => spend(7));
-    await setDay(wholeCredits(100));
-    const reserved = (await Promise.all(spending)).reduce((sum, people) => sum + people, 0);
-    expect(reserved + (await spend(100))).toBe(100);
-  });
-
   it('a default limit of days applies to today as well, which keeps its used credits', async () => {
     await spend(8);
     expect(await setDefaultBudget(warehouse.database, 'day', wholeCredits(5), undefined, note)).toMatchObject(
@@ -115,17 +107,6 @@ describe('a setting below what is settled and reserved', () => {
     await spend(8);
     await applyBudgetLimits(warehouse.database, fiveADay);
     expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '8', reserved: '8' });
-    expect(await spend(1)).toBe(0);
-  });
-
-  it('a setting below the used credits is reached when credits are released, and holds from then on', async () => {
-    await spend(8);
-    await applyBudgetLimits(warehouse.database, fiveADay);
-    await warehouse.query`update budgets set reserved = reserved - 6`;
-    await applyBudgetLimits(warehouse.database, fiveADay);
-    expect(await spend(10)).toBe(3);
-    await applyBudgetLimits(warehouse.database, fiveADay);
-    expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '5' });
     expect(await spend(1)).toBe(0);
   });
 });

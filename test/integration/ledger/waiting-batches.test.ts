@@ -13,12 +13,7 @@ import {
 } from '../../../src/ledger/admit.ts';
 import { CallQueue } from '../../../src/ledger/call-queue.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
-import {
-  readDatabaseTime,
-  recordReports,
-  bulkMatchScope,
-  type Wait,
-} from '../../../src/ledger/rate-windows.ts';
+import { type Wait } from '../../../src/ledger/rate-windows.ts';
 import type { BulkAnswer } from '../../../src/service/client.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { openPage } from '../../../src/runs/pages.ts';
@@ -99,23 +94,6 @@ describe('for batches of a night that wait at another worker', () => {
       milliseconds: 60_000,
       reason: 'the calls that are left in a rate window are reserved for runs of higher priority',
     });
-  });
-
-  it('a backfill leaves slots by the calls that the service reports as left', async () => {
-    const beganAt = await readDatabaseTime(warehouse.database);
-    const twoLeft = { seconds: 3_600, limit: 600, used: 598, left: 2 };
-    await recordReports(
-      warehouse.database,
-      { service, scope: bulkMatchScope },
-      { beganAt },
-      { rateLimits: [twoLeft] },
-    );
-    await waiting(1, 2);
-    expect(await ask(backfill, 'backfill', 1, [])).toMatchObject({
-      kind: 'wait',
-      reason: 'the calls that are left in a rate window are reserved for runs of higher priority',
-    });
-    expect(await ask(night, 'nightly', 1, [])).toMatchObject({ kind: 'admitted' });
   });
 });
 
@@ -199,13 +177,6 @@ describe('a batch', () => {
     expect(await enrich(night, 1, undefined, answer, queue)).toEqual({ kind: 'done' });
     expect(answer).not.toHaveBeenCalled();
     expect(await isWaitedFor()).toEqual([]);
-  });
-
-  it('a batch of a preempted backfill tries again after a minute, not at each free slot', async () => {
-    await planPeople(warehouse, backfill, 10);
-    await waiting(1, 2, 3, 4);
-    const free = { slots: 4, wait: undefined };
-    expect(await enrich(backfill, 1, free)).toMatchObject({ kind: 'wait', milliseconds: 60_000 });
   });
 });
 

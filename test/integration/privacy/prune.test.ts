@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { gatherReport } from '../../../src/report/gather.ts';
-import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { reopenDelivery } from '../../../src/late-results/deliveries.ts';
@@ -118,19 +116,6 @@ describe('afterwards', () => {
       select status from webhook_deliveries where attempt_id = ${call.attemptId} order by received_at`;
     expect(deliveries.map(({ status }) => status)).toEqual(['applied', 'duplicate', 'applied']);
   });
-
-  it('the report of a run says after prune() that the rows of the file were deleted', async () => {
-    const call = await endedWithPhones(warehouse);
-    await prune(warehouse, { staging: 0 }, noSignal);
-    const report = await gatherReport(warehouse, call.runId, { rateLimits: [], now: new Date() });
-    expect(report.outcomes).toEqual({ enriched: 3 });
-    expect(report.coverage.fields).toEqual([]);
-    for (const format of reportFormats)
-      if (format !== 'json')
-        expect(renderReport(report, format)).toContain(
-          'cells of the file were removed after their retention period',
-        );
-  });
 });
 
 describe('what is still needed', () => {
@@ -236,11 +221,4 @@ describe('what is still needed', () => {
     await prune(warehouse, always, noSignal);
     expect(await emails()).toEqual([{ email: null }]);
   });
-});
-
-it('prune() ends between two batches at a signal', async () => {
-  const call = await endedWithPhones(warehouse);
-  const stopped = AbortSignal.abort();
-  await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, stopped);
-  expect(await keptOf(call)).toEqual(whole);
 });

@@ -131,13 +131,6 @@ describe('duplicates', () => {
     expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(1);
     expect(outcomes[0]).toBeNull();
   });
-
-  it('dropped rows are no duplicates', async () => {
-    expect(await planned([{ keys: ['email:m1'], outcome: 'malformed' }, { keys: ['email:m1'] }])).toEqual([
-      'malformed',
-      null,
-    ]);
-  });
 });
 
 describe('people who are not asked for', () => {
