@@ -245,9 +245,7 @@ class BatchInProgress {
     return { kind: 'wait', milliseconds, reason };
   }
 
-  /**
-   * @returns why the run is paused, with the reason that came first: the service billed too much, for example
-   */
+  /** @returns why the run is paused, with the reason that came first: the service billed too much, for example */
   async #pause(pauseReason: PauseReason): Promise<StatusReason> {
     const { warehouse, log } = this.#dependencies;
     const { runId } = this.#open.run;

@@ -132,7 +132,7 @@ const activitiesOfRuns = [
 ] as const satisfies readonly (keyof (ControlActivities & CallActivities))[];
 
 /** The status that a run reports. */
-export async function statusOf(handle: WorkflowHandle): Promise<RunStatus> {
+async function statusOf(handle: WorkflowHandle): Promise<RunStatus> {
   return (await handle.query<RunProgress>('progress')).status;
 }
 
