@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeCode, errorCode, isUntrusted, trustStep, Problem, exitCodes } from '../../domain/problem.ts';
-import type { StagingFile } from './staging-directory.ts';
+import { requireRoom, type StagedContent } from './staging-directory.ts';
 
 /** An answer with the bytes of a remote export. */
 export interface RemoteContent {
@@ -49,25 +49,24 @@ const longestPauseMilliseconds = 30_000;
 /**
  * Downloads a remote export. An interrupted transfer starts again from the beginning.
  *
+ * @param write stores the content, or removes what it has stored if the content ends with an error
  * @param onRetry called before each pause
- * @returns the version of the content, if there is one
  * @throws Problem `export.*`
  */
 export async function download(
   remote: RemoteExport,
-  file: StagingFile,
+  write: (content: AsyncIterable<Uint8Array>) => Promise<StagedContent>,
   signal: AbortSignal | undefined,
   limits: DownloadLimits = downloadLimits,
   onRetry?: (retry: DownloadRetry) => void,
-): Promise<string | undefined> {
+): Promise<StagedContent & { readonly etag: string | undefined }> {
   const deadline = AbortSignal.timeout(limits.seconds * 1_000);
   const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
   for (let failures = 1; ; failures += 1) {
     try {
-      if (file.bytes > 0) await file.beginAnew();
       const content = await remote.open(ended);
-      await take(content, file, ended);
-      return content.etag;
+      requireRoom(content.bytes ?? 0, { bytes: limits.bytes, where: remote.shown });
+      return { ...(await write(wholeBody(content, ended))), etag: content.etag };
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof Problem) throw error;
@@ -81,13 +80,15 @@ export async function download(
   }
 }
 
-async function take({ bytes, body }: RemoteContent, file: StagingFile, signal: AbortSignal): Promise<void> {
-  file.requireRoom(bytes ?? 0);
+/** The bytes of the content. @throws Error if fewer come than the server states */
+async function* wholeBody({ bytes, body }: RemoteContent, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  let taken = 0;
   for await (const piece of body) {
     signal.throwIfAborted();
-    await file.append(piece);
+    taken += piece.length;
+    yield piece;
   }
-  if (bytes !== undefined && file.bytes !== bytes) throw new Error(`${file.bytes} bytes came of ${bytes}`);
+  if (bytes !== undefined && taken !== bytes) throw new Error(`${taken} bytes came of ${bytes}`);
 }
 
 /** A retry does not help until a person corrects the address. An unreachable name server has another code. */

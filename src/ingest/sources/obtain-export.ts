@@ -9,12 +9,12 @@ import {
   type DownloadRetry,
   type RemoteExport,
 } from './download.ts';
-import { changedExport, emptyFile, hashExport } from '../reading/export-bytes.ts';
+import { changedExport, hashExport } from '../reading/export-bytes.ts';
 import { parseAddress, type ExportAddress } from './export-address.ts';
 import { withHttpExport } from './http-export.ts';
-import { copyRows } from './query-rows.ts';
+import { rowsOfQuery } from './query-rows.ts';
 import { withS3Export } from './s3-objects.ts';
-import { StagingDirectory, type StagedContent, type StagingFile } from './staging-directory.ts';
+import { StagingDirectory, type StagedContent } from './staging-directory.ts';
 
 /** Access to exports that are not files of this machine. */
 export interface ExportAccess {
@@ -49,18 +49,26 @@ export async function obtainExport(
   access: ExportAccess,
   signal?: AbortSignal,
 ): Promise<ObtainedExport> {
-  if (address.kind === 'file') {
-    return { path: address.path, ...(await hashExport(address.path, signal)), etag: undefined };
+  const { limits = downloadLimits, onRetry, pool, standardInput } = access;
+  const staging = new StagingDirectory(access.stagingDirectory);
+  const write = (content: AsyncIterable<Uint8Array>): Promise<StagedContent> =>
+    staging.write(content, { bytes: limits.bytes, where: address.shown });
+  const fetchRemote = (remote: RemoteExport): Promise<ObtainedExport> =>
+    download(remote, write, signal, limits, onRetry);
+  switch (address.kind) {
+    case 'file':
+      return { path: address.path, ...(await hashExport(address.path, signal)), etag: undefined };
+    case 'http':
+      return withHttpExport(address, fetchRemote);
+    case 's3':
+      return withS3Export(access.s3, address, fetchRemote);
+    case 'query':
+      if (!pool) throw new Error('rows are read from a database');
+      return { ...(await write(rowsOfQuery(pool, address.sql, signal))), etag: undefined };
+    case 'standard-input':
+      if (!standardInput) throw new Error('standard input is not available here');
+      return { ...(await write(standardInput as AsyncIterable<Buffer>)), etag: undefined };
   }
-  let etag: string | undefined;
-  const content = await new StagingDirectory(access.stagingDirectory).write(
-    async (file) => {
-      etag = await fetch(address, access, file, signal);
-      if (file.bytes === 0) throw emptyFile(address.shown);
-    },
-    { bytes: (access.limits ?? downloadLimits).bytes, where: address.shown },
-  );
-  return { ...content, etag };
 }
 
 /**
@@ -97,30 +105,4 @@ export async function findContent(
     throw changedExport(parsed.shown);
   }
   return (await staging.claim(sha256, runId, obtained.path)) ?? obtained.path;
-}
-
-/** @returns the version, if the export has one */
-async function fetch(
-  address: Exclude<ExportAddress, { kind: 'file' }>,
-  access: ExportAccess,
-  file: StagingFile,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  const { limits = downloadLimits, onRetry } = access;
-  const fetchRemote = (remote: RemoteExport): Promise<string | undefined> =>
-    download(remote, file, signal, limits, onRetry);
-  switch (address.kind) {
-    case 'http':
-      return withHttpExport(address, fetchRemote);
-    case 's3':
-      return withS3Export(access.s3, address, fetchRemote);
-    case 'query':
-      if (!access.pool) throw new Error('rows are read from a database');
-      await copyRows(access.pool, address.sql, file, signal);
-      return undefined;
-    case 'standard-input':
-      if (!access.standardInput) throw new Error('standard input is not available here');
-      for await (const piece of access.standardInput as AsyncIterable<Buffer>) await file.append(piece);
-      return undefined;
-  }
 }

@@ -2,7 +2,6 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { processOf } from '../../db/session-settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import type { StagingFile } from './staging-directory.ts';
 
 /**
  * Maximum duration. Sorting millions of rows takes minutes; a longer transaction would hold back the vacuum of the
@@ -11,17 +10,12 @@ import type { StagingFile } from './staging-directory.ts';
 const longestMinutes = 30;
 
 /**
- * Writes the rows of a query as CSV with a header, from one snapshot, in a read-only transaction. Sorts the rows, so
+ * Reads the rows of a query as CSV with a header, from one snapshot, in a read-only transaction. Sorts the rows, so
  * that the same rows are the same content.
  *
  * @throws Problem `export.query`
  */
-export async function copyRows(
-  pool: Pool,
-  query: string,
-  file: Pick<StagingFile, 'append'>,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function* rowsOfQuery(pool: Pool, query: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
   const client = await pool.connect();
   let failed = true;
   let cancel = (): void => {};
@@ -34,10 +28,9 @@ export async function copyRows(
     await client.query('set local search_path to "$user", public');
     const statement = await statementOf(client, query);
     signal?.throwIfAborted();
-    const rows = client.query(copyTo(statement));
-    for await (const piece of rows as AsyncIterable<Buffer>) {
+    for await (const piece of client.query(copyTo(statement)) as AsyncIterable<Buffer>) {
       signal?.throwIfAborted();
-      await file.append(piece);
+      yield piece;
     }
     await client.query('rollback');
     failed = false;

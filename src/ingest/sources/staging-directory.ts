@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { link, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageProblem } from '../../domain/problem.ts';
 import { asUnusable, makeFolder } from '../../files/make-folder.ts';
+import { emptyFile } from '../reading/export-bytes.ts';
 
 /** The largest content of an export. */
 export interface ContentLimit {
@@ -63,25 +64,45 @@ export class StagingDirectory {
     );
   }
 
-  /** Writes what `fill` appends; removes the file if `fill` fails. */
-  async write(fill: (file: StagingFile) => Promise<void>, limit?: ContentLimit): Promise<StagedContent> {
+  /**
+   * Writes content to a file. If the content ends with an error, its file is removed.
+   *
+   * @throws Problem `export.empty`, `export.too-large`; `data-directory.unusable`, so that a full disk is no fault of a
+   *   connection
+   */
+  async write(content: AsyncIterable<Uint8Array>, limit: ContentLimit): Promise<StagedContent> {
+    const usable = <Result>(work: Promise<Result>): Promise<Result> =>
+      work.catch((error: unknown) => {
+        throw asUnusable(error, this.#folder);
+      });
     const partial = join(this.#folder, `${randomBytes(8).toString('hex')}.part`);
+    const hash = createHash('sha256');
+    let bytes = 0;
     try {
       makeFolder(this.#folder);
-      const file = new StagingFile(await open(partial, 'ax', 0o600), this.#folder, limit);
-      let sha256;
-      try {
-        await fill(file);
-        sha256 = await file.finish();
-      } finally {
-        await file.close();
+    } catch (error) {
+      throw asUnusable(error, this.#folder);
+    }
+    const handle = await usable(open(partial, 'ax', 0o600));
+    try {
+      for await (const piece of content) {
+        bytes += piece.length;
+        requireRoom(bytes, limit);
+        await usable(handle.appendFile(piece));
+        hash.update(piece);
       }
+      if (bytes === 0) throw emptyFile(limit.where);
+      // So that a power failure does not lose the file.
+      await usable(handle.sync());
+      const sha256 = hash.digest('hex');
       const path = join(this.#folder, `${sha256}.${randomBytes(8).toString('hex')}`);
-      await rename(partial, path);
+      await usable(rename(partial, path));
       return { path, sha256 };
     } catch (error) {
       await rm(partial, { force: true }).catch(() => {});
-      throw asUnusable(error, this.#folder);
+      throw error;
+    } finally {
+      await handle.close();
     }
   }
 
@@ -102,61 +123,11 @@ export class StagingDirectory {
   }
 }
 
-/** A file that is being written, and its hash so far. */
-export class StagingFile {
-  readonly #handle: FileHandle;
-  readonly #folder: string;
-  readonly #limit: ContentLimit | undefined;
-  #hash = createHash('sha256');
-  #bytes = 0;
-
-  /** @param folder the staging directory, for errors */
-  constructor(handle: FileHandle, folder: string, limit?: ContentLimit) {
-    this.#limit = limit;
-    this.#handle = handle;
-    this.#folder = folder;
-  }
-
-  /** Written so far. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** Refuses more than any export of contacts holds. @throws Problem `export.too-large` */
-  requireRoom(bytes: number): void {
-    if (this.#limit === undefined || this.#bytes + bytes <= this.#limit.bytes) return;
-    throw new UsageProblem('export.too-large', `the export is larger than ${this.#limit.bytes} bytes`, {
-      where: this.#limit.where,
-      next: 'check that this is the right export; split a large export, or download it and name the file',
-    });
-  }
-
-  /**
-   * @throws Problem `export.too-large`; `data-directory.unusable`, so that a full disk is no fault of a connection
-   */
-  async append(piece: Uint8Array): Promise<void> {
-    this.requireRoom(piece.length);
-    await this.#handle.appendFile(piece).catch((error: unknown) => {
-      throw asUnusable(error, this.#folder);
-    });
-    this.#hash.update(piece);
-    this.#bytes += piece.length;
-  }
-
-  /** Forgets what was written. */
-  async beginAnew(): Promise<void> {
-    await this.#handle.truncate(0);
-    this.#hash = createHash('sha256');
-    this.#bytes = 0;
-  }
-
-  /** Flushes the file, so that a power failure does not lose it. @returns its hash */
-  async finish(): Promise<string> {
-    await this.#handle.sync();
-    return this.#hash.digest('hex');
-  }
-
-  close(): Promise<void> {
-    return this.#handle.close();
-  }
+/** Refuses more than any export of contacts holds. @throws Problem `export.too-large` */
+export function requireRoom(bytes: number, limit: ContentLimit): void {
+  if (bytes <= limit.bytes) return;
+  throw new UsageProblem('export.too-large', `the export is larger than ${limit.bytes} bytes`, {
+    where: limit.where,
+    next: 'check that this is the right export; split a large export, or download it and name the file',
+  });
 }

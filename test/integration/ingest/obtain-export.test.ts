@@ -1,13 +1,18 @@
 import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createHash } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
-import { download, downloadLimits, type DownloadRetry } from '../../../src/ingest/sources/download.ts';
-import { StagingDirectory, StagingFile } from '../../../src/ingest/sources/staging-directory.ts';
+import {
+  download,
+  downloadLimits,
+  type DownloadLimits,
+  type DownloadRetry,
+  type RemoteExport,
+} from '../../../src/ingest/sources/download.ts';
+import { StagingDirectory } from '../../../src/ingest/sources/staging-directory.ts';
 import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
@@ -51,60 +56,42 @@ async function contentOf(address: string): Promise<string> {
 
 const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 
-it('a download that meets a full disk ends at once, and names the folder of this machine', async () => {
-  let requests = 0;
-  const remote = {
-    shown: 'https://crm.example/contacts.csv',
-    open: async () => {
-      requests += 1;
-      return {
-        etag: undefined,
-        bytes: undefined,
-        body: (async function* () {
-          yield large;
-        })(),
-      };
-    },
-  };
-  // The device refuses every write, as a full disk does.
-  const handle = await open('/dev/full', 'w');
-  onTestFinished(() => handle.close());
-  await expect(
-    download(remote, new StagingFile(handle, folder), undefined, access.limits),
-  ).rejects.toMatchObject({
+/** Downloads into the staging directory what `open` returns each time. */
+function downloadOf(open: RemoteExport['open'], limits?: DownloadLimits) {
+  const staging = new StagingDirectory(access.stagingDirectory);
+  const write = (content: AsyncIterable<Uint8Array>) =>
+    staging.write(content, { bytes: downloadLimits.bytes, where: 'https://crm.example/a.csv' });
+  return download({ shown: 'https://crm.example/a.csv', open }, write, undefined, limits);
+}
+
+it('a download whose folder cannot be used ends at once, and names the folder of this machine', async () => {
+  access = { ...access, stagingDirectory: '/dev/null/staging' };
+  const content = { etag: undefined, bytes: undefined, body: Readable.from([large]) };
+  await expect(downloadOf(() => Promise.resolve(content))).rejects.toMatchObject({
     type: 'data-directory.unusable',
-    message: expect.stringContaining('ENOSPC'),
-    where: folder,
+    where: '/dev/null/staging',
   });
-  expect(requests).toBe(1);
 });
 
 it.each([
-  ['does not exist', 'ENOTFOUND', 'export.host'],
-  ['has an expired certificate', 'CERT_HAS_EXPIRED', 'export.host'],
-  ['has a certificate of a private authority', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'export.host'],
-])('a remote export at a host that %s is refused at once', async (_, code, type) => {
-  const remote = {
-    shown: 'https://crm.invalid/a.csv',
-    open: () => Promise.reject(Object.assign(new Error('no connection'), { code })),
-  };
-  const staging = new StagingDirectory(access.stagingDirectory);
-  const refused = staging.write(async (file) => void (await download(remote, file, undefined)));
-  await expect(refused).rejects.toMatchObject({ type, exitCode: 2 });
+  ['does not exist', 'ENOTFOUND'],
+  ['has an expired certificate', 'CERT_HAS_EXPIRED'],
+  ['has a certificate of a private authority', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+])('a remote export at a host that %s is refused at once', async (_, code) => {
+  const refused = downloadOf(() => Promise.reject(Object.assign(new Error('no connection'), { code })));
+  await expect(refused).rejects.toMatchObject({ type: 'export.host', exitCode: 2 });
 });
 
-it('a download that ends early again and again is given up', async () => {
+it('a download that ends early again and again is given up, and leaves no file', async () => {
   let tries = 0;
   const openShort = () => {
     tries += 1;
     return Promise.resolve({ etag: undefined, bytes: 20, body: Readable.from([Buffer.alloc(10)]) });
   };
-  const remote = { shown: 'https://crm.example/a.csv', open: openShort };
-  const staging = new StagingDirectory(access.stagingDirectory);
   const limits = { ...downloadLimits, failures: 4, firstPauseMilliseconds: 1 };
-  const given = staging.write(async (file) => void (await download(remote, file, undefined, limits)));
-  await expect(given).rejects.toMatchObject({ type: 'export.unreachable' });
+  await expect(downloadOf(openShort, limits)).rejects.toMatchObject({ type: 'export.unreachable' });
   expect(tries).toBe(4);
+  expect(readdirSync(access.stagingDirectory)).toEqual([]);
 });
 
 describe.each([
