@@ -57,19 +57,6 @@ export async function withDraft<Result>(
   }
 }
 
-/** Codes of errors that last until a person names another file or folder, or changes its permissions. */
-const wrongPaths = [
-  'ENOENT',
-  'ENOTDIR',
-  'EISDIR',
-  'EEXIST',
-  'EACCES',
-  'EPERM',
-  'EROFS',
-  'ENAMETOOLONG',
-  'EINVAL',
-];
-
 const fullDisk = ['ENOSPC', 'EDQUOT'];
 
 /** Codes of connection errors: the connection to the database that returns the rows can be lost during the writing. */
@@ -77,8 +64,7 @@ const ofConnection = /^E(?:CONN|TIMEDOUT|HOST|NET|AI_|NOTFOUND)/;
 
 /**
  * Turns the error of an output that cannot be written into a problem. Returns any other error unchanged. A wrong path
- * is wrong usage, because the same command would fail again. Any other cause, such as a full disk, is a failure of the
- * command.
+ * is wrong usage, because the same command would fail again. A full or damaged disk is a failure of the command.
  *
  * @param what the output, as a sentence names it
  */
@@ -92,7 +78,7 @@ export function asUnwritable(error: unknown, what: string, where: string): unkno
     next: fullDisk.includes(code)
       ? 'free space on the disk, or name a path on another disk'
       : 'name a path in an existing folder that this user may write to',
-    exitCode: wrongPaths.includes(code) ? exitCodes.usage : exitCodes.failed,
+    exitCode: fullDisk.includes(code) || code === 'EIO' ? exitCodes.failed : exitCodes.usage,
     cause: error,
   });
 }

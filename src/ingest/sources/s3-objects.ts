@@ -1,4 +1,3 @@
-import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { asS3Problem, s3Unreachable, withS3Client, type S3Settings } from '../../files/s3-client.ts';
 import type { RemoteExport } from './download.ts';
 import type { ExportAddress } from './export-address.ts';
@@ -10,9 +9,6 @@ export interface S3Object {
   readonly modified: number;
 }
 
-/** Maximum number of listed objects; a prefix with more objects is no folder of exports. */
-const mostObjects = 100_000;
-
 /** Lists the objects of S3, or of a compatible store, whose key has the prefix. @throws Problem `export.*` */
 export function listObjects(settings: S3Settings, bucket: string, prefix: string): Promise<S3Object[]> {
   const shown = `s3://${bucket}/${prefix}`;
@@ -23,14 +19,8 @@ export function listObjects(settings: S3Settings, bucket: string, prefix: string
         for (const { Key: key, ETag: etag, LastModified: modified, Size: size } of page.Contents ?? [])
           if (key !== undefined && size !== 0)
             objects.push({ key, etag, modified: modified?.getTime() ?? 0 });
-        if (objects.length > mostObjects)
-          throw new UsageProblem('export.too-many', `more than ${mostObjects} objects have this prefix`, {
-            where: shown,
-            next: 'give the exports a prefix of their own, with {date} in it, or narrow the pattern',
-          });
       }
     } catch (error) {
-      if (error instanceof Problem) throw error;
       throw asS3Problem(error, shown, 'export') ?? s3Unreachable(error, shown, 'export');
     }
     return objects;

@@ -57,31 +57,18 @@ function manyRows(rows: number): string {
   return `id,email,notes\n${lines.join('\n')}\n`;
 }
 
-describe('an answer about opting out', () => {
-  const lines = (answers: string[]): string =>
-    answers.map((answer, row) => `p${row}@orbit.example,${answer}\n`).join('');
-
-  it('an answer that is not understood counts as opted out, and the warning has the number of rows', async () => {
-    const { staged, rows } = await stage(
-      `email,Zgoda marketingowa,Nie dzwonić\n${lines(['tak,', 'nie,', 'w toku,może', ',', 'w toku,'])}`,
-    );
-    expect(rows.map(({ opted_out }) => opted_out)).toEqual([false, true, true, false, true]);
-    expect(rows.map(({ opted_out_of_calls }) => opted_out_of_calls)).toEqual([
-      false,
-      false,
-      true,
-      false,
-      false,
-    ]);
-    expect(staged.warnings).toEqual([
-      expect.stringMatching(
-        /^column "Zgoda marketingowa" excludes 3 of 5 rows .*2 answers are not understood; .*"column": 2/,
-      ),
-      expect.stringMatching(
-        /^column "Nie dzwonić" excludes 1 of 5 rows from phone numbers; .*"opted_out_of_calls".*"column": 3/,
-      ),
-    ]);
-  });
+it('an answer that is not understood counts as opted out, and the warning has the number of rows', async () => {
+  const answers = ['tak,', 'nie,', 'w toku,może', ',', 'w toku,'];
+  const lines = answers.map((answer, row) => `p${row}@orbit.example,${answer}`);
+  const { staged, rows } = await stage(`email,Zgoda marketingowa,Nie dzwonić\n${lines.join('\n')}\n`);
+  expect(rows.map(({ opted_out }) => opted_out)).toEqual([false, true, true, false, true]);
+  expect(rows.filter((row) => row['opted_out_of_calls']).map((row) => row.row_number)).toEqual([3]);
+  expect(staged.warnings).toEqual([
+    expect.stringMatching(/^column "Zgoda marketingowa" excludes 3 of 5 rows .*2 answers are .*"column": 2/),
+    expect.stringMatching(
+      /^column "Nie dzwonić" excludes 1 of 5 rows from phone numbers; .*"opted_out_of_calls".*"column": 3/,
+    ),
+  ]);
 });
 
 it('a row keeps its cells unchanged beside their meaning', async () => {
@@ -134,14 +121,6 @@ it('a row without an id in the CRM has an id that the next export has too', asyn
   const second = await stage('name,email\nBen,ben@orbit.example\nAda,ada@orbit.example\n');
   expect(first.rows.map((row) => row.contact_id)).toEqual(second.rows.map((row) => row.contact_id).reverse());
   expect(first.rows[0]!.contact_id).toMatch(/^key:[0-9a-f]{32}$/);
-});
-
-it('a row has one id for 15 and 18 characters of a Salesforce id', async () => {
-  const header = 'Contact ID,First Name,Last Name,Account Name,Email';
-  const short = await stage(`${header}\n003A0000006Vm9r,Ada,Novak,Orbit,a@x.example\n`);
-  const long = await stage(`${header}\n003A0000006Vm9rIAC,Ada,Novak,Orbit,a@x.example\n`);
-  expect(short.rows[0]!.contact_id).toBe('003A0000006Vm9rIAC');
-  expect(long.rows[0]!.contact_id).toBe('003A0000006Vm9rIAC');
 });
 
 it('a row may hold any characters', async () => {
@@ -198,28 +177,6 @@ describe('every record has one row, and an outcome where it can go no further', 
     expect(rows[0]).toMatchObject({ contact_id: 'row:1', keys: [], email: null });
   });
 
-  it('rows that lack their last cells are proposed to be filled, and are then staged with empty cells', async () => {
-    const content = 'id,email,phone\n1,a@x.example\n2,b@x.example,\n3,c@x.example\n';
-    const { staged } = await stage(content);
-    expect(staged.malformed).toBe(2);
-    expect(staged.warnings.at(-1)).toBe(
-      '2 rows have too few cells; if only empty cells at the end are missing, read the file with --short-rows fill',
-    );
-    const filled = await stage(content, { mapping: { short_rows: 'fill' } });
-    expect(filled.staged).toMatchObject({ malformed: 0, warnings: [] });
-    expect(filled.rows.map(({ raw }) => raw)).toContain('["3","c@x.example",""]');
-  });
-
-  it('a file with a quote that never closes is refused before a row is staged', async () => {
-    const path = file(`${manyRows(4_000)}4001,"late@orbit.example,\n`);
-    const runId = await beginRun(path);
-    await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toMatchObject({
-      type: 'export.unclosed-quote',
-      where: `${path}, line 4002`,
-    });
-    expect(await rowsOf(runId)).toEqual([]);
-  });
-
   it('stageExport() warns of malformed rows, and names the first three with their reasons and no cells', async () => {
     const few = await stage('id,email\n1,a@x.example\ncanary\n3,b@x.example\n');
     expect(few.staged.warnings).toEqual([
@@ -234,12 +191,6 @@ describe('every record has one row, and an outcome where it can go no further', 
         `row 2 ${reason}; row 4 ${reason}; row 6 ${reason}`,
     ]);
   });
-
-  it('a file with only a header has no rows', async () => {
-    const { staged, runId } = await stage('id,email\n');
-    expect(staged.rows).toBe(0);
-    expect(await runOf(runId)).toMatchObject({ rows_staged: 0, header: ['id', 'email'], source: 'generic' });
-  });
 });
 
 async function runOf(runId: string): Promise<Record<string, unknown>> {
@@ -247,103 +198,74 @@ async function runOf(runId: string): Promise<Record<string, unknown>> {
   return found[0]!;
 }
 
+/** What stages a new run of the file. */
+async function prepared(content: string): Promise<StagingOptions> {
+  const path = file(content);
+  return { pool: warehouse.pool, runId: await beginRun(path), path };
+}
+
 describe('staging that is interrupted', () => {
   const count = 4_000;
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
 
   it('interrupted staging continues and stages no row twice', async () => {
-    const path = file(manyRows(count));
-    const runId = await beginRun(path);
-    const options = { pool: warehouse.pool, runId, path };
-    const interrupted = stageExport({
-      ...options,
-      onProgress: () => {
-        throw new Error('interrupted');
-      },
-    });
-    await expect(interrupted).rejects.toThrow('interrupted');
-    const before = await runOf(runId);
+    const options = await prepared(manyRows(count));
+    const onProgress = (): void => {
+      throw new Error('interrupted');
+    };
+    await expect(stageExport({ ...options, onProgress })).rejects.toThrow('interrupted');
+    const before = await runOf(options.runId);
     expect(before['rows_staged']).toBeGreaterThan(0);
     expect(before['rows_staged']).toBeLessThan(count);
     expect(before['ingested_at']).toBeNull();
 
-    const staged = await stageExport(options);
-    expect(staged.rows).toBe(count);
-    const rows = await rowsOf(runId);
-    expect(rows.map((row) => row.contact_id)).toEqual(
-      Array.from({ length: count }, (_, index) => `${index + 1}`),
-    );
-    expect(await runOf(runId)).toMatchObject({ rows_staged: count, ingested_at: expect.any(Date) });
+    expect((await stageExport(options)).rows).toBe(count);
+    const rows = await rowsOf(options.runId);
+    expect(rows.map((row) => row.contact_id)).toEqual(numbers.map(String));
+    expect(await runOf(options.runId)).toMatchObject({ rows_staged: count, ingested_at: expect.any(Date) });
   });
 
   it('staging ends at a signal', async () => {
-    const path = file(manyRows(count));
-    const runId = await beginRun(path);
+    const options = await prepared(manyRows(count));
     const stop = new AbortController();
-    const staging = stageExport({
-      pool: warehouse.pool,
-      runId,
-      path,
-      signal: stop.signal,
-      onProgress: () => stop.abort(),
-    });
+    const staging = stageExport({ ...options, signal: stop.signal, onProgress: () => stop.abort() });
     await expect(staging).rejects.toThrow(/abort/i);
-    expect((await runOf(runId))['ingested_at']).toBeNull();
+    expect((await runOf(options.runId))['ingested_at']).toBeNull();
   });
 
   it('interrupted staging is not disturbed by a second process for the same run', async () => {
-    const path = file(manyRows(count));
-    const runId = await beginRun(path);
-    const options = { pool: warehouse.pool, runId, path };
+    const options = await prepared(manyRows(count));
     const both = await Promise.all([stageExport(options), stageExport(options)]);
     expect(both.map((staged) => staged.rows)).toEqual([count, count]);
-    expect((await rowsOf(runId)).map((row) => row.row_number)).toEqual(
-      Array.from({ length: count }, (_, index) => index + 1),
-    );
+    expect((await rowsOf(options.runId)).map((row) => row.row_number)).toEqual(numbers);
+  });
+
+  it('a file that changes during staging is refused, and the run is not completely staged', async () => {
+    const options = await prepared(manyRows(count));
+    const onProgress = (): void => appendFileSync(options.path, '0,late@orbit.example,\n');
+    await expect(stageExport({ ...options, onProgress })).rejects.toMatchObject({ type: 'export.changed' });
+    expect((await runOf(options.runId))['ingested_at']).toBeNull();
   });
 });
 
-it('a file that changes before staging is refused, and no row is staged', async () => {
-  const path = file('id,email\n1,a@x.example\n');
-  const runId = await beginRun(path);
-  appendFileSync(path, '2,b@x.example\n');
-  await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toMatchObject({
-    type: 'export.changed',
-    // The run fails, so that no cancel is possible or needed.
-    next: 'repeat the command when no program writes to the file; nothing was paid',
-  });
-  expect(await rowsOf(runId)).toEqual([]);
-});
-
-it('a file that changes during staging is refused, and the run is not completely staged', async () => {
-  const path = file(manyRows(4_000));
-  const runId = await beginRun(path);
-  const staging = stageExport({
-    pool: warehouse.pool,
-    runId,
-    path,
-    onProgress: () => appendFileSync(path, '0,late@orbit.example,\n'),
-  });
-  await expect(staging).rejects.toMatchObject({ type: 'export.changed' });
-  expect((await runOf(runId))['ingested_at']).toBeNull();
+it.each([
+  ['a file that changes before staging', 'export.changed', 'ingesting', '2,b@x.example\n'],
+  ['a file that ends in a quote that never closes', 'export.unclosed-quote', 'ingesting', '2,"b@x.example\n'],
+  ['the export of a run that has ended', 'run.ended', 'cancelled', ''],
+])('of %s no row is staged', async (_, type, status, added) => {
+  const options = await prepared('id,email\n1,a@x.example\n');
+  appendFileSync(options.path, added);
+  await warehouse.query`update runs set status = ${status} where run_id = ${options.runId}`;
+  await expect(stageExport(options)).rejects.toMatchObject({ type });
+  expect(await rowsOf(options.runId)).toEqual([]);
 });
 
 it('an error of the database repeats no cell of the export', async () => {
-  const path = file('id,email\n1,secret@orbit.example\n');
-  const runId = await beginRun(path);
+  const options = await prepared('id,email\n1,secret@orbit.example\n');
   await warehouse.query`
-    insert into run_rows (run_id, row_number, contact_id, raw, keys) values (${runId}, 1, '1', '[]', '{}')`;
-  const failure = await stageExport({ pool: warehouse.pool, runId, path }).catch((error: unknown) => error);
+    insert into run_rows (run_id, row_number, contact_id, raw, keys)
+    values (${options.runId}, 1, '1', '[]', '{}')`;
+  const failure = await stageExport(options).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Error);
   expect(JSON.stringify(failure) + String(failure)).not.toContain('secret');
-});
-
-it('an export adds no row to a run that has ended, because its worker can have lost Temporal', async () => {
-  const path = file('email\nada@orbit.example\n');
-  const runId = await beginRun(path);
-  await warehouse.query`update runs set status = 'cancelled' where run_id = ${runId}`;
-  await expect(stageExport({ pool: warehouse.pool, runId, path })).rejects.toMatchObject({
-    type: 'run.ended',
-    message: `run ${runId} has ended: no row of its export was added`,
-  });
-  expect(await rowsOf(runId)).toEqual([]);
 });

@@ -18,17 +18,6 @@ it.each([
 });
 
 it.each([
-  ['kept blank', '', 'Canada'],
-  ['refused: listed values', ' ', 'Canada'],
-  ['same', 'Kanada', 'Canada'],
-  ['overwritten', 'Norway', 'Canada'],
-  ['not in the export', undefined, 'Canada'],
-] as const)('keepPlacesTogether() writes a city beside a country that is "%s"', (decision, theirs, ours) => {
-  const decided = decisionsOf([city, { field: 'country', decision, theirs, ours }]);
-  expect(decided).toEqual(['filled', decision]);
-});
-
-it.each([
   ['ON', 'filled'],
   ['BC', 'other place'],
   ['Alberta', 'other place'],

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ExportChoice } from '../../../src/contract/scheduled-run-input.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
-import { findExports } from '../../../src/ingest/sources/find-export.ts';
+import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
+import { checkPattern, findExports } from '../../../src/ingest/sources/find-export.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -66,8 +67,9 @@ describe('the export of a schedule', () => {
     await expect(find({ kind: 'newest', from: 'nowhere/*.csv' })).rejects.toMatchObject({
       type: 'export.folder-unreadable',
     });
-    await expect(find({ kind: 'every-new', from: '*/crm.csv' })).rejects.toMatchObject({
-      type: 'export.pattern',
-    });
+    for (const from of ['*/crm.csv', 's3://crm/*/a.csv'])
+      expect(() => checkPattern(parseAddress(from, '/'))).toThrow(
+        expect.objectContaining({ type: 'export.pattern' }),
+      );
   });
 });

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isFreeMail,
+  isRoleAddress,
+  parseDomain,
+  parseEmail,
+  parseEmails,
+  parseHashedEmail,
+} from '../../../src/domain/identity/values/email-address.ts';
+import {
+  comparisonForm,
+  displayForm,
+  organizationForm,
+  parseFullName,
+  parseName,
+  parseOrganizationName,
+} from '../../../src/domain/identity/values/normalise.ts';
+import { findWrittenProfileUrl, parseProfileUrl } from '../../../src/domain/identity/values/profile-url.ts';
+import cases from '../../data/identity/values.json' with { type: 'json' };
+
+/** Functions of one cell, by the name of their examples. Null stands for undefined. */
+const functions: Readonly<Record<keyof typeof cases, (cell: string) => unknown>> = {
+  parseEmail,
+  parseEmails,
+  isRoleAddress,
+  isFreeMail,
+  parseHashedEmail,
+  parseProfileUrl,
+  parseDomain,
+  displayForm,
+  comparisonForm,
+  parseName,
+  parseFullName,
+  organizationForm,
+  parseOrganizationName,
+  writtenProfileUrl: (cell) => findWrittenProfileUrl(['Ada', cell], 'linkedin.com/in/ada-novak'),
+};
+
+describe.each(Object.entries(functions))('%s()', (name, read) => {
+  it.each(cases[name as keyof typeof cases] as [string, unknown][])(
+    `${name}() reads %j as %j`,
+    (cell, expected) => expect(read(cell) ?? null).toEqual(expected),
+  );
+});
+
+it('displayForm() leaves out half of a character', () => expect(displayForm('\ud800Ada')).toBe('Ada'));
+
+it('comparisonForm() keeps vowel signs that are combining marks', () => {
+  expect(comparisonForm('कि')).not.toBe(comparisonForm('कु'));
+});
+
+it('parseEmails() reads a cell of a million characters in one pass', () => {
+  expect(parseEmails(`ann@${'a'.repeat(1_000_000)}`)).toEqual([]);
+  expect(parseEmails('a@b.example / '.repeat(50_000))).toHaveLength(50_000);
+});
