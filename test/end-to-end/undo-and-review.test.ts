@@ -55,7 +55,7 @@ it('enrich undo shows its effect, asks, keeps the people, and a revert changes n
   const { code, shown: said } = await system.answerPrompts(['undo', run.run_id, '--reason', 'wrong'], 'y\n');
   expect(code).toBe(0);
   expect(said).toMatch(new RegExp(`${shown.said.removed} only in its export`));
-  expect(said).toContain(`${run.credits.settled} settled credits are not refunded`);
+  expect(said).toContain(`${run.credits.settled} settled credits, not refunded`);
   expect(await contactsOf(run.run_id)).toBe(shown.said.restored);
   await expectPromisesKept(system);
 

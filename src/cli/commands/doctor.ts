@@ -4,7 +4,7 @@ import { WrongSettings, type Config } from '../../config/settings.ts';
 import { compareMigrations } from '../../db/migrate.ts';
 import { addressWithoutPassword, describeDatabaseFailure } from '../../db/postgres-errors.ts';
 import { clientWithTimeout } from '../../db/session-settings.ts';
-import { embeddedPostgresVersion } from '../../dev/postgres.ts';
+import { postgresBinary } from '../../dev/postgres.ts';
 import { configuredTemporal } from '../../dev/stack.ts';
 import { findTemporalCli, temporalCliVersion } from '../../dev/temporal-cli.ts';
 import { exitCodes, Problem } from '../../domain/problem.ts';
@@ -94,10 +94,7 @@ type Check = (config: Config) => State | Promise<State>;
 
 const checks: Readonly<Record<string, Check>> = {
   service: checkService,
-  database: ({ databaseUrl, embedded: { directories } }) =>
-    databaseUrl === undefined
-      ? ok(`embedded ${embeddedPostgresVersion()} in ${directories.postgres}`)
-      : checkDatabase(databaseUrl),
+  database: checkDatabase,
   receiver: checkReceiver,
   'rate limits': checkRateLimits,
   budgets: checkBudgets,
@@ -144,7 +141,11 @@ async function checkService({ service }: Config): Promise<State> {
 const writeSomeMegabytes = `create temporary table written on commit drop as
   select repeat(md5(n::text), 60) as text from generate_series(1, 2000) n`;
 
-async function checkDatabase(databaseUrl: string): Promise<State> {
+async function checkDatabase({ databaseUrl, embedded }: Config): Promise<State> {
+  if (databaseUrl === undefined) {
+    postgresBinary('postgres');
+    return ok(`embedded PostgreSQL in ${embedded.directories.postgres}`);
+  }
   const where = addressWithoutPassword(databaseUrl);
   await query(databaseUrl, writeSomeMegabytes);
   const { pending, newer } = await compareMigrations(databaseUrl);

@@ -206,8 +206,8 @@ function unclear(what: string, where: string): UsageProblem {
 }
 
 function keyOfPerson(who: string): string {
-  const { kind, key } = subjectOf(who, 1);
-  if (kind === 'domain') throw unclear('a domain is not one person', 'argument 1');
+  const { kind, key } = parseSuppressionSubject(who) ?? { kind: 'domain', key: '' };
+  if (kind === 'domain') throw unclear('this does not identify one person', 'argument 1');
   if (kind === 'email' && isRoleAddress(key.slice('email:'.length)))
     throw unclear('several people may read this email', 'argument 1');
   return key;

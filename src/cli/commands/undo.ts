@@ -1,7 +1,6 @@
 import { Command, jsonOption, Option, noteOf, type Flags } from '../terminal/command.ts';
-import { counted, nounFor } from '../../domain/text/format.ts';
+import { counted } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
-import type { RunFacts } from '../../contract/run-facts.ts';
 import { statusText } from '../../contract/run-transitions.ts';
 import { readRunFacts } from '../../runs/read-run-facts.ts';
 import { getRun, type RunRecord } from '../../runs/runs.ts';
@@ -74,9 +73,10 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
   if (!json)
     tell(
       `run ${runId} (${run.source ?? 'no source'}, ${run.fileName}): contacts with a person whose record is of this ` +
-        `run: ${removed} only in its export, ${restored} in other exports as well, which then decide`,
+        `run: ${removed} only in its export, ${restored} in other exports as well`,
     );
-  if (!revert) sayWhatStays(facts);
+  if (!revert)
+    tell(`other exports then decide; ${counted(facts.credits.settled, 'settled credit')}, not refunded`);
   if (discards) tell('what the answers of the run said is removed: a rerun pays for its people again');
   const question = revert ? 'revert the undo of this run?' : 'undo this run?';
   if (!(await approves(question, options, 'nothing was changed')))
@@ -108,13 +108,4 @@ function requireUndoable({ runId, status, finishedAt, isDiscarded }: RunRecord, 
       where: `--revert of ${runId}`,
       next: 'enrich the file again: the service is asked for its people again, and paid',
     });
-}
-
-function sayWhatStays({ credits: { settled }, late_results: late }: RunFacts): void {
-  const callsAwaited = late.awaited + late.expired;
-  tell(`${counted(settled, 'settled credit')} ${nounFor(settled, 'is', 'are')} not refunded`);
-  if (callsAwaited > 0)
-    tell(
-      `late results of ${counted(callsAwaited, 'call')} may still come: they are paid for, and the people keep them`,
-    );
 }

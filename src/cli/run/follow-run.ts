@@ -19,10 +19,8 @@ import { counted, formatNumber } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 
 const pollMilliseconds = 250;
-/** Number of polls of the database for each check whether the workflow was terminated. */
-const pollsPerWorkflowCheck = 8;
-/** Number of polls of the database for each check whether a worker is there. */
-const pollsPerWorkerCheck = 40;
+/** Number of polls of the database for each check of the worker and of the workflow. */
+const pollsPerCheck = 8;
 const longestWaitForCallsMilliseconds = 10_000;
 const longestDatabaseOutageMilliseconds = 120_000;
 const statusesThatEndTheWait: readonly RunStatus[] = ['finished', 'cancelled', 'failed', 'paused', 'planned'];
@@ -97,10 +95,6 @@ async function followRun(
       progress.end();
       onPlan?.(run, run.plan);
     }
-    if (poll % pollsPerWorkerCheck === 0) {
-      const worker = await findLostWorker(session);
-      withoutWorker = worker && `${worker.reason}: ${worker.next}`;
-    }
     if (run.status === 'awaiting_approval') return true;
     if (ended && run.status === 'paused')
       await untilCallsAreRecorded(session, runId, longestWaitForCallsMilliseconds, signal);
@@ -109,7 +103,9 @@ async function followRun(
     const wait = await readRunWait(session, run, money);
     const line = describeProgress(run, money, { ...wait, reason: withoutWorker ?? wait.reason });
     progress.show(run.status, line);
-    if (poll % pollsPerWorkflowCheck !== 0) return false;
+    if (poll % pollsPerCheck !== 0) return false;
+    const worker = await findLostWorker(session);
+    withoutWorker = worker && `${worker.reason}: ${worker.next}`;
     const lost = await withAnswerDeadline(session, async () => {
       await notifyDelivery(session, handle);
       return findLostWorkflow(session, runId);

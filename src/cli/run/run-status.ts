@@ -73,10 +73,13 @@ type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
  */
 async function presentReason(session: Session, facts: RunFacts): Promise<Reason | undefined> {
   const { run_id: runId, status } = facts;
-  if (!isWorking(facts)) return undefined;
+  const isBudgetPause = status === 'paused' && facts.reason_type === 'budget.empty';
+  if (!isWorking(facts) && !isBudgetPause) return undefined;
   const isServer = session.config.temporalAddress !== undefined;
   const { reason, next = '', isTemporalAway } = (await findLostWorker(session)) ?? {};
-  if (isTemporalAway) return { reason_type: null, reason: reason!, next };
+  if (isTemporalAway) return isBudgetPause ? undefined : { reason_type: null, reason: reason!, next };
+  if (reason !== undefined && isBudgetPause)
+    return { ...facts, next: `${facts.next ?? ''}, then enrich resume ${runId}: no worker is running` };
   if (reason !== undefined) {
     const { inFlight } = await readRunMoney(session.warehouse, runId);
     const lostCalls = `; ${counted(inFlight, 'call')} had no recorded answer, and the credits stay reserved`;

@@ -1,5 +1,4 @@
 import { pipeline } from 'node:stream/promises';
-import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { z } from 'zod';
 import { describeCode, Problem } from '../../domain/problem.ts';
@@ -68,7 +67,7 @@ export function progressReporter(what: string): (done: number) => void {
 export function write(stream: NodeJS.WriteStream, text: string): void {
   const isDrawn = stream.isTTY && changing !== undefined;
   if (isDrawn) process.stderr.write(clearedLine);
-  stream.write(rendered(text, stream));
+  stream.write(visible(text));
   if (isDrawn) process.stderr.write(changing!);
 }
 
@@ -157,14 +156,6 @@ export function describeLogLine(json: string): string {
   return `${time.slice(11, 19)} ${mark}${msg}${more}`;
 }
 
-function rendered(text: string, stream: NodeJS.WriteStream): string {
-  return visible(text).replace(
-    /^((?:\d\d:\d\d:\d\d )?)(error:|warning:)/gm,
-    (_, time: string, word: string) =>
-      time + styleText(word === 'error:' ? 'red' : 'yellow', word, { stream }),
-  );
-}
-
 const decimal = /^-?[\d,]+(\.\d+)?%?$/;
 const gap = '  ';
 
@@ -217,6 +208,6 @@ function shownValue(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return formatNumber(value);
   if (value instanceof Date) return `${minuteOf(value)} UTC`;
-  if (Array.isArray(value)) return value.map(shownValue).join(', ');
+  if (Array.isArray(value)) return value.map(shownValue).join(', ') || '-';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

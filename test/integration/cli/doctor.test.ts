@@ -62,15 +62,6 @@ describe('the doctor', () => {
     expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(next) as string });
   });
 
-  it('enrich doctor finds an address without a service', async () => {
-    const settings = { ENRICHMENT_BASE_URL: baseUrl.replace('/api/v1', '/other/api/v1') };
-    const found = await finding('service', { ...settings, ENRICHMENT_API_KEY: key });
-    expect(found).toMatchObject({
-      state: 'broken',
-      next: expect.stringContaining('ends in /api/v1') as string,
-    });
-  });
-
   it('enrich doctor says what a database still lacks, and changes nothing', async () => {
     const empty = await createTestDatabase({ empty: true });
     const migrated = await createTestDatabase();

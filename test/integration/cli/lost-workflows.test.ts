@@ -48,7 +48,3 @@ it.each([
     expect(facts).toMatchObject({ reason_type: 'workflow.ended', next: `enrich ${command} ${runId}` });
   },
 );
-
-it('correctedFacts() says nothing of a run that has ended together with its workflow meanwhile', async () => {
-  expect(await saidOf('running', 'finished')).toMatchObject({ facts: { reason: null }, status: 'running' });
-});

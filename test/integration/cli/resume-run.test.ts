@@ -50,13 +50,6 @@ describe('resumeRun() of a run that a person cancels', () => {
     expect(await resumeRun(session(), run, true)).toBe(handle);
     expect(start).not.toHaveBeenCalled();
   });
-
-  it('resumeRun() starts the workflow of a cancelled run again if the workflow is lost', async () => {
-    const lost = Object.assign(new Error('no such workflow'), { name: 'WorkflowNotFoundError' });
-    handle.executeUpdate.mockRejectedValueOnce(lost);
-    await resumeRun(session(), await cancellingRun(), true);
-    expect(start).toHaveBeenCalledOnce();
-  });
 });
 
 describe('resumeRun() of a run without an approval', () => {

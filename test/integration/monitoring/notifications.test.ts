@@ -194,15 +194,6 @@ describe('a command', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('a notification command gets the same JSON on standard input', async () => {
-    const file = join(directory, 'news.json');
-    const runId = await runningRun(warehouse);
-    await setRunStatus(warehouse, runId, 'paused', pauseReason);
-    await notifier([commandChannel(`cat > '${file}'`)]).sendDue();
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ event: 'paused', run_id: runId });
-    expect(await rows()).toMatchObject([{ failure: null, closed: true, told: ['command'] }]);
-  });
-
   it('a notification command gets no setting and no credential of the product', async () => {
     const file = join(directory, 'environment');
     const secrets = [

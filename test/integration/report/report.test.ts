@@ -204,22 +204,6 @@ describe('the report of a run', () => {
     expect(report.credits.held).toEqual({ total: '18', in_flight: '0', awaiting: '0', unknown: '18' });
   });
 
-  it('the report of a run shows where credits bought nothing', () => {
-    expect(report.waste).toEqual([
-      { kind: 'no_contact', count: 1, credits: '1' },
-      { kind: 'answered_again', count: 1, credits: '1' },
-      { kind: 'no_answer', count: 2, credits: '2' },
-    ]);
-  });
-
-  it('the report of a run assigns the credits of phones to late results, and the rest to emails', () => {
-    expect(report.costs).toEqual([
-      { field: 'contact', count: 3, credits: '23.5', each: '7.833333' },
-      { field: 'verified_email', count: 2, credits: '7', each: '3.5' },
-      { field: 'phone', count: 1, credits: '16.5', each: '16.5' },
-    ]);
-  });
-
   it('the report of a run counts calls of all runs in trailing windows, except those never sent', () => {
     const { by_status: statuses, first_at: first, last_at: last, windows } = report.calls;
     expect(statuses).toEqual({ released: 1, settled: 4, unknown: 1 });

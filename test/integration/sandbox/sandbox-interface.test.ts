@@ -44,8 +44,6 @@ async function jsonOf<Json>(answer: Response | Promise<Response>): Promise<Json>
   return (await (await answer).json()) as Json;
 }
 
-const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
-
 describe('people enrichment', () => {
   interface Person extends Readonly<Record<string, unknown>> {
     readonly id: string;
@@ -94,40 +92,6 @@ describe('people enrichment', () => {
       error_details: { suggestions: [{ parameter: 'webhook_url' }] },
     });
   });
-
-  it.each([
-    [0, 'INVALID_REQUEST'],
-    [11, 'RECORD_LIMIT_EXCEEDED'],
-  ])('a bulk call for %i people is refused', async (people, code) => {
-    const answer = await ask(people);
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ status: 'failed', error_code: code });
-  });
-
-  it('job_changes makes people answer with an employer and an e-mail since today', async () => {
-    const personOf = async () => (await jsonOf<{ matches: [Person] }>(ask())).matches[0];
-    const before = await personOf();
-    sandbox.faults.set({ rules: [{ job_changes: 1 }] });
-    const after = await personOf();
-    expect(after).toMatchObject({
-      id: before.id,
-      employment_history: [
-        { current: true, organization_name: after.organization.name, start_date: '2026-11-21' },
-        { current: false, organization_name: before.organization.name, end_date: '2026-11-21' },
-      ],
-    });
-    expect(after.organization.name).not.toBe(before.organization.name);
-    expect(after.email).not.toBe(before.email);
-  });
-});
-
-describe('credentials', () => {
-  it('an API key acts as an admin, an access token as the user who granted it', async () => {
-    const profile = (headers: Headers) => jsonOf(call('GET', '/users/api_profile', undefined, headers));
-    expect(await profile({ 'x-api-key': defaultApiKey })).toMatchObject({ is_admin: true });
-    const token = await (await fetch(`${sandbox.controlUrl}/token`, { method: 'POST' })).text();
-    expect(await profile(bearer(token.trim()))).toMatchObject({ is_admin: false });
-  });
 });
 
 describe('refusals', () => {
@@ -170,17 +134,6 @@ describe('limits and usage', () => {
     expect((await ask()).headers.get('x-minute-requests-left')).toBe('1');
     expect(await usageOf()).toMatchObject({ minute: { consumed: 999, left_over: 1 } });
     expect([(await ask()).status, (await ask()).status]).toEqual([200, 429]);
-  });
-
-  it('a 429 of a scenario takes no slot of a window and is logged as refused', async () => {
-    const used = async () => Number((await ask()).headers.get('x-minute-usage'));
-    const before = await used();
-    const { refused } = sandbox.log.bill();
-    sandbox.faults.set({ rules: [{ status: 429 }] });
-    await ask();
-    sandbox.faults.set({});
-    expect(await used()).toBe(before + 1);
-    expect(sandbox.log.bill().refused).toBe(refused + 1);
   });
 
   it.each([

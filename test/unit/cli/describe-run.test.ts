@@ -96,12 +96,6 @@ it('the summary of a run says when the next poll is due, and how many late resul
   expect(text).toMatch(/of these by poll +3/);
 });
 
-it('a run whose lost calls are decided on names the run that asks again, and no decision', () => {
-  const decided = describeRun({ ...facts, credits: { ...facts.credits, settled: '41', unknown: '0' } });
-  expect(decided).toContain('the answers for 20 rows were lost');
-  expect(decided).not.toContain('enrich attempts');
-});
-
 it.each([
   ['finished', null, 0],
   ['finished', 'budget.empty', 3],

@@ -18,7 +18,3 @@ it.each([4, 14])('a waiting command says that Temporal does not answer (gRPC cod
   const session = sessionWhoseTemporalFailsWith({ code, details: 'no connection' });
   expect(await findLostWorker(session)).toMatchObject({ reason: 'Temporal does not answer' });
 });
-
-it('a waiting command says nothing of workers if Temporal does not allow the question', async () => {
-  expect(await findLostWorker(sessionWhoseTemporalFailsWith({ code: 7, details: 'denied' }))).toBeUndefined();
-});

@@ -3,19 +3,6 @@ import { runHere } from '../../helpers/system/run-here.ts';
 
 const enrich = (words: readonly string[]) => runHere(words, { environment: {}, directory: process.cwd() });
 
-it('the help of a run has its flags below headings', async () => {
-  const { stdout } = await enrich(['run', '--help']);
-  const headings = stdout.split('\n').filter((line) => /^[A-Z][a-z ]+:$/.test(line));
-  expect(headings).toEqual([
-    'Arguments:',
-    'Options:',
-    'Export:',
-    'Data to ask for:',
-    'Credits and quality gates:',
-    'Examples:',
-  ]);
-});
-
 describe('a command that only holds others', () => {
   it.each([
     [[], 'Runs:'],
@@ -40,11 +27,5 @@ describe('a command that only holds others', () => {
         `  next:  ${name} --help shows what it takes, and an example\n`,
     );
     expect(ended.code).toBe(2);
-  });
-
-  it('enrich help COMMAND explains the command', async () => {
-    const ended = await enrich(['help', 'budget', 'set']);
-    expect(ended.stdout).toContain('Usage: enrich budget set');
-    expect(ended).toMatchObject({ code: 0, stderr: '' });
   });
 });

@@ -9,14 +9,3 @@ it('onInterruption() tells a handler of each signal once, however many handlers 
   process.emit('SIGHUP', 'SIGHUP');
   expect(told).toEqual([false, true]);
 });
-
-it.each([
-  ['SIGHUP', 129],
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('onInterruption() tells a handler of %s with the exit code %i', (signal, exitCode) => {
-  const told: number[] = [];
-  onTestFinished(onInterruption((_signal, code) => told.push(code)));
-  process.emit(signal, signal);
-  expect(told).toEqual([exitCode]);
-});

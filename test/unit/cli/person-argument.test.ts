@@ -22,8 +22,4 @@ describe('the argument that identifies a person or a domain', () => {
       expect(() => subjectOf(text, 1)).toThrow('this identifies no person');
     },
   );
-
-  it('subjectOf() reads the domain of an employer', () => {
-    expect(subjectOf('@eu.acme.example', 1)).toEqual({ kind: 'domain', key: 'domain:acme.example' });
-  });
 });

@@ -7,8 +7,6 @@ import {
   withScheduleFlags,
 } from '../../../src/cli/run/run-option-flags.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
-import { withDefaults } from '../../../src/domain/runs/run-options.ts';
-import { testSpec } from '../../helpers/warehouse/rows.ts';
 
 it('a repeated --reveal or --waterfall asks for the fields of each', async () => {
   const words = ['--reveal', 'phone', '--reveal', 'email', '--waterfall', 'phone', '--waterfall', 'email'];
@@ -69,21 +67,4 @@ it('flagsOfRun() shows every flag of a schedule as it was given', async () => {
   expect(flagsOfRun(await scheduledOptions(given))).toEqual(
     Object.fromEntries(shown.map(([name, text]) => [flagOf(name), text])),
   );
-});
-
-it('flagsOfRun() shows the options of a run with values, those that only commands have included', async () => {
-  const { options } = testSpec();
-  const chosen = await chosenOptions({
-    pilot: '200',
-    maxCostPerEmail: '3',
-    minMatchRate: '40%',
-    onUnknown: 'hold',
-  });
-  expect(flagsOfRun(withDefaults(chosen, options))).toEqual({
-    'min-match-rate': '40%',
-    freshness: 'enriched=1d,not_found=1h',
-    'late-deadline': '1d',
-    pilot: '200',
-    'max-cost-per-email': '3',
-  });
 });

@@ -9,13 +9,6 @@ const quiet = reportWith({
 });
 
 describe('what needs a person', () => {
-  it('needsPerson() returns no action for late results that did not arrive before the deadline', () => {
-    const calls = { ...quiet.calls, by_status: { awaiting: 6 } };
-    expect(needsPerson({ ...quiet, calls, late_results: { ...quiet.late_results, expired: 6 } }, [])).toEqual(
-      [],
-    );
-  });
-
   it('needsPerson() begins with the reason and next step of a paused run', () => {
     const run = {
       ...quiet.run,

@@ -71,18 +71,4 @@ describe('the HTML report', () => {
     expect(hostile).toContain('&#38;amp;');
     expect(hostile).not.toContain('\u202E');
   });
-
-  it('the HTML report renders a run without calls', () => {
-    const empty = reportWith({
-      outcomes: {},
-      coverage: { contacts: 0, fields: [] },
-      waste: [],
-      costs: [],
-      calls: { by_status: {}, first_at: null, last_at: null, windows: [] },
-      needs_person: [],
-    });
-    const text = renderReport(empty, 'html');
-    tagsOf(text);
-    expect(text).not.toMatch(/NaN|Infinity|undefined/);
-  });
 });

@@ -30,14 +30,6 @@ describe('the report for a terminal', () => {
 });
 
 describe('the report as Markdown', () => {
-  it('the Markdown report escapes a | in a cell', () => {
-    const file = 'a|b.csv';
-    const rows = renderReport(reportWith({ run: { ...run, file } }), 'markdown')
-      .split('\n')
-      .filter((line) => line.startsWith('|') && line.includes('csv'));
-    expect(rows).toEqual(['| file | a\\|b.csv |']);
-  });
-
   it('the Markdown report escapes markup in a file name', () => {
     const file = '<b>*x*</b>_y_[z](//evil.example)`w` www.evil.example.csv';
     const text = renderReport(reportWith({ run: { ...run, file } }), 'markdown');

@@ -4,23 +4,6 @@ import { sampleExport } from '../../../src/sandbox/sample-export.ts';
 
 const population = new Population({ matchRate: 1 });
 
-it.each([
-  [{ last_name: 'Novak' }, { lastName: 'Novak' }],
-  [{ first_name: ' Mira ' }, { firstName: 'Mira' }],
-  [
-    { last_name: 'Berg', email: 'mira.novak@orbit.example' },
-    { firstName: 'Mira', lastName: 'Berg' },
-  ],
-  [
-    { first_name: 'Mira', last_name: 'Novak' },
-    { firstName: 'Mira', lastName: 'Novak' },
-  ],
-])('a person who is asked for by %j and an e-mail has this part of the name', (asked, names) => {
-  expect(population.find({ email: 'mn7@orbit.example', organization_name: 'Orbit', ...asked })).toMatchObject(
-    names,
-  );
-});
-
 it('a person of the sandbox is found by each identifier, and no two people share one', () => {
   const numbers = [...Array(300).keys(), 5_000, 5_001, 99_999];
   const people = numbers.map((number) => population.numbered(number));

@@ -13,12 +13,6 @@ it('a rate window of the sandbox begins with the first request and has a fixed e
   expect(refusals).toEqual([undefined, undefined, 1, undefined]);
 });
 
-it('a refused call takes no slot of any rate window of the sandbox', () => {
-  const rates = windows('1/minute,10/hour');
-  for (let call = 0; call < 5; call += 1) rates.count('/a', start);
-  expect(rates.usage('/a', start).hour).toEqual({ limit: 10, consumed: 1, left_over: 9 });
-});
-
 it('a rate window of the sandbox keeps its used slots over a restart', () => {
   const rates = windows('2/minute');
   const calls = [-86_400_001, -3_000, -2_000, -1_000].map((at) => ({

@@ -17,16 +17,6 @@ function call(personId: string): Parameters<Store['addCall']>[0] {
   };
 }
 
-it('the sandbox’s store returns calls after a sequence number, and people billed more than once', () => {
-  const store = new Store();
-  for (const person of ['ada', 'bo', 'ada']) store.addCall(call(person));
-  expect(store.calls(1)).toEqual([
-    { sequence: 2, ...call('bo') },
-    { sequence: 3, ...call('ada') },
-  ]);
-  expect(store.bill()).toMatchObject({ calls: 3, people: 3, credits: '3', billedAgain: { ada: 2 } });
-});
-
 it('the sandbox’s store is the same after a restart, without the line that a kill cut off', () => {
   const directory = temporaryFolder(onTestFinished);
   const store = new Store(directory);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { EncryptingCodec, payloadCodec, readCodecKeys } from '../../../src/temporal/payload-codec.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 
@@ -66,16 +66,8 @@ it('an encrypted payload is refused with another key of the same name, or after 
   ).rejects.toMatchObject({ type: 'codec.undecipherable' });
 });
 
-describe('what is not encrypted', () => {
-  it('an unencrypted payload is read, so that encryption can begin while runs continue', async () => {
-    expect(await readWith(new EncryptingCodec([newKey]), [payload])).toEqual(value);
-  });
-});
-
-it('codec keys are names and keys, joined by commas or line breaks', () => {
-  const [one, other] = [entry('2026-11'), entry('2026-05')];
-  expect(readCodecKeys({ text: `${one}, ${other}` }).map(({ id }) => id)).toEqual(['2026-11', '2026-05']);
-  expect(readCodecKeys({ text: `${one}\n${other}\n` }).map(({ key }) => key.length)).toEqual([32, 32]);
+it('an unencrypted payload is read, so that encryption can begin while runs continue', async () => {
+  expect(await readWith(new EncryptingCodec([newKey]), [payload])).toEqual(value);
 });
 
 it('codec keys can be in a file', () => {
@@ -103,10 +95,4 @@ it.each([
   expect(explained).toContain(what);
   for (const secret of text.split(/[:,]/).filter((part) => part.length > 8))
     expect(explained).not.toContain(secret);
-});
-
-it('codec keys are in a setting or in a file, and not in both', () => {
-  expect(() =>
-    readConfig({ TEMPORAL_CODEC_KEYS: entry('a'), TEMPORAL_CODEC_KEYS_FILE: '/run/keys' }),
-  ).toThrow('TEMPORAL_CODEC_KEYS_FILE is set together with TEMPORAL_CODEC_KEYS');
 });

@@ -33,13 +33,3 @@ it('runWorkers drains the others and fails when a worker has failed whose run ne
   expect(await running).toMatchObject({ message: expect.stringContaining('can poll Temporal no longer') });
   expect(other.state).toBe('STOPPED');
 });
-
-it('runWorkers ends when all workers have ended', async () => {
-  const workers = [new FakeWorker(), new FakeWorker()];
-  const running = runWorkers(workers, () => {
-    for (const worker of workers) worker.end();
-  });
-  workers[0]!.end();
-  expect(await running).toBeUndefined();
-  expect(vi.getTimerCount()).toBe(0);
-});
