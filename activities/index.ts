@@ -30,7 +30,6 @@ import { readRunFacts } from '../src/runs/read-run-facts.ts';
 import { shownName, getRun, setRunStatus, approveRun } from '../src/runs/runs.ts';
 import { mappingFailures, withHeartbeat } from './run-activity.ts';
 
-/** Dependencies of the activities of the control queue. */
 export type ControlDependencies = PlanDependencies &
   IngestDependencies &
   LateDependencies &
@@ -41,7 +40,6 @@ export type ControlDependencies = PlanDependencies &
     readonly lineage: Lineage | undefined;
   };
 
-/** Creates the activities of the control queue. */
 export function createControlActivities(dependencies: ControlDependencies): ControlActivities {
   const { warehouse, retention, lineage, log } = dependencies;
   return {
@@ -126,7 +124,6 @@ function storedFacts(facts: RunFacts): RunFacts {
   return { ...facts, file: shownName({ fileName: facts.file }) };
 }
 
-/** Creates the activities of the call queues. */
 export function createCallActivities(
   dependencies: Omit<AttemptDependencies, 'log'>,
   log: Logger,

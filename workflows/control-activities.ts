@@ -23,7 +23,6 @@ export function beatingActivities<Activities extends object>(
   });
 }
 
-/** Activities of the control queue. */
 export function controlActivities(options: ActivityOptions): ActivityInterfaceFor<ControlActivities> {
   return beatingActivities<ControlActivities>({
     taskQueue: controlTaskQueue,
@@ -32,7 +31,6 @@ export function controlActivities(options: ActivityOptions): ActivityInterfaceFo
   });
 }
 
-/** Short work of a run. */
 export const quick = controlActivities({ startToCloseTimeout: '10 minutes' });
 
 /** Ingest and plan of a large file take minutes. */

@@ -47,7 +47,6 @@ class PageInProgress {
   readonly #input: PageInput;
   readonly #wait = new PageWait(() => this.#show());
   #isEndAsked = false;
-  /** Batches that wait for an activity. */
   #waiting: number[] = [];
   #people = 0;
   #total = 0;

@@ -50,7 +50,6 @@ async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
   }
 }
 
-/** Ingest, plan, and the approval to spend. */
 async function prepare(run: RunState): Promise<PlanSummary> {
   const { runId } = run;
   run.show();

@@ -50,7 +50,6 @@ export class LateResults {
     this.#isDelivered = options.isDelivered;
   }
 
-  /** The receiver has stored a delivery. */
   deliveryReceived(): void {
     this.#isDelivered = true;
   }
@@ -84,7 +83,6 @@ export class LateResults {
     await this.#syncUntil(isEnough, 4 * this.#pollAfterMilliseconds);
   }
 
-  /** No further sync will be needed. */
   close(): void {
     this.#timer?.scope.cancel();
     this.#timer = undefined;

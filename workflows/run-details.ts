@@ -41,7 +41,6 @@ export function runDetails(progress: RunProgress): string {
   ]);
 }
 
-/** What the run waits for, or why it has ended, and the next step. */
 function reasonRows({ waitsFor, figures }: RunProgress): Row[] {
   const facts = figures?.facts;
   if (facts?.cancelled) return [['cancelled because', facts.cancelled.reason]];
@@ -86,7 +85,6 @@ const sourceAttribute = { name: 'EnrichmentSource', type: 'KEYWORD' } as const;
 const rowsAttribute = { name: 'EnrichmentRows', type: 'INT' } as const;
 const creditsAttribute = { name: 'EnrichmentCreditsSettled', type: 'DOUBLE' } as const;
 
-/** The search attributes of a run. */
 export class RunAttributes {
   /**
    * State as last written. Not read from Temporal: after an attribute was renamed or removed in the namespace, a replay
@@ -115,7 +113,6 @@ export class RunAttributes {
   }
 }
 
-/** What a run waits for. */
 export interface RunWait {
   /** A pause reason, `approval`, `late results` or `next call`: the search attribute `EnrichmentWaitsFor`. */
   readonly type: string;

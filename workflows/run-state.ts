@@ -102,7 +102,6 @@ export class RunState {
     return this.status === 'cancelling' || isFinal(this.status);
   }
 
-  /** The answer of the query `progress`. */
   get progress(): RunProgress {
     const { runId, status, page, plan, service, figures, late } = this;
     return {
@@ -118,7 +117,6 @@ export class RunState {
     };
   }
 
-  /** Deliveries that have taken effect. */
   get arrived(): number {
     return this.late?.status.arrived ?? 0;
   }
@@ -263,7 +261,6 @@ class PageWorkflow {
       });
   }
 
-  /** Ends its wait for the rate window. */
   wake(): Promise<void> {
     return this.#tell((page) => page.signal(wakeSignal));
   }

@@ -124,13 +124,11 @@ function acceptBudget(run: RunState): void {
   });
 }
 
-/** The beginning of the sentence that refuses an update. */
 function stateOf(run: RunState): string {
   if (run.status === 'running' && run.ending) return 'the run has made its calls';
   return `the run is ${statusText(run.status)}`;
 }
 
-/** Sends no further call; the run ends in order. */
 export async function cancelRun(run: RunState, why: Why): Promise<void> {
   await run.setStatus('cancelling', cancellation(run.runId, why));
   await run.pageWorkflow.wake();

@@ -39,9 +39,7 @@ export interface AttemptDependencies {
   /** The activity waits up to this long; a longer wait becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
   readonly streaks: CallStreaks;
-  /** Already bound to the run and the batch. */
   readonly log: Logger;
-  /** Returns the webhook address for the token of an attempt. */
   readonly webhookUrl: (token: string) => string;
   readonly pollAfterSeconds: number;
 }
@@ -53,7 +51,6 @@ interface AttemptRequest {
   readonly people: readonly OpenPerson[];
 }
 
-/** A call that is admitted. */
 interface SentCall {
   readonly attemptId: string;
   readonly run: RunRecord;

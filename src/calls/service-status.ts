@@ -25,7 +25,6 @@ type ActingUser =
   | { readonly userId: string }
   | { readonly unknown: ServiceFailure; readonly credentialWorks: boolean };
 
-/** State of the service before a run spends credits. */
 interface ServiceStatus {
   readonly user: ActingUser;
   /** The reported windows of bulk calls with a limit, the shortest first. */

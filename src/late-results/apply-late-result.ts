@@ -172,7 +172,6 @@ async function lockDelivery(
   return rows[0];
 }
 
-/** A person of a delivery who is a person of the call. */
 interface PersonOfCall {
   readonly personId: string;
   /** The hash that names the person in the results of deliveries. */

@@ -209,7 +209,6 @@ export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): 
   });
 }
 
-/** SQL assignments that return a delivery to the inbox. */
 const resetToReceived = sql`status = 'received', reason = null, applied_at = null, subject = null,
   covers = '{}', brings = '{}', credits = null`;
 

@@ -56,7 +56,6 @@ export async function lockCall(transaction: Transaction<Tables>, attemptId: stri
   return call;
 }
 
-/** A person of an answer of whom results are expected. */
 export interface PersonToExpect {
   readonly personId: string;
   readonly emails: readonly (string | null | undefined)[];
@@ -102,7 +101,6 @@ export function hashesOfEmails(attemptId: string, emails: readonly (string | nul
   });
 }
 
-/** The entry of an expected result in `DeliveredResults`. */
 export function entryOf({ attemptId }: LockedCall, { personId, kind }: ExpectedResult): string {
   return `${kind}/${hashOfPerson(attemptId, personId)}`;
 }

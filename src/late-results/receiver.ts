@@ -283,7 +283,6 @@ export class WakeUps {
     this.#wake = wake;
   }
 
-  /** Schedules a wake-up for the run of a stored delivery. */
   stored(runId: string): void {
     if (this.#closed || this.#waiting.has(runId)) return;
     const next = (this.#wokenAt.get(runId) ?? 0) + nextPauseMilliseconds;
@@ -294,7 +293,6 @@ export class WakeUps {
     );
   }
 
-  /** Sends all pending wake-ups at once, and ends. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#waiting.values()) clearTimeout(timer);

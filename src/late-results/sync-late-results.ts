@@ -68,7 +68,6 @@ export async function syncLateResults(
   return applied;
 }
 
-/** Syncs one run, and reads the status of its late results afterwards. */
 export async function syncRunResults(
   dependencies: LateDependencies,
   runId: string,
@@ -134,7 +133,6 @@ export interface LateDependencies extends PollDependencies {
 interface Polled {
   /** Another poll can be made now. */
   readonly next: boolean;
-  /** How many deliveries took effect. */
   readonly applied: number;
 }
 

@@ -20,7 +20,6 @@ export interface AdmissionRequest {
   readonly priority: RunPriority;
   /** Rows of the export, in the order of `details` in the request. */
   readonly rowNumbers: readonly number[];
-  /** Worst case for one person. */
   readonly creditsPerPerson: Credits;
   /** Longest time from admission to the end of the call, in seconds. */
   readonly deadlineSeconds: number;

@@ -129,7 +129,6 @@ function isBelow(limit: string | null, used: string): boolean {
   return limit !== null && storedCredits(limit) < storedCredits(used);
 }
 
-/** Returns the id of the present day's or month's budget, by the database's clock. */
 export async function presentBudget(database: Kysely<Tables>, period: BudgetPeriod): Promise<string> {
   const result = await sql<{ name: string }>`
     select budget_id as name from present_budgets() where period = ${period}
@@ -137,7 +136,6 @@ export async function presentBudget(database: Kysely<Tables>, period: BudgetPeri
   return result.rows[0]!.name;
 }
 
-/** A limit as decimal text, or null for none. */
 interface Limit {
   readonly limit: string | null;
   /** Whether a command has set it, and no setting. */
@@ -146,7 +144,6 @@ interface Limit {
 
 interface LockedBudget extends Limit {
   readonly budgetId: string;
-  /** Settled and reserved credits. */
   readonly used: string;
 }
 
@@ -265,7 +262,6 @@ export async function readBudgets(database: Kysely<Tables>, ofEach: number): Pro
   return result.rows;
 }
 
-/** Reads the defaults that an operator has set; without a default the settings count. */
 export async function readDefaultBudgets(
   database: Kysely<Tables>,
 ): Promise<{ period: BudgetPeriod; limit: string | null }[]> {
@@ -276,7 +272,6 @@ export async function readDefaultBudgets(
     .execute();
 }
 
-/** Reads changes of limits, the newest first. */
 export async function readBudgetHistory(database: Kysely<Tables>, limit: number): Promise<BudgetChange[]> {
   const result = await sql<BudgetChange>`
     select changed_at, budget_id as budget,

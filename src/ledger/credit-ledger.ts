@@ -25,11 +25,9 @@ export interface BudgetAlarm {
 }
 
 interface Affordable {
-  /** How many people every budget can pay. */
   readonly people: number;
   /** The budget that can pay for the fewest people; undefined if every budget can pay for all. */
   readonly shortBudget: string | undefined;
-  /** Thresholds that this reservation crossed for the first time. */
   readonly alarms: readonly BudgetAlarm[];
 }
 
@@ -148,7 +146,6 @@ export async function applyBudgetLimits(database: Kysely<Tables>, limits: Budget
   `.execute(database);
 }
 
-/** A budget with a limit, and the credits that it can still reserve. */
 interface BudgetRest {
   readonly budgetId: string;
   readonly available: Credits;
@@ -193,7 +190,6 @@ export interface PeriodBudget {
   readonly settled: string;
 }
 
-/** Reads the budgets of the present periods. */
 export async function readPeriodBudgets(database: Kysely<Tables>): Promise<readonly PeriodBudget[]> {
   const result = await sql<PeriodBudget>`
     select p.period,

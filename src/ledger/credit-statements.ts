@@ -52,7 +52,6 @@ export function statementOf(usage: {
   };
 }
 
-/** Stores a statement of the service, unless it has no figure. */
 export async function recordCreditStatement(
   database: Kysely<Tables>,
   { service, runId }: { readonly service: string; readonly runId: string | null },

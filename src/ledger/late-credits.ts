@@ -21,7 +21,6 @@ interface AttemptMoney {
 /** Why a call whose results have all arrived is `unknown`. */
 export const uncertainCost = 'the total cost is uncertain';
 
-/** SQL condition: an attempt `a` still expects results. */
 export const hasGaps = sql<boolean>`exists (
   select from expected_results e where e.attempt_id = a.attempt_id and e.status = 'expected')`;
 

@@ -80,7 +80,6 @@ export async function freeSlots(
   };
 }
 
-/** A window with the calls that may begin now. */
 export interface RateWindow extends RateLimit {
   /** `window`: of the limits of this process, by the product's own count. `service`: as the service reports it. */
   readonly cause: 'window' | 'service';
@@ -206,7 +205,6 @@ export async function pauseScope(
   return Math.ceil(result.rows[0]?.seconds ?? shortestPauseSeconds);
 }
 
-/** Describes a wait for the operator. */
 export function describeWait(wait: SlotWait): Wait {
   return { milliseconds: Math.max(1, Math.ceil(wait.milliseconds)), reason: reasonOf(wait) };
 }
@@ -264,7 +262,6 @@ function endOf({ type, disposition }: FailedCall): Parameters<typeof endCall>[3]
 export interface RateScope {
   /** As in the options of runs: an address, or `sandbox`. */
   readonly service: string;
-  /** Such as `people/bulk_match`. */
   readonly scope: string;
 }
 

@@ -23,16 +23,13 @@ import {
 } from '../suppression/suppression-list.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** What the warehouse holds about a person, before the erasure. */
 export interface ErasureFigures {
   readonly contacts: number;
   readonly phones: number;
-  /** Observations from answers and deliveries. */
   readonly observations: number;
   readonly rows: number;
   /** Bodies of answers. Each is removed whole, together with its data about other people. */
   readonly answers: number;
-  /** Bodies of deliveries, also removed whole. */
   readonly deliveries: number;
   /** Identity keys in the lookup history. */
   readonly lookup_keys: number;
@@ -358,12 +355,10 @@ async function eraseMatches(
   );
 }
 
-/** Condition on a table with the columns `run_id` and `row_number`. */
 function isOfRows({ rows }: PersonTraces) {
   return sql`(run_id, row_number) in (select * from ${unnestRows(rows)})`;
 }
 
-/** Condition on a table with the columns `source` and `contact_id`. */
 function isOfContacts(contacts: readonly ContactKey[]) {
   return sql`(source, contact_id) in (select * from ${unnestContacts(contacts)})`;
 }

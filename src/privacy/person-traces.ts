@@ -19,7 +19,6 @@ export interface PersonTraces {
   readonly keys: readonly string[];
   /** The same keys and the hashes of the addresses. */
   readonly forms: readonly string[];
-  /** Ids at the service. */
   readonly personIds: readonly string[];
   /** Keys in the log. */
   readonly people: readonly PersonName[];
@@ -124,7 +123,6 @@ async function tracesOf(
   };
 }
 
-/** Returns whether a key is a shared mailbox without a name, which identifies no person. */
 function isShared(key: string): boolean {
   return key.startsWith('email:') && !key.includes('|') && isRoleAddress(key.slice('email:'.length));
 }
@@ -162,7 +160,6 @@ async function addressesOf(
 /** A row of an export, or the cells that the log keeps of the row. */
 interface FoundRow extends RowKey, ContactKey, IdentityColumns {
   readonly keys: readonly string[];
-  /** The person for whom the row was accepted. */
   readonly personId: string | null;
   /** Whether the row was found as accepted for the person. */
   readonly isAccepted: boolean;
@@ -346,7 +343,6 @@ function nameOf({ firstName, lastName }: FoundPerson): NameCells {
   return { first_name: firstName, last_name: lastName, name: null };
 }
 
-/** Query of `service` and `person_key`. */
 function peopleOf(people: readonly PersonName[]): RawBuilder<unknown> {
   return sql`
     select * from unnest(${people.map(({ service }) => service)}::text[],

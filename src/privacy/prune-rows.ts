@@ -21,7 +21,6 @@ interface Batch {
 interface RowsPruning {
   /** The column of `runs` that has the progress. */
   readonly done: 'rows_pruned' | 'rows_dropped';
-  /** @returns the number of rows that it has pruned */
   readonly prune: (transaction: Transaction<Tables>, batch: Batch) => Promise<number>;
 }
 
@@ -48,7 +47,6 @@ interface MeasuredRows {
   readonly keptRuns: readonly string[];
 }
 
-/** Measures rows that are older than a retention: what can be pruned, and which runs are still needed. */
 export async function measureRows(
   { database }: Warehouse,
   kind: RowsRetained,
@@ -107,7 +105,6 @@ async function nextBatch(
   return rows[0];
 }
 
-/** Clears rows, which keep number, contact and outcome. */
 async function clearRows(transaction: Transaction<Tables>, { runId, from, to }: Batch): Promise<number> {
   const cleared = await sql`
     update run_rows l set ${clearPersonalData}
@@ -149,7 +146,6 @@ export interface HeldRun {
   readonly unread_deliveries: number;
 }
 
-/** Says why runs are held, the oldest first. */
 export async function describeHeld(database: Kysely<Tables>, runIds: readonly string[]): Promise<HeldRun[]> {
   if (runIds.length === 0) return [];
   const { rows } = await sql<HeldRun>`

@@ -21,19 +21,15 @@ export interface PruneFigures {
   readonly rows: PrunedRows;
   /** Observations that newer ones have replaced. */
   readonly observations: { readonly count: number };
-  /** Entries of the change feed. */
   readonly changes: { readonly count: number };
   /** Older than the retention, but needed by an open call or delivery. */
   readonly kept: {
     readonly answers: number;
     readonly deliveries: number;
     readonly quarantine: number;
-    /** Runs whose rows have personal data. */
     readonly runs: number;
-    /** Runs with rows. */
     readonly rows: number;
   };
-  /** The runs of this data. */
   readonly held: readonly HeldRun[];
 }
 

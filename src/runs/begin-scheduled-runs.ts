@@ -178,7 +178,6 @@ async function knownContent(
   return etag === undefined ? undefined : recallContent(warehouse, address.text, etag);
 }
 
-/** The options of a schedule's runs. */
 function optionsOf(
   { defaults }: Pick<ScheduleDependencies, 'defaults'>,
   input: Omit<ScheduledRunInput, 'timezone' | 'searchable' | 'service'>,
@@ -240,7 +239,6 @@ async function recallContent(
   return fetched?.sha256;
 }
 
-/** Records the content hash of a version that was fetched from an address. */
 export async function recordContent(
   warehouse: Warehouse,
   address: string,

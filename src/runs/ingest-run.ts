@@ -35,7 +35,6 @@ interface IngestOptions {
 type StagedRun =
   | Extract<IngestOutcome, { kind: 'ingested' }>
   | (Extract<IngestOutcome, { kind: 'refused' }> & {
-      /** The error of the export, for a command. */
       readonly problem: Problem;
     });
 

@@ -13,7 +13,6 @@ import { writeAboutPeople } from '../suppression/suppression-list.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** `Asked` of a run's options. */
 export function askedBy(options: RunOptions): Asked {
   return {
     freshness: options.freshness,

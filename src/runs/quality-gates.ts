@@ -53,7 +53,6 @@ export function pagesOf(people: number): number {
   return Math.ceil(people / peoplePerPage);
 }
 
-/** The results of a pilot, from the tables. */
 interface PilotResult extends Matches {
   /** Settled credits, and credits held for calls whose cost is unknown, as decimal text. */
   readonly settled: string;
@@ -200,7 +199,6 @@ function priceOf({ settled, held }: PilotResult): Credits {
   return storedCredits(settled) + storedCredits(held);
 }
 
-/** Rounded to the nearest millionth of a credit. */
 function quotient(credits: Credits, count: bigint): Credits {
   return (2n * credits + count) / (2n * count);
 }

@@ -105,7 +105,6 @@ export async function readDecisions(
   return [...decisions.filter((each) => !budget.includes(each)), paused, ...budget];
 }
 
-/** The number of rows of a run, by outcome. */
 async function readOutcomes(
   database: Kysely<Tables>,
   runId: string,
@@ -141,7 +140,6 @@ async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord)
   return budget ? budget.limit : options.maxCredits;
 }
 
-/** Number of contacts that this run filled with a known person's data without a call. */
 async function countFilled({ database }: Warehouse, runId: string): Promise<number> {
   // Not `not exists`: before the first ANALYZE, PostgreSQL read all matches of the run for each match.
   const { rows } = await sql<{ filled: number }>`

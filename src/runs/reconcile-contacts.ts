@@ -8,7 +8,6 @@ import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { getRun } from './runs.ts';
 
-/** What was decided about contacts without any call. */
 export interface ReconciledContacts {
   /** Contacts that got the data of a known person. */
   readonly filled: number;

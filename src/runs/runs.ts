@@ -90,7 +90,6 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
   return recordOf(row);
 }
 
-/** Whether a schedule of this name has begun a run. */
 async function isSchedule({ database }: Warehouse, name: string): Promise<boolean> {
   const { rows } = await sql`
     select from runs where options ->> 'schedule' = ${name} limit 1
@@ -154,7 +153,6 @@ export async function listCallingRuns(warehouse: Warehouse): Promise<RunRecord[]
   return (await calling.where(maySpend).orderBy('created_at').execute()).map(recordOf);
 }
 
-/** The newest runs first. */
 export async function listRuns(warehouse: Warehouse, limit: number): Promise<RunRecord[]> {
   const rows = await warehouse.database
     .selectFrom('runs')
@@ -249,7 +247,6 @@ export async function runsAwaitingLateResults({ database }: Warehouse, budgetId:
   return rows.map((row) => row.run_id);
 }
 
-/** Records the warnings about the run's file. */
 export async function saveWarnings(
   warehouse: Warehouse,
   runId: string,
@@ -262,7 +259,6 @@ export async function saveWarnings(
     .execute();
 }
 
-/** Adds a warning that planning found. */
 export async function addWarning(
   transaction: Transaction<Tables>,
   runId: string,
@@ -291,7 +287,6 @@ function isNewUpdate(updateId: UpdateId): RawBuilder<boolean> {
   return sql`not coalesce(${updateId ?? null}::text = any(applied_updates), false)`;
 }
 
-/** Value of `applied_updates` after the update. */
 function withUpdate(updateId: UpdateId): RawBuilder<string[]> {
   return sql`applied_updates || array_remove(array[${updateId ?? null}::text], null)`;
 }
@@ -311,7 +306,6 @@ export async function recordUpdate(
 /** Concurrent batches per call that one worker keeps in flight: a second worker finds batches to take. */
 const batchesPerCall = 3;
 
-/** The input of a run's workflow. */
 export function runInputOf(
   run: RunRecord,
   settings: {

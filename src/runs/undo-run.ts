@@ -16,7 +16,6 @@ export interface UndoFigures {
   readonly restored: number;
 }
 
-/** Counts the contacts that `undoRun` or `revertUndo` would decide about. */
 export async function measureUndo({ database }: Warehouse, runId: string): Promise<UndoFigures> {
   const { rows } = await sql<UndoFigures>`
     select count(*) filter (where not is_repeated)::int as removed, count(*) filter (where is_repeated)::int as restored
@@ -69,7 +68,6 @@ export async function undoRun(
   return digest(warehouse, signal, progress);
 }
 
-/** Reverts an undo: the run's contact records count again. */
 export async function revertUndo(
   warehouse: Warehouse,
   runId: string,
@@ -105,7 +103,6 @@ async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder
   });
 }
 
-/** What `discardAnswers` has removed. */
 export interface DiscardedAnswers {
   readonly observations: number;
   /** Identity keys in the lookup history: the next run asks for these people again, and pays again. */

@@ -49,7 +49,6 @@ export interface Extras {
 }
 
 export interface BulkRequest extends Extras {
-  /** From one to ten. */
   readonly details: readonly Identity[];
 }
 
@@ -76,7 +75,6 @@ export interface ServiceClient {
   /** Fetches the late results of a request. Free; the service keeps results for 30 days. */
   poll(requestId: string, signal?: AbortSignal): Promise<PollAnswer>;
   health(signal?: AbortSignal): Promise<{ readonly credentialWorks: boolean }>;
-  /** The user that the credential acts as. */
   profile(signal?: AbortSignal): Promise<User>;
   /** Needs a master key, or the scope for it. */
   apiUsage(signal?: AbortSignal): Promise<readonly OperationUsage[]>;

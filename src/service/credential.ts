@@ -114,7 +114,6 @@ async function readToken(origin: TokenOrigin): Promise<string> {
   return token;
 }
 
-/** Whether a text is allowed in an HTTP header. */
 function fitsHeader(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }

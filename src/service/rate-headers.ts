@@ -1,7 +1,6 @@
 import { callsLeft, unlimitedCalls, type ReportedWindow } from '../domain/rates/rate-limit.ts';
 import { headerValue, type Headers } from './transport.ts';
 
-/** A reported window with its name. */
 export interface RateWindow extends ReportedWindow {
   readonly window: 'minute' | 'hour' | 'day';
 }

@@ -14,7 +14,6 @@ export function headerValue(headers: Headers, name: string): string | undefined 
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
-  /** Full address, with its query. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -207,7 +206,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     else this.#fail(codeOf(error));
   }
 
-  /** Aborts the call. */
   stop(code: 'DEADLINE' | 'ABORTED' | 'TOO_LARGE'): void {
     if (this.#isError()) this.#finish();
     else this.#fail(code);

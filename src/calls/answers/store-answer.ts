@@ -132,7 +132,6 @@ async function pauseIfOverbilled(
     await pauseOverbilled(transaction, attempt, 'billed more than reserved');
 }
 
-/** Returns the late results that are due and their worst case; undefined if none is due. */
 function awaitedOf(
   { asked, lateResults }: AnswerRecord,
   answer: AnswerToRecord,

@@ -349,9 +349,7 @@ export async function rejectPerson(
 interface OpenBatch {
   /** Its options leave out what this batch does not need, such as fresh phones. Plans group people by these options. */
   readonly run: RunRecord;
-  /** From 1 within the run. */
   readonly batch: number;
-  /** Whether the run uses the service of this worker. */
   readonly isOurs: boolean;
   /** What the whole run asks for, by which people are fresh. */
   readonly asked: Asked;

@@ -23,7 +23,6 @@ export interface OpenPerson {
 }
 
 interface PersonOfBatch extends OpenPerson {
-  /** From 1 within the run. */
   readonly batch: number;
   /** Groups of fields that the call leaves out; the same for all people of a batch. */
   readonly leftOut: readonly string[];
@@ -50,7 +49,6 @@ const openRow = sql`
   b.batch, r.row_number as "rowNumber", r.contact_id as "contactId", p.left_out as "leftOut", ${identityCells('r')},
   ${confirmedId} as "confirmedId", case when r.profile_url is not null then r.raw end as cells`;
 
-/** Query of the row numbers of batches. */
 export const rowsOfBatches = (batches: BatchesOfRun) =>
   sql`select row_number from ${peopleOfBatches(batches)}`;
 

@@ -53,7 +53,6 @@ export function assignDelivered(
 export interface DeliveredResults {
   /** Results that it mentions, including those of people for whom nothing was found. */
   readonly covers: readonly string[];
-  /** Results that it has values for. */
   readonly brings: readonly string[];
 }
 
@@ -141,7 +140,6 @@ export interface PricedResults extends DeliveredResults {
 export interface LateBill {
   /** What the deliveries cost together; if that is not certain, the highest price of one of them. */
   readonly credits: Credits;
-  /** False: the prices do not add up, so the call is not settled automatically. */
   readonly certain: boolean;
   /** Number of deliveries whose prices count. */
   readonly deliveries: number;

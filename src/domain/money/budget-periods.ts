@@ -39,7 +39,6 @@ export type PeriodSetting = `MAX_CREDITS_PER_${Uppercase<BudgetPeriod>}`;
 
 export const periodNames = Object.keys(budgetPeriods) as readonly BudgetPeriod[];
 
-/** The setting of a period: `MAX_CREDITS_PER_DAY`. */
 export function settingOfPeriod(period: BudgetPeriod): PeriodSetting {
   return `MAX_CREDITS_PER_${period.toUpperCase() as Uppercase<BudgetPeriod>}`;
 }
@@ -47,7 +46,6 @@ export function settingOfPeriod(period: BudgetPeriod): PeriodSetting {
 /** Names of default budgets, the limits of every new day and month: `every-day`. */
 export const defaultBudgetNames = periodNames.map((period) => `every-${period}` as const);
 
-/** The forms of budget names, for help and errors. */
 export const budgetNameForms = [
   'run:ID',
   ...periodNames,
@@ -64,7 +62,6 @@ function startOfPeriod(period: BudgetPeriod, name: string): Date | undefined {
   return isDate(day) ? new Date(`${day}T00:00:00Z`) : undefined;
 }
 
-/** The budget of a run or of a period. */
 export type BudgetName =
   | { readonly kind: 'run'; readonly runId: string }
   /** `name` is `2026-11-21` for a day; undefined: the current period. */
@@ -84,7 +81,6 @@ export function parseBudgetName(text: string): BudgetName | undefined {
   return { kind: 'period', period, name };
 }
 
-/** The id of a run's own budget, as in the table `budgets`. */
 export function budgetOfRun(runId: string): string {
   return `run:${runId}`;
 }

@@ -84,7 +84,6 @@ export function maxCredibleCredits(ask: Ask, people: number): Credits | undefine
   return 2n * worstCaseCredits(ask) * BigInt(people);
 }
 
-/** Expected credits with their range. */
 export interface ExpectedCredits {
   readonly low: Credits;
   readonly expected: Credits;

@@ -7,7 +7,6 @@ interface Expectations {
   readonly rows: { readonly least: number; readonly most: number | null } | null;
   /** The filled share of each column, as a share of its median in earlier runs. */
   readonly coverage: number | null;
-  /** Malformed rows as a share of all rows. */
   readonly malformed: number | null;
   /** The columns hold the same fields as in the latest earlier run. */
   readonly sameMapping: boolean;
@@ -94,7 +93,6 @@ function ruleOf(name: string, value: string, part: string): Partial<Expectations
   });
 }
 
-/** `50%` as 0.5. */
 function shareOf(text: string): number | undefined {
   const percent = /^(\d+(?:\.\d+)?)\s*%$/.exec(text.trim())?.[1];
   return percent === undefined ? undefined : Number(percent) / 100;
@@ -210,7 +208,6 @@ function medianText(runs: readonly ReadExport[]): string {
   return runs.length === 1 ? 'the figure of the previous run' : `the median of ${runs.length} earlier runs`;
 }
 
-/** The median; 0 for no numbers. */
 function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((one, other) => one - other);
   const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];

@@ -40,7 +40,6 @@ export function parseFreshness(text: string, setting = 'FRESHNESS'): Freshness {
   return { ...defaults, ...(Object.fromEntries(seconds) as Partial<Freshness>) };
 }
 
-/** The setting that `parseFreshness` reads back. */
 export function formatFreshness(freshness: Freshness): string {
   return Object.entries(kinds)
     .flatMap(([name, field]) => {

@@ -24,7 +24,6 @@ export function parseRowOrder(text: string): RowOrder {
   throw wrong('--order-by', 'no column is named', 'write a column, such as "Lead Score desc"');
 }
 
-/** The text that `parseRowOrder` reads back. */
 export function formatRowOrder({ column, descending }: RowOrder): string {
   return `${quotedWhere(/\s(?:asc|desc)$|^"/i, column)}${descending ? ' desc' : ''}`;
 }
@@ -53,14 +52,12 @@ export function parseRowFilters(texts: readonly string[]): RowFilter[] {
   return [...values].map(([column, all]) => ({ column, values: all }));
 }
 
-/** The texts that `parseRowFilters` reads back. */
 export function formatRowFilters(filters: readonly RowFilter[]): string[] {
   return filters.flatMap(({ column, values }) =>
     values.map((value) => `${quotedWhere(/=|\sin\s|^"/i, column)}=${value}`),
   );
 }
 
-/** Whether a row has the values of every filter. */
 export function fitsFilters(filters: readonly RowFilter[]): (valueOf: (column: string) => string) => boolean {
   const wanted = filters.map(({ column, values }) => ({ column, values: new Set(values.map(comparable)) }));
   return (valueOf) => wanted.every(({ column, values }) => values.has(comparable(valueOf(column))));

@@ -15,7 +15,6 @@ export interface RunOptions {
    */
   readonly serviceOf: 'command' | 'workers';
   readonly source: string | null;
-  /** The schedule that began the run, or null. */
   readonly schedule: string | null;
   /** Content of the mapping file, or null. */
   readonly mapping: Readonly<Record<string, unknown>> | null;
@@ -100,7 +99,6 @@ type NamesSetBy<By extends SetBy> = {
   [Name in keyof RunOptions]: (typeof facts)[Name]['setBy'] extends By ? Name : never;
 }[keyof RunOptions];
 
-/** The names of the options that decide one of these kinds. */
 export function optionsThatDecide(...kinds: readonly Decides[]): (keyof RunOptions)[] {
   return names.filter((name) => kinds.includes(facts[name].decides));
 }
@@ -109,7 +107,6 @@ export function pickOptions(options: RunOptions, picked: readonly (keyof RunOpti
   return Object.fromEntries(picked.map((name) => [name, options[name]]));
 }
 
-/** The names of the options that one of these sets. */
 export function optionsSetBy<By extends SetBy>(...kinds: readonly By[]): NamesSetBy<By>[] {
   const wanted: readonly SetBy[] = kinds;
   return names.filter((name): name is NamesSetBy<By> => wanted.includes(facts[name].setBy));
@@ -197,7 +194,6 @@ export function startAttributes({ file, source, schedule, asOf }: Omit<RunStart,
   ] as const;
 }
 
-/** A table of two columns, as Temporal's UI renders it. */
 export function markdownTable(rows: readonly (readonly (string | number)[])[]): string {
   const lines = rows.map(([name = '', value = '']) => `| ${nameText(name)} | ${cellText(value)} |`);
   return ['| | |', '|---|---|', ...lines].join('\n');

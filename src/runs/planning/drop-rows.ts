@@ -198,7 +198,6 @@ async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promis
   `.execute(transaction);
 }
 
-/** Writes what `dropRows` has decided into `run_rows`. */
 export async function writeOutcomes(transaction: Transaction<Tables>, runId: string): Promise<void> {
   // Staging has written the reason of a contact that is opted out by a column.
   await sql`

@@ -36,7 +36,6 @@ export async function withPlanLock<Result>(
   });
 }
 
-/** Ends a run that only planned, and discards its rows. */
 export async function endPlan(warehouse: Warehouse, runId: string): Promise<void> {
   await discardStagedRows(warehouse, runId);
   await setRunStatus(warehouse, runId, 'planned', undefined);
@@ -62,7 +61,6 @@ export async function giveSpaceBack({ database }: Warehouse): Promise<void> {
   await sql`vacuum run_rows, run_people`.execute(database);
 }
 
-/** Removes ended runs that only planned, with their budgets. */
 export async function removePlans({ database }: Warehouse): Promise<void> {
   const plans = await database
     .deleteFrom('runs')

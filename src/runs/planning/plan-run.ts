@@ -74,7 +74,6 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   return planned(warehouse, runId, plan);
 }
 
-/** The figures of a plan, except those that show what the export is like. */
 async function summarise(
   { warehouse, service, rateLimits, budgets, callConcurrency }: PlanDependencies,
   run: RunRecord,
@@ -183,7 +182,6 @@ async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows):
   };
 }
 
-/** Worst-case and expected credits of people, by what their calls ask for. */
 async function creditsOf(
   warehouse: Warehouse,
   run: RunRecord,
@@ -214,7 +212,6 @@ async function creditsOf(
   return { worstCase, expected: { low, expected, high } };
 }
 
-/** Expected credits of people: from earlier calls, otherwise from an assumption. One call has no range. */
 function expectedOf(
   ask: Ask,
   history: CallHistory | undefined,

@@ -137,7 +137,6 @@ type PersonOfAnswer =
   /** Names the invalid member and the expected type, without its value. */
   | { readonly unreadable: string };
 
-/** Reads a person of an answer. */
 export function readPerson(element: unknown): PersonOfAnswer {
   if (!isObject(element)) return { unreadable: 'the element is no object' };
   for (const member of identifyingMembers) {
@@ -166,7 +165,6 @@ function readMembers(value: JsonObject, shape: Shape, prefix: string, unread: Se
   return read;
 }
 
-/** @returns undefined for a value of another type */
 function readMember(value: unknown, type: Shape[string], name: string, unread: Set<string>): unknown {
   switch (type) {
     case 'id':
@@ -247,7 +245,6 @@ export interface BulkAnswer {
   /** Undefined: `creditsProblem` has the reason, and the reservation is held. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: CreditsProblem | undefined;
-  /** Number of billed people. */
   readonly uniqueEnrichedRecords: number | undefined;
   readonly missingRecords: number | undefined;
   /**
@@ -263,7 +260,6 @@ export interface BulkAnswer {
 }
 
 interface UnreadableMatch {
-  /** Index in `matches`. */
   readonly index: number;
   /** Names of the invalid fields and the expected types, without values. */
   readonly reason: string;

@@ -24,7 +24,6 @@ export interface LateResult {
   /** Undefined: `creditsProblem` has the reason. */
   readonly creditsConsumed: Credits | undefined;
   readonly creditsProblem: CreditsProblem | undefined;
-  /** `missing_records`; undefined if missing. */
   readonly missing: number | undefined;
   /** Of a waterfall: `emails`, `phone_numbers`; empty if missing. */
   readonly targetFields: readonly string[];
@@ -123,7 +122,6 @@ export function readLateResult(body: Buffer): LateResult | undefined {
   };
 }
 
-/** @param bodyStatus the status of the whole body */
 function deliveredPerson(
   { id, email, status, phone_numbers: numbers, emails: listed, waterfall }: WirePerson,
   bodyStatus: string | null | undefined,
@@ -173,7 +171,6 @@ export type PollAnswer = PollState & { readonly rateLimits: readonly RateWindow[
 
 type PollState =
   | { readonly state: 'pending'; readonly retryAfterSeconds: number | undefined }
-  /** `body` has the webhook's body. */
   | { readonly state: 'result'; readonly body: Buffer; readonly deliveryStatus: string | undefined }
   /** The delivery has ended without a result. */
   | { readonly state: 'no-result'; readonly deliveryStatus: 'failed' | 'success' }

@@ -114,7 +114,6 @@ const rejected = (what: string, next: string): FailureKind => ({
   next,
 });
 
-/** The next step for a paid call of unknown cost. */
 const maybeBilled =
   'the call may have been billed: enrich attempts list shows it; compare it with the usage at the service';
 
@@ -127,10 +126,8 @@ const uncertain = (what: string): FailureKind => ({
 
 const checkAddress = 'check ENRICHMENT_BASE_URL and the network';
 
-/** The next step for a free call whose result is unknown. */
 const nothingBilled = 'nothing was billed: run the command again; enrich doctor checks the service';
 
-/** The types of failures, by stable name. */
 export const failureKinds = {
   'not-sent.refused': notSent('nothing listens at the address of the service', checkAddress),
   'not-sent.dns': notSent('the host name of the service cannot be resolved', checkAddress),

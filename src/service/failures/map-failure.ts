@@ -100,7 +100,6 @@ function refusalOf(codes: ErrorCodes): FailureType {
   return nameCredits(codes) ? 'out-of-credits' : 'refused';
 }
 
-/** @param value the body */
 function typeOf(status: number, codes: ErrorCodes, value: unknown): FailureType {
   if (status >= 500) return 'server-error';
   // Precedes the codes: a success with an error and a person's data, or with billed credits, was processed.
