@@ -10,7 +10,7 @@ import { isPausedByCommand, waitsForBudget, type StatusReason } from '../src/con
 import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
-import { taskPriorities } from '../src/contract/run-priorities.ts';
+import { taskPriorities } from '../src/contract/temporal-names.ts';
 import { longestSummary } from '../src/domain/runs/run-options.ts';
 import { counted, countedPeople } from '../src/domain/text/format.ts';
 import { computing, long, quick, useHeartbeatOf } from './control-activities.ts';

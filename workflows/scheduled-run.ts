@@ -7,9 +7,8 @@ import {
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { RunInput } from '../src/contract/run-input.ts';
-import { taskPriorities } from '../src/contract/run-priorities.ts';
-import type { ScheduledRunInput, ScheduledRunResult } from '../src/contract/scheduled-run-input.ts';
+import type { RunInput, ScheduledRunInput, ScheduledRunResult } from '../src/contract/run-input.ts';
+import { taskPriorities } from '../src/contract/temporal-names.ts';
 import { describeStart, longestSummary, startAttributes } from '../src/domain/runs/run-options.ts';
 import { counted, nounFor } from '../src/domain/text/format.ts';
 import { controlActivities } from './control-activities.ts';

@@ -2,7 +2,7 @@ import type { LateResultsStatus, RunFacts } from './run-facts.ts';
 import type { StatusReason } from './pause-reasons.ts';
 import type { PlanSummary } from './plan-summary.ts';
 import type { RunStatus } from './run-transitions.ts';
-import type { ScheduledRunInput, ScheduledRuns } from './scheduled-run-input.ts';
+import type { ScheduledRunInput, ScheduledRuns } from './run-input.ts';
 
 // Temporal's history keeps every value of these types: ids, counts, times and reasons, never personal data or secrets.
 

@@ -1,3 +1,5 @@
+import type { RunOptions } from '../domain/runs/run-options.ts';
+
 /** The task queue of everything except paid calls: ingest, plan, opening of pages, finish. */
 export const controlTaskQueue = 'enrichment-control';
 
@@ -51,3 +53,19 @@ export const searchAttributes = {
   EnrichmentRows: 'Int',
   EnrichmentCreditsSettled: 'Double',
 } as const;
+
+/**
+ * Priorities of Temporal's tasks that wait for a worker, and of calls that wait in a worker; the lowest number goes
+ * first. The activities and pages of a run have the priority of the run.
+ */
+export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const satisfies Readonly<
+  Record<RunPriority, number>
+>;
+
+/** Calls of a run with a higher priority go first. */
+export type RunPriority = RunOptions['priority'];
+
+/** Every priority, the highest first. */
+export const runPriorities = (Object.keys(taskPriorities) as RunPriority[]).sort(
+  (one, other) => taskPriorities[one] - taskPriorities[other],
+);

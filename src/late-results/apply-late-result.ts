@@ -15,7 +15,7 @@ import {
 import { countedPeople, nounFor } from '../domain/text/format.ts';
 import { askOf, maxCredibleCredits } from '../domain/money/credit-rules.ts';
 import { formatCredits } from '../domain/money/decimal.ts';
-import { leaveUnknown, settleLateCredits } from '../ledger/late-credits.ts';
+import { leaveUnknown, settleLateCredits } from '../ledger/close-attempt.ts';
 import { digest } from '../people/digest.ts';
 import { isDigested, queuePeople } from '../people/digest-queue.ts';
 import { recordLateLookups } from '../people/lookup-history.ts';

@@ -8,7 +8,7 @@ import {
   lateKinds,
   lateKindsBy,
 } from '../domain/late-results/delivery-kinds.ts';
-import { leaveUnknown, uncertainCost } from '../ledger/late-credits.ts';
+import { leaveUnknown, uncertainCost } from '../ledger/close-attempt.ts';
 import { contentOf } from './deliveries.ts';
 import {
   endResults,

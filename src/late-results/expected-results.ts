@@ -4,7 +4,7 @@ import type { LateKind } from '../domain/late-results/delivery-kinds.ts';
 import { isRoleAddress, parseEmail } from '../domain/identity/values/email-address.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { Tables } from '../db/schema.ts';
-import { settleLateCredits } from '../ledger/late-credits.ts';
+import { settleLateCredits } from '../ledger/close-attempt.ts';
 import { hashOfPerson, hashOfAttempt } from '../suppression/suppression-list.ts';
 
 /** One kind of result of one person of an answer. */

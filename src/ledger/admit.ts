@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { formatCredits, type Credits } from '../domain/money/decimal.ts';
-import { type RunPriority, runPriorities } from '../contract/run-priorities.ts';
+import { type RunPriority, runPriorities } from '../contract/temporal-names.ts';
 import type { RateLimit } from '../domain/rates/rate-limit.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import type { Tables } from '../db/schema.ts';

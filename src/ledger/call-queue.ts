@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Bottleneck from 'bottleneck';
-import { taskPriorities, type RunPriority } from '../contract/run-priorities.ts';
+import { taskPriorities, type RunPriority } from '../contract/temporal-names.ts';
 import type { Wait } from './rate-windows.ts';
 
 /** Within this time another worker can take the job. */

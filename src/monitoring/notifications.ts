@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { StatusReason } from '../contract/pause-reasons.ts';
-import type { ScheduledRunInput, ScheduledRuns } from '../contract/scheduled-run-input.ts';
+import type { ScheduledRunInput, ScheduledRuns } from '../contract/run-input.ts';
 import type { Printed } from '../contract/schema-fields.ts';
 import type { Warehouse } from '../db/database.ts';
 import { Problem } from '../domain/problem.ts';

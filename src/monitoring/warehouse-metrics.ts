@@ -11,7 +11,7 @@ import { askedStatuses, holdingStatuses } from '../domain/money/attempt-status.t
 import { formatDuration } from '../domain/text/duration.ts';
 import type { AdmissionLimits } from '../ledger/admit.ts';
 import { readPeriodBudgets } from '../ledger/credit-ledger.ts';
-import { hasGaps } from '../ledger/late-credits.ts';
+import { hasGaps } from '../ledger/close-attempt.ts';
 import { bulkMatchScope, matchScope, readRateWindows, webhookResultScope } from '../ledger/rate-windows.ts';
 import families from './warehouse-metrics.json' with { type: 'json' };
 

@@ -5,7 +5,7 @@ import { importManifest, cursor, suppressed } from '../export/crm-import/import-
 import { report } from './report-output.ts';
 import { attemptStatuses } from '../domain/money/attempt-status.ts';
 import type { AttemptFacts } from '../ledger/decide-attempt.ts';
-import type { BudgetFacts } from '../ledger/budget-limits.ts';
+import type { BudgetFacts } from '../ledger/credit-ledger.ts';
 import { exportFormatNames } from '../export/export-format.ts';
 import { exportedTableNames } from '../export/export-table.ts';
 import type { FeedEntry } from '../people/change-feed.ts';

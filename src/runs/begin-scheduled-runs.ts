@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RunInput } from '../contract/run-input.ts';
-import type { RefusedExport, ScheduledRunInput, ScheduledRuns } from '../contract/scheduled-run-input.ts';
+import type { RunInput, RefusedExport, ScheduledRunInput, ScheduledRuns } from '../contract/run-input.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectations.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';

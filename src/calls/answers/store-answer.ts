@@ -12,8 +12,9 @@ import {
   type Awaited,
   type ClosedAttempt,
   type ClosingAnswer,
+  pauseIfExceeded,
+  pauseOverbilled,
 } from '../../ledger/close-attempt.ts';
-import { pauseIfExceeded, pauseOverbilled } from '../../ledger/late-credits.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { reopenDeliveries } from '../../late-results/deliveries.ts';

@@ -9,7 +9,7 @@ import {
   setDefaultBudget,
   type LimitChange,
   type WantedLimit,
-} from '../../ledger/budget-limits.ts';
+} from '../../ledger/credit-ledger.ts';
 import { onWarehouse, withWarehouse, withSession, settingsOf } from '../session/session.ts';
 import { Command, jsonOption, noteOf, type Flags } from '../terminal/command.ts';
 import { listTable, print, printJson, tell } from '../terminal/output.ts';

@@ -1,4 +1,4 @@
-import type { RunPriority } from '../../contract/run-priorities.ts';
+import type { RunPriority } from '../../contract/temporal-names.ts';
 import { knowsService, type Config } from '../../config/settings.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { withCommandFlags, type CommandFlags } from '../run/run-option-flags.ts';

@@ -1,6 +1,6 @@
 import { runDefaults, type Config } from '../../config/settings.ts';
-import type { RunPriority } from '../../contract/run-priorities.ts';
-import type { ExportChoice } from '../../contract/scheduled-run-input.ts';
+import type { RunPriority } from '../../contract/temporal-names.ts';
+import type { ExportChoice } from '../../contract/run-input.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { parseAddress, type ExportAddress } from '../../ingest/sources/export-address.ts';
 import type { DownloadRetry } from '../../ingest/sources/download.ts';

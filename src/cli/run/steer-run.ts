@@ -1,8 +1,7 @@
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowHandle } from '@temporalio/client';
 import { cancellation, needsResume, pauseByPerson, type Why } from '../../contract/pause-reasons.ts';
-import { taskPriorities } from '../../contract/run-priorities.ts';
+import { taskPriorities, controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { isInProgress, statusText } from '../../contract/run-transitions.ts';
-import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { describeStart, startAttributes } from '../../domain/runs/run-options.ts';
 import { approveRun, runInputOf, getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';

@@ -1,4 +1,4 @@
-import type { ExportChoice, ScheduledRunInput } from '../../contract/scheduled-run-input.ts';
+import type { ExportChoice, ScheduledRunInput } from '../../contract/run-input.ts';
 import { formatDuration, parseDuration } from '../../domain/text/duration.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { timeZoneNamed } from '../../domain/text/time-zone.ts';

@@ -7,7 +7,7 @@ import {
   type ScheduleDescription,
   type ScheduleOptions,
 } from '@temporalio/client';
-import type { ScheduledRunInput } from '../../contract/scheduled-run-input.ts';
+import type { ScheduledRunInput } from '../../contract/run-input.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { longestSummary, markdownTable } from '../../domain/runs/run-options.ts';

@@ -1,4 +1,4 @@
-import type { ScheduledRunResult } from '../../contract/scheduled-run-input.ts';
+import type { ScheduledRunResult } from '../../contract/run-input.ts';
 import { Problem } from '../../domain/problem.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';
 import { downloadLimits } from '../../ingest/sources/download.ts';

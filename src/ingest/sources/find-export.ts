@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { posix, basename, dirname, join } from 'node:path';
-import type { ExportChoice } from '../../contract/scheduled-run-input.ts';
+import type { ExportChoice } from '../../contract/run-input.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { dateIn } from '../../domain/text/time-zone.ts';
 import type { S3Settings } from '../../files/s3-client.ts';

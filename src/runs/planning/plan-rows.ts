@@ -6,8 +6,7 @@ import { lateKindNames, phoneGroups } from '../../domain/late-results/delivery-k
 import { formatRowFilters, fitsFilters, sortKey, type RowOrder } from '../../domain/runs/row-choice.ts';
 import { type Warehouse, rowsWorthAnalyzing } from '../../db/database.ts';
 import { addHashesOfOtherRows, addKnownAddresses } from '../../keys/key-lookups.ts';
-import { dropRows, writeOutcomes, type Asked } from './drop-rows.ts';
-import { findRepeatedRecords, findSamePeople } from './same-people.ts';
+import { dropRows, writeOutcomes, type Asked, findRepeatedRecords, findSamePeople } from './drop-rows.ts';
 import { addWarning } from '../runs.ts';
 import { positionPilot } from '../quality-gates.ts';
 import { columnReader, type ReadColumns, type RowChoice } from '../../ingest/columns/chosen-column.ts';

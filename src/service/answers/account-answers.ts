@@ -3,7 +3,7 @@ import type { Credits } from '../../domain/money/decimal.ts';
 import type { Endpoint } from '../failures/failure.ts';
 import { readWindowFigures, reportedWindows, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
-import { described, flag, map, readAnswer, text } from './answer.ts';
+import { described, flag, map, readAnswer, text } from '../failures/map-failure.ts';
 import { memberOf, readCredits, readJson } from './exact-json.ts';
 
 const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });

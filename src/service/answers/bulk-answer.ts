@@ -4,8 +4,16 @@ import { boundedId } from '../../domain/identity/identity-keys.ts';
 import { listed } from '../../domain/text/format.ts';
 import { isObject, valueOf, readCredits, type JsonObject, type CreditsProblem } from './exact-json.ts';
 import type { Credits } from '../../domain/money/decimal.ts';
-import { count, described, readAnswer, text, whole } from './answer.ts';
-import { isMissOfAll, isRefusedMiss, mapFailure } from '../failures/map-failure.ts';
+import {
+  count,
+  described,
+  readAnswer,
+  text,
+  whole,
+  isMissOfAll,
+  isRefusedMiss,
+  mapFailure,
+} from '../failures/map-failure.ts';
 import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';

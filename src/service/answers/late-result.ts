@@ -6,10 +6,9 @@ import { displayForm } from '../../domain/identity/values/normalise.ts';
 import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/values/phone.ts';
 import { codeNaming, type Endpoint } from '../failures/failure.ts';
-import { mapFailure } from '../failures/map-failure.ts';
+import { mapFailure, described, list, map, readAnswer, text, whole } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
-import { described, list, map, readAnswer, text, whole } from './answer.ts';
 import { readCredits, readJson, readRequestId, type CreditsProblem } from './exact-json.ts';
 
 /** The body of a webhook delivery, and the `webhook_result` of a poll. */

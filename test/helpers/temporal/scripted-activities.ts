@@ -18,9 +18,8 @@ import {
   stateOf,
   transitions,
 } from '../../../src/contract/run-transitions.ts';
-import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
+import type { ScheduledRuns, RunInput } from '../../../src/contract/run-input.ts';
 import { facts, plan } from '../outputs/run-facts.ts';
-import type { RunInput } from '../../../src/contract/run-input.ts';
 
 export const nothingAwaited: LateResultsStatus = {
   awaited: 0,

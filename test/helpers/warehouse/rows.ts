@@ -6,7 +6,7 @@ import type { Asked } from '../../../src/runs/planning/drop-rows.ts';
 import { budgetsOf } from '../../../src/ledger/credit-ledger.ts';
 import { reopenUnknown } from '../../../src/ledger/decide-attempt.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
-import type { RunPriority } from '../../../src/contract/run-priorities.ts';
+import type { RunPriority } from '../../../src/contract/temporal-names.ts';
 import type { ScheduledOptions } from '../../../src/domain/runs/run-options.ts';
 import type { ClientBase, Pool } from 'pg';
 import type { Warehouse } from '../../../src/db/database.ts';

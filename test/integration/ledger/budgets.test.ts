@@ -6,8 +6,6 @@ import {
   setDefaultBudget,
   readBudgetHistory,
   readBudgets,
-} from '../../../src/ledger/budget-limits.ts';
-import {
   applyBudgetLimits,
   budgetsOf,
   readPeriodBudgets,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BatchResult } from '../../../src/contract/activities.ts';
-import type { RunPriority } from '../../../src/contract/run-priorities.ts';
+import type { RunPriority } from '../../../src/contract/temporal-names.ts';
 import type { RateLimit } from '../../../src/domain/rates/rate-limit.ts';
 import { type AttemptDependencies, CallStreaks } from '../../../src/calls/attempt-call.ts';
 import { enrichBatch, openBatches } from '../../../src/calls/batches/enrich-batch.ts';

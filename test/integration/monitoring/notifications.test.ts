@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ScheduledRuns } from '../../../src/contract/scheduled-run-input.ts';
+import type { ScheduledRuns } from '../../../src/contract/run-input.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { notifiedEvents, type NotifiedEvent } from '../../../src/domain/runs/notified-event.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';

@@ -2,12 +2,12 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Outcome } from '../../../src/domain/runs/outcome.ts';
-import type { RunInput } from '../../../src/contract/run-input.ts';
 import type {
+  RunInput,
   ExportChoice,
   RefusedExport,
   ScheduledRunInput,
-} from '../../../src/contract/scheduled-run-input.ts';
+} from '../../../src/contract/run-input.ts';
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs/begin-scheduled-runs.ts';
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { changeRunBudget, resolveBudgetExhaustion } from '../../../src/runs/resolve-budget-exhaustion.ts';
-import { presentBudget, setBudget } from '../../../src/ledger/budget-limits.ts';
+import { presentBudget, setBudget } from '../../../src/ledger/credit-ledger.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { runsAwaitingLateResults, runsWaitingFor, setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';

@@ -12,8 +12,7 @@ import {
 } from '../../../src/cli/schedule/schedule-server.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { ensureSchedule, ownSchedules, keepOwnSchedules } from '../../../src/temporal/own-schedules.ts';
-import type { RunInput } from '../../../src/contract/run-input.ts';
-import type { ScheduledRunResult } from '../../../src/contract/scheduled-run-input.ts';
+import type { RunInput, ScheduledRunResult } from '../../../src/contract/run-input.ts';
 import {
   callTaskQueues,
   controlTaskQueue,

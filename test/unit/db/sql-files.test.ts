@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { runPriorities } from '../../../src/contract/run-priorities.ts';
+import { runPriorities } from '../../../src/contract/temporal-names.ts';
 import { oneOf } from '../../../src/db/expressions.ts';
 import { allStatuses, planKeyPrefix, unfinishedText } from '../../../src/db/run-states.ts';
 import { keptPlanSettings } from '../../../src/db/session-settings.ts';

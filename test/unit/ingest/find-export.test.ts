@@ -1,7 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ExportChoice } from '../../../src/contract/scheduled-run-input.ts';
+import type { ExportChoice } from '../../../src/contract/run-input.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { checkPattern, findExports } from '../../../src/ingest/sources/find-export.ts';
