@@ -89,7 +89,7 @@ function deliveriesOfCallsAfter(calls: number): readonly { readonly status: numb
 it('a receiver that is killed repeatedly loses no accepted delivery, and each takes effect once', async () => {
   await system.startWorker(server);
   const receiving = keepReceiving(['delivery-arrived:2', 'delivery-stored:2', 'delivery-answered:2']);
-  const facts = await reveal(system.sample(90));
+  const facts = await reveal(system.sample(60));
   isKept = false;
   await endAll();
   expect(Math.min(...(await receiving))).toBeGreaterThan(0);
@@ -122,7 +122,7 @@ it('SIGTERM under load drains receiver and worker: no accepted delivery and no p
   begin(['receiver']);
   const worker = begin(['worker']);
   const earlier = system.sandbox.log.bill().calls;
-  const running = reveal(system.sample(90));
+  const running = reveal(system.sample(60));
   await until(() => deliveriesOfCallsAfter(earlier).length > 10);
   const receiver = begun[0]!;
   receiver.kill('SIGTERM');
@@ -142,7 +142,7 @@ it('during an outage of Temporal deliveries are accepted, and the run continues 
   begin(['receiver']);
   await system.startWorker(server);
   const earlier = system.sandbox.log.bill().calls;
-  const running = reveal(system.sample(100));
+  const running = reveal(system.sample(60));
   await until(() => deliveriesOfCallsAfter(earlier).length > 0);
   system.signalTemporal('SIGSTOP');
   const before = deliveriesOfCallsAfter(earlier).length;

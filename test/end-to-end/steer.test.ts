@@ -83,27 +83,27 @@ it('enrich pause holds a killed run and records its calls', async () => {
   await expectPromisesKept(system);
 });
 
-it('an empty day budget pauses a run until a command raises it', async () => {
-  const calls = system.sandbox.log.bill().calls;
-  expect((await system.here(['budget', 'set', 'day', 'used'])).code).toBe(0);
-  const paused = await system.hereAlone(['run', system.sample(30), '--yes', '--json']);
-  expect(paused.code).toBe(3);
-  expect(paused.facts()).toMatchObject({
-    status: 'paused',
-    next: expect.stringContaining('enrich budget set day:'),
-  });
-  expect(system.sandbox.log.bill().calls).toBe(calls);
-  const runId = paused.facts().run_id;
-  expect(runId).toMatch(/^enrich-[a-z]+-contacts-\d+-\d{8}T\d{4}-[0-9a-f]{6}$/);
-  const raised = await system.hereAlone(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
-  expect(raised.stdout).toContain(`enrich resume ${runId}`);
-  const resumed = await system.hereAlone(['resume', runId, '--json']);
-  expect(resumed.facts()).toMatchObject({ status: 'finished' });
-  await expectPromisesKept(system);
-});
-
 describe('with a worker of a server', () => {
   beforeAll(() => system.startWorker());
+
+  it('an empty day budget pauses a run until a command raises it', async () => {
+    const calls = system.sandbox.log.bill().calls;
+    expect((await system.here(['budget', 'set', 'day', 'used'])).code).toBe(0);
+    const paused = await system.here(['run', system.sample(30), '--yes', '--json']);
+    expect(paused.code).toBe(3);
+    expect(paused.facts()).toMatchObject({
+      status: 'paused',
+      next: expect.stringContaining('enrich budget set day:'),
+    });
+    expect(system.sandbox.log.bill().calls).toBe(calls);
+    const runId = paused.facts().run_id;
+    expect(runId).toMatch(/^enrich-[a-z]+-contacts-\d+-\d{8}T\d{4}-[0-9a-f]{6}$/);
+    const raised = await system.here(['budget', 'set', 'day', 'none', '--reason', 'trade fair']);
+    expect(raised.stdout).toContain(`enrich resume ${runId}`);
+    const resumed = await system.here(['resume', runId, '--json']);
+    expect(resumed.facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(system);
+  });
 
   it('a signal to enrich run beside separate workers says that the run continues, and pauses no run', async () => {
     const limit = `${(await countedCalls()) + 1}/hour`;
