@@ -1,10 +1,11 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { freeStatuses, type AttemptStatus } from '../domain/money/attempt-status.ts';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { UsageProblem, type Problem, type Note } from '../domain/problem.ts';
 import { nounFor } from '../domain/text/format.ts';
 import { settle, releaseClaims } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
 import { isNamedId, anyOf } from '../db/expressions.ts';
 import { filledNote } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
@@ -87,63 +88,68 @@ export async function getAttempt(warehouse: Warehouse, named: string): Promise<A
 }
 
 interface Decision extends Partial<Note> {
+  readonly attemptId: string;
   readonly credits: string;
 }
 
 /**
- * Settles an attempt of unknown cost by the operator's decision, and releases the rest of its reservation. If the
+ * Settles attempts of unknown cost by the operator's decisions, and releases the rest of their reservations. If the
  * answer or the deliveries state a higher cost, that cost is settled. A decision can be corrected by another one until
- * an answer or a delivery has stated a cost.
+ * an answer or a delivery has stated a cost. All are decided or none.
  *
- * A later run may ask for the people of the attempt, because no answer has said anything about them.
+ * A later run may ask for the people of the attempts, because no answer has said anything about them.
  *
- * @param decision.credits what the service billed, as a decimal; `0` if it did not bill
- * @param decision.by who decided; kept in the reason of the attempt, with the credits and the reason of the decision
+ * @param decisions each attempt once
+ * @param decisions.credits what the service billed, as a decimal; `0` if it did not bill
+ * @param decisions.by who decided; kept in the reason of the attempt, with the credits and the reason of the decision
  * @throws Problem `attempt.closed` without a decision to make or to correct; `attempt.more-than-held`
  */
-export async function decideAttempt(
-  warehouse: Warehouse,
-  attemptId: string,
-  { credits, by = 'the operator', reason }: Decision,
+export async function decideAttempts(warehouse: Warehouse, decisions: readonly Decision[]): Promise<void> {
+  await warehouse.database.transaction().execute(async (transaction) => {
+    for (const decision of decisions) await decideAttempt(transaction, decision);
+  });
+}
+
+async function decideAttempt(
+  transaction: Transaction<Tables>,
+  { attemptId, credits, by = 'the operator', reason }: Decision,
 ): Promise<void> {
   const decision = `${by}: ${credits} ${nounFor(credits, 'credit')}${reason ? ` (${reason})` : ''}`;
-  await warehouse.database.transaction().execute(async (transaction) => {
-    const found = await sql<{ budget_ids: string[]; reserved: string; settled: string | null }>`
-      select budget_ids, credits_reserved::text as reserved, credits_settled::text as settled
-      from attempts a
-      where attempt_id = ${attemptId}
-        and (
-          status in ('unknown', 'awaiting')
-          or (status = 'settled' and answered_at is null and not exists (
-            select from webhook_deliveries d where d.attempt_id = a.attempt_id and d.status = 'applied'))
-        )
-      for update
-    `.execute(transaction);
-    const attempt = found.rows[0];
-    if (!attempt) throw attemptClosed(attemptId);
-    const held = storedCredits(attempt.reserved);
-    if (storedCredits(credits) > held) throw moreThanHeld(attemptId, credits, held);
-    const { rows } = await sql<{ settled: string }>`
-      update attempts
-      set status = 'settled',
-        credits_settled = greatest(${credits}::numeric, credits_answered, credits_stated),
-        closed_at = clock_timestamp(),
-        decided_at = clock_timestamp(),
-        next_poll_at = null,
-        reason = coalesce(reason || '; ', '') ||
-          case status when 'settled' then 'corrected' else 'decided' end || ' by ' || ${decision}
-      where attempt_id = ${attemptId}
-      returning credits_settled::text as settled
-    `.execute(transaction);
-    await releaseClaims(transaction, attemptId);
-    const isCorrection = attempt.settled !== null;
-    await settle(
-      transaction,
-      attempt.budget_ids,
-      isCorrection ? '0' : attempt.reserved,
-      storedCredits(rows[0]!.settled) - storedCredits(attempt.settled ?? '0'),
-    );
-  });
+  const found = await sql<{ budget_ids: string[]; reserved: string; settled: string | null }>`
+    select budget_ids, credits_reserved::text as reserved, credits_settled::text as settled
+    from attempts a
+    where attempt_id = ${attemptId}
+      and (
+        status in ('unknown', 'awaiting')
+        or (status = 'settled' and answered_at is null and not exists (
+          select from webhook_deliveries d where d.attempt_id = a.attempt_id and d.status = 'applied'))
+      )
+    for update
+  `.execute(transaction);
+  const attempt = found.rows[0];
+  if (!attempt) throw attemptClosed(attemptId);
+  const held = storedCredits(attempt.reserved);
+  if (storedCredits(credits) > held) throw moreThanHeld(attemptId, credits, held);
+  const { rows } = await sql<{ settled: string }>`
+    update attempts
+    set status = 'settled',
+      credits_settled = greatest(${credits}::numeric, credits_answered, credits_stated),
+      closed_at = clock_timestamp(),
+      decided_at = clock_timestamp(),
+      next_poll_at = null,
+      reason = coalesce(reason || '; ', '') ||
+        case status when 'settled' then 'corrected' else 'decided' end || ' by ' || ${decision}
+    where attempt_id = ${attemptId}
+    returning credits_settled::text as settled
+  `.execute(transaction);
+  await releaseClaims(transaction, attemptId);
+  const isCorrection = attempt.settled !== null;
+  await settle(
+    transaction,
+    attempt.budget_ids,
+    isCorrection ? '0' : attempt.reserved,
+    storedCredits(rows[0]!.settled) - storedCredits(attempt.settled ?? '0'),
+  );
 }
 
 function attemptClosed(attemptId: string): Problem {

@@ -4,7 +4,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
 import { getDelivery, listDeliveries, reopenDelivery } from '../../late-results/deliveries.ts';
 import { drainInbox } from '../../late-results/sync-late-results.ts';
-import { decideAttempt, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
+import { decideAttempts, getAttempt, listAttempts, type AttemptFacts } from '../../ledger/decide-attempt.ts';
 import { getRun } from '../../runs/runs.ts';
 import { creditsOf } from '../run/run-option-flags.ts';
 import { onWarehouse, withWarehouse, settingsOfExisting, type Session } from '../session/session.ts';
@@ -122,7 +122,7 @@ async function decide(
   isRelease = false,
 ): Promise<void> {
   await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-    // Before the first decision, each once: a mistyped name decides about no call.
+    // Two names can be of one call.
     const found = await Promise.all(named.map((name) => getAttempt(warehouse, name)));
     const attempts = [...new Map(found.map((attempt) => [attempt.attempt_id, attempt])).values()];
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
@@ -131,11 +131,14 @@ async function decide(
     const question = `settle ${counted(attempts.length, 'call')} at ${credits ?? 'all reserved'} credits?`;
     const isDecided = await approves(question, options, 'nothing was decided');
     if (isDecided)
-      for (const attempt of attempts)
-        await decideAttempt(warehouse, attempt.attempt_id, {
+      await decideAttempts(
+        warehouse,
+        attempts.map((attempt) => ({
+          attemptId: attempt.attempt_id,
           credits: creditsFor(attempt),
           ...noteOf(options),
-        });
+        })),
+      );
     const after = await Promise.all(attempts.map(({ attempt_id: id }) => getAttempt(warehouse, id)));
     const text = listTable(after, ['attempt_id', 'status', 'people', 'credits_settled']);
     printFacts(options.json, { decided: isDecided, attempts: after }, text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
@@ -15,7 +15,7 @@ describe('an older answer', () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
-    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
     await warehouse.pool.query(`update budgets set credits_limit = 0 where budget_id = $1`, [
       `run:${call.runId}`,
     ]);
@@ -31,7 +31,7 @@ describe('an older answer', () => {
     const { row, person } = somebody();
     const call = await callInFlight([row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
-    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
     await record(call, answerWith([person], { requestId: '1', phoneEnrichment: { status: 'skipped' } }));
     expect(await attemptOf(call)).toMatchObject({
       status: 'settled',

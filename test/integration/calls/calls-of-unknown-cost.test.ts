@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
-import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../../src/service/client.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -47,17 +47,17 @@ describe('people who are asked for once more after an unknown call', () => {
     await markUnknown(warehouse, first.attemptId, 'no answer');
     await reopenRows(warehouse, first.runId, [1]);
     const second = await admitAgain(first.runId);
-    await decideAttempt(warehouse, first.attemptId, { credits: '0' });
+    await decideAttempts(warehouse, [{ attemptId: first.attemptId, credits: '0' }]);
     expect(await claimsOf(first.runId)).toBe(1);
     await markUnknown(warehouse, second.attemptId, 'no answer');
-    await decideAttempt(warehouse, second.attemptId, { credits: '0' });
+    await decideAttempts(warehouse, [{ attemptId: second.attemptId, credits: '0' }]);
     expect(await claimsOf(first.runId)).toBe(0);
   });
 
   it('people of a decided unknown call are left to the next run', async () => {
     const call = await callInFlight([somebody().row]);
     await markUnknown(warehouse, call.attemptId, 'no answer');
-    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
     expect(await reopenRows(warehouse, call.runId, [1])).toEqual([]);
   });
 

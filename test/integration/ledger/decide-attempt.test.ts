@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideAttempt, getAttempt, listAttempts } from '../../../src/ledger/decide-attempt.ts';
+import { decideAttempts, getAttempt, listAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
@@ -25,7 +25,7 @@ describe('the credits of a decision', () => {
   it('more credits than are held are refused, and change nothing', async () => {
     const { runId, attemptId } = await callWithPhones(warehouse);
     await markUnknown(warehouse, attemptId, 'by a test');
-    await expect(decideAttempt(warehouse, attemptId, { credits: '99' })).rejects.toMatchObject({
+    await expect(decideAttempts(warehouse, [{ attemptId, credits: '99' }])).rejects.toMatchObject({
       type: 'attempt.more-than-held',
       message: expect.stringContaining('27 that are held'),
       exitCode: 2,
@@ -36,8 +36,8 @@ describe('the credits of a decision', () => {
   it('a decision is corrected by another one, in the attempt and in its budgets', async () => {
     const { runId, attemptId } = await callWithPhones(warehouse);
     await markUnknown(warehouse, attemptId, 'by a test');
-    await decideAttempt(warehouse, attemptId, { credits: '20' });
-    await decideAttempt(warehouse, attemptId, { credits: '2.5', by: 'lea', reason: 'ticket 17' });
+    await decideAttempts(warehouse, [{ attemptId, credits: '20' }]);
+    await decideAttempts(warehouse, [{ attemptId, credits: '2.5', by: 'lea', reason: 'ticket 17' }]);
     expect(await moneyOf(runId)).toEqual([0, 2.5]);
     const rows = await warehouse.query`
       select credits_settled::float8 as settled, reason from attempts where attempt_id = ${attemptId}`;
@@ -51,8 +51,10 @@ describe('the credits of a decision', () => {
 
   it('a call that was answered has no decision to correct', async () => {
     const call = await answeredCall(warehouse);
-    await decideAttempt(warehouse, call.attemptId, { credits: '20' });
-    await expect(decideAttempt(warehouse, call.attemptId, { credits: '2' })).rejects.toMatchObject({
+    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '20' }]);
+    await expect(
+      decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '2' }]),
+    ).rejects.toMatchObject({
       type: 'attempt.closed',
     });
   });
@@ -64,7 +66,7 @@ describe('a decision on a call whose deliveries state a price', () => {
     async (credits) => {
       for (const isFirst of [true, false]) {
         const call = await callWithPhones(warehouse);
-        const decide = () => decideAttempt(warehouse, call.attemptId, { credits });
+        const decide = () => decideAttempts(warehouse, [{ attemptId: call.attemptId, credits }]);
         await markUnknown(warehouse, call.attemptId, 'by a test');
         if (!isFirst) await decide();
         await deliverTo(warehouse, call, phonesBody(call.ids, 24));
@@ -80,7 +82,7 @@ describe('a decision on a call whose deliveries state a price', () => {
     const call = await answeredCall(warehouse);
     expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '3' });
     await deliverTo(warehouse, call, phonesBody([call.ids[0]!], 8));
-    await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
     expect(await booksOf(warehouse, call)).toMatchObject({ settled: 11 });
   });
 });
@@ -88,7 +90,7 @@ describe('a decision on a call whose deliveries state a price', () => {
 describe('a delivery after a decision', () => {
   it('a delivery that repeats the price of the answer after a decision is settled once, and noted', async () => {
     const call = await answeredCall(warehouse);
-    await decideAttempt(warehouse, call.attemptId, { credits: '3' });
+    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
     await deliverTo(warehouse, call, phonesBody(call.ids, 27));
     expect(await moneyOf(call.runId)).toEqual([0, 27]);
     expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({
@@ -98,7 +100,7 @@ describe('a delivery after a decision', () => {
 
   it('a delivery that states the price of its part after a decision is settled as well', async () => {
     const call = await answeredCall(warehouse);
-    await decideAttempt(warehouse, call.attemptId, { credits: '3' });
+    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
     await deliverTo(warehouse, call, phonesBody(call.ids, 24));
     expect(await moneyOf(call.runId)).toEqual([0, 27]);
   });
@@ -140,7 +142,7 @@ it('listAttempts() lists calls whose late results are overdue, until a decision 
   expect(await overdue()).toEqual([]);
   await warehouse.query`update attempts set awaited_until = now() where run_id = ${call.runId}`;
   expect(await overdue()).toEqual([call.attemptId]);
-  await decideAttempt(warehouse, call.attemptId, { credits: '0' });
+  await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
   expect(await overdue()).toEqual([]);
 });
 
@@ -153,7 +155,7 @@ it('a decision does not deadlock with an answer for the same person, because bud
   const recording = await warehouse.pool.connect();
   await recording.query('begin');
   await recording.query('delete from claims where run_id = $1', [runId]);
-  const deciding = decideAttempt(warehouse, attemptId, { credits: '0' });
+  const deciding = decideAttempts(warehouse, [{ attemptId, credits: '0' }]);
   // Until it waits for the claims.
   await expect
     .poll(async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
@@ -54,7 +54,7 @@ it('prune() removes the rows of a call of unknown cost, and the call can still b
     rows: { runs: 1, rows: 3 },
     kept: { rows: 0 },
   });
-  await decideAttempt(warehouse, call.attemptId, { credits: '3' });
+  await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
   const rows = await warehouse.query`select status, credits_settled::float8 as settled from attempts`;
   expect(rows).toContainEqual({ status: 'settled', settled: 3 });
 });

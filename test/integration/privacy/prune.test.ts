@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideAttempt } from '../../../src/ledger/decide-attempt.ts';
+import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { reopenDelivery } from '../../../src/late-results/deliveries.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
@@ -154,7 +154,7 @@ describe('what is still needed', () => {
       unknown_calls: 1,
     });
     expect(await keptOf(call)).toMatchObject({ rows: 0, answers: 1 });
-    await decideAttempt(warehouse, call.attemptId, { credits: '24' });
+    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '24' }]);
     await prune(warehouse, always, noSignal);
     expect(await keptOf(call)).toMatchObject({ answers: 0 });
   });
