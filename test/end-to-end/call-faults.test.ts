@@ -128,7 +128,7 @@ describe('with one call at a time', () => {
 });
 
 /** Last: people of these calls may be in the export of another test, which then asks for them again. */
-it('a call is unknown and not repeated after a timeout, HTML, a cut body, a reset, a billed 502 or a bad price', async () => {
+it('a call is unknown and not repeated after a timeout, HTML, a cut body, a reset, a 502 or a bad price', async () => {
   const faults = [
     { answer: 'html' },
     { answer: 'cut' },
