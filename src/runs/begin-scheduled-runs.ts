@@ -8,7 +8,7 @@ import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import { approveRun, runInputOf, shownName, type RunRecord } from './runs.ts';
 import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
 import { withDefaults, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
-import { forgetContent, stageRun, type IngestDependencies } from './ingest-run.ts';
+import { ingestRun, type IngestDependencies } from './ingest-run.ts';
 import { discardUnstartedRuns } from './planning/plan-lock.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -129,14 +129,13 @@ async function beginRunOf(
   const { run } = await findOrBeginRun(warehouse, specOf(sha256));
   // The run of this schedule, or of another one: runs that a person begins have another priority, so another key.
   await approveRun(warehouse, run.runId);
-  // If the export is refused, the run's workflow finds the same error and fails with it.
+  // If the export is refused, the run's workflow fetches it again, and fails with the same error.
   if (path !== undefined && isElsewhere(address)) {
     const staging = { fetched: path, signal, onProgress: () => {} };
-    const { kind } = await stageRun(dependencies, run.runId, staging).catch(async (error: unknown) => {
+    await ingestRun(dependencies, run.runId, staging).catch(async (error: unknown) => {
       await discardUnstartedRuns(warehouse, { runIds: [run.runId], asOf });
       throw error;
     });
-    if (kind === 'ingested') await forgetContent(dependencies, run.runId);
   }
   return run;
 }

@@ -40,40 +40,28 @@ type StagedRun =
 
 /**
  * Stages the export of a run, from where an earlier try stopped. A staged export is not read again. Then removes the
- * fetched file: its rows are in the warehouse, or the export is refused.
+ * fetched file.
  *
  * @returns `refused` if the export has an error: nothing was paid, and another try has the same result
  */
 export async function ingestRun(
-  dependencies: IngestDependencies,
-  runId: string,
-  options: IngestOptions,
-): Promise<StagedRun> {
-  const outcome = await stageRun(dependencies, runId, options);
-  await forgetContent(dependencies, runId);
-  return outcome;
-}
-
-/** As `ingestRun`, but keeps the fetched file of a refused export for the workflow of the run, which reads it again. */
-export async function stageRun(
   { warehouse, exportAccess, onIngested = () => {} }: IngestDependencies,
   runId: string,
   options: IngestOptions,
 ): Promise<StagedRun> {
   const run = await getRun(warehouse, runId);
-  if (run.ingestedAt !== null) {
-    if (options.fetched !== undefined)
-      await new StagingDirectory(exportAccess.stagingDirectory).remove(options.fetched);
-    return ingested(warehouse, run);
-  }
+  const address = parseAddress(run.filePath, '/');
+  let path = options.fetched;
   let counted = run.rowsStaged;
   try {
-    const path = await findContent(run, exportAccess, options);
-    const staged = await namingExport(path, parseAddress(run.filePath, '/').shown, () =>
+    if (run.ingestedAt !== null) return await ingested(warehouse, run);
+    const content = await findContent(run, exportAccess, options);
+    path = content;
+    const staged = await namingExport(content, address.shown, () =>
       stageExport({
         pool: warehouse.pool,
         runId,
-        path,
+        path: content,
         mapping: run.options.mapping ?? undefined,
         source: run.options.source ?? undefined,
         onProgress: (rows) => {
@@ -88,11 +76,13 @@ export async function stageRun(
     return { kind: 'ingested', rows: staged.rows, malformed: staged.malformed, source: staged.source };
   } catch (error) {
     if (!(error instanceof Problem) || error.type.startsWith('database.')) throw error;
-    // Another process may have staged the export meanwhile, and removed the fetched file.
+    // Another process may have staged the export meanwhile.
     const now = await getRun(warehouse, runId);
     return now.ingestedAt === null
       ? { kind: 'refused', pauseReason: asPauseReason(error, run.options.schedule), problem: error }
-      : ingested(warehouse, now);
+      : await ingested(warehouse, now);
+  } finally {
+    if (isElsewhere(address)) await forgetContent(warehouse, exportAccess.stagingDirectory, path);
   }
 }
 
@@ -105,14 +95,13 @@ async function ingested(
 }
 
 /** Removes the fetched file of a run, and files of killed processes that no run waits for. */
-export async function forgetContent(
-  { warehouse, exportAccess }: IngestDependencies,
-  runId: string,
+async function forgetContent(
+  warehouse: Warehouse,
+  folder: string,
+  fetched: string | undefined,
 ): Promise<void> {
-  const { filePath, fileSha256 } = await getRun(warehouse, runId);
-  if (!isElsewhere(parseAddress(filePath, '/'))) return;
-  const staging = new StagingDirectory(exportAccess.stagingDirectory);
-  await staging.remove(staging.pathOf(fileSha256, runId));
+  const staging = new StagingDirectory(folder);
+  if (fetched !== undefined) await staging.remove(fetched);
   for (const { path, sha256 } of await staging.abandoned()) {
     if (!(await isContentAwaited(warehouse, sha256))) await staging.remove(path);
   }

@@ -1,6 +1,6 @@
 import { counted, formatNumber, nounFor } from '../../domain/text/format.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { headerKey, headerName } from '../../domain/text/header-name.ts';
+import { headerKey } from '../../domain/text/header-name.ts';
 import { isKnownName } from '../columns/known-headers.ts';
 import type { ExportMapping } from '../columns/mapping-file.ts';
 import { emptyFile } from './export-bytes.ts';
@@ -21,6 +21,10 @@ export interface Layout {
 
 /** The notes above the header of a CRM's export: the longest that were seen had a dozen lines. */
 const recordsSearched = 40;
+/** Rows below it, which show what the columns hold. */
+const rowsCompared = 100;
+/** Maximum length of a column's name. */
+const longestName = 200;
 
 /**
  * Finds delimiter and header in the beginning of a file. The delimiter is the one by which a line falls into
@@ -38,16 +42,31 @@ export function findLayout(
 ): Layout {
   const announced = /^"?sep=(.)"?[\r\n]/i.exec(sample)?.[1];
   const given = mapping?.delimiter ?? announced;
-  const wanted = new Set(namesIn(mapping).map(signOrKey));
-  const candidates = (given === undefined ? usualDelimiters : [given]).map((delimiter) =>
-    readCandidate({ delimiter, quotes: mapping?.quotes }, sample, isWhole, wanted),
-  );
-  const best = candidates.reduce((left, right) => (isBetter(right, left) ? right : left));
+  const wanted = new Set(namesIn(mapping).map(headerKey));
+  const isNamed = (cell: string): boolean => {
+    const key = cell.length > longestName ? '' : headerKey(cell);
+    return key !== '' && (isKnownName(key) || wanted.has(key));
+  };
+  const firstLine = announced === undefined ? 0 : 1;
+  const candidates = (given === undefined ? usualDelimiters : [given]).map((delimiter) => {
+    const dialect: Dialect = { delimiter, quotes: mapping?.quotes };
+    const records = firstRecords(sample, dialect, recordsSearched + rowsCompared, isWhole);
+    const scores = records.slice(0, recordsSearched).map((record) => record.filter(isNamed).length);
+    const score = Math.max(0, ...scores);
+    // If no name is known, the first line is the header.
+    const isFirst = (record: string[], at: number): boolean => at >= firstLine && !isBlank(record);
+    const headerAt = score > 0 ? scores.indexOf(score) : records.findIndex(isFirst);
+    return { dialect, records, headerAt, score, columns: records[headerAt]?.length ?? 0 };
+  });
+  // With as many known names, the delimiter counts by which the header has more columns.
+  const best = candidates.toSorted(
+    (one, other) => other.score - one.score || other.columns - one.columns,
+  )[0]!;
   const syntax = new SyntaxCheck(path, best.dialect);
   syntax.push(sample);
   if (isWhole) syntax.finish();
   const header = best.records[best.headerAt];
-  if (isWhole && (header === undefined || isBlank(header))) throw emptyFile(path);
+  if (isWhole && header === undefined) throw emptyFile(path);
   if (header === undefined || (best.score === 0 && looksLikeData(header)))
     throw new UsageProblem(
       'export.no-header',
@@ -61,7 +80,7 @@ export function findLayout(
           'name the delimiter of the file in a mapping file',
       },
     );
-  const linesAbove = best.headerAt - (announced === undefined ? 0 : 1);
+  const linesAbove = best.headerAt - firstLine;
   return {
     dialect: best.dialect,
     // PostgreSQL's text cannot hold a NUL, and a column's name has no use for one.
@@ -84,54 +103,6 @@ export function isBlank(record: readonly string[]): boolean {
 export function leftOut(lines: number, where: string): string {
   const verb = nounFor(lines, 'is no contact and is', 'are no contacts and are');
   return `${counted(lines, 'line')} ${where} ${verb} left out`;
-}
-
-interface Candidate {
-  readonly dialect: Dialect;
-  readonly records: string[][];
-  readonly headerAt: number;
-  /** Known column names in the header. */
-  readonly score: number;
-}
-
-function readCandidate(
-  dialect: Dialect,
-  sample: string,
-  isWhole: boolean,
-  wanted: ReadonlySet<string>,
-): Candidate {
-  const records = firstRecords(sample, dialect, recordsSearched + 100, isWhole);
-  const scores = records
-    .slice(0, recordsSearched)
-    .map((record) => record.filter((cell) => isNamed(cell, wanted)).length);
-  const score = Math.max(0, ...scores);
-  // If no name is known, the first line is the header.
-  const headerAt =
-    score === 0
-      ? Math.max(
-          0,
-          records.findIndex((record) => !isBlank(record)),
-        )
-      : scores.indexOf(score);
-  return { dialect, records, headerAt, score };
-}
-
-function isNamed(cell: string, wanted: ReadonlySet<string>): boolean {
-  if (cell.length > 200) return false;
-  const key = signOrKey(cell);
-  return key !== '' && (isKnownName(key) || wanted.has(key));
-}
-
-/** The key of a name, or the name itself if it is a sign such as `#`, whose key equals that of a blank cell. */
-function signOrKey(name: string): string {
-  return headerKey(name) || headerName(name);
-}
-
-/** With as many known names, the delimiter counts by which the header has more columns. */
-function isBetter(left: Candidate, right: Candidate): boolean {
-  if (left.score !== right.score) return left.score > right.score;
-  const columns = ({ records, headerAt }: Candidate): number => records[headerAt]?.length ?? 0;
-  return columns(left) > columns(right);
 }
 
 function looksLikeData(header: readonly string[]): boolean {

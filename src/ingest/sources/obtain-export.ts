@@ -73,36 +73,27 @@ export async function obtainExport(
 
 /**
  * Finds the export of a run on this machine: the file that was fetched for the run, or a new download with the same
- * content. The file in the staging directory then belongs to the run until it is removed.
+ * content.
  *
  * @param run has the address of the export, and the hash of the content that the run is bound to
  * @param options.fetched path of the file that was fetched for the run
  * @throws Problem `export.*`
  */
 export async function findContent(
-  {
-    runId,
-    filePath,
-    fileSha256: sha256,
-  }: { readonly runId: string; readonly filePath: string; readonly fileSha256: string },
+  run: { readonly filePath: string; readonly fileSha256: string },
   access: ExportAccess,
   options: { readonly signal?: AbortSignal | undefined; readonly fetched?: string | undefined } = {},
 ): Promise<string> {
-  const parsed = parseAddress(filePath, '/');
-  if (parsed.kind === 'file') return parsed.path;
-  const staging = new StagingDirectory(access.stagingDirectory);
-  const here = await staging.claim(sha256, runId, options.fetched);
-  if (here !== undefined) return here;
-  if (!parsed.canBeFetchedAgain) {
+  const address = parseAddress(run.filePath, '/');
+  if (address.kind === 'file') return address.path;
+  if (options.fetched !== undefined) return options.fetched;
+  if (!address.canBeFetchedAgain)
     throw new UsageProblem('export.gone', 'the export cannot be fetched again from here', {
-      where: parsed.shown,
+      where: address.shown,
       next: 'run the command again that began the run, with the same export; nothing was paid',
     });
-  }
-  const obtained = await obtainExport(parsed, access, options.signal);
-  if (obtained.sha256 !== sha256) {
-    await staging.remove(obtained.path);
-    throw changedExport(parsed.shown);
-  }
-  return (await staging.claim(sha256, runId, obtained.path)) ?? obtained.path;
+  const { path, sha256 } = await obtainExport(address, access, options.signal);
+  if (sha256 === run.fileSha256) return path;
+  await new StagingDirectory(access.stagingDirectory).remove(path);
+  throw changedExport(address.shown);
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageProblem } from '../../domain/problem.ts';
 import { asUnusable, makeFolder } from '../../files/make-folder.ts';
@@ -27,41 +27,14 @@ const partAbandonedAfterMilliseconds = 24 * 3_600_000;
  * A folder that holds fetched exports until their rows are staged. The files have personal data: only the user of this
  * process may read them.
  *
- * A file's name has the hash of its content and its owner: a run, or a command that has not begun a run. A restarted
- * process finds the same content again, and removing a file takes it from no other owner. Incomplete files end in
- * `.part`.
+ * A file's name has the hash of its content. Each fetch writes a file of its own, so removing a file takes it from no
+ * other process. Incomplete files end in `.part`.
  */
 export class StagingDirectory {
   readonly #folder: string;
 
   constructor(folder: string) {
     this.#folder = folder;
-  }
-
-  /** Path of the content of a run, after `claim`. */
-  pathOf(sha256: string, runId: string): string {
-    return join(this.#folder, `${sha256}.${runId}`);
-  }
-
-  /**
-   * Assigns the file that was fetched for a run to the run, under a name that no other owner removes. A file that the
-   * run already has stays, because it can be in use.
-   *
-   * @returns undefined if the run has no file here
-   */
-  async claim(sha256: string, runId: string, fetched?: string): Promise<string | undefined> {
-    const own = this.pathOf(sha256, runId);
-    if (fetched !== undefined) {
-      await link(fetched, own).catch(async ({ code }: NodeJS.ErrnoException) => {
-        // The file system has no hard links.
-        if (code !== 'EEXIST') await rename(fetched, own).catch(() => {});
-      });
-      await this.remove(fetched);
-    }
-    return stat(own).then(
-      () => own,
-      () => undefined,
-    );
   }
 
   /**
