@@ -46,10 +46,7 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-/**
- * The service requires a webhook address. Nothing can be delivered to this address (RFC 2606), so results come only by
- * polls.
- */
+/** The service requires a webhook address. Nothing can be delivered to this one (RFC 2606): runs poll. */
 const nowhere = 'https://no-receiver.invalid';
 /** Database connections for the activities of the control queue. */
 const controlConnections = 6;

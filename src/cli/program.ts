@@ -53,10 +53,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   },
 };
 
-/**
- * Loads the module of each command only when that command runs: Temporal's worker alone takes half a second of
- * processor time to load, and `enrich status` does not need it.
- */
+/** Loads the module of a command only when it runs: Temporal's worker alone takes half a second of processor time. */
 export const loaders: ReadonlyMap<string, Load> = new Map(
   Object.entries(groups).flatMap(([heading, commands]) =>
     Object.entries(commands).map(([name, load]): [string, Load] => [
@@ -156,10 +153,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .exitOverride();
 }
 
-/**
- * A script whose variable is not set gives an empty value, or the next flag as the value: `--source "$CRM"` would begin
- * a source without a name, and `--output $FILE --json` would write a file `--json`.
- */
+/** A script whose variable is not set gives an empty value, or the next flag as the value: `--output $FILE --json`. */
 function refuseMissingValues(command: Command): void {
   const values = command.opts<Record<string, unknown>>();
   const isMissing = (value: unknown): boolean => typeof value === 'string' && /^(?:--\w[\w-]*)?$/.test(value);

@@ -47,10 +47,7 @@ const databaseAddress = text
 /** Before the path: `postgres://user:secret@one,two:5432/database`. In the query: `?host=one,two`. */
 const severalHosts = /^[a-z]+:\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)|[?&]host=[^&#]*(?:,|%2c)/i;
 
-/**
- * The address of the service in its only spelling: stored answers belong to the service of this name, and a second
- * spelling would pay for every person again.
- */
+/** In its only spelling: stored answers belong to a service of this name, and a second one would pay again. */
 const serviceAddress = url('http:', 'https:')
   .refine((value) => value === undefined || isWithoutExtras(new URL(value)), {
     error:
@@ -82,10 +79,7 @@ const count = (fallback: number, minimum: number, maximum: number) =>
     return Number.isInteger(number) && number >= minimum && number <= maximum ? number : undefined;
   }).transform((number) => number ?? fallback);
 
-/**
- * A setting that a parser of the domain reads. Its Problem becomes an issue, so that one error names every
- * wrong setting.
- */
+/** A setting that a parser of the domain reads. Its Problem becomes an issue: one error names all wrong settings. */
 const parsed = <Value>(fallback: string, parse: (value: string) => Value) =>
   text.transform((given, context) => {
     try {
@@ -218,10 +212,7 @@ const credentialSettings = [
 
 const versionSettings = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
 
-/**
- * All settings of the environment, each with its default, and the rules between them. The issue of a rule names a
- * setting that is set: the rule holds when that setting is unset.
- */
+/** The issue of a rule between settings names a setting that is set: the rule holds when that setting is unset. */
 export const settingsSchema = fields.superRefine((values, context) => {
   const wrong = (setting: Setting, message: string): void =>
     context.addIssue({ code: 'custom', path: [setting], message });

@@ -15,10 +15,7 @@ const listeners: Listener[] = [];
 let isListening = false;
 let wasSignalled = false;
 
-/**
- * @returns a function that removes every handler that was added since, because the handlers of a command end with the
- *   command
- */
+/** @returns a function that removes every handler that was added since: handlers of a command end with it */
 export function beginCommand(): () => void {
   const before = listeners.length;
   return () => void listeners.splice(before);
@@ -31,10 +28,7 @@ export function onFirstInterruption(stop: (exitCode: number) => void): () => voi
   );
 }
 
-/**
- * Registers a handler for the signals that ask this process to end. Only the newest handler is called: the part of a
- * command that began last must end first. @returns a function that removes the handler
- */
+/** Only the newest handler of a signal is called: the part of a command that began last must end first. */
 export function onInterruption(handle: Handler): () => void {
   if (!isListening) {
     isListening = true;

@@ -16,13 +16,6 @@ export interface EmbeddedPostgresOptions {
   readonly onStep?: (text: string) => void;
 }
 
-export interface EmbeddedPostgres {
-  /** With the password of the owner of the database, who is no superuser and may create databases. */
-  readonly databaseUrl: string;
-  readonly port: number;
-  readonly pid: number;
-}
-
 const ownerRole = 'enrich';
 const databaseName = 'enrich';
 
@@ -69,7 +62,7 @@ const localeArguments = [
 ];
 
 /** Starts the embedded PostgreSQL of a folder, or finds the running one. It continues after this process. */
-export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions) {
   const { port, pid } = await provideServer(defineServer(options));
   return { databaseUrl: urlOf(options.directory, port), port, pid };
 }
@@ -222,10 +215,7 @@ function lockFile(directory: string): string {
   return join(dataDirectory(directory), 'postmaster.pid');
 }
 
-/**
- * Removes PostgreSQL's lock file if another process has the id of the last server, as after a reboot: PostgreSQL would
- * take that process for the server.
- */
+/** Another process can have the id of the last server, as after a reboot: PostgreSQL would take it for the server. */
 function removeStaleLock(directory: string): void {
   const last = readRecord(directory);
   if (last === undefined || isRunning(last) || identityOf(last.pid) === undefined) return;

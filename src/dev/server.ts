@@ -42,10 +42,7 @@ export interface ServerDefinition {
 
 const stillEnding = 'server.still-ending';
 
-/**
- * Starts the server of a folder and waits until it answers, or finds the running one. The server continues after this
- * process. For one folder, only one caller at a time is allowed.
- */
+/** Starts the server of a folder, or finds the running one. For one folder, only one caller at a time is allowed. */
 export async function provideServer(definition: ServerDefinition): Promise<ServerRecord> {
   const { directory, fixedPorts } = definition;
   const running = runningRecord(directory);
@@ -165,10 +162,7 @@ async function startOnPorts(definition: ServerDefinition, ports: ServerPorts): P
   throw explainFailure(definition, readFileSync(log, 'utf8').slice(-100_000), ended, ports);
 }
 
-/**
- * Starts a server in a session of its own, so that Ctrl-C in the terminal of this command does not end the server of
- * other commands. The log of the previous start is kept.
- */
+/** In a session of its own, so that Ctrl-C in the terminal of this command does not end the server of others. */
 function spawnServer(
   { command, arguments: parameters, environment }: Command & { environment: NodeJS.ProcessEnv },
   directory: string,

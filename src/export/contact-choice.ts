@@ -53,10 +53,7 @@ const suppressedContact = `
   where e.kind = 'domain'
     and (of_contact.domain = e.domain or of_contact.domain like '%.' || e.domain)`;
 
-/**
- * The SQL condition that the contact `enriched_contacts c` is selected and not suppressed. Values are quoted
- * literals, because COPY accepts no parameters.
- */
+/** The condition that the contact `c` is selected and not suppressed. COPY accepts no parameters: literals. */
 export function isSelected(choice: ContactChoice): string {
   return allOf(
     ...chosen(choice),

@@ -64,11 +64,7 @@ export interface TableExport {
   readonly select?: readonly string[] | undefined;
 }
 
-/**
- * Exports the rows of a table that belong to selected contacts, in the order of their keys, with bounded memory.
- *
- * @returns the number of rows; undefined if `take` did not read all bytes
- */
+/** With bounded memory. @returns the number of rows; undefined if `take` did not read all bytes */
 export async function exportTable(
   { pool, database }: Warehouse,
   { table, format, choice, select }: TableExport,

@@ -116,10 +116,7 @@ interface Notification {
 
 type Message = Printed<typeof notificationSchema>;
 
-/**
- * Older events are never delivered, such as those of a long outage or from before notifications were
- * configured.
- */
+/** Older events are never delivered, such as those from before notifications were configured. */
 const longestAgeSeconds = 86_400;
 /** If a process dies, another sends its event after this time, which is longer than all channels take. */
 const leaseSeconds = 60;
@@ -127,10 +124,7 @@ const mostTries = 10;
 const shortestPauseSeconds = 10;
 const longestPauseSeconds = 1_800;
 
-/**
- * Claims the oldest due event. Other processes skip a claimed event. A process claims one event at a time, because the
- * channels can take half a minute for each.
- */
+/** Claims the oldest due event. A process claims one at a time, because channels can take half a minute. */
 async function claimNotification(
   warehouse: Warehouse,
   events: readonly NotifiedEvent[],
@@ -194,10 +188,7 @@ async function readMessage(
 
 type ScheduledTime = Pick<ScheduledRunInput, 'schedule'> & { readonly asOf: string };
 
-/**
- * Begins the runs of a scheduled time, and records a notification if the time fails without a run: a missing export, or
- * files that cannot be read. A run that fails is notified by its status.
- */
+/** A time that fails without a run is notified here, a run that fails by its status. */
 export async function notifyingOfFailure(
   warehouse: Warehouse,
   time: ScheduledTime,

@@ -217,8 +217,5 @@ export const report = z
   })
   .describe('The report of a run.');
 
-/**
- * The report of a run, exactly as `--format json` prints it. Names are stable. Of the people in the file it has no
- * data; of the file, its name.
- */
+/** As `--format json` prints it. Names are stable. Of the people in the file it has no data; of the file, its name. */
 export type RunReport = Printed<typeof report>;

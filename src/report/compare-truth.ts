@@ -13,7 +13,7 @@ import { comparedFields, type ComparedField, type RunReport } from '../outputs/r
 type Evaluation = NonNullable<RunReport['evaluation']>;
 type Values = Readonly<Partial<Record<ComparedField | 'first_name' | 'last_name' | 'name', string | null>>>;
 
-export interface ComparedPerson {
+interface ComparedPerson {
   /** Row of the truth file, from 1. */
   readonly row: number;
   readonly contactId: string | null;
@@ -117,7 +117,7 @@ async function readContacts(
   return new Map(rows.map((contact) => [contact.row, contact]));
 }
 
-export function comparePeople(people: readonly ComparedPerson[]): Omit<Evaluation, 'source' | 'key'> {
+function comparePeople(people: readonly ComparedPerson[]): Omit<Evaluation, 'source' | 'key'> {
   const enriched = people.filter(({ contactId }) => contactId !== null);
   return {
     people: people.length,

@@ -18,12 +18,7 @@ import {
   readWaste,
 } from './figures.ts';
 
-/**
- * Reads the report of a run in one snapshot, so that its parts add up while the run continues.
- *
- * @param options.rateLimits the current limits, with which calls are compared
- * @param options.truth a file of known values to compare with
- */
+/** Reads the report of a run in one snapshot, so that its parts add up while the run continues. */
 export async function gatherReport(
   warehouse: Warehouse,
   runId: string,
@@ -93,7 +88,7 @@ function describe(run: RunRecord, service: string, approvedAt: Date | null, now:
 }
 
 /** The actions that only the operator can take, most urgent first. */
-export function needsPerson(
+function needsPerson(
   { run, contested_rows: contested, late_results: late }: Omit<RunReport, 'needs_person'>,
   decisions: readonly Pick<StatusReason, 'reason' | 'next'>[],
 ): RunReport['needs_person'] {

@@ -128,10 +128,7 @@ function textOf(insertion: Insertion): string {
   return typeof insertion === 'string' ? escapeHtml(insertion) : insertion.map(textOf).join('');
 }
 
-/**
- * The page's style sheet. Text has a contrast of 4.5 on light and dark backgrounds and on bars. Print always uses the
- * light colours.
- */
+/** Text has a contrast of 4.5 on light and dark backgrounds and on bars. Print always uses the light colours. */
 const styleSheet = `
 :root { color-scheme: light dark; --ground: #fff; --text: #1b2330; --soft: #56606f; --rule: #d9dee6; --panel: #f5f7fa;
   --good: #1f7a5a; --bar: #d3e2fa; --warning: #b45309; }

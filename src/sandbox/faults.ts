@@ -14,13 +14,7 @@ const milliseconds = z.int().min(0).max(day);
 const from1 = z.int().min(1);
 const yes = z.literal(true);
 
-/**
- * Every key of a scenario with its meaning: source of its schema, of `enrich sandbox --help` and of the tables in
- * docs/sandbox.md.
- *
- * - `conditions`: which calls a rule applies to; `results`: which late results
- * - `calls`: what happens to the call and its answer; `deliveries`: to the result, its deliveries and polls
- */
+/** Every key of a scenario: source of its schema, of `enrich sandbox --help` and of docs/sandbox.md. */
 export const faultTable = {
   conditions: {
     path: z.string().startsWith('/').describe('only calls of this operation, such as `/people/match`'),

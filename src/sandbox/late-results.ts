@@ -39,10 +39,7 @@ const keptMilliseconds = 30 * 86_400_000;
 /** The receiver's time to answer, and the longest pause between two tries. */
 const patience = 30_000;
 
-/**
- * Late results: made after a delay, billed then, delivered to the webhook until the receiver answers 2xx, and kept for
- * polls for 30 days of the sandbox's clock.
- */
+/** Made and billed after a delay, delivered until the receiver answers 2xx, and kept for polls for 30 days. */
 export class LateResults {
   readonly #options: LateOptions;
   #made = 0;

@@ -19,12 +19,7 @@ const named: Record<string, number> = { second: 1, minute: 60, hour: 3_600, day:
 const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const headerNames: Record<number, string> = { 60: 'minute', 3_600: 'hourly', 86_400: '24-hour' };
 
-/**
- * Reads the format of the pipeline's RATE_LIMITS (`600/hour`, `20/10s,100/5m`, `unlimited`), and `unlimited/hour`,
- * which the headers then report.
- *
- * @throws RangeError
- */
+/** Reads the format of RATE_LIMITS, and `unlimited/hour`, which the headers then report. */
 export function parseWindowLimits(text: string): WindowLimit[] {
   if (text.trim().toLowerCase() === 'unlimited') return [];
   const limits = text.split(',').map((part) => {

@@ -1,7 +1,4 @@
-/**
- * For tests of recovery: `ENRICH_KILL_AT=answered` or `answered:3` kills this process with SIGKILL when it
- * reaches the named point (for the third time).
- */
+/** For tests: `ENRICH_KILL_AT=answered:3` kills this process when it reaches the point for the third time. */
 export type KillPoint =
   | 'planned'
   | 'admitted'
@@ -22,10 +19,7 @@ export function testHeartbeat(): { readonly heartbeatSeconds?: number } {
   return seconds === undefined ? {} : { heartbeatSeconds: Number(seconds) };
 }
 
-/**
- * For tests of recovery: Temporal keeps a workflow's next task for its worker for this long, by default ten seconds,
- * although the worker was killed.
- */
+/** For tests: Temporal keeps a workflow's next task for its killed worker for this long, by default ten seconds. */
 export function testStickyTimeout(): { readonly stickyQueueScheduleToStartTimeout?: string } {
   const { heartbeatSeconds } = testHeartbeat();
   return heartbeatSeconds === undefined

@@ -79,10 +79,7 @@ export interface RunningMetrics {
 /** Time limit for the SDK's metrics, which come from memory on the same machine. */
 const temporalMilliseconds = 1_000;
 
-/**
- * Serves `GET /metrics`, and `GET /healthz`, which only says that the process is alive. A failed source only omits its
- * own metrics, because operators need the others during an outage.
- */
+/** A failed source only omits its own metrics, because operators need the others during an outage. */
 export async function startMetricsEndpoint(
   listen: ListenAddress,
   sources: MetricsSources,

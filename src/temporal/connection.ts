@@ -53,22 +53,10 @@ export async function connectClient(temporal: TemporalAddress, codec: Encrypting
   }
 }
 
-/**
- * A worker polls again when a poll ends, and Temporal ends an empty poll after a minute. Allows for latency and for
- * clocks that differ by seconds.
- */
+/** Temporal ends an empty poll after a minute. Allows for latency and for clocks that differ by seconds. */
 const longestPollSeconds = 75;
 const workflowTasks = 1;
 const activityTasks = 2;
-
-/** When a worker last polled, according to Temporal. */
-export interface WorkerPoll {
-  /** Undefined: no worker has polled within five minutes. */
-  readonly secondsAgo: number | undefined;
-  readonly isLost: boolean;
-  /** The marks of the settings of live workers, each once. */
-  readonly settings: readonly string[];
-}
 
 /**
  * Reads the last poll of any worker. Each worker polls all queues, but a busy worker can leave out a queue.
@@ -76,7 +64,7 @@ export interface WorkerPoll {
  * @param now by the clock of a server, because the clock of this machine may be minutes off. Temporal does not tell its
  *   own, and the database's clock is the next best
  */
-export async function readWorkerPoll(client: Client, now: Date): Promise<WorkerPoll> {
+export async function readWorkerPoll(client: Client, now: Date) {
   const queues = [
     [controlTaskQueue, workflowTasks],
     [callTaskQueues['ad-hoc'], activityTasks],
@@ -100,13 +88,15 @@ export async function readWorkerPoll(client: Client, now: Date): Promise<WorkerP
   const live = polls.filter((poll) => poll.secondsAgo <= longestPollSeconds);
   const settings = new Set(live.map((poll) => poll.settings));
   return {
+    /** Undefined: no worker has polled within five minutes. */
     secondsAgo,
     isLost: live.length === 0,
+    /** The marks of the settings of live workers, each once. */
     settings: [...settings].filter((marks) => marks !== undefined),
   };
 }
 
-export function describeWorkerPoll({ secondsAgo, isLost }: WorkerPoll): string {
+export function describeWorkerPoll({ secondsAgo, isLost }: Awaited<ReturnType<typeof readWorkerPoll>>) {
   if (secondsAgo === undefined) return 'no worker has polled in the last five minutes';
   const ago = formatElapsed(secondsAgo);
   return isLost ? `no worker has polled for ${ago}` : `a worker polled ${ago} ago`;
@@ -147,10 +137,7 @@ export function isUpdateRefused(error: unknown): boolean {
   );
 }
 
-/**
- * Turns the error of an unknown namespace, or of a server that does not answer, into a Problem. Any other error is
- * returned unchanged.
- */
+/** Makes a Problem of an unknown namespace, or of a server that does not answer. */
 export function describeTemporalFailure(error: unknown, temporal: TemporalAddress): unknown {
   if (isTemporalAway(error)) return unreachable(temporal, error);
   return isNamespaceUnknown(error) ? unknownNamespace(temporal, error) : error;

@@ -58,10 +58,7 @@ export const ownSchedules = {
   },
 } satisfies Readonly<Record<string, { readonly spec: ScheduleSpec } & Readonly<Record<string, unknown>>>>;
 
-/**
- * Creates a schedule unless it exists: operators may have paused or changed it. Missed times are not caught up, because
- * each time handles all data.
- */
+/** Operators may have paused or changed a schedule. Missed times are not caught up: each handles all data. */
 export async function ensureSchedule(
   client: Client,
   { scheduleId, workflowType, spec, summary, note }: (typeof ownSchedules)['sweep' | 'prune'],

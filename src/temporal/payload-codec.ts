@@ -45,10 +45,7 @@ export function readCodecKeys(origin: CodecKeysOrigin): CodecKey[] {
   return keys;
 }
 
-/**
- * Encrypts payloads with the first key, and decrypts payloads of all keys. Reads unencrypted payloads too, so that
- * encryption can be turned on while runs are in progress.
- */
+/** Encrypts with the first key, decrypts with all. Reads plain payloads, so that encryption can begin at any time. */
 export class EncryptingCodec implements PayloadCodec {
   readonly #keys: readonly CodecKey[];
 

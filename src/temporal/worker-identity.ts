@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../config/settings.ts';
 
-/**
- * A mark of the settings that all workers must agree on, and of the name of their key. It leaves out secrets: everybody
- * who may read Temporal can read the mark.
- */
+/** A mark of what all workers must agree on, without secrets: everybody who may read Temporal can read the mark. */
 export function markSettings(config: Config, keyName: string | undefined): string {
   const { rateLimits, budgets, freshness, lateResults, retention, webhook } = config;
   const { baseUrl, pollPath, callTimeoutSeconds } = config.service;

@@ -54,11 +54,7 @@ function parserFor(type: number): (text: string) => unknown {
   return readTypes.has(type) ? (pg.types.getTypeParser(type) as (text: string) => unknown) : String;
 }
 
-/**
- * Runs one statement that only reads. A statement with a name goes through the extended protocol, in which PostgreSQL
- * accepts no text that ends the transaction and then writes. The `select` before it makes the transaction read-only for
- * good.
- */
+/** A named statement goes through the extended protocol, in which no text can end the transaction and then write. */
 async function read(
   { warehouse }: Session,
   text: string,

@@ -128,10 +128,7 @@ export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, a
   return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === 'run.paused');
 }
 
-/**
- * Prints the user that the credential acts as, and what is left of the service's limits, before a run spends anything.
- * If only the settings of the workers name the service, the workers check it themselves.
- */
+/** Before a run spends anything. If only the settings of the workers name the service, the workers check it. */
 export async function checkService(session: Session, asked: RunOptions): Promise<void> {
   const { config, stack } = session;
   if (!knowsService(config)) return;

@@ -129,10 +129,7 @@ async function followRun(
   }
 }
 
-/**
- * Retries a query while the database is unreachable. A failover or a restart takes about a minute, and the run
- * continues after it, so the waiting command continues as well.
- */
+/** A failover takes about a minute, and the run continues after it, so the waiting command continues as well. */
 async function retriedWhileDatabaseIsAway<Result>(
   work: () => Promise<Result>,
   signal: AbortSignal,
@@ -163,10 +160,7 @@ export async function untilCallsAreRecorded(
   }
 }
 
-/**
- * Receivers wake a run after growing pauses, because Temporal Cloud bills each signal. The embedded server bills
- * nothing and the operator is waiting, so the inbox is applied at once.
- */
+/** Receivers wake a run after pauses, because Temporal Cloud bills signals. Here the operator is waiting. */
 async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise<void> {
   if (!session.stack.temporal.embedded) return;
   const { waiting } = await readLateResultsStatus(session.warehouse, handle.workflowId);

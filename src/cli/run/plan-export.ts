@@ -1,5 +1,4 @@
 import { serviceName } from '../../config/settings.ts';
-import type { PlanSummary } from '../../contract/plan-summary.ts';
 import { counted } from '../../domain/text/format.ts';
 import { withoutPersonalData } from '../../domain/text/without-personal-data.ts';
 import { ingestRun } from '../../runs/ingest-run.ts';
@@ -7,19 +6,16 @@ import { planRun } from '../../runs/planning/plan-run.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
 import { giveSpaceBack, removePlans, endPlan, withPlanLock } from '../../runs/planning/plan-lock.ts';
-import { getRun, type RunRecord } from '../../runs/runs.ts';
+import { getRun } from '../../runs/runs.ts';
 import { endChangingLine, showChangingLine } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import type { Session } from '../session/session.ts';
 
 type Planning = Pick<Session, 'config' | 'warehouse'>;
 
-export interface PlannedExport {
-  readonly run: RunRecord;
-  readonly plan: PlanSummary;
-}
+export type PlannedExport = Awaited<ReturnType<typeof planExport>>;
 
-export async function planExport(session: Planning, spec: SpecifiedRun): Promise<PlannedExport> {
+export async function planExport(session: Planning, spec: SpecifiedRun) {
   const { warehouse, config } = session;
   const dependencies = {
     warehouse,

@@ -44,10 +44,7 @@ interface OptionFlag<Value> {
   readonly show?: (value: NonNullable<Value>) => string | null;
 }
 
-/**
- * The flags of a run's options, in the order of `--help`. Commands, plans and schedules read this table.
- * An option of `src/domain/runs/run-options.ts` that a flag sets needs an entry here.
- */
+/** The flags of a run's options, in the order of `--help`. Commands, plans and schedules read this table. */
 const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
   maxCredits: {
     flag: '--max-credits <n>',
@@ -246,18 +243,12 @@ async function readOptions<Name extends keyof FlagOptions>(
 export function flagsOfRun(options: Partial<RunOptions> | ScheduledOptions): Record<string, string> {
   return Object.fromEntries(
     inHelpOrder.flatMap((name) => {
-      const text = shown(name, (options as Partial<FlagOptions>)[name]);
+      const value: unknown = (options as Partial<FlagOptions>)[name] ?? null;
+      const { show = String } = optionFlags[name] as { show?: (value: unknown) => string | null };
+      const text = value === null ? null : show(value);
       return text === null ? [] : [[commanderOption(name).name(), text]];
     }),
   );
-}
-
-function shown<Name extends keyof FlagOptions>(
-  name: Name,
-  value: FlagOptions[Name] | undefined,
-): string | null {
-  const { show = String } = optionFlags[name];
-  return value === null || value === undefined ? null : show(value);
 }
 
 async function readMapping(path: string): Promise<Readonly<Record<string, unknown>>> {

@@ -43,10 +43,7 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
   return parseAddress(file!, process.cwd());
 }
 
-/**
- * Makes the spec of a run from the command line. The same spec again finds the unfinished run instead of beginning a
- * second one. Fetches and reads the export once: a wrong export begins no run.
- */
+/** The same spec again finds the unfinished run. The export is fetched and read once: a wrong one begins no run. */
 export async function specifyRun(
   address: ExportAddress,
   flags: CommandFlags,

@@ -67,10 +67,7 @@ export function isWorking({ status }: Pick<RunFacts, 'status'>): boolean {
 
 type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
 
-/**
- * Finds why a run does not continue although its status says that it does: a killed command or worker, or a terminated
- * workflow, cannot change the status.
- */
+/** A killed command or worker, or a terminated workflow, cannot change the status of its run. */
 async function presentReason(session: Session, facts: RunFacts): Promise<Reason | undefined> {
   const { run_id: runId, status } = facts;
   const isBudgetPause = status === 'paused' && facts.reason_type === 'budget.empty';

@@ -13,11 +13,7 @@ import { withAnswerDeadline } from '../session/live-workers.ts';
 import { tell } from '../terminal/output.ts';
 import { untilCallsAreRecorded } from './follow-run.ts';
 
-/**
- * Continues a run: clears a pause, and starts the workflow again where it was lost.
- *
- * @param approves also approves the plan of `run`, which the operator has read
- */
+/** Clears a pause, and starts the workflow again where it was lost. @param approves the plan of `run`, too */
 export async function resumeRun(
   session: Session,
   run: RunRecord,
@@ -104,10 +100,7 @@ async function hasEnded({ warehouse }: Session, runId: string): Promise<boolean>
 
 const recorded = 'recorded: the run makes no further call; waiting for a worker, which carries it out';
 
-/**
- * Pauses a run. Writes the status to the database first: admission then refuses calls even if the update fails or the
- * command is interrupted.
- */
+/** Writes the status to the database first: admission then refuses calls even if the update fails. */
 export async function pauseRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
   const { runId, status } = run;
@@ -187,10 +180,7 @@ async function sendUpdate(
   }
 }
 
-/**
- * Refuses before anything changes if this command cannot decrypt the payloads of a run: its own would stop the
- * workflow. Whether Temporal is away or the workflow is gone, the command itself finds out.
- */
+/** Refuses before anything changes if this command cannot decrypt a run's payloads: its own would stop the workflow. */
 async function requireKeys(session: Session, runId: string): Promise<void> {
   const readSummary = async (): Promise<unknown> => {
     const { workflow } = await session.temporal();

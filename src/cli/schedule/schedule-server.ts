@@ -81,11 +81,7 @@ export async function triggerSchedule(client: Client, definition: ScheduleDefini
   await client.schedule.getHandle(definition.name).trigger(policyOf(definition));
 }
 
-/**
- * Deletes a schedule, and cancels its times that have begun no run: the next worker would begin one.
- *
- * @returns the ids of runs in progress, which continue
- */
+/** Cancels its times that have begun no run: the next worker would begin one. @returns runs in progress */
 export async function deleteSchedule(
   client: Client,
   { definition, description }: KnownSchedule,

@@ -14,25 +14,7 @@ import { childrenOf, type KnownSchedule } from './schedule-server.ts';
 const timesShown = 5;
 
 /** What `--json` prints of a schedule. At most five times: the next, none while it is paused, and the last. */
-export interface ScheduleFacts {
-  readonly name: string;
-  readonly paused: boolean;
-  readonly note: string | null;
-  readonly flags: Readonly<Record<string, string>>;
-  readonly next: readonly string[];
-  readonly skipped: number;
-  /** Times that Temporal was away for longer than `--catch-up`. */
-  readonly missed: number;
-  readonly recent: readonly PastTime[];
-}
-
-interface PastTime {
-  readonly scheduled_at: string;
-  readonly workflow_id: string;
-  readonly status: string;
-  readonly summary: string;
-  readonly runs: readonly string[];
-}
+export type ScheduleFacts = Awaited<ReturnType<typeof factsOf>>;
 
 export function describeList(schedules: readonly ScheduleFacts[]): string {
   if (schedules.length === 0) return 'no schedules yet; enrich schedule set --help shows how to create one';
@@ -53,12 +35,9 @@ export function describeList(schedules: readonly ScheduleFacts[]): string {
   );
 }
 
-export async function factsOf(
-  session: Session,
-  { definition, description }: KnownSchedule,
-): Promise<ScheduleFacts> {
+export async function factsOf(session: Session, { definition, description }: KnownSchedule) {
   const { state, info } = description;
-  const recent: PastTime[] = [];
+  const recent = [];
   for (const { scheduledAt, action } of info.recentActions.slice(-timesShown))
     recent.push({ scheduled_at: scheduledAt.toISOString(), ...(await pastTime(session, action.workflow)) });
   return {
@@ -89,10 +68,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
   ].join('\n');
 }
 
-/**
- * Says which export a schedule would find now, so that a wrong path shows today. An export that this machine cannot
- * reach is no error, because a worker may reach it.
- */
+/** A wrong path shows today. An export that this machine cannot reach is no error: a worker may reach it. */
 export async function describeFoundExport(
   { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
   { name, timezone, work }: ScheduleDefinition,
@@ -114,7 +90,7 @@ export async function describeFoundExport(
 async function pastTime(
   session: Session,
   workflow: { readonly workflowId: string; readonly firstExecutionRunId: string },
-): Promise<Omit<PastTime, 'scheduled_at'>> {
+) {
   const client = await session.temporal();
   const workflow_id = workflow.workflowId;
   const handle = client.workflow.getHandle(workflow_id, workflow.firstExecutionRunId);
@@ -140,7 +116,7 @@ async function pastTime(
 async function statusOfOpenTime(
   { warehouse }: Session,
   runIds: readonly string[],
-): Promise<Pick<PastTime, 'status' | 'summary'>> {
+): Promise<{ status: string; summary: string }> {
   for (const runId of runIds) {
     // A new warehouse does not have the runs that Temporal knows.
     const run = await getRun(warehouse, runId).catch(() => undefined);

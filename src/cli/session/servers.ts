@@ -71,10 +71,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
   }
 }
 
-/**
- * Starts the receiver of a command with embedded Temporal. If another command receives on the same address already, no
- * second receiver is needed: both use the inbox in the database, and polls fetch what no receiver gets.
- */
+/** If another command receives on the same address, no second receiver is needed: both use the same inbox. */
 export async function runOwnReceiver(
   config: Config,
   parts: ReceiverParts,
@@ -118,21 +115,12 @@ export function webhookUrlOf(
   return receiver && isHere ? `http://127.0.0.1:${receiver.port}` : undefined;
 }
 
-export interface ServedMetrics {
-  readonly process: ProcessMetrics;
-  /** Where Temporal's SDK must serve its metrics, which this endpoint includes. */
-  readonly temporalListen: string;
-  close(): Promise<void>;
-}
+export type ServedMetrics = NonNullable<Awaited<ReturnType<typeof serveMetrics>>>;
 
 /** The endpoint must answer quickly even when the database does not. */
 const databaseMilliseconds = 2_000;
 
-export async function serveMetrics(
-  config: Config,
-  databaseUrl: string,
-  log: Logger,
-): Promise<ServedMetrics | undefined> {
+export async function serveMetrics(config: Config, databaseUrl: string, log: Logger) {
   if (!config.metricsListen) return undefined;
   const process = new ProcessMetrics(version, Object.keys(failureKinds));
   // A separate connection, because metrics must also show an exhausted pool.
@@ -158,6 +146,7 @@ export async function serveMetrics(
     tell(`metrics on ${httpAddress(endpoint)}/metrics`);
     return {
       process,
+      /** Where Temporal's SDK must serve its metrics, which this endpoint includes. */
       temporalListen,
       close: async () => {
         await endpoint.close();

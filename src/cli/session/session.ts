@@ -36,16 +36,10 @@ export interface SessionNeeds {
   readonly isServer?: boolean;
 }
 
-/**
- * A worker abandons its calls a minute after the longest call. The SDK can wait longer for a server that does not
- * answer, such as one whose disk is full.
- */
+/** The SDK can wait longer than a minute after the longest call, such as for a server whose disk is full. */
 const closeSecondsBeyondCall = 65;
 
-/**
- * Opens the parts that a command needs, runs `use`, and closes the parts, also after an error. Stops embedded servers
- * that no other command uses.
- */
+/** Opens the parts that a command needs, runs `use`, and closes the parts, also after an error. */
 export async function withSession<Result>(
   config: Config,
   needs: SessionNeeds,
@@ -75,8 +69,7 @@ export async function withSession<Result>(
     // A command whose worker failed, or whose embedded server is gone, would wait forever for its run.
     return await new Promise<Result>((resolve, reject) => {
       stack.watch(reject);
-      const session = openSession({ config, stack, log, migrated, atEnd, onWorkerFailure: reject });
-      use(session).then(resolve, reject);
+      use(openSession({ config, stack, log, migrated }, atEnd, reject)).then(resolve, reject);
     });
   } catch (error) {
     if (canSucceedLater(error)) throw describeDatabaseFailure(error, stack.databaseUrl);
@@ -93,17 +86,11 @@ export async function withSession<Result>(
 }
 
 /** Opens the warehouse. The other parts open, and load their modules, when the command asks for them. */
-function openSession({
-  config,
-  stack,
-  log,
-  migrated,
-  atEnd,
-  onWorkerFailure,
-}: Pick<Session, 'config' | 'stack' | 'log' | 'migrated'> & {
-  readonly atEnd: (close: () => Promise<unknown>) => void;
-  readonly onWorkerFailure: (error: unknown) => void;
-}): Session {
+function openSession(
+  { config, stack, log, migrated }: Pick<Session, 'config' | 'stack' | 'log' | 'migrated'>,
+  atEnd: (close: () => Promise<unknown>) => void,
+  onWorkerFailure: (error: unknown) => void,
+): Session {
   const warehouse = openWarehouse(stack.databaseUrl, {
     connections: 4,
     onIdleError: (error) => log.debug({ err: error }, 'an idle database connection ended'),
@@ -179,10 +166,7 @@ export function settingsOf(given: Overrides = {}): Config {
   return readConfig(process.env, given);
 }
 
-/**
- * As `settingsOf`, for a command that only reads or changes what earlier commands have stored. In a wrong folder such a
- * command would create an empty warehouse and find nothing.
- */
+/** In a wrong folder, a command that only reads what earlier ones stored would create an empty warehouse. */
 export function settingsOfExisting(): Config {
   const config = settingsOf();
   const { dataDirectory, directories } = config.embedded;

@@ -29,10 +29,7 @@ export async function withClient<Result>(
   }
 }
 
-/**
- * Keeps the sandbox's invented people out of a warehouse with contacts of a real service, if `ENRICHMENT_BASE_URL` was
- * forgotten.
- */
+/** Keeps invented people out of a warehouse of a real service, if `ENRICHMENT_BASE_URL` was forgotten. */
 export async function refuseInventedPeople({ config, warehouse }: Session): Promise<void> {
   if (serviceName(config) !== sandbox) return;
   const other = (await servicesOfRuns(warehouse)).find((service) => service !== sandbox);
@@ -49,10 +46,7 @@ export async function refuseInventedPeople({ config, warehouse }: Session): Prom
   );
 }
 
-/**
- * Names the service that a command calls, in one line. Commands print the line before a plan, so that nobody takes the
- * sandbox's invented people for real ones.
- */
+/** Commands print the service before a plan, so that nobody takes the sandbox's invented people for real ones. */
 export function describeService({
   service,
   temporalAddress,

@@ -36,10 +36,7 @@ async function discardTyped(): Promise<void> {
   process.stdin.pause();
 }
 
-/**
- * Asks before something is deleted or spent, unless the output is JSON. `--yes` is the answer without a question.
- * Without an answer, the exit code says that the command needs a person.
- */
+/** `--yes` is the answer without a question. Without an answer, the exit code says that a person is needed. */
 export async function approves(question: string, { json, yes }: Flags, unchanged: string): Promise<boolean> {
   if (yes === true) return true;
   const answer = json === true ? undefined : await agrees(question);

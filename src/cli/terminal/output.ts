@@ -18,10 +18,7 @@ export function beginOutput(names: Iterable<string>): void {
   commandsInTexts = new RegExp(`(?<![\\w/.-]|npx )enrich(?= (?:${[...names].join('|')})\\b)`, 'g');
 }
 
-/**
- * Names the program in a text as the user must type it. A clone has no `enrich` on the PATH: npm, which started the
- * command, also starts the next one.
- */
+/** A clone has no `enrich` on the PATH: npm, which started the command, also starts the next one. */
 export function asTyped(text: string): string {
   const isOfNpm = (process.env['npm_command'] ?? '') !== '';
   return isOfNpm && commandsInTexts ? text.replace(commandsInTexts, 'npx enrich') : text;

@@ -23,10 +23,7 @@ interface CrmExport {
 
 const manifestName = 'manifest.json';
 
-/**
- * Writes import files for a CRM into a folder, with a manifest. The folder appears when it is complete. It
- * replaces a folder of an earlier export; any other folder with content is refused.
- */
+/** The folder appears when it is complete. It replaces a folder of an earlier export, and no other. */
 export async function exportForCrm(warehouse: Warehouse, options: CrmExport): Promise<ImportManifest> {
   const folder = resolve(options.folder);
   try {

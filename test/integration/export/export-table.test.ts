@@ -165,36 +165,6 @@ it('exportTable() of a run writes contacts with their person from the run, with 
   expect(rows).toEqual([{ run_id: 'r2' }]);
 });
 
-it('exportTable() writes each address and number once, the number to call first before the others', async () => {
-  const answers = [
-    { runId: 'r1', askedAt: '2026-11-20T08:00:00Z', email: 'a@acme.example', phones: ['+4930123456'] },
-    {
-      runId: 'r2',
-      askedAt: '2026-11-21T08:00:00Z',
-      email: 'b@acme.example',
-      phones: ['+4930123457', '+4930123458'],
-    },
-  ];
-  for (const { email, ...contact } of answers)
-    await appendContact(warehouse, {
-      ...contact,
-      contactId: 'ada',
-      person: { id: 'ada', first_name: 'Ada', email },
-    });
-  const emails = await jsonLinesOf({ table: 'emails', select: ['email', 'position'] });
-  expect(emails).toEqual([
-    { email: 'a@acme.example', position: 0 },
-    { email: 'b@acme.example', position: 0 },
-  ]);
-  const phones = await jsonLinesOf({ table: 'phones', select: ['number', 'position', 'rank'] });
-  expect(phones).toEqual([
-    { number: '+4930123457', position: 0, rank: 1 },
-    { number: '+4930123458', position: 1, rank: 2 },
-    { number: '+4930123456', position: 0, rank: 3 },
-  ]);
-  expect(await jsonLinesOf({ select: ['phone'] })).toEqual([{ phone: '+4930123457' }]);
-});
-
 describe('writeS3Object()', () => {
   let store: S3Store;
   const object = { bucket: 'lake', key: 'contacts.parquet' };

@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeSchedule, factsOf, type ScheduleFacts } from '../../../src/cli/schedule/schedule-view.ts';
-import type { Session } from '../../../src/cli/session/session.ts';
-import type { KnownSchedule } from '../../../src/cli/schedule/schedule-server.ts';
+import { describeSchedule, type ScheduleFacts } from '../../../src/cli/schedule/schedule-view.ts';
 
 const facts: ScheduleFacts = {
   name: 'nightly',
@@ -21,23 +19,4 @@ it('describeSchedule() shows times in the time zone of the schedule, and names t
   const text = describeSchedule({ ...facts, recent: lastTime('paused', 'no credits') });
   expect(text).toMatch(/next +2026-11-22 02:00\n/);
   expect(text).toContain('last times (Europe/Berlin):\n  2026-11-21 02:00  paused: no credits');
-});
-
-it.each([
-  [true, []],
-  [false, ['2026-11-22T01:00:00.000Z']],
-])('factsOf() lists the next times of a schedule unless it is paused: %s', async (paused, next) => {
-  const known = {
-    definition: {
-      name: 'nightly',
-      cron: '@daily',
-      timezone: 'UTC',
-      work: { export: { kind: 'newest', from: '*.csv' } },
-    },
-    description: {
-      state: { paused },
-      info: { nextActionTimes: [new Date('2026-11-22T01:00:00Z')], recentActions: [] },
-    },
-  } as unknown as KnownSchedule;
-  expect(await factsOf({} as Session, known)).toMatchObject({ paused, next });
 });
