@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { formatElapsed, parseDuration } from '../../../src/domain/text/duration.ts';
+import {
+  counted,
+  countedPeople,
+  formatNumber,
+  formatPercent,
+  isDate,
+  longest,
+  parseMoment,
+  shellWord,
+} from '../../../src/domain/text/format.ts';
+import { clockIn, dateIn, startOfDay, timeZoneNamed } from '../../../src/domain/text/time-zone.ts';
+import { namesPerson, withoutPersonalData } from '../../../src/domain/text/without-personal-data.ts';
+import cases from '../../data/text/text.json' with { type: 'json' };
+
+/** Functions by the name of their examples: arguments and result. Null stands for undefined. */
+const functions: Readonly<Record<keyof typeof cases, (...given: never[]) => unknown>> = {
+  counted,
+  countedPeople,
+  formatNumber,
+  formatPercent,
+  shellWord,
+  parseMoment: (text: string) => parseMoment(text)?.toISOString(),
+  isDate,
+  formatElapsed,
+  parseDuration,
+  timeZoneNamed,
+  startOfDay: (zone: string, date: string) => startOfDay(zone, date).toISOString(),
+  withoutPersonalData,
+};
+
+describe.each(Object.entries(functions))('%s()', (name, read) => {
+  it.each(cases[name as keyof typeof cases] as [never[], unknown][])(
+    `${name}() of %j is %j`,
+    (given, expected) => expect(read(...given) ?? null).toEqual(expected),
+  );
+});
+
+it('longest() measures more texts than a function takes arguments', () => {
+  expect(longest([...Array<string>(300_000).fill('ab'), 'abc'])).toBe(3);
+});
+
+it.each(['36501d', '999999999w'])('parseDuration() refuses %s, and names the longest duration', (text) =>
+  expect(() => parseDuration(text, 'FRESHNESS')).toThrow(`"${text}" is longer than a hundred years`),
+);
+
+it('dateIn() and clockIn() show the day and the time of a time zone', () => {
+  expect(dateIn('Australia/Sydney', new Date('2026-11-20T15:00:00Z'))).toBe('2026-11-21');
+  expect(clockIn('Europe/Berlin', new Date('2026-11-20T23:00:00Z'))).toBe('2026-11-21 00:00');
+});
+
+it('namesPerson() finds an e-mail, a phone number and a profile URL', () => {
+  for (const text of ['ada@orbit.example', 'call +49 151 23456789', 'linkedin.com/in/ada'])
+    expect(namesPerson(text)).toBe(true);
+});
+
+it.each(['a', 'a@'])('withoutPersonalData() reads a long word of "%s" at once', { timeout: 1_000 }, (part) =>
+  expect(withoutPersonalData(part.repeat(20_000))).toBe(part.repeat(20_000)),
+);
