@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createHash } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
 import {
@@ -17,6 +17,16 @@ import { findContent, obtainExport, type ExportAccess } from '../../../src/inges
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
+
+// The device refuses every write, as a full disk does.
+vi.mock(import('node:fs/promises'), async (original) => {
+  const files = await original();
+  return {
+    ...files,
+    open: (path, ...mode) =>
+      String(path).includes('full-disk') ? files.open('/dev/full', 'w') : files.open(path, ...mode),
+  };
+});
 
 const night = new Date('2026-11-20T23:30:00Z');
 /** Several pieces of a socket. */
@@ -64,13 +74,19 @@ function downloadOf(open: RemoteExport['open'], limits?: DownloadLimits) {
   return download({ shown: 'https://crm.example/a.csv', open }, write, undefined, limits);
 }
 
-it('a download whose folder cannot be used ends at once, and names the folder of this machine', async () => {
-  access = { ...access, stagingDirectory: '/dev/null/staging' };
-  const content = { etag: undefined, bytes: undefined, body: Readable.from([large]) };
-  await expect(downloadOf(() => Promise.resolve(content))).rejects.toMatchObject({
+it('a download that meets a full disk ends at once, and names the folder of this machine', async () => {
+  access = { ...access, stagingDirectory: join(folder, 'full-disk') };
+  let requests = 0;
+  const open = () => {
+    requests += 1;
+    return Promise.resolve({ etag: undefined, bytes: undefined, body: Readable.from([large]) });
+  };
+  await expect(downloadOf(open)).rejects.toMatchObject({
     type: 'data-directory.unusable',
-    where: '/dev/null/staging',
+    message: expect.stringContaining('ENOSPC'),
+    where: access.stagingDirectory,
   });
+  expect(requests).toBe(1);
 });
 
 it.each([
