@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { defaultPolicies } from '../../../src/domain/crm/field-policy.ts';
 import { exportForCrm } from '../../../src/export/crm-import/export-for-crm.ts';
 import type { ImportManifest } from '../../../src/export/crm-import/import-manifest.ts';
@@ -108,47 +108,25 @@ it.each([[{ optedOut: true }], [{ outcome: 'suppressed' }]] as const)(
   },
 );
 
-/** What makes the rows of a run no export: assignments in SQL. */
-const noExport = {
-  undone: 'undone_at = now()',
-  'only planned': `run_key = 'plan ' || run_key`,
-};
-
-describe.each(Object.entries(noExport))('exportForCrm() after a run that was %s', (_, assignment) => {
-  const ignored = async (row: ExportRow): Promise<void> => {
-    const runId = await exported(row);
-    await warehouse.pool.query(`update runs set ${assignment}, header = $2 where run_id = $1`, [
-      runId,
-      ['Datensatz-ID', 'Jobtitel', 'Telefonnummer', 'Letztes Änderungsdatum'],
-    ]);
-  };
-
-  it(`exportForCrm() compares with the newest other export, if ${assignment}`, async () => {
+it.each([
+  ['undone', 'undone_at = now()'],
+  ['only planned', `run_key = 'plan ' || run_key`],
+  ['a backfill of an older time', `as_of = created_at - interval '1 day'`],
+])(
+  'exportForCrm() compares with the newest other export, and has its labels, after a run that was %s',
+  async (_, assignment) => {
     await enriched(await exported({ title: 'CEO', modified: '2026-11-30T00:00:00Z' }));
-    await ignored({ title: '', modified: '2026-11-01T00:00:00Z' });
+    const ignored = await exported({ title: '', modified: '2026-11-01T00:00:00Z' });
+    const labels = ['Datensatz-ID', 'Jobtitel', 'Telefonnummer', 'Letztes Änderungsdatum'];
+    await warehouse.pool.query(`update runs set ${assignment}, header = $2 where run_id = $1`, [
+      ignored,
+      labels,
+    ]);
     const { manifest, updates } = await importOf({ title: 'overwrite-older' });
     expect(updates).toEqual(['4701,,+4930123456']);
     expect(manifest.parts[0]!.columns).toEqual(['Record ID', 'Job Title', 'Phone Number']);
-  });
-});
-
-describe('exportForCrm() after a backfill of an older time', () => {
-  /** Read last, from an export of the day before all others. */
-  const backfilled = async (row: ExportRow, labels?: readonly string[]): Promise<void> => {
-    const runId = await exported(row);
-    await warehouse.query`
-      update runs set as_of = created_at - interval '1 day', header = coalesce(${labels}, header)
-      where run_id = ${runId}`;
-  };
-
-  it('exportForCrm() compares with the export of the latest time, and has its labels, after a backfill', async () => {
-    await enriched(await exported({ title: 'CEO' }));
-    await backfilled({ title: '' }, ['Datensatz-ID', 'Jobtitel', 'Telefonnummer', 'Letztes Änderungsdatum']);
-    const { manifest, updates } = await importOf();
-    expect(updates).toEqual(['4701,,+4930123456']);
-    expect(manifest.parts[0]!.columns).toEqual(['Record ID', 'Job Title', 'Phone Number']);
-  });
-});
+  },
+);
 
 it('exportForCrm() writes no phone of a contact that opted out of calls in the newest export', async () => {
   await enriched(await exported({ title: '' }));
