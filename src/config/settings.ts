@@ -111,7 +111,12 @@ function configOf(values: SettingValues) {
     },
     embedded: {
       dataDirectory: values.ENRICH_DATA_DIR,
-      directories: embeddedDirectories(values.ENRICH_DATA_DIR),
+      // The sandbox has servers of its own, so that its invented people stay out of the embedded warehouse of a service.
+      directories: embeddedDirectories(
+        values.ENRICHMENT_BASE_URL === undefined && values.TEMPORAL_ADDRESS === undefined
+          ? join(values.ENRICH_DATA_DIR, 'sandbox')
+          : values.ENRICH_DATA_DIR,
+      ),
       cacheDirectory: resolve(values.XDG_CACHE_HOME, 'enrich'),
       temporalCliPath: values.TEMPORAL_CLI_PATH,
       /** 0: a free one. */
@@ -149,7 +154,7 @@ function embeddedDirectories(dataDirectory: string) {
   return {
     postgres: join(dataDirectory, 'postgres'),
     temporal: join(dataDirectory, 'temporal'),
-    sandbox: join(dataDirectory, 'sandbox'),
+    sandbox: join(dataDirectory, 'service'),
     /** Has a mark of each process that uses the servers. */
     users: join(dataDirectory, 'users'),
     /** Has a mark of each command with a worker for embedded Temporal. */

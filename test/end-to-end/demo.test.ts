@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Store, type LoggedDelivery } from '../../src/sandbox/store.ts';
 import { startLineageReceiver } from '../helpers/servers/lineage-receiver.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
@@ -8,9 +8,9 @@ import { expectPromisesKept, type Witness } from '../helpers/system/promises.ts'
 
 const system = await TestSystem.ofFile();
 
-/** The sandbox that the demo has started itself: it runs on, because the system uses the same folder. */
+/** The sandbox that the demo uses. */
 async function demoSandbox(): Promise<Witness & { readonly root: string }> {
-  const directory = join(system.directory, 'state', 'sandbox');
+  const directory = join(system.directory, 'state', 'sandbox', 'service');
   const { port } = JSON.parse(readFileSync(join(directory, 'server.json'), 'utf8')) as { port: number };
   const root = `http://127.0.0.1:${port}`;
   const deliveries = (await (await fetch(`${root}/sandbox/deliveries`)).json()) as LoggedDelivery[];
@@ -27,10 +27,12 @@ async function demoSandbox(): Promise<Witness & { readonly root: string }> {
 }
 
 it('the whole demo runs after the cut-over, with error_details alone', async () => {
+  const clock = { SANDBOX_CLOCK: '2027-03-01T00:00:00Z' };
   const receiver = await startLineageReceiver();
+  await system.holdServersOf({ ENRICHMENT_BASE_URL: '', ...clock });
   const ended = await system.enrich(['demo', '--people', '120', '--json'], {
     OPENLINEAGE_URL: receiver.url,
-    SANDBOX_CLOCK: '2027-03-01T00:00:00Z',
+    ...clock,
   });
   const facts = ended.facts();
   expect(facts).toMatchObject({
@@ -78,13 +80,24 @@ it('the whole demo runs after the cut-over, with error_details alone', async () 
   expect(Object.keys((await refused.json()) as object)).toEqual(['error_details']);
 });
 
+it('enrich run at a service is refused in a warehouse with people of the sandbox', async () => {
+  const refused = await system.hereAlone(['run', system.sample(3), '--yes']);
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('error: this warehouse has invented people of the sandbox\n') as string,
+  });
+  expect(system.sandbox.log.bill().calls).toBe(0);
+});
+
 it('enrich demo, run and worker with the sandbox are refused in a warehouse with runs of a service', async () => {
-  const file = system.sample(3);
-  expect((await system.hereAlone(['run', file, '--yes'])).code).toBe(0);
+  const own = await TestSystem.open();
+  onTestFinished(() => own.close());
+  const file = own.sample(3);
+  expect((await own.hereAlone(['run', file, '--yes'])).code).toBe(0);
   const withSandbox = [
-    await system.hereAlone(['demo', '--people', '20']),
-    await system.hereAlone(['run', file, '--yes', '--freshness', '0s'], { ENRICHMENT_BASE_URL: '' }),
-    await system.here(['worker'], { ENRICHMENT_BASE_URL: '' }),
+    await own.hereAlone(['demo', '--people', '20']),
+    await own.hereAlone(['run', file, '--yes', '--freshness', '0s'], { ENRICHMENT_BASE_URL: '' }),
+    await own.here(['worker'], { ENRICHMENT_BASE_URL: '' }),
   ];
   for (const { stderr, code } of withSandbox) {
     expect(stderr).toMatch(/^error: this warehouse has runs of the service http:.*\n +where: DATABASE_URL/m);

@@ -29,19 +29,22 @@ export async function withClient<Result>(
   }
 }
 
-/** Keeps invented people out of a warehouse of a real service, if `ENRICHMENT_BASE_URL` was forgotten. */
+/** Keeps invented people of the sandbox and people of a service in separate warehouses. */
 export async function refuseInventedPeople({ config, warehouse }: Session): Promise<void> {
-  if (serviceName(config) !== sandbox) return;
-  const other = (await servicesOfRuns(warehouse)).find((service) => service !== sandbox);
+  const isSandbox = serviceName(config) === sandbox;
+  const other = (await servicesOfRuns(warehouse)).find((service) => (service === sandbox) !== isSandbox);
   if (other === undefined) return;
   throw new UsageProblem(
     'sandbox.other-runs',
-    `this warehouse has runs of the service ${other}, and the sandbox would add invented people`,
+    isSandbox
+      ? `this warehouse has runs of the service ${other}, and the sandbox would add invented people`
+      : 'this warehouse has invented people of the sandbox',
     {
       where: config.databaseUrl === undefined ? 'ENRICH_DATA_DIR' : 'DATABASE_URL',
-      next:
-        'set ENRICHMENT_BASE_URL for a service; for the sandbox, use another warehouse, such as ENRICH_DATA_DIR of a ' +
-        'new folder without DATABASE_URL; nothing was changed',
+      next: isSandbox
+        ? 'set ENRICHMENT_BASE_URL for a service; for the sandbox, use another warehouse, or none: without ' +
+          'DATABASE_URL it has its own; nothing was changed'
+        : 'set DATABASE_URL to another database; nothing was changed',
     },
   );
 }

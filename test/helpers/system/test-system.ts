@@ -47,6 +47,7 @@ export class TestSystem {
   readonly warehouse: TestWarehouse;
   readonly #environment: Record<string, string>;
   #stack: Stack | undefined;
+  readonly #held: Stack[] = [];
   #worker: WorkerHere | undefined;
   #workerSettings: Record<string, string> = {};
   #client: Promise<Client> | undefined;
@@ -226,6 +227,12 @@ export class TestSystem {
     return names.map((name) => readFileSync(join(directory, name), 'latin1'));
   }
 
+  /** Starts the embedded servers of commands with these settings, and keeps them until the system closes. */
+  async holdServersOf(settings: Record<string, string>): Promise<void> {
+    const config = readConfig({ ...this.#environment, ...settings });
+    this.#held.push(await acquireStack(config, { temporal: 'in memory', sandbox: true }, () => {}));
+  }
+
   /** A client of the Temporal server of this system; connected once. */
   temporal(): Promise<Client> {
     this.#client ??= Connection.connect({ address: this.#stack!.temporal.address }).then(
@@ -291,7 +298,7 @@ export class TestSystem {
       await expectRebuildEqual(this.warehouse);
     } finally {
       await (await this.#client)?.connection.close();
-      await this.#stack?.release();
+      for (const stack of [this.#stack, ...this.#held]) await stack?.release();
       await this.warehouse.close();
       await this.sandbox.close();
       rmSync(this.directory, { recursive: true, force: true });
