@@ -111,7 +111,7 @@ function configOf(values: SettingValues) {
     },
     embedded: {
       dataDirectory: values.ENRICH_DATA_DIR,
-      // The sandbox has servers of its own, so that its invented people stay out of the embedded warehouse of a service.
+      // The sandbox has servers of its own: its invented people stay out of the embedded warehouse of a service.
       directories: embeddedDirectories(
         values.ENRICHMENT_BASE_URL === undefined && values.TEMPORAL_ADDRESS === undefined
           ? join(values.ENRICH_DATA_DIR, 'sandbox')
