@@ -2,6 +2,16 @@ import { CancellationScope, condition, isCancellation, sleep } from '@temporalio
 import type { LateResultsStatus } from '../src/contract/run-facts.ts';
 import { counted } from '../src/domain/text/format.ts';
 
+interface LateOptions {
+  /** Carries out one sync; the Temporal UI shows the summary. */
+  readonly settle: (summary: string) => Promise<LateResultsStatus>;
+  readonly onSync: () => void;
+  /** Time until the next sync if nothing else is due. */
+  readonly pollAfterMilliseconds: number;
+  /** The inbox may have deliveries already. */
+  readonly isDelivered: boolean;
+}
+
 /**
  * Syncs the late results of a run. A sync applies the inbox and makes the polls that are due. It happens when the
  * receiver signals a delivery, when the next poll is due, and at the deadline.
@@ -23,30 +33,15 @@ export class LateResults {
     nextPollAt: null,
     nextSyncAt: null,
   };
-  readonly #settle: (summary: string) => Promise<LateResultsStatus>;
-  readonly #onSync: () => void;
-  readonly #pollAfterMilliseconds: number;
+  readonly #options: LateOptions;
   #isDelivered: boolean;
   #isDue = false;
   #isStopped = true;
   #background: Promise<void> | undefined;
   #timer: { readonly rings: number; readonly scope: CancellationScope } | undefined;
 
-  /**
-   * @param options.settle carries out one sync; the Temporal UI shows the summary
-   * @param options.onSync called after each sync
-   * @param options.pollAfterMilliseconds time until the next sync if nothing else is due
-   * @param options.isDelivered the inbox may have deliveries already
-   */
-  constructor(options: {
-    readonly settle: (summary: string) => Promise<LateResultsStatus>;
-    readonly onSync: () => void;
-    readonly pollAfterMilliseconds: number;
-    readonly isDelivered: boolean;
-  }) {
-    this.#settle = options.settle;
-    this.#onSync = options.onSync;
-    this.#pollAfterMilliseconds = options.pollAfterMilliseconds;
+  constructor(options: LateOptions) {
+    this.#options = options;
     this.#isDelivered = options.isDelivered;
   }
 
@@ -57,8 +52,8 @@ export class LateResults {
   async sync(): Promise<void> {
     this.#isDelivered = false;
     this.#isDue = false;
-    this.status = await this.#settle(`${this.#summary()}: empty the inbox, poll what is due`);
-    this.#onSync();
+    this.status = await this.#options.settle(`${this.#summary()}: empty the inbox, poll what is due`);
+    this.#options.onSync();
   }
 
   /** Syncs when due, beside the calls of the run, until stopped. */
@@ -66,7 +61,7 @@ export class LateResults {
     if (!this.#isStopped) return;
     this.#isStopped = false;
     // Results of later calls may be due before the results that are awaited now.
-    this.#background = this.#syncUntil(() => this.#isStopped, this.#pollAfterMilliseconds);
+    this.#background = this.#syncUntil(() => this.#isStopped, this.#options.pollAfterMilliseconds);
     this.#background.catch(() => {});
   }
 
@@ -80,7 +75,7 @@ export class LateResults {
   async untilEnough(isEnough: () => boolean): Promise<void> {
     // A new timer shows the new summary in the UI.
     this.close();
-    await this.#syncUntil(isEnough, 4 * this.#pollAfterMilliseconds);
+    await this.#syncUntil(isEnough, 4 * this.#options.pollAfterMilliseconds);
   }
 
   close(): void {
@@ -108,7 +103,7 @@ export class LateResults {
     const { readAt, nextSyncAt } = this.status;
     // Both by the database's clock, which may differ from Temporal's.
     const next =
-      nextSyncAt === null ? this.#pollAfterMilliseconds : Date.parse(nextSyncAt) - Date.parse(readAt);
+      nextSyncAt === null ? this.#options.pollAfterMilliseconds : Date.parse(nextSyncAt) - Date.parse(readAt);
     // A short delay lets one sync make several polls that are due about the same time.
     const pause = Math.max(Math.min(next, longestPause), shortestPauseMilliseconds);
     const rings = Date.now() + pause;

@@ -80,7 +80,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   });
   server.server.maxConnections = 4_000;
 
-  const bodies = new LimitedBodyReader({ longestBody, bytesInMemory });
+  const bodies = new LimitedBodyReader();
   const deliveries = new GroupCommit<ArrivedDelivery, StoredDelivery | undefined>({
     commit: (group) => storeDeliveries(warehouse, group),
     bytesOf: ({ body }) => body.length,
@@ -184,16 +184,9 @@ interface Arrival {
  * is not a delivery during an attack. Refusing the newest request would let thirty slow senders block the receiver.
  */
 class LimitedBodyReader {
-  readonly #longestBody: number;
-  readonly #mostInMemory: number;
   /** Oldest first. */
   readonly #arriving = new Set<Arrival>();
   #inMemory = 0;
-
-  constructor(limits: { readonly longestBody: number; readonly bytesInMemory: number }) {
-    this.#longestBody = limits.longestBody;
-    this.#mostInMemory = limits.bytesInMemory;
-  }
 
   /**
    * Reads a body and passes it to `use`. The body counts as in memory until `use` has ended.
@@ -206,7 +199,7 @@ class LimitedBodyReader {
     declared: string | undefined,
     use: (body: Buffer) => Promise<Result>,
   ): Promise<Result> {
-    if (Number(declared) > this.#longestBody) throw tooLarge();
+    if (Number(declared) > longestBody) throw tooLarge();
     const arrival: Arrival = { payload, bytes: 0 };
     try {
       return await use(await this.#collect(arrival));
@@ -225,7 +218,7 @@ class LimitedBodyReader {
       for await (const chunk of arrival.payload.iterator({ destroyOnReturn: false })) {
         const { length } = chunk as Buffer;
         bytes += length;
-        if (bytes > this.#longestBody) throw tooLarge();
+        if (bytes > longestBody) throw tooLarge();
         this.#hold(arrival, length);
         chunks.push(chunk as Buffer);
       }
@@ -238,7 +231,7 @@ class LimitedBodyReader {
   #hold(arrival: Arrival, bytes: number): void {
     arrival.bytes += bytes;
     this.#inMemory += bytes;
-    while (this.#inMemory > this.#mostInMemory) {
+    while (this.#inMemory > bytesInMemory) {
       const [first] = this.#arriving;
       if (first === undefined || first === arrival) {
         throw new BodyRefused(503, 'too many deliveries at once: send it again later');

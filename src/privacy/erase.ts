@@ -114,7 +114,13 @@ export async function erase(
     await queueNearby(transaction, traces);
     const removed = await measure(transaction, traces);
     const unnamed = await peopleOfLostCalls(transaction, traces.attemptIds);
-    await eraseFacts(transaction, { ...traces, people: [...traces.people, ...unnamed] });
+    // The change feed shows only that contacts were deleted. A contact that belonged to the person once and belongs to
+    // another person now stays.
+    const people = [...traces.people, ...unnamed];
+    await eraseObservations(transaction, people);
+    await eraseRecords(transaction, traces);
+    await queueContacts(transaction, traces.records);
+    await queuePeople(transaction, people);
     await transaction
       .deleteFrom('raw_answers')
       .where('attempt_id', '=', anyValue(traces.attemptIds))
@@ -292,19 +298,11 @@ async function eraseFromFileNames(transaction: Transaction<Tables>, forms: reado
   await sql`delete from fetched_exports where address ~* ${pattern}`.execute(transaction);
 }
 
-/**
- * Removes the person from the facts. The change feed shows only that contacts were deleted. A contact that belonged to
- * the person once and belongs to another person now stays.
- */
-async function eraseFacts(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
-  await eraseObservations(transaction, traces);
-  await eraseRecords(transaction, traces);
-  await queueContacts(transaction, traces.records);
-  await queuePeople(transaction, traces.people);
-}
-
 /** Removes the observations of a person, and what only these said about companies. */
-async function eraseObservations(transaction: Transaction<Tables>, { people }: PersonTraces): Promise<void> {
+async function eraseObservations(
+  transaction: Transaction<Tables>,
+  people: readonly PersonName[],
+): Promise<void> {
   const { rows } = await sql<{ hash: Buffer; key: string }>`
     delete from observation_log where ${isOfPeople(people)}
     returning organization_facts as hash, organization_key as key

@@ -168,12 +168,19 @@ function isOfExport(error: unknown): error is Problem {
   return error instanceof Problem && error.type.startsWith('export.');
 }
 
-/** The content hash of an export whose version was fetched before, if the listing states the version. */
+/** The content hash of an export, if the listing states its version and this version was fetched before. */
 async function knownContent(
   { warehouse }: Pick<ScheduleDependencies, 'warehouse'>,
   { address, etag }: FoundExport,
 ): Promise<string | undefined> {
-  return etag === undefined ? undefined : recallContent(warehouse, address.text, etag);
+  if (etag === undefined) return undefined;
+  const fetched = await warehouse.database
+    .selectFrom('fetched_exports')
+    .select('sha256')
+    .where('address', '=', address.text)
+    .where('etag', '=', etag)
+    .executeTakeFirst();
+  return fetched?.sha256;
 }
 
 function optionsOf(
@@ -218,25 +225,7 @@ function noBudget(schedule: string): Problem {
   });
 }
 
-/**
- * The content hash of an export, if this version of it was fetched from the address before.
- *
- * @param address without secrets
- */
-async function recallContent(
-  warehouse: Warehouse,
-  address: string,
-  etag: string,
-): Promise<string | undefined> {
-  const fetched = await warehouse.database
-    .selectFrom('fetched_exports')
-    .select('sha256')
-    .where('address', '=', address)
-    .where('etag', '=', etag)
-    .executeTakeFirst();
-  return fetched?.sha256;
-}
-
+/** @param address without secrets */
 export async function recordContent(
   warehouse: Warehouse,
   address: string,

@@ -90,39 +90,20 @@ interface FailureKind {
   readonly exitCode?: number;
 }
 
-const notSent = (what: string, next: string): FailureKind => ({
-  disposition: 'retry',
-  mayHaveBeenBilled: false,
-  what,
-  next,
-});
+const kind =
+  (disposition: Disposition, mayHaveBeenBilled = false) =>
+  (what: string, next: string): FailureKind => ({ disposition, mayHaveBeenBilled, what, next });
 
-const paused = (what: string, next: string): FailureKind => ({
-  disposition: 'pause',
-  mayHaveBeenBilled: false,
-  what,
-  next,
-});
-
-/** The settings name a credential that cannot be used: a retry without a change fails as well. */
-const wrongCredential = { exitCode: exitCodes.usage };
-
-const rejected = (what: string, next: string): FailureKind => ({
-  disposition: 'reject',
-  mayHaveBeenBilled: false,
-  what,
-  next,
-});
+const notSent = kind('retry');
+const paused = kind('pause');
+const rejected = kind('reject');
+const uncertain = (what: string): FailureKind => kind('unknown', true)(what, maybeBilled);
 
 const maybeBilled =
   'the call may have been billed: enrich attempts list shows it; compare it with the usage at the service';
 
-const uncertain = (what: string): FailureKind => ({
-  disposition: 'unknown',
-  mayHaveBeenBilled: true,
-  what,
-  next: maybeBilled,
-});
+/** The settings name a credential that cannot be used: a retry without a change fails as well. */
+const wrongCredential = { exitCode: exitCodes.usage };
 
 const checkAddress = 'check ENRICHMENT_BASE_URL and the network';
 
@@ -147,19 +128,15 @@ export const failureKinds = {
   },
   'not-sent.aborted': notSent('the call was aborted before it was sent', 'run the command again'),
 
-  'token-renewed': {
-    disposition: 'retry',
-    mayHaveBeenBilled: false,
-    what: 'the access token had expired and was renewed',
-    next: 'nothing: the worker repeats the call in a slot of its own',
-  },
+  'token-renewed': kind('retry')(
+    'the access token had expired and was renewed',
+    'nothing: the worker repeats the call in a slot of its own',
+  ),
 
-  'rate-limited': {
-    disposition: 'wait',
-    mayHaveBeenBilled: false,
-    what: 'the service refused a call for its rate',
-    next: 'if this happens often, lower RATE_LIMITS: other programs may use the same quota (enrich usage)',
-  },
+  'rate-limited': kind('wait')(
+    'the service refused a call for its rate',
+    'if this happens often, lower RATE_LIMITS: other programs may use the same quota (enrich usage)',
+  ),
 
   unauthorized: {
     ...paused(
