@@ -5,7 +5,6 @@ import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
 import { hashToken } from '../../../src/ledger/admit.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { askedBy, openPage } from '../../../src/runs/pages.ts';
-import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
@@ -84,42 +83,6 @@ describe('a person of another call', () => {
       expect((await contact(row.contactId))?.['person_id']).toBe(hasId ? person.id : undefined);
     },
   );
-
-  it("a person of another call replaces a contact's former person when a later run asks again", async () => {
-    const { row, person, namesake } = world();
-    const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
-    for (const found of [person, namesake]) {
-      const runId = await runningRunOf(warehouse, [row], { freshness });
-      await answerBatch(warehouse, { runId }, () => [{ ...found, personal_emails: [row.email] }]);
-      await reconcileContacts(warehouse, runId, signal);
-      await endRun(warehouse, runId, 'finished', undefined);
-      expect(await contact(row.contactId)).toMatchObject({ person_id: found.id });
-    }
-  });
-});
-
-it('a shared address decides nothing between a stored person and the person whom the same run finds', async () => {
-  const shared = 'vegas@home.example';
-  const freshness = { enrichedSeconds: 0, notFoundSeconds: 0 };
-  const [stored, found] = ['Ben', 'Ada'].map((name) => ({
-    id: `vega-${name}`,
-    first_name: name,
-    last_name: 'Vega',
-    email: `${name.toLowerCase()}@vega.example`,
-    personal_emails: [shared],
-  }));
-  const row = (email: string) => ({ keys: [`email:${email}`], email, contactId: email });
-  const first = await runningRunOf(warehouse, [row(stored!.email)], { source: 'salesforce' });
-  await answerBatch(warehouse, { runId: first }, () => [stored!]);
-  await endRun(warehouse, first, 'finished', undefined);
-
-  const second = await runningRunOf(warehouse, [row(shared)], { source: 'hubspot', freshness });
-  await reconcileContacts(warehouse, second, signal);
-  expect(await contact(shared)).toMatchObject({ person_id: stored!.id });
-  await answerBatch(warehouse, { runId: second }, () => [found!]);
-  await reconcileContacts(warehouse, second, signal);
-
-  expect(await contact(shared)).toBeUndefined();
 });
 
 it('a contact that became another person keeps nothing of the former person, without service ids', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Person } from '../../../src/domain/identity/person.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { askedBy } from '../../../src/runs/pages.ts';
@@ -8,7 +7,7 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { outcomesOf, type StagedRow } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 import {
   answerBatch,
   runningRunOf,
@@ -43,13 +42,6 @@ describe('two people of one name at one employer', () => {
 
   const strangers = () => strangersOf(`namesakes${people}`);
 
-  it('namesakes at one employer both lose the person who fits both, in one call', async () => {
-    const { first, second, person } = namesakes();
-    const runId = await runningRunOf(warehouse, [first, second]);
-    await answerBatch(warehouse, { runId }, () => [person, person]);
-    expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch', 'identity_mismatch']);
-  });
-
   it.each([
     [1, 2],
     [2, 1],
@@ -74,22 +66,6 @@ describe('two people of one name at one employer', () => {
     },
   );
 
-  it('two namesakes lose their person when the second becomes known, until its run is undone', async () => {
-    const { first, second, person } = namesakes();
-    const earlier = await runningRunOf(warehouse, [first], { source: 'hubspot' });
-    await answerBatch(warehouse, { runId: earlier }, () => [person]);
-    expect(await contact(first.contactId)).toBeDefined();
-    const later = await runningRunOf(warehouse, [second], { source: 'salesforce' });
-    expect(await contact(first.contactId)).toBeUndefined();
-    await answerBatch(warehouse, { runId: later }, () => [person]);
-    expect(await reconcileContacts(warehouse, later, signal)).toEqual({ filled: 0, withdrawn: 0 });
-    expect(await contact(first.contactId)).toBeUndefined();
-    expect(await contact(second.contactId)).toBeUndefined();
-    await endRun(warehouse, later, 'finished', undefined);
-    await undoRun(warehouse, later, note, signal);
-    expect(await contact(first.contactId)).toBeDefined();
-  });
-
   it('a row without credits says that its contact was filled by the call for another row', async () => {
     const { first, person } = namesakes();
     const profile = `linkedin.com/in/smith-${people}`;
@@ -103,50 +79,6 @@ describe('two people of one name at one employer', () => {
       select outcome, reason from run_rows where run_id = ${runId} and contact_id = ${other.contactId}`;
     expect(rows).toEqual([{ outcome: 'over_budget', reason: 'no credits were left; filled without a call' }]);
   });
-
-  /** Plays the run of one contact. A row that is fresh needs no answer. */
-  async function playRun(
-    row: StagedRow,
-    source: string,
-    { person, isFresh = false }: { readonly person: Person | null; readonly isFresh?: boolean },
-  ): Promise<string> {
-    const seconds = isFresh ? 86_400 : 0;
-    const freshness = { enrichedSeconds: seconds, notFoundSeconds: seconds };
-    const runId = await runningRunOf(warehouse, [row], { source, freshness });
-    await reconcileContacts(warehouse, runId, signal);
-    if (isFresh) expect(await outcomesOf(warehouse, runId)).toEqual(['fresh']);
-    else await answerBatch(warehouse, { runId }, () => [person]);
-    await reconcileContacts(warehouse, runId, signal);
-    await endRun(warehouse, runId, 'finished', undefined);
-    return runId;
-  }
-
-  it.each([
-    ['before', [0, 1, 2]],
-    ['after', [0, 2, 1]],
-  ] as const)(
-    'a contact gets its person if the record of a namesake became somebody else in an export %s its own',
-    async (_when, order) => {
-      const { first, second, person } = namesakes();
-      const changed = { ...strangers()[0]!, contactId: first.contactId };
-      const exports = [
-        { row: first, source: 'hubspot' },
-        { row: changed, source: 'hubspot' },
-        { row: second, source: 'salesforce' },
-      ];
-      const runs: string[] = [];
-      for (const index of order) {
-        const { row, source } = exports[index]!;
-        runs[index] = await playRun(row, source, { person: row === changed ? null : person });
-      }
-      expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
-      expect(await contact(first.contactId)).toBeUndefined();
-      await undoRun(warehouse, runs[1]!, note, signal);
-      expect(await contact(second.contactId)).toBeUndefined();
-      await revertUndo(warehouse, runs[1]!, signal);
-      expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
-    },
-  );
 
   it('row_results gives the reason of an enriched row without data while its contact has no person', async () => {
     const { first, second, person } = namesakes();

@@ -98,14 +98,6 @@ describe('phones of a call whose answer was lost', () => {
     expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
   });
 
-  it('people whom an earlier answer has are fresh after the phones of a lost call', async () => {
-    const { lost } = await lostAfterAnswer();
-    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
-    const { runId } = await stagedRun(warehouse, rowsOf(lost));
-    const { dropped } = await planRows(warehouse, runId, { ...asked, fieldGroups: ['profile', 'phone'] });
-    expect(dropped).toMatchObject({ fresh: 3 });
-  });
-
   it('an undo of the run whose answer was lost keeps the phones until the answers are discarded', async () => {
     const lost = await lostCall();
     await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));

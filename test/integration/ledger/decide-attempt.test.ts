@@ -4,7 +4,6 @@ import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   answeredCall,
-  backlogOfPolls,
   booksOf,
   callWithPhones,
   deliverTo,
@@ -124,15 +123,6 @@ it('getAttempt() refuses a beginning that two attempts have', async () => {
     type: 'attempt.ambiguous',
     exitCode: 2,
   });
-});
-
-it('listAttempts() lists the newest calls, the oldest of them first, if it has a limit', async () => {
-  const calls = await backlogOfPolls(warehouse, 3);
-  await warehouse.query`
-    update attempts set admitted_at = now() + make_interval(secs => substr(attempt_id, 6)::int)
-    where run_id = ${calls.runId} and attempt_id like 'copy-%'`;
-  const listed = await listAttempts(warehouse, { runId: calls.runId, limit: 2 });
-  expect(listed.map(({ attempt_id: id }) => id)).toEqual(['copy-1', 'copy-2']);
 });
 
 it('listAttempts() lists calls whose late results are overdue, until a decision settles them', async () => {

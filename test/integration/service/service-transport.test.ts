@@ -219,12 +219,6 @@ it('a refusal is recognised without waiting for an endless body', async () => {
   expect(verdict(failure)).toEqual(['validation', 'reject', false]);
 });
 
-it('a refusal is recognised if its body is larger than allowed', async () => {
-  const server = await serve(answering(httpAnswer(403, 'x'.repeat(500_000))));
-  const failure = await failureOf(clientOf(server.baseUrl, { answerBytes: 1_000 }).bulkMatch({ details }));
-  expect(verdict(failure)).toEqual(['forbidden', 'pause', false]);
-});
-
 it('a refusal by a redirect is not followed, because another host would get the key', async () => {
   const server = await serve(answering(httpAnswer(307, '', { location: 'http://127.0.0.1:9/' })));
   const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }));
