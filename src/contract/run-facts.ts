@@ -84,9 +84,6 @@ export const runFacts = z.strictObject(runFields).describe('Status and figures o
 /** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
 export type RunFacts = Printed<typeof runFacts>;
 
-/** The cancellation of a run. */
-export type Cancelled = Printed<typeof cancelled>;
-
 /** An undo of a run: the values of the run are removed from contacts, and its costs stay. */
 export type Undone = Printed<typeof undone>;
 

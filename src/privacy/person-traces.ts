@@ -13,28 +13,7 @@ import { isOverruled, isOverruledMatch, recordHash } from '../people/decisions/c
 import { isOfPeople, nameOfPerson, type PersonName } from '../people/people-tables.ts';
 import { recordKeysOf } from '../suppression/compared-keys.ts';
 
-/** Everywhere that the warehouse holds data about one person. */
-export interface PersonTraces {
-  /** Identity keys of this person alone, without addresses that the person shares with colleagues. */
-  readonly keys: readonly string[];
-  /** The same keys and the hashes of the addresses. */
-  readonly forms: readonly string[];
-  readonly personIds: readonly string[];
-  /** Keys in the log. */
-  readonly people: readonly PersonName[];
-  readonly names: readonly NameCells[];
-  /** Contacts that belong to the person now. */
-  readonly contacts: readonly ContactKey[];
-  readonly rows: readonly RowKey[];
-  /** The CRM records of the rows and contacts. */
-  readonly records: readonly ContactKey[];
-  /** Hashes of what identifies the person in these records. */
-  readonly recordHashes: readonly string[];
-  /** Keys of the records for the suppression list: the next export may have another address for the person. */
-  readonly recordKeys: readonly string[];
-  /** Attempts that asked for the person or whose answer contains the person. */
-  readonly attemptIds: readonly string[];
-}
+export type PersonTraces = Awaited<ReturnType<typeof tracesOf>>;
 
 /** A search that finds new keys after this many rounds has left the one person. */
 const mostRounds = 20;
@@ -74,6 +53,7 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
   throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
 }
 
+/** Everywhere that the warehouse holds data about one person. */
 async function tracesOf(
   database: Kysely<Tables>,
   keys: readonly string[],
@@ -84,7 +64,7 @@ async function tracesOf(
     readonly names: readonly NameCells[];
     readonly others: readonly ContactKey[];
   },
-): Promise<PersonTraces> {
+) {
   const { rows, contacts, names, others } = found;
   const forms = keys.flatMap(formsOf);
   const personIds = idsIn(keys);
@@ -98,18 +78,25 @@ async function tracesOf(
   const ofOthers = new Set(others.map(({ source, contactId }) => contactKey(source, contactId)));
   const identities = rows.map((row) => ({ row, identity: identityOfColumns(row) }));
   return {
+    /** Identity keys of this person alone, without addresses that the person shares with colleagues. */
     keys,
+    /** The same keys and the hashes of the addresses. */
     forms,
     personIds,
+    /** Keys in the log. */
     people,
     names: [...names, ...rows],
+    /** Contacts that belong to the person now. */
     contacts,
     rows: [...rows, ...(await findRowsWithoutKeys(database, forms, records))].map(({ runId, rowNumber }) => ({
       runId,
       rowNumber,
     })),
+    /** The CRM records of the rows and contacts. */
     records,
+    /** Hashes of what identifies the person in these records. */
     recordHashes: identities.map(({ identity }) => recordHash(identity)),
+    /** For the suppression list: the next export may have another address for the person in a record. */
     recordKeys: [
       ...identities.flatMap(({ row, identity }) => {
         const { id, named } = recordKeysOf(row, identity);
@@ -119,6 +106,7 @@ async function tracesOf(
         ofOthers.has(contactKey(contact.source, contact.contactId)) ? [] : recordKeysOf(contact, {}).id,
       ),
     ],
+    /** Attempts that asked for the person or whose answer contains the person. */
     attemptIds: await findAttempts(database, { keys, personIds, people, rows }),
   };
 }
@@ -417,7 +405,17 @@ function idsIn(keys: readonly string[]): string[] {
 /** A quarantined delivery that names the person says nothing about its call. */
 async function findAttempts(
   database: Kysely<Tables>,
-  { keys, personIds, people, rows }: Pick<PersonTraces, 'keys' | 'personIds' | 'people' | 'rows'>,
+  {
+    keys,
+    personIds,
+    people,
+    rows,
+  }: {
+    readonly keys: readonly string[];
+    readonly personIds: readonly string[];
+    readonly people: readonly PersonName[];
+    readonly rows: readonly RowKey[];
+  },
 ): Promise<string[]> {
   const { rows: attempts } = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempt_people

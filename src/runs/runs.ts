@@ -1,51 +1,17 @@
 import { sql, type Selectable, type Transaction, type RawBuilder } from 'kysely';
 import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
-import type { Cancelled, Undone } from '../contract/run-facts.ts';
 import { isFinal, type RunStatus, eventOf } from '../contract/run-transitions.ts';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { rowCount } from '../db/expressions.ts';
 import { isPossible, isUnfinished, maySpend } from '../db/run-states.ts';
-import type { RunOptions } from '../domain/runs/run-options.ts';
 import type { RunInput } from '../contract/run-input.ts';
 import { lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
-export interface RunRecord {
-  readonly runId: string;
-  readonly status: RunStatus;
-  /** Null: the export is not read yet. */
-  readonly source: string | null;
-  readonly filePath: string;
-  readonly fileName: string;
-  readonly fileSha256: string;
-  readonly options: RunOptions;
-  readonly header: readonly string[] | null;
-  readonly mapping: Readonly<Record<string, string>> | null;
-  readonly warnings: readonly string[];
-  readonly rowsStaged: number;
-  /** The personal data of rows up to this number is removed. */
-  readonly rowsPruned: number;
-  /** Number of rows by outcome, if retention has removed rows. */
-  readonly outcomes: Readonly<Record<string, number>> | null;
-  readonly ingestedAt: Date | null;
-  readonly plan: PlanSummary | null;
-  readonly planHash: string | null;
-  readonly expectedPlanHash: string | null;
-  readonly pauseReason: StatusReason | null;
-  readonly createdAt: Date;
-  /** The time that the run stands for: a scheduled one for the time of its schedule. */
-  readonly asOf: Date;
-  /** The run may spend: a person has approved the plan, or the run was begun with `--yes` or by a schedule. */
-  readonly isApproved: boolean;
-  readonly finishedAt: Date | null;
-  readonly cancelled: Cancelled | null;
-  readonly undone: Undone | null;
-  /** Its answers were removed after its undo. */
-  readonly isDiscarded: boolean;
-}
+export type RunRecord = Readonly<ReturnType<typeof recordOf>>;
 
 /** The last six characters of a run's id. */
 const lastPart = /^[0-9a-f]{6}$/;
@@ -97,10 +63,11 @@ async function isSchedule({ database }: Warehouse, name: string): Promise<boolea
   return rows.length > 0;
 }
 
-function recordOf(row: Selectable<Tables['runs']>): RunRecord {
+function recordOf(row: Selectable<Tables['runs']>) {
   return {
     runId: row.run_id,
     status: row.status,
+    /** Null: the export is not read yet. */
     source: row.source,
     filePath: row.file_path,
     fileName: row.file_name,
@@ -110,24 +77,27 @@ function recordOf(row: Selectable<Tables['runs']>): RunRecord {
     mapping: row.mapping,
     warnings: row.warnings,
     rowsStaged: row.rows_staged,
+    /** The personal data of rows up to this number is removed. */
     rowsPruned: row.rows_pruned,
+    /** Number of rows by outcome, if retention has removed rows. */
     outcomes: row.outcomes,
     ingestedAt: row.ingested_at,
     plan: row.plan,
     planHash: row.plan_hash,
     expectedPlanHash: row.expected_plan_hash,
     pauseReason: row.pause_reason,
+    /** The run may spend: a person has approved the plan, or the run was begun with `--yes` or by a schedule. */
     isApproved: row.approved_at !== null,
     createdAt: row.created_at,
+    /** The time that the run stands for: a scheduled one for the time of its schedule. */
     asOf: row.as_of,
     finishedAt: row.finished_at,
+    /** Its answers were removed after its undo. */
     isDiscarded: row.answers_discarded_at !== null,
+    // A run that was finishing when a person cancelled it can end as finished.
     cancelled:
-      isCancelled(row.status) && row.cancelled_at
-        ? {
-            at: row.cancelled_at.toISOString(),
-            reason: row.cancelled_reason ?? '',
-          }
+      (row.status === 'cancelling' || row.status === 'cancelled') && row.cancelled_at
+        ? { at: row.cancelled_at.toISOString(), reason: row.cancelled_reason ?? '' }
         : null,
     undone: row.undone_at && {
       at: row.undone_at.toISOString(),
@@ -135,11 +105,6 @@ function recordOf(row: Selectable<Tables['runs']>): RunRecord {
       reason: row.undone_reason,
     },
   };
-}
-
-/** A run that was finishing when a person cancelled it can end as finished. */
-function isCancelled(status: RunStatus): boolean {
-  return status === 'cancelling' || status === 'cancelled';
 }
 
 /** The source of a run's contacts, once its export is read. Before, no contact exists. */

@@ -1,19 +1,9 @@
 import type { ServiceSettings } from '../config/settings.ts';
-import type { Setting } from '../config/settings-schema.ts';
 import type { Identity } from '../domain/identity/identity.ts';
-import { capabilities } from '../domain/service-capabilities.ts';
 import { lateKinds, lateKindsOf, type ExtraNames } from '../domain/late-results/delivery-kinds.ts';
 import { UsageProblem } from '../domain/problem.ts';
-import {
-  readApiUsage,
-  readCreditUsage,
-  readHealth,
-  readProfile,
-  type CreditUsage,
-  type OperationUsage,
-  type User,
-} from './answers/account-answers.ts';
-import { readBulkAnswer, readMatchAnswer, type BulkAnswer, type MatchAnswer } from './answers/bulk-answer.ts';
+import { readApiUsage, readCreditUsage, readHealth, readProfile } from './answers/account-answers.ts';
+import { readBulkAnswer, readMatchAnswer } from './answers/bulk-answer.ts';
 import {
   credentialSetting,
   credentialSource,
@@ -21,7 +11,7 @@ import {
   UnreadableToken,
   type CredentialHeader,
 } from './credential.ts';
-import { readPollAnswer, type PollAnswer } from './answers/late-result.ts';
+import { readPollAnswer } from './answers/late-result.ts';
 import {
   createTransport,
   type Transport,
@@ -32,7 +22,7 @@ import {
 import { codeNaming, ServiceFailure, type Endpoint } from './failures/failure.ts';
 import { mapTransportError } from './failures/map-failure.ts';
 
-export type { CreditUsage, OperationUsage, User } from './answers/account-answers.ts';
+export type { CreditUsage, OperationUsage } from './answers/account-answers.ts';
 export type { BulkAnswer, MatchAnswer } from './answers/bulk-answer.ts';
 export type { PollAnswer } from './answers/late-result.ts';
 
@@ -56,38 +46,15 @@ export interface MatchRequest extends Extras {
   readonly person: Identity;
 }
 
-/**
- * The operations of the service. Each method sends one request and throws ServiceFailure if there is no
- * usable answer.
- *
- * A 401 for an expired access token means that the service did not process the call. The client renews the
- * token once. It then repeats the call, except a call that rate windows count: that call throws
- * `token-renewed`, because its repetition needs a slot of its own.
- */
-export interface ServiceClient {
-  /**
-   * Asks for one to ten people in one call.
-   *
-   * @param signal aborts the call; a call aborted after it was sent may have been billed
-   */
-  bulkMatch(request: BulkRequest, signal?: AbortSignal): Promise<BulkAnswer>;
-  match(request: MatchRequest, signal?: AbortSignal): Promise<MatchAnswer>;
-  /** Fetches the late results of a request. Free; the service keeps results for 30 days. */
-  poll(requestId: string, signal?: AbortSignal): Promise<PollAnswer>;
-  health(signal?: AbortSignal): Promise<{ readonly credentialWorks: boolean }>;
-  profile(signal?: AbortSignal): Promise<User>;
-  /** Needs a master key, or the scope for it. */
-  apiUsage(signal?: AbortSignal): Promise<readonly OperationUsage[]>;
-  /** Needs a master key, or the scope for it. */
-  creditUsage(signal?: AbortSignal): Promise<CreditUsage>;
-  /** The setting that holds the credential; undefined without a credential. */
-  readonly credentialSetting: Setting | undefined;
-  /** Lets calls in flight end, then closes the connections. */
-  close(): Promise<void>;
-}
+export type ServiceClient = ReturnType<typeof createServiceClient>;
 
 /**
- * Creates a client of the service.
+ * Creates a client of the service. Each method sends one request and throws ServiceFailure if there is no usable answer.
+ * A signal aborts the call; a call that was aborted after it was sent may have been billed.
+ *
+ * A 401 for an expired access token means that the service did not process the call. The client renews the token once.
+ * It then repeats the call, except a call that rate windows count: that call throws `token-renewed`, because its
+ * repetition needs a slot of its own.
  *
  * @param transport replaced in tests
  * @param credential replaced in tests
@@ -97,7 +64,7 @@ export function createServiceClient(
   settings: ServiceClientSettings,
   transport: Transport = createTransport(),
   credential: CredentialSource = credentialSource(settings.credential),
-): ServiceClient {
+) {
   const { baseUrl } = settings;
   if (baseUrl === undefined) {
     throw new UsageProblem('setting.invalid', 'the address of the service is missing', {
@@ -107,26 +74,27 @@ export function createServiceClient(
   }
   const call = createCallOperation({ ...settings, baseUrl }, transport, credential);
   return {
-    bulkMatch: async (request, signal) => {
-      const { length } = request.details;
-      const { peoplePerCall } = capabilities;
-      if (length < 1 || length > peoplePerCall) {
-        throw new RangeError(`a bulk call asks for 1 to ${peoplePerCall} people, not ${length}`);
-      }
+    /** Asks for one to ten people in one call. */
+    bulkMatch: async (request: BulkRequest, signal?: AbortSignal) => {
       const body = { details: request.details.map(toDetail) };
       return call(operations.bulkMatch, readBulkAnswer, { query: extrasQuery(request), body, signal });
     },
-    match: async (request, signal) => {
+    match: async (request: MatchRequest, signal?: AbortSignal) => {
       const query = { ...toDetail(request.person), ...extrasQuery(request) };
       return call(operations.match, readMatchAnswer, { query, signal });
     },
-    poll: (requestId, signal) =>
+    /** Fetches the late results of a request. Free; the service keeps results for 30 days. */
+    poll: (requestId: string, signal?: AbortSignal) =>
       call(pollOperation(settings.pollPath, requestId), readPollAnswer, { signal }),
-    health: (signal) => call(operations.health, readHealth, { signal }),
-    profile: (signal) => call(operations.profile, readProfile, { signal }),
-    apiUsage: (signal) => call(operations.apiUsage, readApiUsage, { signal }),
-    creditUsage: (signal) => call(operations.creditUsage, readCreditUsage, { signal }),
+    health: (signal?: AbortSignal) => call(operations.health, readHealth, { signal }),
+    profile: (signal?: AbortSignal) => call(operations.profile, readProfile, { signal }),
+    /** Needs a master key, or the scope for it. */
+    apiUsage: (signal?: AbortSignal) => call(operations.apiUsage, readApiUsage, { signal }),
+    /** Needs a master key, or the scope for it. */
+    creditUsage: (signal?: AbortSignal) => call(operations.creditUsage, readCreditUsage, { signal }),
+    /** The setting that holds the credential, to name in advice. */
     credentialSetting: settings.credential && credentialSetting(settings.credential),
+    /** Lets calls in flight end, then closes the connections. */
     close: () => transport.close(),
   };
 }

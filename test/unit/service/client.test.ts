@@ -116,13 +116,6 @@ it.each([{ reveal: ['phone'] as const }, { waterfall: ['email'] as const }])(
   },
 );
 
-it.each([0, 11])('bulkMatch() sends nothing for %d people', async (count) => {
-  const { transport, sent } = carrying({ matches: [] });
-  const details = Array.from({ length: count }, () => mira);
-  await expect(clientOf(transport).bulkMatch({ details })).rejects.toBeInstanceOf(RangeError);
-  expect(sent).toEqual([]);
-});
-
 it('match() sends everything in the query and no body', async () => {
   const { transport, sent } = carrying({ person: null });
   await clientOf(transport).match({
