@@ -25,13 +25,7 @@ type ActingUser =
   | { readonly userId: string }
   | { readonly unknown: ServiceFailure; readonly credentialWorks: boolean };
 
-interface ServiceStatus {
-  readonly user: ActingUser;
-  /** The reported windows of bulk calls with a limit, the shortest first. */
-  readonly windows: readonly RateWindow[];
-  /** Why the service does not report the use of its windows; undefined if it does. */
-  readonly usageUnknown: ServiceFailure | undefined;
-}
+type ServiceStatus = Awaited<ReturnType<typeof readServiceStatus>>;
 
 /** A run does not wait longer for the service's status or its statement of credits. */
 const patienceMilliseconds = 10_000;
@@ -46,16 +40,18 @@ const unknownRequestId = '0';
  * @param needs.polls late results come by polls only, so the key must be allowed to poll
  * @throws Problem `service.credential-refused`, `service.scope-missing`
  */
-export async function readServiceStatus(
-  dependencies: PollDependencies,
-  needs: { readonly polls: boolean },
-): Promise<ServiceStatus> {
+export async function readServiceStatus(dependencies: PollDependencies, needs: { readonly polls: boolean }) {
   const { warehouse, service, client } = dependencies;
   const user = await askActingUser(client);
   const usageUnknown = await learnRateWindows(warehouse, service, client);
   if (needs.polls) await tryPolling(dependencies);
-  const windows = await readRateWindows(warehouse.database, { service, scope: bulkMatchScope }, []);
-  return { user, windows, usageUnknown };
+  return {
+    user,
+    /** The reported windows of bulk calls with a limit, the shortest first. */
+    windows: await readRateWindows(warehouse.database, { service, scope: bulkMatchScope }, []),
+    /** Why the service does not report the use of its windows; undefined if it does. */
+    usageUnknown,
+  };
 }
 
 /**

@@ -49,7 +49,7 @@ export interface MatchRequest extends Extras {
 export type ServiceClient = ReturnType<typeof createServiceClient>;
 
 /**
- * Creates a client of the service. Each method sends one request and throws ServiceFailure if there is no usable answer.
+ * Creates a client of the service. Each method sends one request, and throws ServiceFailure without a usable answer.
  * A signal aborts the call; a call that was aborted after it was sent may have been billed.
  *
  * A 401 for an expired access token means that the service did not process the call. The client renews the token once.

@@ -152,21 +152,14 @@ function awaitedOf(
   };
 }
 
-export interface AnswerPrice {
-  /** Undefined: not known, and the reservation is held. */
-  readonly consumed: Credits | undefined;
-  /** False: the stated figure is too large to be a price, and counts as not stated. */
-  readonly isCredible: boolean;
-  /** Number of people whom the service found: late results come, and cost, for each of them. */
-  readonly found: number;
-}
+export type AnswerPrice = ReturnType<typeof priceOfAnswer>;
 
 /**
  * Reads the cost of a call from its answer.
  *
  * @param people number of people whom the call asked for
  */
-export function priceOfAnswer(answer: AnswerToRecord, asked: AskedExtras, people: number): AnswerPrice {
+export function priceOfAnswer(answer: AnswerToRecord, asked: AskedExtras, people: number) {
   const { creditsConsumed, creditsProblem } = answer;
   const isCredible =
     creditsProblem !== 'too-large' && (creditsConsumed ?? 0n) <= mostCrediblePerPerson * BigInt(people);
@@ -174,7 +167,14 @@ export function priceOfAnswer(answer: AnswerToRecord, asked: AskedExtras, people
   const found = countFound(answer, stated, people);
   // A waterfall that found no person: no delivery follows that could state a price.
   const isFreeMiss = asked.waterfall.length > 0 && creditsProblem === 'absent' && found === 0;
-  return { consumed: stated ?? (isFreeMiss ? 0n : undefined), isCredible, found };
+  return {
+    /** Undefined: not known, and the reservation is held. */
+    consumed: stated ?? (isFreeMiss ? 0n : undefined),
+    /** False: the stated figure is too large to be a price, and counts as not stated. */
+    isCredible,
+    /** Number of people whom the service found: late results come, and cost, for each of them. */
+    found,
+  };
 }
 
 /**

@@ -382,24 +382,7 @@ function readMatches(
   return { matches, unreadableMatches, unreadFields: [...unread] };
 }
 
-export interface MatchAnswer {
-  readonly requestId: string | undefined;
-  /**
-   * Undefined: no person. A miss may also be a stub without names and address but with an organization; the
-   * identity rule rejects a stub.
-   */
-  readonly person: Person | undefined;
-  readonly waterfall: { readonly status: string } | undefined;
-  /** Not in the interface document; some services send it. */
-  readonly creditsConsumed: Credits | undefined;
-  readonly rateLimits: readonly RateWindow[];
-  readonly raw: Buffer;
-}
-
-/** The service bills only returned data, so a person without data counts as not found. */
-function hasData(person: Person): boolean {
-  return Object.keys(person).length > 0;
-}
+export type MatchAnswer = ReturnType<typeof readMatchAnswer>;
 
 const matchSchema = z.looseObject({
   person: z.unknown().optional(),
@@ -412,14 +395,19 @@ const matchSchema = z.looseObject({
  *
  * @throws ServiceFailure, also for a person in an invalid format: the answer has no other person to keep
  */
-export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint): MatchAnswer {
+export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   const { data, requestId } = readAnswer(answer, endpoint, matchSchema);
   const read = readPerson(data.person ?? {});
   if ('unreadable' in read) throw mapFailure(answer, endpoint);
   return {
     requestId,
-    person: hasData(read.person) ? read.person : undefined,
+    /**
+     * Undefined: no person. The service bills only returned data, so a person without data counts as not found. A miss
+     * may also be a stub without names and address but with an organization; the identity rule rejects a stub.
+     */
+    person: Object.keys(read.person).length > 0 ? read.person : undefined,
     waterfall: data.waterfall ?? undefined,
+    /** Not in the interface document; some services send it. */
     creditsConsumed: readCredits(data.credits_consumed).credits,
     rateLimits: readRateHeaders(answer.headers),
     raw: answer.body,

@@ -1,44 +1,18 @@
 import { z } from 'zod';
-import type { Credits } from '../../domain/money/decimal.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { boundedId } from '../../domain/identity/identity-keys.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
-import type { DeliveryKind } from '../../domain/late-results/delivery-kinds.ts';
 import type { DeliveredPhone } from '../../domain/identity/values/phone.ts';
 import { codeNaming, type Endpoint } from '../failures/failure.ts';
 import { mapFailure, described, list, map, readAnswer, text, whole } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
-import { readCredits, readJson, readRequestId, type CreditsProblem } from './exact-json.ts';
+import { readCredits, readJson, readRequestId } from './exact-json.ts';
 
 /** The body of a webhook delivery, and the `webhook_result` of a poll. */
-export interface LateResult {
-  /** `phones`: revealed by the service; `waterfall`: found by other vendors. */
-  readonly kind: DeliveryKind;
-  /** Exact text. Bodies of the kind `phones` have none. */
-  readonly requestId: string | undefined;
-  readonly people: readonly DeliveredPerson[];
-  /** Number of invalid elements of `people` and of those beyond the limit. */
-  readonly unreadablePeople: number;
-  /** Undefined: `creditsProblem` has the reason. */
-  readonly creditsConsumed: Credits | undefined;
-  readonly creditsProblem: CreditsProblem | undefined;
-  readonly missing: number | undefined;
-  /** Of a waterfall: `emails`, `phone_numbers`; empty if missing. */
-  readonly targetFields: readonly string[];
-}
+export type LateResult = NonNullable<ReturnType<typeof readLateResult>>;
 
-export interface DeliveredPerson {
-  readonly id: string | undefined;
-  readonly phones: readonly DeliveredPhone[];
-  readonly emails: readonly DeliveredEmail[];
-  /** Every e-mail of the entry: one that is not a result identifies the person too. */
-  readonly addresses: readonly string[];
-  /** Which of `emails` and `phone_numbers` the body has for this person, empty lists included. */
-  readonly fields: readonly string[];
-  /** By a status, what is missing is still to come, or the person has phones of which none can be read. */
-  readonly isPending: boolean;
-}
+export type DeliveredPerson = ReturnType<typeof deliveredPerson>;
 
 interface DeliveredEmail {
   /** Normalised. Invalid addresses and placeholders are left out. */
@@ -96,7 +70,7 @@ const mostOfOnePerson = 100;
  * @param body decompressed
  * @returns undefined if the body is not such an object
  */
-export function readLateResult(body: Buffer): LateResult | undefined {
+export function readLateResult(body: Buffer) {
   const value = readJson(body);
   const parsed = bodySchema.safeParse(value).data;
   if (!parsed) return undefined;
@@ -110,13 +84,17 @@ export function readLateResult(body: Buffer): LateResult | undefined {
     'records_enriched' in parsed ||
     people.some((person) => 'waterfall' in person || person.emails);
   return {
-    kind: isWaterfall ? 'waterfall' : 'phones',
+    /** `phones`: revealed by the service; `waterfall`: found by other vendors. */
+    kind: isWaterfall ? ('waterfall' as const) : ('phones' as const),
+    /** Exact text. Bodies of the kind `phones` have none. */
     requestId: readRequestId(value),
     people: people.map((person) => deliveredPerson(person, parsed.status)),
+    /** Number of invalid elements of `people` and of those beyond the limit. */
     unreadablePeople: parsed.people.length - people.length,
     creditsConsumed: credits,
     creditsProblem: problem,
     missing: parsed.missing_records ?? undefined,
+    /** Of a waterfall: `emails`, `phone_numbers`; empty if missing. */
     targetFields: (parsed.target_fields ?? []).filter((field) => typeof field === 'string'),
   };
 }
@@ -124,7 +102,7 @@ export function readLateResult(body: Buffer): LateResult | undefined {
 function deliveredPerson(
   { id, email, status, phone_numbers: numbers, emails: listed, waterfall }: WirePerson,
   bodyStatus: string | null | undefined,
-): DeliveredPerson {
+) {
   const phones = (numbers ?? []).slice(0, mostOfOnePerson).flatMap(readPhone);
   const emails = (listed ?? []).slice(0, mostOfOnePerson).flatMap(readEmail);
   const isUnread = phones.length === 0 && (numbers ?? []).length > 0;
@@ -132,11 +110,14 @@ function deliveredPerson(
     id: boundedId(displayForm(id ?? '')) || undefined,
     phones,
     emails,
+    /** Every e-mail of the entry: one that is not a result identifies the person too. */
     addresses: [...readEmail({ email }), ...emails].map((each) => each.email),
+    /** Which of `emails` and `phone_numbers` the body has for this person, empty lists included. */
     fields: [
       ...(listed || waterfall?.['emails'] !== undefined ? ['emails'] : []),
       ...(numbers || waterfall?.['phone_numbers'] !== undefined ? ['phone_numbers'] : []),
     ],
+    /** By a status, what is missing is still to come, or the person has phones of which none can be read. */
     isPending: isUnread || [status, bodyStatus].some((each) => pendingStatus.test(each ?? '')),
   };
 }

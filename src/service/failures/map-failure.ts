@@ -307,25 +307,13 @@ function mayBeBilled(credits: unknown): boolean {
   return credits !== undefined && credits !== null;
 }
 
-/** A valid answer with a success status. */
-interface ReadAnswer<Data> {
-  readonly data: Data;
-  readonly requestId: string | undefined;
-  /** The service did not process all that was asked for, although the answer has people or a bill. */
-  readonly partial: ServiceFailure | undefined;
-}
-
 /**
  * Reads the answer of a call with the schema of its operation. Pure.
  *
  * @throws ServiceFailure for a status other than success, for a success that is a refusal, and for an invalid
  *   body
  */
-export function readAnswer<Schema extends z.ZodType>(
-  answer: HttpAnswer,
-  endpoint: Endpoint,
-  schema: Schema,
-): ReadAnswer<z.output<Schema>> {
+export function readAnswer<Schema extends z.ZodType>(answer: HttpAnswer, endpoint: Endpoint, schema: Schema) {
   const value = isSuccess(answer.status) ? readJson(answer.body) : undefined;
   const parsed = schema.safeParse(value);
   const error = errorOfSuccess(value);
@@ -333,6 +321,7 @@ export function readAnswer<Schema extends z.ZodType>(
   return {
     data: parsed.data,
     requestId: readRequestId(value),
+    /** The service did not process all that was asked for, although the answer has people or a bill. */
     partial: error === 'partial' ? mapPartial(answer, endpoint) : undefined,
   };
 }
