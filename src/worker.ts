@@ -58,10 +58,8 @@ const callStatementMilliseconds = 2 * 60_000;
 const patienceMilliseconds = 20_000;
 
 /**
- * The composition root: creates all parts of a worker process, once.
- *
- * Paid calls have task queues of their own with few slots, because a call takes long: on a shared queue, calls would
- * starve ingest and the opening of pages.
+ * The composition root of a worker process. Paid calls have task queues of their own with few slots, because a call
+ * takes long: on a shared queue, calls would starve ingest and the opening of pages.
  */
 export async function startWorker(settings: WorkerSettings): Promise<RunningWorker> {
   const { config, log, metrics, tracing } = settings;
@@ -262,10 +260,7 @@ export async function runWorkers(workers: readonly WorkerToRun[], drain: () => v
   if (failure) throw failure.reason;
 }
 
-/**
- * `run()` of the SDK does not end after an error of a poll, such as a deleted namespace: it waits for the native worker
- * to end a shutdown that nothing has begun. Only the state of the worker tells.
- */
+/** After some errors, `run()` waits for a shutdown that nothing has begun. Only the state of the worker tells. */
 async function runWorker(worker: WorkerToRun): Promise<void> {
   let look: NodeJS.Timeout | undefined;
   const pollFailed = new Promise<never>((_, reject) => {

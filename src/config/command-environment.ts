@@ -7,10 +7,7 @@ const harmless: ReadonlySet<string> = new Set(['XDG_CACHE_HOME']);
 /** Variables of docker compose, and of the clients of PostgreSQL, Temporal, S3 and OTLP, which can have credentials. */
 const foreignSecrets = /^(?:WAREHOUSE_PASSWORD|PG[A-Z]+|(?:TEMPORAL|AWS|OTEL)_\w+)$/;
 
-/**
- * The environment of other programs, such as a command that a setting names: that of this process without the
- * product's settings and without the credentials of its database, of Temporal, of S3 and of the receiver of traces.
- */
+/** This process's environment without settings, and without credentials of databases, Temporal, S3 and traces. */
 export function commandEnvironment(): NodeJS.ProcessEnv {
   const settings: ReadonlySet<string> = new Set(settingNames);
   return Object.fromEntries(

@@ -55,12 +55,8 @@ export function onInterruption(handle: Handler): () => void {
 const parentCheckMilliseconds = 500;
 
 /**
- * Treats the end of npx or npm as SIGTERM in a process that it started. npm passes a signal only to the shell in
- * between, which ends: without this check, the command would run on without its signal. After SIGKILL of npm, the shell
- * stays, and gets another parent.
- *
- * After a signal the check does nothing: a signal to the process group reaches both the shell and the command, and the
- * end of the shell must not count as a second signal.
+ * Treats the end of npx or npm as SIGTERM: npm passes a signal only to the shell in between, which ends. After SIGKILL
+ * of npm, the shell gets another parent. The end of the shell must not count as a second signal of the process group.
  */
 export function endWithNpm(environment: NodeJS.ProcessEnv): void {
   if (environment['npm_command'] === undefined && environment['npm_lifecycle_event'] === undefined) return;

@@ -135,10 +135,8 @@ function unprivileged(command: string, parameters: readonly string[]): Command {
 }
 
 /**
- * Makes the data directory with the role and the database of the product. It is made under another name and renamed, so
- * that an existing directory is complete.
- *
- * No superuser can log in: the role and the database are made in PostgreSQL's single-user mode.
+ * Makes the data directory under another name and renames it: an existing one is complete. No superuser can log in: the
+ * role and the database are made in PostgreSQL's single-user mode.
  */
 async function createDataDirectory(definition: ServerDefinition, durable: boolean): Promise<void> {
   const { directory } = definition;

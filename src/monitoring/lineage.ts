@@ -7,10 +7,7 @@ import { getRun, type RunRecord } from '../runs/runs.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { postJson } from './notification-channels.ts';
 
-/**
- * Sends the transitions of runs to a lineage receiver. Events can be lost: runs do not wait for the receiver, and a
- * failing receiver fails no run.
- */
+/** Events can be lost: runs do not wait for the receiver, and a failing receiver fails no run. */
 export interface Lineage {
   started(runId: string): void;
   ended(facts: RunFacts): void;

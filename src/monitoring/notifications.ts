@@ -20,17 +20,12 @@ interface NotifierSettings {
 }
 
 const everyMilliseconds = 5_000;
-/**
- * Maximum wait at the end of a command for the delivery of its last events; other processes deliver the rest.
- */
+/** Maximum wait at the end of a command for the delivery of its last events; other processes deliver the rest. */
 const closeMilliseconds = 15_000;
 
 /**
- * Delivers events of runs and budgets. Triggers of the database record an event together with its change, and
- * any process delivers it, so that a killed process loses no event. Each event is delivered at least once,
- * with at most ten tries for a failing channel.
- *
- * Only the end of a command waits for deliveries, and a failed delivery never fails a run.
+ * Delivers events of runs and budgets, each at least once, with at most ten tries. Triggers of the database record an
+ * event together with its change, and any process delivers it. A failed delivery never fails a run.
  */
 export class Notifier {
   readonly #settings: NotifierSettings;

@@ -162,10 +162,7 @@ async function readWindows(
 const patienceMilliseconds = 4_000;
 const statementMilliseconds = 3_000;
 
-/**
- * The metrics of the warehouse in Prometheus' text format. Without the database, or if it is slow, only
- * `enrich_database_up 0`. Every process reports the same values: take the maximum over processes, never the sum.
- */
+/** Without the database only `enrich_database_up 0`. Every process reports the same values: never sum them. */
 export async function readWarehouseMetrics(warehouse: Warehouse, limits: AdmissionLimits): Promise<string> {
   const begun = performance.now();
   const ended = new AbortController();

@@ -245,10 +245,7 @@ const failure = z
   })
   .describe('Printed in place of the facts when a command fails.');
 
-/**
- * The outputs that programs are told to read, by name: `npm run schemas` writes a JSON Schema of each to
- * `schemas/outputs`. TypeScript alone describes what the other commands print with `--json`.
- */
+/** The outputs that programs are told to read: `npm run schemas` writes a JSON Schema of each. */
 export const outputs = {
   error: { schema: failure, commands: [] },
   notification: { schema: notification, commands: [] },

@@ -155,10 +155,7 @@ function isNamed(known: Values): boolean {
   return Boolean(known.linkedin_url || known.name || known.first_name || known.last_name);
 }
 
-/**
- * Returns what shows that the data is another person's. The same profile is the same person, even with another name.
- * Different profiles count only without names, because a profile gets another URL after a change of name.
- */
+/** The same profile is the same person. A profile gets another URL after a change of name: names decide first. */
 function contradictionOf(known: Values, found: Values): 'name' | 'profile' | undefined {
   const profiles = known.linkedin_url && found.linkedin_url;
   if (profiles && isSame('linkedin_url', known.linkedin_url, found.linkedin_url)) return undefined;

@@ -1,9 +1,6 @@
 import type { ReportDocument, Section, Table } from './write-document.ts';
 
-/**
- * Renders the report as one self-contained page without script, font, picture and network. Its content
- * security policy forbids them, so that an unescaped file name could not load anything.
- */
+/** One page that loads nothing. Its content security policy forbids it, should a file name not be escaped. */
 export function renderHtml(document: ReportDocument): string {
   const { title, subtitle, headline, actions, sections, footer } = document;
   const page = html`<!doctype html>

@@ -33,10 +33,7 @@ export function parseWindowLimits(text: string): WindowLimit[] {
   return limits.sort((left, right) => left.seconds - right.seconds);
 }
 
-/**
- * The service's count per team and endpoint: fixed windows that the first request opens. They use the time of arrival,
- * as the log does; a sandbox clock that is set ahead changes only dates.
- */
+/** Fixed windows that the first request opens, by the time of arrival: the sandbox's clock changes only dates. */
 export class RateWindows {
   readonly #limits: readonly WindowLimit[];
   readonly #counted: ReadonlySet<number>;

@@ -44,20 +44,14 @@ export const notFound = refusal(404, 'REQUEST.ROUTE.NOT_FOUND', 'Not found.');
 export const failed = refusal(500, 'REQUEST.PROCESSING.FAILED', 'The call failed.');
 
 const auth = 'AUTH.AUTHENTICATION';
-export const missingCredential = refusal(401, `${auth}.CREDENTIALS_MISSING`, 'No credential was sent.', {
-  suggestions: [{ label: 'Send the key of your workspace', header: 'x-api-key' }],
-});
-export const invalidKey = refusal(401, `${auth}.CREDENTIALS_INVALID`, 'Invalid access credentials.', {
-  suggestions: [{ label: 'Check the key', header: 'x-api-key' }],
-});
+export const missingCredential = refusal(401, `${auth}.CREDENTIALS_MISSING`, 'No credential was sent.');
+export const invalidKey = refusal(401, `${auth}.CREDENTIALS_INVALID`, 'Invalid access credentials.');
 /** Of bearer tokens, also of keys sent as bearer tokens. */
 export const invalidToken = refusal(401, `${auth}.INVALID_ACCESS_TOKEN`, 'The access token has expired.', {
   oldCode: 'INVALID_ACCESS_TOKEN',
-  suggestions: [{ label: 'Refresh the token', header: 'Authorization' }],
 });
 const inaccessible = refusal(403, 'AUTH.AUTHORIZATION.API_INACCESSIBLE', 'The credential has no access.', {
   oldCode: 'API_INACCESSIBLE',
-  suggestions: [{ label: 'Use a master key, or give the key the scope of this endpoint' }],
 });
 
 export function invalid(error?: Pick<z.ZodError, 'issues'>): Refusal {
@@ -78,7 +72,6 @@ export function missingParameter(parameter: string, reason: string): Refusal {
 /** The 400 of bulk enrichment, as observed. */
 export function badDetails(code: 'INVALID_REQUEST' | 'RECORD_LIMIT_EXCEEDED', message: string): Refusal {
   return refusal(400, `PEOPLE.VALIDATION.${code}`, message, {
-    suggestions: [{ label: 'Send 1 to 10 people', parameter: 'details' }],
     older: { status: 'failed', error_code: code, error_message: message },
   });
 }
@@ -87,7 +80,6 @@ export function badDetails(code: 'INVALID_REQUEST' | 'RECORD_LIMIT_EXCEEDED', me
 export function outOfCredits(status: OutOfCreditsStatus): Refusal {
   return refusal(status, 'BILLING.CREDITS.EXHAUSTED', 'The account has no credits left.', {
     oldCode: status === 403 ? 'CREDITS_EXHAUSTED' : 'INSUFFICIENT_CREDITS',
-    suggestions: [{ label: 'Add credits to the account' }],
   });
 }
 

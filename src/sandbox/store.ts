@@ -62,10 +62,7 @@ type Entry =
   | { readonly billed: number; readonly at: number }
   | { readonly tried: number; readonly delivered: boolean };
 
-/**
- * Everything that the sandbox remembers: calls, late results and their bills, with which tests compare the pipeline's
- * figures. A call is stored before its answer, so that a killed process loses no bill.
- */
+/** A call is stored before its answer, so that a killed process loses no bill. */
 export class Store {
   readonly #file: string | undefined;
   readonly #calls: LoggedCall[] = [];

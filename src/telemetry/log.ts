@@ -4,10 +4,8 @@ import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 export type { Logger } from 'pino';
 
 /**
- * Creates the log of a process on standard error, because commands print results to standard output.
- *
- * The logger removes possible personal data and secrets: it reduces errors to name, code, message and stack, removes
- * e-mails and numbers from texts, and redacts well-known keys. Without a format: pretty on a terminal, otherwise JSON.
+ * The log of a process on standard error, without possible personal data and secrets: of errors it has name, code,
+ * message and stack, of texts no e-mail and number. Without a format: pretty on a terminal, otherwise JSON.
  */
 export function createLogger(settings: {
   readonly level: string;

@@ -20,10 +20,8 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 export type FailureName = (error: unknown) => string;
 
 /**
- * Spans of activities and of calls to the service, sent by OTLP. Loaded only if traces are configured.
- *
- * A workflow is one trace across all workers: the trace's id is a hash of the workflow's id. So no tracing
- * code runs inside workflows, and operators can turn traces on or off during a run.
+ * Spans of activities and of calls to the service. A workflow is one trace across all workers: the trace's id is a hash
+ * of the workflow's id. So no tracing code runs inside workflows.
  */
 export class Tracing {
   readonly #provider: BasicTracerProvider;

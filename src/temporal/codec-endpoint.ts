@@ -26,10 +26,7 @@ export interface CodecEndpointSettings {
 }
 export type RunningCodecEndpoint = ListenAddress & { close(): Promise<void> };
 
-/**
- * Serves Temporal's remote codec protocol, `POST /decode` and `POST /encode`, to the Temporal UI in a browser and to
- * `temporal --codec-endpoint`. Logs nothing, because requests and answers hold the encrypted data.
- */
+/** Temporal's remote codec protocol. Logs nothing, because requests and answers hold the encrypted data. */
 export async function startCodecEndpoint(settings: CodecEndpointSettings): Promise<RunningCodecEndpoint> {
   const server = createServer(settings);
   // A copy: fastify writes to its options, and settings are frozen.

@@ -61,8 +61,7 @@ const activityTasks = 2;
 /**
  * Reads the last poll of any worker. Each worker polls all queues, but a busy worker can leave out a queue.
  *
- * @param now by the clock of a server, because the clock of this machine may be minutes off. Temporal does not tell its
- *   own, and the database's clock is the next best
+ * @param now by the clock of the database, because the clock of this machine may be minutes off
  */
 export async function readWorkerPoll(client: Client, now: Date) {
   const queues = [

@@ -10,35 +10,15 @@ import {
   sweepScheduleId,
   workflowTypes,
 } from '../contract/temporal-names.ts';
-import type { Logger } from '../telemetry/log.ts';
 import { registerSearchAttributes } from './connection.ts';
 
 const sweepEvery = '5 minutes';
 
-/** A Temporal server that has lost its data has lost these too, while the workers go on. */
-const checkEveryMilliseconds = 600_000;
-
-/** Creates the product's own schedules and the search attributes of runs, and again whenever they are missing. */
-export async function keepOwnSchedules(
-  client: Client,
-  options: { readonly prunes: boolean; readonly log: Logger; readonly everyMilliseconds?: number },
-): Promise<() => void> {
-  const { prunes, log, everyMilliseconds = checkEveryMilliseconds } = options;
-  const ensure = async (): Promise<void> => {
-    await registerSearchAttributes(client);
-    await ensureSchedule(client, ownSchedules.sweep);
-    if (prunes) await ensureSchedule(client, ownSchedules.prune);
-  };
-  await ensure();
-  const checks = setInterval(
-    () =>
-      void ensure().catch((error: unknown) => {
-        log.warn({ err: error }, 'the schedules of the product could not be checked');
-      }),
-    everyMilliseconds,
-  );
-  checks.unref();
-  return () => clearInterval(checks);
+/** @param prunes whether the workers have a `RETENTION` */
+export async function createOwnSchedules(client: Client, prunes: boolean): Promise<void> {
+  await registerSearchAttributes(client);
+  await ensureSchedule(client, ownSchedules.sweep);
+  if (prunes) await ensureSchedule(client, ownSchedules.prune);
 }
 
 export const ownSchedules = {
@@ -59,7 +39,7 @@ export const ownSchedules = {
 } satisfies Readonly<Record<string, { readonly spec: ScheduleSpec } & Readonly<Record<string, unknown>>>>;
 
 /** Operators may have paused or changed a schedule. Missed times are not caught up: each handles all data. */
-export async function ensureSchedule(
+async function ensureSchedule(
   client: Client,
   { scheduleId, workflowType, spec, summary, note }: (typeof ownSchedules)['sweep' | 'prune'],
 ): Promise<void> {

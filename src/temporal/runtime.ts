@@ -23,10 +23,7 @@ export function installRuntime(log: Logger, metricsListen: string | undefined): 
   });
 }
 
-/**
- * Picks the fields with ids and names. The SDK's other fields hold payloads, stacks and tokens of tasks. A Problem has
- * no secrets, and where a key of the payload codec is missing, only the Problem names the workflow.
- */
+/** The SDK's other fields hold payloads, stacks and tokens. A Problem has no secrets. */
 function pick(meta: LogMetadata | undefined): Record<string, unknown> {
   const names = ['workflowId', 'workflowType', 'activityType', 'attempt', 'taskQueue'];
   const error = meta?.['error'];

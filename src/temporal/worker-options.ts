@@ -80,10 +80,7 @@ function compiledPath(file: string): string {
   return projectFile(`dist/${file}`);
 }
 
-/**
- * Options of a worker for Temporal's Worker Versioning. Workflows are pinned: a run, its pages and its calls stay on
- * the version on which the run began, so every task queue needs a worker of this version.
- */
+/** Workflows are pinned: a run stays on its version, so every task queue needs a worker of this version. */
 export function workerVersioning(
   version: WorkerDeploymentVersion | undefined,
 ): Pick<WorkerOptions, 'workerDeploymentOptions'> {
@@ -94,12 +91,8 @@ export function workerVersioning(
 }
 
 /**
- * Wall-clock time after which Node's watchdog ends a workflow task. The SDK's default is 5 s, and an overloaded machine
- * or a closed laptop can stop for longer.
- *
- * Usually the task then fails and Temporal retries it. If the watchdog interrupts a promise, Node can end the process
- * ("async hook stack has become corrupted", nodejs/node#38503; seen once in the tests under load): the calls in flight
- * become unknown. The workflows have no loop without a wait, so they need no watchdog. The types of the SDK lack the
- * option; a test checks that the SDK passes it on.
+ * The SDK's watchdog ends a workflow task after 5 s, and an overloaded machine can stop for longer. If it interrupts a
+ * promise, Node can end the process (nodejs/node#38503). The workflows have no loop without a wait: no watchdog. The
+ * types of the SDK lack the option; a test checks that the SDK passes it on.
  */
 export const workflowIsolate = { isolateExecutionTimeout: '1 day' };

@@ -163,10 +163,7 @@ async function writeCrmImport(
   describe(manifest, folder);
 }
 
-/**
- * Refuses contacts of another CRM: their record ids would be missing in this CRM, or be those of other records.
- * A source that is no CRM's own name may hold contacts of this CRM.
- */
+/** Record ids of another CRM are missing here, or those of others. Sources with a name of their own may fit. */
 export function requireOwnSource(importer: ImporterName, source: string): void {
   const owner = importerNames.find((name) => importers[name].source === source);
   if (owner === undefined || owner === importer) return;

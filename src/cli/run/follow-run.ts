@@ -168,11 +168,8 @@ async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise
 }
 
 /**
- * Lets a signal end the wait for a run. With embedded Temporal this process is also the worker: a signal lets calls in
- * flight end and pauses the run. With a Temporal server, a signal only ends the wait.
- *
- * A command calls this before it starts or resumes the run. Otherwise a signal in between ends the command as if there
- * were no run, and the run makes calls.
+ * Lets a signal end the wait for a run. With embedded Temporal, the signal also pauses the run. A command calls this
+ * before it starts or resumes the run: a signal in between would end the command, and the run would make calls.
  */
 export function interruptionOf(session: Session, runId: string): AbortSignal {
   const interrupted = new AbortController();

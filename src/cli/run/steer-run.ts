@@ -130,11 +130,7 @@ export async function pauseRun(session: Session, run: RunRecord, why: Why): Prom
     await untilCallsAreRecorded(session, runId, config.service.callTimeoutSeconds * 1_000);
 }
 
-/**
- * Cancels a run and waits until the run has ended. Calls in flight end, paid results stay, and people without a call
- * become `cancelled`. Without a workflow, ends the run in the tables. Writes the status to the database first, as
- * `pauseRun` does.
- */
+/** Writes the status to the database first, as `pauseRun` does. Without a workflow, ends the run in the tables. */
 export async function cancelRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
   await requireKeys(session, run.runId);

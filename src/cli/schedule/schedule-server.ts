@@ -19,12 +19,7 @@ export interface KnownSchedule {
   readonly description: ScheduleDescription;
 }
 
-/**
- * Creates a schedule, or updates the schedule of this name. A paused schedule stays paused.
- *
- * @param service whose workers alone may run it; null: any worker
- * @returns whether the schedule is new
- */
+/** A paused schedule stays paused. @param service whose workers may run it; null: any @returns whether it is new */
 export async function putSchedule(
   client: Client,
   definition: ScheduleDefinition,

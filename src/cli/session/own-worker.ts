@@ -6,7 +6,7 @@ import type { Logger } from '../../telemetry/log.ts';
 import type { Client } from '@temporalio/client';
 import { installRuntime } from '../../temporal/runtime.ts';
 import { startWorker, type RunningWorker } from '../../worker.ts';
-import { keepOwnSchedules } from '../../temporal/own-schedules.ts';
+import { createOwnSchedules } from '../../temporal/own-schedules.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import { runOwnReceiver, webhookUrlOf, type ServedMetrics } from './servers.ts';
 import { startLineage } from '../../monitoring/lineage.ts';
@@ -63,11 +63,7 @@ export async function startOwnWorker(
   if (lineage) atEnd(() => lineage.close());
   // Before the worker, because a client reports an unknown namespace more clearly.
   const client = await parts.temporal();
-  const stopChecks = await keepOwnSchedules(client, {
-    prunes: Object.keys(config.retention).length > 0,
-    log,
-  });
-  atEnd(async () => stopChecks());
+  await createOwnSchedules(client, Object.keys(config.retention).length > 0);
   // Only the end of a connection stops the threads of the runtime: between both, nothing may fail.
   installRuntime(log, metrics?.temporalListen);
   const connection = await connectWorker(stack.temporal);

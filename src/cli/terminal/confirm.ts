@@ -5,11 +5,7 @@ import { exitCodes } from '../../domain/problem.ts';
 import type { Flags } from './command.ts';
 import { tell } from './output.ts';
 
-/**
- * Asks on the terminal before something is spent or changed. Only y and yes are a yes; Enter alone is a no.
- *
- * @returns undefined without an answer: no terminal, Ctrl-C, the end of the input, or another word
- */
+/** Only y and yes are a yes, Enter a no. @returns undefined without an answer, such as at Ctrl-C */
 export async function agrees(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
   if (!process.stdin.isTTY || signal?.aborted === true) return undefined;
   await discardTyped();

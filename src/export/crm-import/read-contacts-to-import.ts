@@ -26,10 +26,7 @@ export interface JobChangeFacts {
 
 export interface ContactToImport {
   readonly contactId: string;
-  /**
-   * Rows of the contact in the newest export, in the order of the file: cells by the key of their header (`headerKey`).
-   * Empty if the cells were removed.
-   */
+  /** Rows in the newest export: cells by `headerKey` of their header. Empty if the cells were removed. */
   readonly exported: readonly ReadonlyMap<string, string>[];
   readonly optedOut: boolean;
   readonly optedOutOfCalls: boolean;

@@ -25,10 +25,8 @@ const reportHeader = 'contact_id,field,crm_value,our_value,observed_at,run_id,po
 const jobHeader = 'contact_id,from_organization,to_organization,to_title,detected_at'.split(',');
 
 /**
- * Writes import files for a CRM. The same contacts in the same order give the same bytes.
- *
- * If the importer keeps the field of a blank cell, one file has all contacts. Otherwise each set of changed columns has
- * its own file. Files are split at the importer's limits.
+ * The same contacts in the same order give the same bytes. If the importer keeps the field of a blank cell, one file
+ * has all contacts. Otherwise each set of changed columns has its own file. Files are split at the importer's limits.
  */
 export async function writeImportFiles(
   contacts: AsyncIterable<ContactToImport>,
@@ -130,10 +128,7 @@ export async function writeImportFiles(
   };
 }
 
-/**
- * The record's id as the newest export writes it: the importer may find no record by another spelling. Undefined
- * without an id, or if the export has another record id: a mapping file has named another column as contact id.
- */
+/** As the newest export writes it. Undefined if it has another one: a mapping file named another column. */
 function recordIdOf(
   contact: ContactToImport,
   { idPattern, idPrefix = '' }: Importer,
@@ -148,10 +143,7 @@ function recordIdOf(
 
 const phoneFields: ReadonlySet<ImportField> = new Set(['phone', 'mobile_phone']);
 
-/**
- * The cell of the first of these columns that the export has. Of several rows of the contact, the first that has a
- * value counts: a cell is blank only if it is blank in every row.
- */
+/** In the first of these columns that the export has. A cell is blank only if it is blank in every row. */
 function cellOf(contact: ContactToImport, keys: readonly string[]): string | undefined {
   const cells = cellsOf(contact, keys);
   return cells.find((cell) => cell.trim() !== '') ?? cells[0];

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Connection } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import {
   deleteSchedule,
@@ -10,16 +9,9 @@ import {
   putSchedule,
   triggerSchedule,
 } from '../../../src/cli/schedule/schedule-server.ts';
-import { createLogger } from '../../../src/telemetry/log.ts';
-import { ensureSchedule, ownSchedules, keepOwnSchedules } from '../../../src/temporal/own-schedules.ts';
+import { createOwnSchedules, ownSchedules } from '../../../src/temporal/own-schedules.ts';
 import type { RunInput, ScheduledRunResult } from '../../../src/contract/run-input.ts';
-import {
-  callTaskQueues,
-  controlTaskQueue,
-  pruneScheduleId,
-  sweepScheduleId,
-  workflowTypes,
-} from '../../../src/contract/temporal-names.ts';
+import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../../src/contract/temporal-names.ts';
 import { recordHistories } from '../../helpers/temporal/histories.ts';
 import { ScriptedActivities } from '../../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal } from '../../helpers/temporal/temporal.ts';
@@ -139,28 +131,6 @@ describe('a schedule in Temporal', () => {
   });
 });
 
-it('a worker creates own schedules and search attributes again after Temporal has lost them', async () => {
-  const { client } = temporal;
-  const log = createLogger({ level: 'silent', format: 'json' });
-  const stop = await keepOwnSchedules(client, { prunes: true, log, everyMilliseconds: 100 });
-  onTestFinished(stop);
-  for (const id of [sweepScheduleId, pruneScheduleId]) await client.schedule.getHandle(id).delete();
-  const { operatorService } = client.connection as Connection;
-  const { namespace } = client.options;
-  await operatorService.removeSearchAttributes({ namespace, searchAttributes: ['EnrichmentRows'] });
-  for (const id of [sweepScheduleId, pruneScheduleId])
-    await expect
-      .poll(() =>
-        client.schedule
-          .getHandle(id)
-          .describe()
-          .catch(() => undefined),
-      )
-      .toMatchObject({ scheduleId: id });
-  const listed = () => operatorService.listSearchAttributes({ namespace });
-  await expect.poll(async () => (await listed()).customAttributes).toHaveProperty('EnrichmentRows');
-});
-
 describe('a schedule that fires', () => {
   it.each([
     [ownSchedules.sweep, { applied: 0 }],
@@ -168,8 +138,8 @@ describe('a schedule that fires', () => {
   ])('the schedule $scheduleId is created by a worker and runs its activity', async (own, expected) => {
     const { client } = temporal;
     const activities = new ScriptedActivities();
-    await ensureSchedule(client, own);
-    await ensureSchedule(client, own);
+    await createOwnSchedules(client, true);
+    await createOwnSchedules(client, true);
     const worker = await controlWorker(activities);
     await worker.runUntil(async () => {
       const schedule = client.schedule.getHandle(own.scheduleId);
