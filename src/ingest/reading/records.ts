@@ -97,23 +97,21 @@ export class SyntaxCheck {
   /** @throws Problem `export.quote`, `export.line-ends` */
   push(piece: string): void {
     const text = this.#kept + piece;
-    // Every second part stands in quotes.
-    const parts = this.#dialect.quotes === 'none' ? [text] : text.split('"');
-    const last = parts.length - 1;
+    const quoteFrom = (at: number): number => (this.#dialect.quotes === 'none' ? -1 : text.indexOf('"', at));
     let start = 0;
     let opened = -1;
-    for (const [index, part] of parts.entries()) {
+    for (let quote = quoteFrom(0); quote !== -1; quote = quoteFrom(start)) {
       // Nothing stands between the two quotes of a doubled one.
-      if (!this.#isQuoted && part !== '') {
-        // Most cells in quotes have only a delimiter between them.
-        if (part !== this.#dialect.delimiter) this.#checkOutside(text, start, part, index > 0, index < last);
-        if (index < last) opened = start + part.length;
+      if (!this.#isQuoted && quote > start) {
+        this.#checkOutside(text, start, quote);
+        opened = quote;
       }
-      if (index < last) this.#isQuoted = !this.#isQuoted;
-      start += part.length + 1;
+      this.#isQuoted = !this.#isQuoted;
+      start = quote + 1;
     }
     // The last quote can be the first of two.
-    const endsWithQuote = !this.#isQuoted && parts[last] === '';
+    const endsWithQuote = !this.#isQuoted && start === text.length;
+    if (!this.#isQuoted && !endsWithQuote) this.#checkOutside(text, start, text.length);
     this.#kept = this.#isQuoted ? '' : endsWithQuote ? '"' : text.at(-1)!;
     this.#isQuoted ||= endsWithQuote;
     if (this.#isQuoted && opened !== -1) this.#openLine = this.#lineAt(text, opened);
@@ -129,23 +127,20 @@ export class SyntaxCheck {
     });
   }
 
-  /** @param part a text outside of quotes, from `start` on */
-  #checkOutside(
-    text: string,
-    start: number,
-    part: string,
-    isBehindQuote: boolean,
-    isBeforeQuote: boolean,
-  ): void {
+  /** Checks the text outside of quotes that reaches from one position to another. */
+  #checkOutside(text: string, start: number, end: number): void {
+    // Most cells in quotes have only a delimiter between them.
+    if (end === start + 1 && text[start] === this.#dialect.delimiter) return;
+    const isBeforeQuote = end < text.length;
     const refuse = (type: string, at: number, what: string, next: string): never => {
       throw new UsageProblem(type, what, { where: `${this.#path}, line ${this.#lineAt(text, at)}`, next });
     };
     const correct = `correct the line, or export the file again; ${quotesAsText}`;
-    if (isBehindQuote && !this.#endsCell(part[0]!))
+    if (start > 0 && !this.#endsCell(text[start]!))
       refuse('export.quote', start, 'text follows the quote that ends a cell', correct);
     // A CR at the end of a piece may be half of a CRLF.
-    const lines = isBeforeQuote || !part.endsWith('\r') ? part : part.slice(0, -1);
-    const alone = lines.search(/\r(?!\n)/);
+    const part = text.slice(start, !isBeforeQuote && text.endsWith('\r') ? end - 1 : end);
+    const alone = part.search(/\r(?!\n)/);
     if (alone !== -1)
       refuse(
         'export.line-ends',
@@ -153,8 +148,8 @@ export class SyntaxCheck {
         'a line ends with CR alone',
         'export the file again, or save it with LF or CRLF as line ends; put cells with line breaks into quotes',
       );
-    if (isBeforeQuote && !this.#endsCell(part.at(-1)!))
-      refuse('export.quote', start + part.length, 'a quote stands inside of a cell without quotes', correct);
+    if (isBeforeQuote && !this.#endsCell(text[end - 1]!))
+      refuse('export.quote', end, 'a quote stands inside of a cell without quotes', correct);
   }
 
   #endsCell(character: string): boolean {
