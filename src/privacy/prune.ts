@@ -3,7 +3,7 @@ import type { Retention } from '../domain/runs/retention.ts';
 import type { Warehouse } from '../db/database.ts';
 import { countOldChanges, pruneChanges } from '../people/change-feed.ts';
 import { removeReplaced } from '../people/replaced-observations.ts';
-import { describeHeld, before, type HeldRun, measureRows, pruneRows, type PrunedRows } from './prune-rows.ts';
+import { describeHeld, before, measureRows, pruneRows } from './prune-rows.ts';
 
 interface Removed {
   readonly count: number;
@@ -11,27 +11,7 @@ interface Removed {
 }
 
 /** What is older than its retention: what can be removed, and what is still needed. */
-export interface PruneFigures {
-  readonly answers: Removed;
-  readonly deliveries: Removed;
-  /** Orphaned and quarantined deliveries. */
-  readonly quarantine: Removed;
-  /** Personal data in rows. */
-  readonly staging: PrunedRows;
-  readonly rows: PrunedRows;
-  /** Observations that newer ones have replaced. */
-  readonly observations: { readonly count: number };
-  readonly changes: { readonly count: number };
-  /** Older than the retention, but needed by an open call or delivery. */
-  readonly kept: {
-    readonly answers: number;
-    readonly deliveries: number;
-    readonly quarantine: number;
-    readonly runs: number;
-    readonly rows: number;
-  };
-  readonly held: readonly HeldRun[];
-}
+export type PruneFigures = Awaited<ReturnType<typeof measurePrune>>;
 
 type BodyKind = 'answers' | 'deliveries' | 'quarantine';
 
@@ -90,9 +70,10 @@ const oldBodies = (
  *
  * @param retention kinds of data without a retention are kept
  */
-export async function measurePrune(warehouse: Warehouse, retention: Retention): Promise<PruneFigures> {
+export async function measurePrune(warehouse: Warehouse, retention: Retention) {
   return {
     ...(await measureNeeded(warehouse, retention)),
+    /** Observations that newer ones have replaced. */
     observations: { count: await removeOldReplaced(warehouse, retention) },
     changes: { count: await countOldChanges(warehouse, before(retention.changes)) },
   };
@@ -108,10 +89,7 @@ async function removeOldReplaced(
 }
 
 /** Measures bodies and rows, which calls and deliveries may still need. */
-async function measureNeeded(
-  warehouse: Warehouse,
-  retention: Retention,
-): Promise<Omit<PruneFigures, 'observations' | 'changes'>> {
+async function measureNeeded(warehouse: Warehouse, retention: Retention) {
   const { answers, deliveries, quarantine } = await measureBodies(warehouse, retention);
   const staging = await measureRows(warehouse, 'staging', retention);
   const rows = await measureRows(warehouse, 'rows', retention);
@@ -120,8 +98,10 @@ async function measureNeeded(
     answers: answers.removable,
     deliveries: deliveries.removable,
     quarantine: quarantine.removable,
+    /** Rows whose personal data is removed. */
     staging: staging.pruned,
     rows: rows.pruned,
+    /** Older than the retention, but needed by an open call or delivery; `runs` have rows with personal data. */
     kept: {
       answers: answers.kept,
       deliveries: deliveries.kept,

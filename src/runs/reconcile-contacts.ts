@@ -8,13 +8,6 @@ import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { getRun } from './runs.ts';
 
-export interface ReconciledContacts {
-  /** Contacts that got the data of a known person. */
-  readonly filled: number;
-  /** Contacts that lost the data of the person whom they were. */
-  readonly withdrawn: number;
-}
-
 const rowsPerBatch = 5_000;
 
 /**
@@ -22,12 +15,9 @@ const rowsPerBatch = 5_000;
  * whom the rule of docs/identity.md gives it, whichever row, file, source or run paid for the person.
  *
  * @param signal ends it between two batches
+ * @returns how many contacts got the data of a known person, and how many lost the data of their person
  */
-export async function reconcileContacts(
-  warehouse: Warehouse,
-  runId: string,
-  signal: AbortSignal,
-): Promise<ReconciledContacts> {
+export async function reconcileContacts(warehouse: Warehouse, runId: string, signal: AbortSignal) {
   const { rowsStaged } = await getRun(warehouse, runId);
   for (let after = 0; after < rowsStaged; after += rowsPerBatch) {
     signal.throwIfAborted();

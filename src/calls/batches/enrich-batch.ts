@@ -34,7 +34,6 @@ import { recordRejected } from '../../people/lookup-history.ts';
 import { digestAnswer, digestTogether } from '../../people/digest.ts';
 import { markUnknown } from '../../ledger/close-attempt.ts';
 import { askedBy } from '../../runs/pages.ts';
-import type { Asked } from '../../runs/planning/drop-rows.ts';
 
 /**
  * Calls for the people of one batch without an outcome until all have one, or until the batch must wait or stop. Safe
@@ -346,16 +345,7 @@ export async function rejectPerson(
 }
 
 /** A batch that an activity begins with, or continues with. */
-interface OpenBatch {
-  /** Its options leave out what this batch does not need, such as fresh phones. Plans group people by these options. */
-  readonly run: RunRecord;
-  readonly batch: number;
-  readonly isOurs: boolean;
-  /** What the whole run asks for, by which people are fresh. */
-  readonly asked: Asked;
-  /** People without an outcome. Excludes people whom another call or run has answered in the meantime. */
-  readonly people: OpenPerson[];
-}
+type OpenBatch = Awaited<ReturnType<typeof openBatches>>[number];
 
 /**
  * Reads the open people of batches together and closes what an earlier execution left. Attempts without an end may have
@@ -369,7 +359,7 @@ export async function openBatches(
   dependencies: AttemptDependencies,
   runId: string,
   batches: readonly number[],
-): Promise<OpenBatch[]> {
+) {
   const { warehouse, log } = dependencies;
   const { database } = warehouse;
   const { service } = dependencies.limits;
@@ -389,7 +379,15 @@ export async function openBatches(
   return batches.map((batch) => {
     const people = open.filter((person) => person.batch === batch);
     const options = withoutFieldGroups(run.options, people[0]?.leftOut ?? []);
-    return { run: { ...run, options }, batch, isOurs, asked, people };
+    return {
+      /** Its options leave out what this batch does not need, such as fresh phones: plans group people by them. */
+      run: { ...run, options },
+      /** From 1 within the run. */
+      batch,
+      isOurs,
+      asked,
+      people,
+    };
   });
 }
 

@@ -163,14 +163,8 @@ export async function adoptService(warehouse: Warehouse, runId: string, service:
   `.execute(warehouse.database);
 }
 
-interface PlanPrice extends Pick<PlanSummary, 'credits' | 'expectation'> {
-  readonly worstCase: Credits;
-  /** Of earlier calls for new people, or for people found before if most people of the plan are. */
-  readonly secondsPerCall: number | undefined;
-}
-
 /** Prices a plan: exactly in the worst case, and as earlier calls cost or by an assumption otherwise. */
-async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows): Promise<PlanPrice> {
+async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) {
   const mostPeople = rows.foundBefore * 2 > rows.people ? 'found before' : 'new';
   const history = await readCallHistory(warehouse, run.options, sourceOf(run), mostPeople);
   const credits = await creditsOf(warehouse, run, rows.byLeftOut);
@@ -178,6 +172,7 @@ async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows):
   const expected = roundedWithin(worstCase, credits.expected);
   return {
     worstCase,
+    /** Of earlier calls for new people, or for people found before if most people of the plan are. */
     secondsPerCall: history?.secondsPerCall,
     credits: {
       // The service bills no miss.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { factsOfAnswer, personKey } from '../../../src/people/observation.ts';
-import { reconcileContacts, type ReconciledContacts } from '../../../src/runs/reconcile-contacts.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
@@ -69,7 +69,7 @@ async function suppressed(key: string): Promise<void> {
   await putOnList(warehouse, key);
 }
 
-const reconcile = (runId: string): Promise<ReconciledContacts> => reconcileContacts(warehouse, runId, signal);
+const reconcile = (runId: string) => reconcileContacts(warehouse, runId, signal);
 
 describe('reconcileContacts()', () => {
   it('reconcileContacts() fills a contact whose address a known person has, once', async () => {
