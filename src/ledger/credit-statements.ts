@@ -121,17 +121,11 @@ export async function reconcileCredits(
     ) l
     order by c."to" desc
   `.execute(database);
-  return rows.map((row) => ({ ...row, unexplained: difference(row.billed, row.settled, row.held) }));
-}
-
-/**
- * The part of the bill that is neither settled nor held; negative if settled credits are not billed yet.
- *
- * @param billed negative if the service has lowered its count, such as after a refund
- */
-function difference(billed: string, settled: string, held: string): string {
-  const unsettled = storedCredits(billed) - storedCredits(settled);
-  const reserved = storedCredits(held);
-  if (unsettled > reserved) return formatCredits(unsettled - reserved);
-  return unsettled < 0n ? formatCredits(unsettled) : '0';
+  return rows.map((row) => {
+    const unsettled = storedCredits(row.billed) - storedCredits(row.settled);
+    const unheld = unsettled - storedCredits(row.held);
+    // Negative if settled credits are not billed yet, or the service has lowered its count, as after a refund.
+    const unexplained = unsettled < 0n ? unsettled : unheld > 0n ? unheld : 0n;
+    return { ...row, unexplained: formatCredits(unexplained) };
+  });
 }

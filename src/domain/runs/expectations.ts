@@ -171,9 +171,6 @@ function unmetForm({ malformed: most }: Expectations, { rows, malformed }: Expor
   ];
 }
 
-/** Maximum number of changed fields that a sentence lists. */
-const mostChanges = 4;
-
 function mappingChanges(
   mapping: ReadExport['mapping'],
   before: ReadExport,
@@ -188,11 +185,7 @@ function mappingChanges(
       : [`${field} from ${shown(then.get(field))} to ${shown(now.get(field))}`],
   );
   if (changes.length === 0) return [];
-  const more =
-    changes.length > mostChanges ? `, and ${counted(changes.length - mostChanges, 'more field')}` : '';
-  return [
-    `the mapping of the columns changed since run ${before.runId}: ${changes.slice(0, mostChanges).join(', ')}${more}`,
-  ];
+  return [`the mapping of the columns changed since run ${before.runId}: ${changes.join(', ')}`];
 }
 
 function columnsByField(mapping: ReadExport['mapping']): ReadonlyMap<string, readonly string[]> {

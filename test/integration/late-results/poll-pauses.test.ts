@@ -100,23 +100,6 @@ it('a poll waits between 30 seconds and an hour, whatever retry-after the servic
   expect([server.requests.length, outside]).toEqual([24, []]);
 });
 
-it('a poll waits at least its own pause, up to 30 seconds, if the service states a shorter one', async () => {
-  const body = JSON.stringify({ error_code: 'result_pending', retry_after_seconds: 1 });
-  const server = await startScriptedServer((socket) =>
-    socket.end(httpAnswer(404, body, { connection: 'close' })),
-  );
-  const hurried = createServiceClient({ ...settings, baseUrl: server.baseUrl });
-  const call = await answeredCall(warehouse);
-  const pauses: number[] = [];
-  for (let poll = 0; poll < 7; poll += 1) {
-    await look(call, hurried, [], 2);
-    pauses.push(Math.round(await secondsToNextPoll(call)));
-  }
-  await hurried.close();
-  await server.close();
-  expect(pauses).toEqual([2, 4, 8, 16, 30, 30, 30]);
-});
-
 it('a poll that says success without a result is repeated until the deadline', async () => {
   const body = JSON.stringify({ webhook_status: 'success', webhook_result: null });
   const server = await startScriptedServer((socket) =>
