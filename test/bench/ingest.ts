@@ -144,7 +144,7 @@ async function runJob(job: Job): Promise<Measured> {
 const measured = inOwnProcess(import.meta.url, runJob);
 
 async function beginRun(databaseUrl: string, file: string): Promise<void> {
-  const { sha256 } = await hashExport(file);
+  const sha256 = await hashExport(file);
   await onDatabase(databaseUrl, async (client) => {
     await client.query('delete from enrichment.run_rows where run_id = $1', [runId]);
     await client.query('delete from enrichment_internal.run_people where run_id = $1', [runId]);

@@ -80,7 +80,7 @@ async function readToEnd(
   const syntax = new SyntaxCheck(file.path, dialect);
   for await (const text of readText(file, signal, (bytes) => void hash.update(bytes))) syntax.push(text);
   syntax.finish();
-  return file.gzip ? (await hashExport(file.path, signal)).sha256 : hash.digest('hex');
+  return file.gzip ? hashExport(file.path, signal) : hash.digest('hex');
 }
 
 /**

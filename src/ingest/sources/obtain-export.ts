@@ -57,7 +57,7 @@ export async function obtainExport(
     download(remote, write, signal, limits, onRetry);
   switch (address.kind) {
     case 'file':
-      return { path: address.path, ...(await hashExport(address.path, signal)), etag: undefined };
+      return { path: address.path, sha256: await hashExport(address.path, signal), etag: undefined };
     case 'http':
       return withHttpExport(address, fetchRemote);
     case 's3':

@@ -14,7 +14,7 @@ const warehouse = await warehouseOfFile();
 
 async function beginRun(path: string): Promise<string> {
   const runId = `run-${(runs += 1)}`;
-  const { sha256 } = await hashExport(path);
+  const sha256 = await hashExport(path);
   await warehouse.query`
     insert into runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
     values (${runId}, ${runId}, ${runId}, 'ingesting', ${path}, 'contacts.csv', ${sha256}, '{}')`;

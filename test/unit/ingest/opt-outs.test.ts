@@ -98,17 +98,11 @@ describe('a column that may be about consent, whose name does not say what its v
     expect(map('RODO', ['TAK'], given).optOuts).toHaveLength(2);
   });
 
-  it.each(['KVKK', 'RODO', 'Newsletter opt-in'])(
-    'every value of the column %s counts as opted out if the first rows have none',
-    (name) => {
-      const { optOuts } = map(name, ['', '']);
-      expect(['yes', 'no', ''].map((cell) => optOuts[0]!.read(['', cell]))).toEqual([
-        'not understood',
-        'not understood',
-        'not opted out',
-      ]);
-    },
-  );
+  it('every value counts as opted out if the first rows have none', () => {
+    const [column] = map('RODO', ['', '']).optOuts;
+    const answers = ['yes', 'no', ''].map((cell) => column!.read(['', cell]));
+    expect(answers).toEqual(['not understood', 'not understood', 'not opted out']);
+  });
 });
 
 describe('the counts of opt-outs', () => {
