@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { decideField, defaultPolicies, type FieldFacts } from '../../../src/domain/crm/field-policy.ts';
+import {
+  decideField,
+  defaultPolicies,
+  keepPlacesTogether,
+  type DecidedField,
+  type FieldFacts,
+} from '../../../src/domain/crm/field-policy.ts';
 import { importers, type ImportColumn } from '../../../src/domain/crm/crm.ts';
 import { sameValue } from '../../../src/domain/crm/same-value.ts';
 import { headerKey } from '../../../src/domain/text/header-name.ts';
@@ -84,3 +90,27 @@ it.each(Object.entries(importers))(
     expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
   },
 );
+
+const city: DecidedField = { field: 'city', decision: 'filled', theirs: '', ours: 'Toronto' };
+const state: DecidedField = { field: 'state', decision: 'filled', theirs: '', ours: 'Ontario' };
+
+function decisionsOf(fields: readonly DecidedField[]): string[] {
+  return keepPlacesTogether(fields).map(({ decision }) => decision);
+}
+
+it.each([
+  ['kept', 'Norway', 'Canada'],
+  ['refused: listed values', 'Norway', 'Canada'],
+  ['nothing known', 'Norway', null],
+] as const)('keepPlacesTogether() writes no city beside a country that is "%s"', (decision, theirs, ours) => {
+  const decided = decisionsOf([city, state, { field: 'country', decision, theirs, ours }]);
+  expect(decided).toEqual(['other place', 'other place', decision]);
+});
+
+it.each([
+  ['ON', 'filled'],
+  ['BC', 'other place'],
+  ['Alberta', 'other place'],
+] as const)('keepPlacesTogether() reads the state %s beside Ontario: the city is %s', (theirs, decision) => {
+  expect(decisionsOf([city, { ...state, decision: 'kept', theirs }])).toEqual([decision, 'kept']);
+});

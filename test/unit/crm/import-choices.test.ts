@@ -1,8 +1,72 @@
 import { expect, it } from 'vitest';
-import { headersOfColumn, importers } from '../../../src/domain/crm/crm.ts';
+import {
+  checkedData,
+  expand,
+  headersOfColumn,
+  importers,
+  inAccountLanguage,
+  type ImporterName,
+} from '../../../src/domain/crm/crm.ts';
+import { z } from 'zod';
 import { headerKey } from '../../../src/domain/text/header-name.ts';
 import { requireOwnSource } from '../../../src/cli/commands/export.ts';
 import { readPolicyPairs } from '../../../src/domain/crm/field-policy.ts';
+import { spreadsheetLine } from '../../../src/export/crm-import/write-import-files.ts';
+
+it.each([
+  ['hubspot', 'first_name last_name title city', 'Imię|Nazwisko|Stanowisko|Miasto', 'Record ID'],
+  ['hubspot', 'first_name last_name title city', 'Ad|Soyad|Unvan|Şehir', 'Record ID'],
+  ['hubspot', 'first_name last_name title city', '이름|성|직책|도시', '레코드 ID'],
+  ['hubspot', 'first_name title phone', 'Vorname|Jobtitel|Telefonnummer', 'Datensatz-ID'],
+  ['dynamics', 'city state country', '地址 1: 市/县|地址 1: 省/市/自治区|地址 1: 国家/地区', 'Contact'],
+  ['dynamics', 'first_name country', 'Prénom|Adresse 1 : Pays/région', 'Contact'],
+  [
+    'pipedrive',
+    'first_name phone',
+    'Person - Vorname|Person - Telefon - Büro',
+    'Person - Pipedrive System ID',
+  ],
+] as const)(
+  'inAccountLanguage() names the fields of %s as the newest export does: %s by %s',
+  (name, fields, labels, id) => {
+    const exports = [[id, ...labels.split('|')], ['Notes']];
+    const { columns, idHeader, exported } = inAccountLanguage(importers[name], exports);
+    const headers = Object.entries(columns).map(([field, { header }]) => [field, header]);
+    const expected = fields.split(' ').map((field, at) => [field, labels.split('|')[at]]);
+    expect(Object.fromEntries(headers)).toMatchObject(Object.fromEntries(expected));
+    expect([...exported].toSorted()).toEqual(fields.split(' ').toSorted());
+    expect(idHeader).toBe(id);
+  },
+);
+
+it.each<[ImporterName, string]>([
+  // Columns of whole names, and a label that is a country in Polish and a region in Czech.
+  ['pipedrive', 'Persona - Nombre'],
+  ['pipedrive', 'Pessoa - Nome'],
+  ['pipedrive', 'Personne - Nom'],
+  ['hubspot', 'Kraj'],
+])('inAccountLanguage() leaves the headers of %s English beside the column %s', (name, label) => {
+  expect([...inAccountLanguage(importers[name], [[label]]).exported]).toEqual([]);
+});
+
+it('checkedData() names the file and the place of a mistake', () => {
+  const schema = z.strictObject({ importer: z.strictObject({ mostRows: z.int() }) });
+  expect(() => checkedData('hubspot.json', schema, { importer: { mostRows: 'many' } })).toThrow(
+    /^hubspot\.json, importer\.mostRows: /,
+  );
+});
+
+it('expand() writes a header for each entry of the lists that it names', () => {
+  const lists = { person: ['Person', 'Persona'], email: ['Email', '{local}'], local: ['Correo'] };
+  expect(expand(['{person} - {email}', 'ID'], lists)).toEqual([
+    'Person - Email',
+    'Person - Correo',
+    'Persona - Email',
+    'Persona - Correo',
+    'ID',
+  ]);
+  expect(() => expand(['{nobody}'], lists)).toThrow('{nobody}: no list has the name nobody');
+});
 
 it('readPolicyPairs() reads a policy for each field, with blanks around its parts', () => {
   expect(readPolicyPairs('title = overwrite-older, email=fill')).toMatchObject({
@@ -40,4 +104,15 @@ it.each([
 ] as const)('the field %s of Salesforce is found in reports of custom types as %s', (field, label) => {
   const headers = headersOfColumn(importers.salesforce.columns[field]!).map(headerKey);
   expect(headers).toContain(headerKey(label));
+});
+
+it.each(['=1+1', "'=1", '+A1', '-1', '@x', ' =1', '\u00a0=1', '＝1+1', '＋A1', '－1', '＠x'])(
+  'spreadsheetLine() writes an apostrophe before %j',
+  (cell) => {
+    expect(spreadsheetLine([cell]).replaceAll('"', '')).toBe(`'${cell}`);
+  },
+);
+
+it.each(['+49 (30) 12-34', 'a=1', '', 'Ｊ'])('spreadsheetLine() leaves %j as it is', (cell) => {
+  expect(spreadsheetLine([cell])).toBe(cell);
 });
