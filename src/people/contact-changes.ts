@@ -144,7 +144,8 @@ function changeOf(step: DigestedStep, { contact, decided, call }: Decision) {
   if (decided.person !== undefined) {
     const { person, evidence, record } = decided;
     if (match && isPerson(match, person)) return undefined;
-    const asking = call ?? askingFor(contact, person);
+    const former = call ? undefined : formerMatch(contact, person);
+    const asking = call ?? former;
     return {
       contact,
       ends: match?.matchId,
@@ -155,7 +156,7 @@ function changeOf(step: DigestedStep, { contact, decided, call }: Decision) {
         service: person.service,
         person_key: person.personKey,
         evidence,
-        asked: asking !== undefined,
+        asked: call !== undefined || former?.asked === true,
         run_id: asking?.runId ?? record.runId,
         row_number: asking?.rowNumber ?? record.rowNumber,
         attempt_id: asking?.attemptId ?? null,
@@ -203,7 +204,8 @@ async function writeNotes(
     if (!record || call) return [];
     const { runId, rowNumber } = record;
     if (decided.person !== undefined)
-      return contact.match?.personKey === decided.person.personKey || askingFor(contact, decided.person)
+      return contact.match?.personKey === decided.person.personKey ||
+        formerMatch(contact, decided.person)?.asked
         ? []
         : [{ runId, rowNumber, filled: true, note: filledNote }];
     const isRefused = dirty.has(nameOfContact(contact)) && record.askedAt === null && !contact.match;
@@ -307,9 +309,11 @@ export function nameOfContact({ source, contactId }: ContactKey): string {
   return contactKey(source, contactId);
 }
 
-/** The earlier match of a contact with a person that a call for the contact gave it. */
-function askingFor({ matches }: ContactState, person: PersonName): ContactMatch | undefined {
-  return matches.find((each) => each.asked && isPerson(each, person));
+/** The earlier match of a contact with a person, by a call or by a record that counts: a revert begins it again. */
+function formerMatch({ matches, records }: ContactState, person: PersonName): ContactMatch | undefined {
+  return matches.find(
+    (each) => isPerson(each, person) && (each.asked || records.some(({ runId }) => runId === each.runId)),
+  );
 }
 
 function isPerson(one: PersonName, other: PersonName): boolean {
