@@ -8,11 +8,7 @@ import type { Logger } from '../telemetry/log.ts';
 import { postJson } from './notification-channels.ts';
 
 /** Events can be lost: runs do not wait for the receiver, and a failing receiver fails no run. */
-export interface Lineage {
-  started(runId: string): void;
-  ended(facts: RunFacts): void;
-  close(): Promise<void>;
-}
+export type Lineage = ReturnType<typeof startLineage>;
 
 const closingMilliseconds = 2_000;
 /** Maximum number of events that wait; more events are dropped, because the receiver is unreachable. */
@@ -29,7 +25,7 @@ export function startLineage(
   receiver: { readonly url: string; readonly apiKey: string | undefined },
   source: LineageSource,
   log: Logger,
-): Lineage {
+) {
   const stopped = new AbortController();
   const address = `${receiver.url.replace(/\/$/, '')}/api/v1/lineage`;
   const headers = receiver.apiKey === undefined ? {} : { authorization: `Bearer ${receiver.apiKey}` };
@@ -56,12 +52,12 @@ export function startLineage(
       .finally(() => (waiting -= 1));
   };
   return {
-    started: (runId) => send(runId, 'START'),
-    ended: ({ run_id: runId, status, outcomes }) => {
+    started: (runId: string): void => send(runId, 'START'),
+    ended: ({ run_id: runId, status, outcomes }: RunFacts): void => {
       const type = typeOf[status];
       if (type !== undefined) send(runId, type, outcomes['enriched'] ?? 0);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       const timer = setTimeout(() => stopped.abort(), closingMilliseconds);
       await sending;
       clearTimeout(timer);

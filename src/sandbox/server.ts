@@ -86,15 +86,9 @@ export interface SandboxOptions {
   readonly now?: () => number;
 }
 
-export interface RunningSandbox {
-  readonly baseUrl: string;
-  readonly controlUrl: string;
-  readonly log: Store;
-  readonly faults: Faults;
-  close(): Promise<void>;
-}
+export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const sandbox = new Sandbox(options);
   const server = fastify({
     bodyLimit: 1_048_576,

@@ -70,21 +70,11 @@ export interface MetricsSources {
   readonly temporal: string | undefined;
 }
 
-export interface RunningMetrics {
-  readonly host: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /** Time limit for the SDK's metrics, which come from memory on the same machine. */
 const temporalMilliseconds = 1_000;
 
 /** A failed source only omits its own metrics, because operators need the others during an outage. */
-export async function startMetricsEndpoint(
-  listen: ListenAddress,
-  sources: MetricsSources,
-  log: Logger,
-): Promise<RunningMetrics> {
+export async function startMetricsEndpoint(listen: ListenAddress, sources: MetricsSources, log: Logger) {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
     if (request.method !== 'GET' || (path !== '/metrics' && path !== '/healthz')) {
@@ -116,7 +106,7 @@ export async function startMetricsEndpoint(
     host: listen.host,
     port,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

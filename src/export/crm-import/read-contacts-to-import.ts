@@ -8,31 +8,8 @@ import type { Warehouse } from '../../db/database.ts';
 import { exportOrder, isExport } from '../../db/run-states.ts';
 import { isSelected, type ContactChoice } from '../contact-choice.ts';
 
-export interface KnownValue {
-  readonly value: string | null;
-  readonly observedAt: Date | null;
-  readonly runId: string | null;
-  /** The address is verified, or the number valid. */
-  readonly isVerified: boolean;
-  readonly isDoNotCall: boolean;
-}
-
-export interface JobChangeFacts {
-  readonly from: string;
-  readonly to: string;
-  readonly title: string;
-  readonly detectedAt: Date;
-}
-
-export interface ContactToImport {
-  readonly contactId: string;
-  /** Rows in the newest export: cells by `headerKey` of their header. Empty if the cells were removed. */
-  readonly exported: readonly ReadonlyMap<string, string>[];
-  readonly optedOut: boolean;
-  readonly optedOutOfCalls: boolean;
-  readonly known: Readonly<Record<ImportField, KnownValue>>;
-  readonly jobChange: JobChangeFacts | undefined;
-}
+export type KnownValue = ReturnType<typeof knownPhone>;
+export type ContactToImport = ReturnType<typeof contactOf>;
 
 interface PhoneColumns {
   readonly number: string;
@@ -137,21 +114,22 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
     order by c.contact_id collate "C"`;
 }
 
-function contactOf(row: ContactRow, keyOf: (header: string) => string): ContactToImport {
+function contactOf(row: ContactRow, keyOf: (header: string) => string) {
   return {
     contactId: row.contact_id,
+    /** Rows in the newest export: cells by `headerKey` of their header. Empty if the cells were removed. */
     exported: rowsOf(row, keyOf),
     optedOut: row.opted_out ?? false,
     optedOutOfCalls: row.opted_out_of_calls ?? false,
-    known: Object.fromEntries(
-      importFields.map((field) => [field, knownValue(row, field)]),
-    ) as ContactToImport['known'],
+    known: Object.fromEntries(importFields.map((field) => [field, knownValue(row, field)])) as Readonly<
+      Record<ImportField, KnownValue>
+    >,
     jobChange: jobChangeOf(row),
   };
 }
 
 /** A change of employer, until the newest export names the new employer. */
-function jobChangeOf({ moved, detected_at: detectedAt, cells }: ContactRow): JobChangeFacts | undefined {
+function jobChangeOf({ moved, detected_at: detectedAt, cells }: ContactRow) {
   if (moved === null || detectedAt === null) return undefined;
   const { from_organization: former, to_organization: present, to_title: title } = moved;
   const move = {
@@ -170,7 +148,7 @@ function jobChangeOf({ moved, detected_at: detectedAt, cells }: ContactRow): Job
 function rowsOf(
   { header, raws }: ContactRow,
   keyOf: (header: string) => string,
-): ReadonlyMap<string, string>[] {
+): readonly ReadonlyMap<string, string>[] {
   if (!header || !raws || raws.some((cells) => cells.length === 0)) return [];
   const keys = header.map(keyOf);
   return raws.map((cells) => {
@@ -205,12 +183,13 @@ function knownValue(row: ContactRow, field: ImportField): KnownValue {
 }
 
 /** The first valid number of the kind; `phones` is sorted by rank. */
-function knownPhone({ phones, said_by }: ContactRow, ofMobiles: boolean): KnownValue {
+function knownPhone({ phones, said_by }: ContactRow, ofMobiles: boolean) {
   const phone = phones.find(({ type, status }) => isMobile(type) === ofMobiles && !isInvalid(status));
   return {
     value: phone?.number ?? null,
     observedAt: phone ? new Date(phone.asked_at) : null,
     runId: phone ? (said_by['phone']?.run_id ?? null) : null,
+    /** The e-mail is verified, or the number valid. */
     isVerified: isChecked(phone?.status),
     isDoNotCall: isDoNotCall(phone?.dnc_status ?? 'none'),
   };

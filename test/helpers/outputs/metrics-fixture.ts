@@ -1,6 +1,6 @@
 import { ProcessMetrics } from '../../../src/telemetry/process-metrics.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { startMetricsEndpoint, type RunningMetrics } from '../../../src/telemetry/process-metrics.ts';
+import { startMetricsEndpoint } from '../../../src/telemetry/process-metrics.ts';
 import type { AdmissionLimits } from '../../../src/ledger/admit.ts';
 import { readWarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds } from '../../../src/service/failures/failure.ts';
@@ -25,7 +25,7 @@ export async function openMetricsFixture(
   });
   const limits = { service: 'test', rateLimits: [], budgets: {}, ...options.limits };
   const process = new ProcessMetrics('1.2.3', Object.keys(failureKinds));
-  const endpoint: RunningMetrics = await startMetricsEndpoint(
+  const endpoint = await startMetricsEndpoint(
     { host: '127.0.0.1', port: 0 },
     {
       process: process.registry,
