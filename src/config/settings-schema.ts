@@ -29,10 +29,13 @@ function oneOf<const Word extends string>(...words: readonly Word[]) {
 }
 
 const url = (...protocols: string[]) =>
-  text.refine((value) => value === undefined || protocols.includes(protocolOf(value)), {
-    error: `must be an address beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-    abort: true,
-  });
+  text.refine(
+    (value) => value === undefined || (URL.canParse(value) && protocols.includes(new URL(value).protocol)),
+    {
+      error: `must be an address beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+      abort: true,
+    },
+  );
 
 /** The address of a database. The driver knows only one host, and does not try a second one. */
 const databaseAddress = text
@@ -49,7 +52,7 @@ const severalHosts = /^[a-z]+:\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)|[?&]
 
 /** In its only spelling: stored answers belong to a service of this name, and a second one would pay again. */
 const serviceAddress = url('http:', 'https:')
-  .refine((value) => value === undefined || isWithoutExtras(new URL(value)), {
+  .refine((value) => value === undefined || !/[?#@]/.test(value), {
     error:
       'must have no user, query or fragment: the credential is ENRICHMENT_API_KEY or ENRICHMENT_ACCESS_TOKEN',
     abort: true,
@@ -59,10 +62,6 @@ const serviceAddress = url('http:', 'https:')
     return value && `${origin}${pathname.replace(/\/+$/, '')}`;
   })
   .refine((value) => value?.endsWith('/api/v1') ?? true, { error: 'must end in /api/v1' });
-
-function isWithoutExtras({ username, password, search, hash }: URL): boolean {
-  return username + password + search + hash === '';
-}
 
 /** A setting of another type. @param must the end of a sentence @param read undefined for any other text */
 const known = <Value>(must: string, read: (text: string) => Value | undefined) =>
@@ -127,10 +126,6 @@ const percents = known('percents from 1% to 100%, such as 50%,80%, or none', (gi
 const events = known(`names of events, separated by commas: ${notifiedEvents.join(', ')}`, (given) =>
   listOf(given, (part) => notifiedEvents.find((name) => name === part)),
 );
-
-function protocolOf(given: string): string {
-  return URL.canParse(given) ? new URL(given).protocol : '';
-}
 
 const periodSettings = Object.fromEntries(
   periodNames.map((period) => [settingOfPeriod(period), credits]),

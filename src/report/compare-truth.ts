@@ -123,7 +123,9 @@ function comparePeople(people: readonly ComparedPerson[]): Omit<Evaluation, 'sou
     people: people.length,
     enriched: enriched.length,
     fields: comparedFields.map((field) => compareField(field, people)).filter(({ known }) => known > 0),
-    identities_compared: enriched.filter(({ known }) => isNamed(known)).length,
+    identities_compared: enriched.filter(
+      ({ known }) => known.linkedin_url || known.name || known.first_name || known.last_name,
+    ).length,
     wrong_people: enriched.flatMap(({ row, contactId, known, found }) => {
       const because = contradictionOf(known, found);
       return because === undefined ? [] : [{ row, contact_id: contactId!, because }];
@@ -149,10 +151,6 @@ function compareField(field: ComparedField, people: readonly ComparedPerson[]): 
 function isSame(field: ComparedField, one: string, other: string): boolean {
   if (field !== 'organization_domain') return sameValue(field, one, other);
   return (parseDomain(one) ?? one) === (parseDomain(other) ?? other);
-}
-
-function isNamed(known: Values): boolean {
-  return Boolean(known.linkedin_url || known.name || known.first_name || known.last_name);
 }
 
 /** The same profile is the same person. A profile gets another URL after a change of name: names decide first. */

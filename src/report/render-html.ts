@@ -116,13 +116,10 @@ function html(strings: TemplateStringsArray, ...insertions: readonly Insertion[]
   );
 }
 
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}
-
 function textOf(insertion: Insertion): string {
   if (insertion instanceof Markup) return insertion.text;
-  return typeof insertion === 'string' ? escapeHtml(insertion) : insertion.map(textOf).join('');
+  if (typeof insertion !== 'string') return insertion.map(textOf).join('');
+  return insertion.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** Text has a contrast of 4.5 on light and dark backgrounds and on bars. Print always uses the light colours. */

@@ -194,13 +194,7 @@ function circumstances(country: Country, number: number): Omit<Company, 'id' | '
   return { country, city, state, foundedYear: 1962 + (number % 58), employees: 12 + (number % 480) };
 }
 
-interface Employer {
-  readonly name: string;
-  readonly key: string;
-  readonly domain: string | undefined;
-}
-
-function employerAsCompany(seed: number, employer: Employer): Company {
+function employerAsCompany(seed: number, employer: NonNullable<ReturnType<typeof employerOf>>): Company {
   const { name, key, domain = `${key.replaceAll(' ', '-')}.example` } = employer;
   const numbered = companies()[numbersOfDomains().get(domain) ?? companyCount];
   if (numbered) return numbered;
@@ -251,7 +245,7 @@ function nameOf(asked: AskedPerson): { readonly first: string; readonly last: st
   return first === undefined || rest.length === 0 ? undefined : { first, last: rest.join(' ') };
 }
 
-function employerOf(asked: AskedPerson): Employer | undefined {
+function employerOf(asked: AskedPerson) {
   const corporate = asked.email && !freeMail.test(asked.email) ? asked.email.split('@')[1] : undefined;
   const domain = (asked.domain ?? corporate)?.toLowerCase();
   const name = asked.organization_name ?? domain?.split('.')[0]?.split('-').map(capital).join(' ');

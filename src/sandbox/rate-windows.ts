@@ -4,12 +4,6 @@ export interface WindowLimit {
   readonly seconds: number;
 }
 
-interface WindowUsage {
-  readonly limit: number | null;
-  readonly consumed: number;
-  readonly left_over: number | null;
-}
-
 interface OpenWindow {
   readonly endsAt: number;
   readonly used: number;
@@ -78,7 +72,7 @@ export class RateWindows {
     return headers;
   }
 
-  usage(path: string, at: number, others = 0): Readonly<Record<'minute' | 'hour' | 'day', WindowUsage>> {
+  usage(path: string, at: number, others = 0) {
     return {
       minute: this.#usageOf(path, 60, at, others),
       hour: this.#usageOf(path, 3_600, at, others),
@@ -94,7 +88,7 @@ export class RateWindows {
     for (const { path, at, status } of calls) if (status !== 429 && at > now - longest) this.count(path, at);
   }
 
-  #usageOf(path: string, seconds: number, at: number, others: number): WindowUsage {
+  #usageOf(path: string, seconds: number, at: number, others: number) {
     const { calls = Number.POSITIVE_INFINITY } = this.#limits.find((each) => each.seconds === seconds) ?? {};
     const consumed = Math.min(calls, this.#window(path, seconds, at).used + others);
     const isLimited = calls !== Number.POSITIVE_INFINITY;

@@ -44,16 +44,6 @@ export interface LoggedDelivery {
   readonly status: number;
 }
 
-/** Calls and credits of the sandbox since its log began. */
-interface Bill {
-  readonly calls: number;
-  readonly refused: number;
-  readonly people: number;
-  readonly credits: string;
-  readonly lateCredits: string;
-  readonly billedAgain: Readonly<Record<string, number>>;
-}
-
 type NewResult = Omit<LateResult, 'number' | 'billedAt' | 'delivered' | 'tries'>;
 
 type Entry =
@@ -130,7 +120,7 @@ export class Store {
     return (this.#millionths + this.#lateMillionths) / 1_000_000;
   }
 
-  bill(): Bill {
+  bill() {
     const people = this.#calls.flatMap(({ billed }) => billed.map(({ personId }) => personId));
     const times = new Map<string, number>();
     for (const person of people) times.set(person, (times.get(person) ?? 0) + 1);

@@ -66,7 +66,12 @@ Examples:
       const config = settingsOf();
       const definition = await defineSchedule(name, file, flags, hasBudget(config));
       await withSchedules(config, async (session, client) => {
-        const created = await putSchedule(client, definition, serviceOf(session));
+        const created = await putSchedule(
+          client,
+          definition,
+          // Any worker of a server may run it.
+          session.stack.temporal.embedded ? serviceName(config) : null,
+        );
         tell(`${created ? 'created' : 'replaced'} ${name}`);
         tell(await describeFoundExport(session, definition));
         await warnOfWorkers(session);
@@ -141,11 +146,6 @@ function withSchedules(
   return withSession(config, { temporal: true, service: false }, async (session) =>
     use(session, await session.temporal()),
   );
-}
-
-/** The service that a worker must have to run the schedule. Null on a server: any of its workers may. */
-function serviceOf({ config, stack }: Session): string | null {
-  return stack.temporal.embedded ? serviceName(config) : null;
 }
 
 function hasBudget({ budgets }: Config): boolean {

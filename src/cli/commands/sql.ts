@@ -6,11 +6,6 @@ import { onWarehouse, type Session } from '../session/session.ts';
 import { Command, Option, type Flags, jsonOption } from '../terminal/command.ts';
 import { printJson, table, write, writeBytes } from '../terminal/output.ts';
 
-interface SqlFlags extends Flags {
-  readonly command: string;
-  readonly csv?: true;
-}
-
 export function sqlCommand(): Command {
   return new Command('sql')
     .description('Print the rows of a statement that only reads.')
@@ -26,7 +21,7 @@ Examples:
   enrich sql --command 'select * from run_costs' --csv > costs.csv
   enrich sql --command 'select * from run_costs' --json | jq '.[0]'`)
     .action(
-      onWarehouse(async (session, options: SqlFlags) => {
+      onWarehouse(async (session, options: Flags & { command: string; csv?: true }) => {
         const isJson = options.json === true;
         const { fields, rows, rowCount, command } = await read(session, options.command, isJson);
         const names = fields.map(({ name }) => name);

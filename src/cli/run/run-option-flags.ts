@@ -93,7 +93,10 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     description:
       'rules for the export; if it breaks one, the run pauses before it spends: none, usual, or rules such as ' +
       'rows=50%..200%,coverage=70%,malformed=5%,mapping=same,empty=no (default: none; usual in a schedule)',
-    read: expectationsOf,
+    read: (rules) => {
+      parseExpectations(rules);
+      return rules.trim();
+    },
   },
   freshness: {
     flag: '--freshness <durations>',
@@ -267,11 +270,6 @@ async function readMapping(path: string): Promise<Readonly<Record<string, unknow
   const next = 'name columns by their header or by their number, as in {"columns": {"email": 3}}';
   withoutPerson(JSON.stringify(mapping), { what: 'the mapping file', where: path, next });
   return checkedMapping(mapping, path);
-}
-
-function expectationsOf(text: string): string {
-  parseExpectations(text);
-  return text.trim();
 }
 
 function invalid(where: string, what: string, next: string, type = 'setting.invalid'): Problem {

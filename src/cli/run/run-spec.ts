@@ -118,11 +118,12 @@ async function readColumns(
 }
 
 function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {
-  const access = { ...config.exportAccess, standardInput: process.stdin, onRetry: tellRetry };
+  const access = {
+    ...config.exportAccess,
+    standardInput: process.stdin,
+    onRetry: ({ reason, waitSeconds }: DownloadRetry) =>
+      tell(`the export cannot be fetched yet (${reason}): next try in ${waitSeconds} s`),
+  };
   if (address.kind !== 'query') return obtainExport(address, access);
   return withWarehouse(config, ({ warehouse: { pool } }) => obtainExport(address, { ...access, pool }));
-}
-
-function tellRetry({ reason, waitSeconds }: DownloadRetry): void {
-  tell(`the export cannot be fetched yet (${reason}): next try in ${waitSeconds} s`);
 }

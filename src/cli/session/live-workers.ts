@@ -6,15 +6,7 @@ import type { Session } from './session.ts';
 
 const longestAnswerMilliseconds = 5_000;
 
-interface LostWorker {
-  readonly reason: string;
-  readonly next: string;
-  readonly isTemporalAway: boolean;
-}
-
-export async function findLostWorker(
-  session: Pick<Session, 'config' | 'warehouse' | 'temporal'>,
-): Promise<LostWorker | undefined> {
+export async function findLostWorker(session: Pick<Session, 'config' | 'warehouse' | 'temporal'>) {
   const { config, warehouse, temporal } = session;
   if (config.temporalAddress === undefined) {
     const isPresent = othersPresent(config.embedded.directories.workers).length > 0;

@@ -1,11 +1,10 @@
-import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Stack } from '../../dev/stack.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Client } from '@temporalio/client';
 import { installRuntime } from '../../temporal/runtime.ts';
-import { startWorker, type RunningWorker } from '../../worker.ts';
+import { startWorker } from '../../worker.ts';
 import { createOwnSchedules } from '../../temporal/own-schedules.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import { runOwnReceiver, webhookUrlOf, type ServedMetrics } from './servers.ts';
@@ -27,9 +26,7 @@ export interface WorkerParts {
 }
 
 /** Starts a worker with all that serves it, and with embedded Temporal a receiver: no other process runs one. */
-export async function startOwnWorker(
-  parts: WorkerParts,
-): Promise<{ worker: RunningWorker; receiver: RunningReceiver | undefined }> {
+export async function startOwnWorker(parts: WorkerParts) {
   const { config, stack, warehouse, log, codec, atEnd } = parts;
   const metrics = await parts.metrics();
   const { tracesEndpoint } = config;
