@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
 import {
   getDelivery,
@@ -46,17 +45,6 @@ async function books(call: Call): Promise<Books> {
 const deliveries = (call: Call): Promise<string[]> => deliveryStatuses(warehouse, call);
 
 describe('a delivery', () => {
-  it('a delivery to a seemingly lost answer is applied again when the answer is recorded', async () => {
-    const call = await callInFlight();
-    await markUnknown(warehouse, call.attemptId, 'no answer in time');
-    await deliver(call, body(call.ids, 24));
-    expect(await books(call)).toMatchObject({ status: 'unknown', reserved: 27 });
-    await answer(call);
-    await drain(call);
-    expect(await deliveries(call)).toEqual(['applied']);
-    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-  });
-
   it.each(['running', 'paused'] as const)(
     'a delivery billed above its reservation stops its run, which is %s, for a decision',
     async (status) => {
