@@ -299,18 +299,13 @@ const envelopeSchema = z.looseObject({
  * @throws ServiceFailure for a status other than success, and for an invalid success
  */
 export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnswer {
-  if (isRefusedMiss(answer))
-    return {
-      ...readBulkAnswer({ ...answer, status: 200 }, endpoint),
-      httpStatus: answer.status,
-      creditsConsumed: 0n,
-      creditsProblem: undefined,
-    };
-  const { data, requestId, partial } = readAnswer(answer, endpoint, envelopeSchema);
-  const { credits, problem } = readCredits(data.credits_consumed);
+  const isMiss = isRefusedMiss(answer);
+  const read = isMiss ? { ...answer, status: 200 } : answer;
+  const { data, requestId, partial } = readAnswer(read, endpoint, envelopeSchema);
+  const { credits, problem } = isMiss ? { credits: 0n } : readCredits(data.credits_consumed);
   const isFreeMiss = credits === 0n && saysNobody(data);
   const matches = data.matches ?? (isFreeMiss || isMissOfAll(data) ? [] : undefined);
-  if (!matches) throw mapFailure(answer, endpoint);
+  if (!matches) throw mapFailure(read, endpoint);
   const people = readMatches(matches);
   return {
     httpStatus: answer.status,
