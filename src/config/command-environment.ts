@@ -7,7 +7,10 @@ const harmless: ReadonlySet<string> = new Set(['XDG_CACHE_HOME']);
 /** Variables of docker compose, and of the clients of PostgreSQL, Temporal, S3 and OTLP, which can have credentials. */
 const foreignSecrets = /^(?:WAREHOUSE_PASSWORD|PG[A-Z]+|(?:TEMPORAL|AWS|OTEL)_\w+)$/;
 
-/** This process's environment without settings, and without credentials of databases, Temporal, S3 and traces. */
+/**
+ * The environment for a command that this process starts: its own, without settings and without credentials of
+ * databases, Temporal, S3 and traces.
+ */
 export function commandEnvironment(): NodeJS.ProcessEnv {
   const settings: ReadonlySet<string> = new Set(settingNames);
   return Object.fromEntries(

@@ -73,7 +73,7 @@ export async function migrate(
   });
 }
 
-/** Names of the migrations that a database still lacks, and of those of a newer release, without changing it. */
+/** Compares a database with this release: migrations that it lacks, and its migrations of a newer release. */
 export async function compareMigrations(
   databaseUrl: string,
 ): Promise<{ readonly pending: readonly string[]; readonly newer: readonly string[] }> {

@@ -106,7 +106,7 @@ export async function writeS3Object(
   const object = { Bucket: bucket, Key: key };
   const shown = `s3://${bucket}/${key}`;
   await withS3Client(settings, async (client, sdk) => {
-    const asked = async <Answer>(request: Promise<Answer>): Promise<Answer> =>
+    const withProblem = async <Answer>(request: Promise<Answer>): Promise<Answer> =>
       request.catch((error: unknown) => {
         throw asS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
       });
@@ -114,17 +114,17 @@ export async function writeS3Object(
     try {
       for await (const { part, isLast } of partsOf(bytes)) {
         if (isLast && upload === undefined)
-          return void (await asked(client.send(new sdk.PutObjectCommand({ ...object, Body: part }))));
-        upload ??= await asked(begin());
+          return void (await withProblem(client.send(new sdk.PutObjectCommand({ ...object, Body: part }))));
+        upload ??= await withProblem(begin());
         if (part.length === 0) continue;
         const PartNumber = upload.parts.length + 1;
-        const { ETag } = await asked(
+        const { ETag } = await withProblem(
           client.send(new sdk.UploadPartCommand({ ...object, UploadId: upload.id, PartNumber, Body: part })),
         );
         upload.parts.push({ ETag, PartNumber });
       }
       const finished = { ...object, UploadId: upload!.id, MultipartUpload: { Parts: upload!.parts } };
-      await asked(client.send(new sdk.CompleteMultipartUploadCommand(finished)));
+      await withProblem(client.send(new sdk.CompleteMultipartUploadCommand(finished)));
     } catch (error) {
       // Amazon charges for the parts of an incomplete upload.
       if (upload)

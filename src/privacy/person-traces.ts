@@ -432,9 +432,9 @@ async function findAttempts(
 }
 
 /**
- * Finds the identity keys of a CRM record: of its contact, and of the rows with its id.
+ * Finds the identity keys of a CRM record: of the person who its contact is, and of the rows with its id.
  *
- * @returns undefined if the record has belonged to two people, whose rows share no key
+ * @returns undefined if the keys are of two people: some rows share no key with the others
  */
 export async function keysOfRecord(
   database: Kysely<Tables>,

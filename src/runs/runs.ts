@@ -202,7 +202,10 @@ export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Pr
   return waiting.rows.map((row) => row.run_id);
 }
 
-/** Runs that may await only late results: people who were over this budget can be asked for when the budget changes. */
+/**
+ * Running runs that this budget limits and that have a call awaiting late results. After a change of the budget they
+ * can ask for people who were over it.
+ */
 export async function runsAwaitingLateResults({ database }: Warehouse, budgetId: string): Promise<string[]> {
   const { rows } = await sql<{ run_id: string }>`
     select run_id from runs

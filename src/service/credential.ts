@@ -12,7 +12,7 @@ export type CredentialHeader = Readonly<Record<string, string>>;
  * Returns the header of a call.
  *
  * @param refused a header that it returned earlier and that the service has refused
- * @returns the refused header itself if there is no other
+ * @returns `refused` itself if there is no other header
  * @throws UnreadableToken
  */
 export type CredentialSource = (refused?: CredentialHeader) => Promise<CredentialHeader>;

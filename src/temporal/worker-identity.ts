@@ -15,7 +15,11 @@ export function markSettings(config: Config, keyName: string | undefined): strin
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
-/** The name of a worker in Temporal: `1234@host, settings …`. */
+/**
+ * The name of a worker in Temporal: `1234@host, settings …`.
+ *
+ * @param mark short hash of the settings that all workers must share
+ */
 export function workerIdentity(mark: string): string {
   return `${process.pid}@${hostname()}, settings ${mark}`;
 }

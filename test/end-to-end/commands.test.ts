@@ -249,7 +249,7 @@ it('an error that no code catches ends the command, and its values are not print
   expect([code, JSON.parse(stdout)]).toMatchObject([1, { error: { type: 'unforeseen' }, exit_code: 1 }]);
 });
 
-it('the compiled enrich prints its version, and loads every command for its help', async () => {
+it('the compiled enrich prints its version and its help, for which it loads every command', async () => {
   expect((await system.enrich(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect(await system.enrich(['--help'])).toMatchObject({ code: 0, stderr: '' });
 });

@@ -128,8 +128,8 @@ comment on column enrichment.run_rows.record_row is
 comment on column enrichment.run_rows.is_contested is 'Whether the rows with this record id name different people';
 comment on column enrichment.run_rows.claimed_by_run_id is 'Run that asks for the person of an `in_flight` row';
 comment on column enrichment.run_rows.claimed_by_row_number is 'Row that represents the person in that run';
--- Statistics lack a run that began after the last ANALYZE, so PostgreSQL expected no rows of the run and read all of
--- them for each person of a call. Without statistics PostgreSQL expects one row in 200. Other tables do the same.
+-- No statistics of run_id, here and in other tables: they lack a run that began after the last ANALYZE, so PostgreSQL
+-- expected no rows of the run and read all of them for each person of a call. Now it expects one row in 200.
 alter table enrichment.run_rows alter column run_id set statistics 0;
 -- Only an erasure and an answer about suppressed people search rows by key: each reads the whole pending list.
 create index run_rows_by_key on enrichment.run_rows using gin (keys);

@@ -73,8 +73,8 @@ interface DeliveredFields {
 }
 
 /**
- * The results that a delivery has for its people. Results beside its target fields do not count if it says something
- * about these fields: it can repeat e-mails that another delivery brings and bills.
+ * The results that a delivery has for its people. If it says anything about its target fields, also that nothing was
+ * found, its other results do not count: it can repeat e-mails that another delivery brings and bills.
  */
 export function deliveredResults(people: readonly AssignedPerson[], body: DeliveredFields): DeliveredResults {
   const targets = kindsOfFields(body);

@@ -48,14 +48,15 @@ const assumed = {
 } as const satisfies Readonly<Record<PeopleAsked, unknown>>;
 
 /**
- * The maximum cost of one person, which a call reserves.
+ * The maximum cost of one person, which a call reserves: the record, a mobile phone if phones are asked for, and with a
+ * waterfall its ceiling, if that is higher.
  *
  * @throws Problem `credits.no-ceiling` for a waterfall without a ceiling
  */
 export function worstCaseCredits(ask: Ask): Credits {
-  const table = record + (asksForPhones(ask) ? mobilePhone : 0n);
+  const fixedPrice = record + (asksForPhones(ask) ? mobilePhone : 0n);
   const ceiling = waterfallCeiling(ask);
-  return ceiling > table ? ceiling : table;
+  return ceiling > fixedPrice ? ceiling : fixedPrice;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { formatDuration, parseDuration, parseDurations } from '../text/duration.ts';
 
-/** Seconds for which an answer counts as recent, by the kind of answer. */
+/** Seconds for which an answer counts as recent, by its kind. `earlierLookups` in drop-rows.ts applies them. */
 export interface Freshness {
   readonly enrichedSeconds: number;
   /** For people who were not found: the service may learn of a person any day. */

@@ -73,7 +73,7 @@ function knownFields(): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Whether exports are known to have a column of this name, used or not.
+ * Whether exports are known to have a column of this name, also one that no field is read from.
  *
  * @param key of the name, by `headerKey`
  */

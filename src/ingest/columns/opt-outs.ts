@@ -268,7 +268,7 @@ export function refuseUnclearConsents(columns: Columns, first: FirstRows): void 
   );
 }
 
-/** Counts the rows that each column excludes, the answers that are not understood, and the listed values. */
+/** Counts for each column the rows that it excludes, its answers that are not understood, and its listed values. */
 export class OptOutCounts {
   readonly #columns: readonly {
     readonly optOut: OptOutColumn;
@@ -312,7 +312,7 @@ export class OptOutCounts {
           : '';
       return [
         ...(optedOut > 0 ? [exclusion + notUnderstood + correction] : []),
-        // A mistyped value pays for people who have opted out.
+        // If a listed value is mistyped, people who have opted out are paid for.
         ...(absent.size > 0
           ? [
               `no row has ${shownHeaders([...absent].map((value) => `"${value}"`))} in column "${name}", which the ` +

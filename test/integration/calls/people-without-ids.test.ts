@@ -99,7 +99,7 @@ it('a contact keeps the record without an id if the later record with its profil
   ]);
 });
 
-it('a contact with the record without an id does not get a suppressed person', async () => {
+it('no contact gets a suppressed person by id, also if it has the data of the person without an id', async () => {
   const { person, a, b } = human();
   await play(a, { ...person, id: null });
   await putOnList(warehouse, `person:${person.id}`);

@@ -104,7 +104,7 @@ it('an answer writes the addresses of the saved contact with their status', asyn
   ]);
 });
 
-it('an answer is stored as it came', async () => {
+it('an answer is stored byte for byte, as the service sent it', async () => {
   const { row } = somebody();
   const call = await callInFlight([row]);
   await record(

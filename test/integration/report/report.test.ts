@@ -193,7 +193,7 @@ describe('the report of a run', () => {
     });
   });
 
-  it('the report of a run divides credits by what they bought, and the parts add up', () => {
+  it('the report of a run splits credits into parts by what they bought, and the parts add up', () => {
     expect(report.credits.settled).toEqual({
       total: '23.5',
       records: '5',

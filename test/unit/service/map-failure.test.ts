@@ -116,7 +116,7 @@ describe('mapFailure', () => {
   );
 
   it.each([{ toString: 1 }, [1], true])(
-    'mapFailure() does not read credits of %o as a statement that nothing was billed',
+    'mapFailure() takes credits of %o for a possible bill, although the code says OUT_OF_CREDITS',
     (credits) => {
       const failure = map(200, { error_code: 'OUT_OF_CREDITS', credits_consumed: credits, matches: 'none' });
       expect(failure.type).toBe('unreadable-answer');
