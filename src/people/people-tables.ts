@@ -86,8 +86,8 @@ export async function readPersonKeys(
 }
 
 /**
- * Appends observations. Companies are hashed here: at 60 KB a person PostgreSQL spent a fifth of its time on writing them
- * as text to hash them.
+ * Appends observations. Companies are hashed here: at 60 KB a person PostgreSQL spent a fifth of its time on writing
+ * them as text to hash them.
  */
 export async function writeObservations(
   transaction: Transaction<Tables>,

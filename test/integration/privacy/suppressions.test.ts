@@ -134,7 +134,7 @@ describe('a person who is put on the list', () => {
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
   });
 
-  it('a person who is suppressed after the page was opened is dropped before the call, and so is the claim', async () => {
+  it('a person suppressed after the page was opened is dropped before the call, and so is the claim', async () => {
     const email = address();
     const run = await stagedRun(warehouse, [{ keys: [`email:${email}`] }]);
     await planRows(warehouse, run.runId, asked);
