@@ -1,10 +1,10 @@
 import { worstEmailRank } from '../domain/late-results/expected-results.ts';
 import type { Person } from '../domain/identity/person.ts';
 import {
+  contactFieldGroups,
   personColumns,
   personFieldGroups,
   type ContactColumns,
-  type FieldGroup,
 } from '../domain/warehouse/person-columns.ts';
 
 /** What one answer, delivery or poll said about a person. Times are microseconds since 1970. */
@@ -71,7 +71,7 @@ export function fold(observations: readonly Observation[]): FoldedPerson {
   let now: Values | undefined;
   for (const moment of moments) {
     now = valuesOf(ordered.filter(({ recordedAt }) => recordedAt <= moment));
-    for (const group of contactGroups) {
+    for (const group of Object.keys(contactFieldGroups)) {
       const [was, is] = [before?.groups.get(group), now.groups.get(group)];
       if (was && is && was.observationId === is.observationId && isSame(was.value, is.value)) continue;
       if (was) history.push({ ...was, group, validFrom: validFrom.get(group)!, validTo: moment });
@@ -84,12 +84,9 @@ export function fold(observations: readonly Observation[]): FoldedPerson {
   return { ...now, validFrom, history };
 }
 
-const groups = Object.entries<FieldGroup>(personFieldGroups);
-const contactGroups = groups.flatMap(([name, { inContacts }]) => (inContacts ? [name] : []));
-
 /** Groups of fields that the newest observation with the group sets as a whole. */
-const plainGroups = groups.flatMap(([name]) =>
-  ['email', 'phone', 'organization_name'].includes(name) ? [] : [name],
+const plainGroups = Object.keys(personFieldGroups).filter(
+  (group) => !['email', 'phone', 'organization_name'].includes(group),
 );
 
 function byAskedAt(one: Observation, other: Observation): number {
@@ -287,8 +284,9 @@ function isWhole(value: unknown): boolean {
 
 /** The value of a group of fields as `field_provenance` and the history show it. */
 export function shownValue(group: string, value: Facts): Facts {
-  const { columns } = groups.find(([name]) => name === group)![1];
-  return Object.fromEntries(Object.keys(columns).map((column) => [column, value[column] ?? null]));
+  return Object.fromEntries(
+    personColumns.flatMap(({ name, group: of }) => (of === group ? [[name, value[name] ?? null]] : [])),
+  );
 }
 
 /**

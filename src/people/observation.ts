@@ -7,7 +7,7 @@ import {
   matchKeysOfPerson,
 } from '../domain/identity/match-keys.ts';
 import { displayForm } from '../domain/identity/values/normalise.ts';
-import { personFieldGroups, type FieldGroup } from '../domain/warehouse/person-columns.ts';
+import { personColumns, personFieldGroups } from '../domain/warehouse/person-columns.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/values/phone.ts';
 import { deliveryKinds, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
@@ -143,24 +143,17 @@ function withBestStatus<Address extends { readonly email: string; readonly email
   return [...byEmail.values()];
 }
 
-const groupColumns = Object.entries<FieldGroup>(personFieldGroups)
-  .filter(([group]) => group !== 'organization_name')
-  .map(([group, { columns }]) => ({ group, columns: Object.entries(columns) }));
-
 /** The stated columns of each field group, except those of the employer. */
 function groupedFacts(
   documented: Readonly<Record<string, unknown>>,
   fields: ContactFields,
 ): Record<string, unknown> {
   const known = fields as Readonly<Record<string, unknown>>;
-  const facts: Record<string, unknown> = {};
-  for (const { group, columns } of groupColumns) {
-    if (group === 'email' && fields.email === null) continue;
-    const stated = columns.flatMap(([column, { type, person: member }]) => {
-      const value = columnValue(known[column] ?? (member && documented[member]), type);
-      return value === undefined ? [] : [[column, value]];
-    });
-    if (stated.length > 0) facts[group] = Object.fromEntries(stated);
+  const facts: Record<string, Record<string, unknown>> = {};
+  for (const { name, group, type, person: member } of personColumns) {
+    if (group === 'organization_name' || (group === 'email' && fields.email === null)) continue;
+    const value = columnValue(known[name] ?? (member && documented[member]), type);
+    if (value !== undefined) facts[group] = { ...facts[group], [name]: value };
   }
   return facts;
 }
@@ -188,7 +181,7 @@ function columnValue(value: unknown, type: string): unknown {
   return text === '' ? undefined : text;
 }
 
-const employerColumns = new Set(Object.keys(personFieldGroups.organization_name.columns));
+const employerColumns = new Set(Object.keys(personFieldGroups.organization_name));
 
 function pickEmployer(fields: ContactFields) {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => employerColumns.has(name)));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql, type RawBuilder, type Transaction } from 'kysely';
-import { personColumns, personFieldGroups, type FieldGroup } from '../domain/warehouse/person-columns.ts';
+import { contactFieldGroups, personColumns } from '../domain/warehouse/person-columns.ts';
 import type { DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
 import type { Tables } from '../db/schema.ts';
 import { columnsOf, shownValue, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
@@ -140,7 +140,6 @@ export async function newObservationIds(
 /** The columns of `enriched_contacts` that a person has, by group of fields, as text to compare. */
 export type PersonValues = ReadonlyMap<string, string>;
 
-const contactGroups = Object.entries<FieldGroup>(personFieldGroups).filter(([, group]) => group.inContacts);
 const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
 
 /** When the service was asked for the newest answer, and by which call: no group of fields names their change. */
@@ -150,7 +149,7 @@ function comparedValues(
   columns: Readonly<Record<string, unknown>>,
   newest: { readonly askedAt: number; readonly attemptId: string },
 ): PersonValues {
-  const groups = contactGroups.flatMap(([group, { columns: names }]) => {
+  const groups = Object.entries(contactFieldGroups).flatMap(([group, names]) => {
     const values = Object.keys(names).map((name) => columns[name] ?? null);
     return values.every((value) => value === null) ? [] : [[group, JSON.stringify(values)] as const];
   });
@@ -163,7 +162,7 @@ export function changedGroups(
   now: PersonValues | undefined,
 ): readonly string[] | undefined {
   const differs = (name: string): boolean => was?.get(name) !== now?.get(name);
-  const groups = contactGroups.flatMap(([group]) => (differs(group) ? [group] : []));
+  const groups = Object.keys(contactFieldGroups).filter(differs);
   return groups.length > 0 || differs(newestCall) ? groups : undefined;
 }
 

@@ -23,21 +23,7 @@ export interface Identity {
   readonly domain?: string;
 }
 
-/** The identifying cells of a contact, as tables store them; null: the export has no value. */
-export interface IdentityColumns {
-  readonly person_id: string | null;
-  readonly email: string | null;
-  readonly other_emails: readonly string[] | null;
-  readonly hashed_email: string | null;
-  readonly profile_url: string | null;
-  readonly first_name: string | null;
-  readonly last_name: string | null;
-  readonly name: string | null;
-  readonly organization_name: string | null;
-  readonly domain: string | null;
-}
-
-/** The field of an identity that each column stores. */
+/** The field of an identity that each column of a table stores. */
 export const fieldOfColumn = {
   person_id: 'personId',
   email: 'email',
@@ -49,9 +35,13 @@ export const fieldOfColumn = {
   name: 'name',
   organization_name: 'organizationName',
   domain: 'domain',
-} as const satisfies Readonly<Record<keyof IdentityColumns, keyof Identity>>;
+} as const satisfies Readonly<Record<string, keyof Identity>>;
 
-/** The names of these columns, for SQL. */
+/** The identifying cells of a contact, as tables store them; null: the export has no value. */
+export type IdentityColumns = {
+  readonly [Column in keyof typeof fieldOfColumn]: Required<Identity>[(typeof fieldOfColumn)[Column]] | null;
+};
+
 export const identityColumns = Object.keys(fieldOfColumn) as readonly (keyof IdentityColumns)[];
 
 /** Converts columns to an identity, in which a field is absent instead of null. */

@@ -22,7 +22,7 @@ import {
 } from '../../../src/domain/rates/rate-limit.ts';
 import { notifiedEvents } from '../../../src/domain/runs/notified-event.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
-import { personColumns, personFieldGroups } from '../../../src/domain/warehouse/person-columns.ts';
+import { contactFieldGroups, personColumns } from '../../../src/domain/warehouse/person-columns.ts';
 
 const folder = new URL('../../../src/db/sql/', import.meta.url);
 const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('( ', '(');
@@ -35,9 +35,9 @@ const identityCells = identityColumns.map(
   (name) => `${name} ${name === 'other_emails' ? 'text[]' : 'text'},`,
 );
 const keptPlans = Object.entries(keptPlanSettings).map(([name, value]) => `set ${name} = ${value}`);
-const valuesOfGroups = Object.entries(personFieldGroups).flatMap(([group, { columns, inContacts }]) => {
+const valuesOfGroups = Object.entries(contactFieldGroups).map(([group, columns]) => {
   const members = Object.keys(columns).map((column) => `'${column}', p.${column}`);
-  return inContacts ? [`when '${group}' then jsonb_build_object(${members.join(', ')})`] : [];
+  return `when '${group}' then jsonb_build_object(${members.join(', ')})`;
 });
 
 it.each<[file: string, what: string, text: string]>([
