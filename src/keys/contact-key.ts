@@ -13,7 +13,7 @@ export interface RowKey {
 }
 
 /** The key of a contact as one text. */
-export function contactKey(source: string, contactId: string): string {
+export function contactKey({ source, contactId }: ContactKey): string {
   return `${source} ${contactId}`;
 }
 

@@ -2,7 +2,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { canSucceedLater, isOvertaken } from '../db/postgres-errors.ts';
 import type { Tables } from '../db/schema.ts';
-import { digestFacts, type DigestFigures } from './digest-facts.ts';
+import { digestFacts } from './digest-facts.ts';
 import { forgetAnswer } from './digest-queue.ts';
 
 /** An entry of the queue: an answer, a contact or a person of whom something new is known. */
@@ -152,7 +152,7 @@ async function digestEntries(
   transaction: Transaction<Tables>,
   database: Kysely<Tables>,
   entries: readonly QueueEntry[],
-): Promise<Pick<DigestFigures, 'filled' | 'withdrawn'>> {
+): Promise<{ readonly filled: number; readonly withdrawn: number }> {
   if (entries.length === 0) return { filled: 0, withdrawn: 0 };
   const named = (kind: QueueEntry['kind']) => [
     ...new Map(

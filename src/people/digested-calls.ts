@@ -7,7 +7,7 @@ import { filledNote, outcomesWithoutContact, type Outcome } from '../domain/runs
 import { anyOf } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
-import type { Decision } from './contact-changes.ts';
+import type { Decided } from './contact-changes.ts';
 import type { ObservedFacts } from './observation.ts';
 import type { AnsweredCall, ArrivedPerson, AskedRow, ListedOfCall } from './answered-call.ts';
 
@@ -20,8 +20,7 @@ export interface Arrived extends ArrivedPerson {
   readonly written: readonly { readonly personKey: string; readonly matchKeys: readonly number[] }[];
 }
 
-/** A row of a call with its outcome. */
-export interface DigestedRow {
+interface DigestedRow {
   readonly rowNumber: number;
   readonly outcome: Outcome;
   readonly reason: string | null;
@@ -31,24 +30,21 @@ export interface DigestedRow {
   readonly matchIndex: number | undefined;
 }
 
-export interface DigestedCall {
-  readonly call: AnsweredCall;
-  readonly listed: ListedOfCall;
-  readonly arrived: readonly Arrived[];
-  readonly rows: readonly DigestedRow[];
-  readonly unmatched: readonly { readonly matchIndex: number; readonly reason: string }[];
-}
+export type DigestedCall = ReturnType<typeof digestCall>;
 
 const foreignId = 'this id is also stated for a person of another name';
+const withheldReason = 'the service returned no person who can be used';
+const suppressedReason = 'the row or the returned person is on the suppression list: nothing was written';
 
 /** Gives the rows of a call their outcomes. @param decisionOf who the contact of a row is */
 export function digestCall(
   call: AnsweredCall,
   listed: ListedOfCall,
   arrived: readonly Arrived[],
-  decisionOf: (row: AskedRow) => Pick<Decision, 'contact' | 'decided'>,
-): DigestedCall {
-  const inPlace = call.answer.matches.length === call.rows.length;
+  decisionOf: (row: AskedRow) => Decided,
+) {
+  const { matches, unreadableMatches: unreadable } = call.answer;
+  const inPlace = matches.length === call.rows.length;
   const alignment = alignRows({
     rows: call.rows.map((row) => decidedRow(row, decisionOf(row), call, arrived)),
     arrived: arrived.flatMap(({ person, matchIndex, isForeign }) =>
@@ -57,8 +53,8 @@ export function digestCall(
     inPlace,
   });
   const foreign = arrived.filter(({ isForeign }) => isForeign).map(({ matchIndex }) => matchIndex);
-  const withheld = [...call.answer.unreadableMatches.map(({ index }) => index), ...foreign];
-  const isCut = call.answer.unreadableMatches.some(({ index }) => index >= call.answer.matches.length);
+  const withheld = [...unreadable.map(({ index }) => index), ...foreign];
+  const isCut = unreadable.some(({ index }) => index >= matches.length);
   /** Whether a person who was withheld could be the one of a row. */
   const isWithheld = (index: number): boolean =>
     isCut || (inPlace ? withheld.includes(index) : foreign.length > 0);
@@ -69,39 +65,27 @@ export function digestCall(
       return {
         ...digested,
         outcome: 'suppressed',
-        reason: 'the row or the returned person is on the suppression list: nothing was written',
+        reason: suppressedReason,
         // Weak evidence adds no key to the list: without a lookup the next run would pay again.
         isLookup: own?.isWeak === true,
       };
     const aligned = alignment.rows[index]!;
     // The service returned something for this row and may have billed it, so the row is no `not_found`.
     return aligned.outcome === 'not_found' && isWithheld(index)
-      ? {
-          ...digested,
-          outcome: 'identity_mismatch',
-          reason: 'the service returned no person who can be used',
-        }
+      ? { ...digested, outcome: 'identity_mismatch', reason: withheldReason }
       : { ...digested, ...aligned };
   });
-  return {
-    call,
-    listed,
-    arrived,
-    rows,
-    unmatched: [
-      ...alignment.unmatched,
-      ...foreign.map((matchIndex) => ({ matchIndex, reason: foreignId })),
-      ...call.answer.unreadableMatches.map(({ index, reason }) => ({
-        matchIndex: index,
-        reason: `unreadable: ${reason}`,
-      })),
-    ],
-  };
+  const unmatched = [
+    ...alignment.unmatched,
+    ...foreign.map((matchIndex) => ({ matchIndex, reason: foreignId })),
+    ...unreadable.map(({ index, reason }) => ({ matchIndex: index, reason: `unreadable: ${reason}` })),
+  ];
+  return { call, listed, arrived, rows, unmatched };
 }
 
 function decidedRow(
   { compared }: AskedRow,
-  { contact, decided }: Pick<Decision, 'contact' | 'decided'>,
+  { contact, decided }: Decided,
   call: AnsweredCall,
   arrived: readonly Arrived[],
 ): DecidedRow {
@@ -130,16 +114,15 @@ export async function writeCalls(
   calls: readonly DigestedCall[],
 ): Promise<void> {
   if (calls.length === 0) return;
-  const answered = calls.map((digested) => ({ ...digested, rows: rowsWithOutcome(digested) }));
+  // A partial answer leaves the people open whom it does not have: the service may know them.
+  const answered = calls.map((digested) =>
+    digested.call.answer.partial
+      ? { ...digested, rows: digested.rows.filter(({ outcome }) => outcome !== 'not_found') }
+      : digested,
+  );
   await writeOutcomes(transaction, answered);
-  await writeUnmatched(transaction, calls);
-  await writeUnrecordedKeys(transaction, calls);
+  await writeWithheld(transaction, calls);
   await recordLookups(transaction, answered);
-}
-
-/** A partial answer leaves the people open whom it does not have: the service may know them. */
-function rowsWithOutcome({ call, rows }: DigestedCall): readonly DigestedRow[] {
-  return call.answer.partial ? rows.filter((row) => row.outcome !== 'not_found') : rows;
 }
 
 /**
@@ -152,8 +135,7 @@ async function writeOutcomes(
   calls: readonly DigestedCall[],
 ): Promise<void> {
   const answered = calls.flatMap(({ call, arrived, rows }) =>
-    rows.map((row) => {
-      const { rowNumber, outcome, reason, evidence, matchIndex } = row;
+    rows.map(({ rowNumber, outcome, reason, evidence, matchIndex }) => {
       const person = arrived.find((each) => each.matchIndex === matchIndex)?.person;
       const personId = person ? contactFields(person).person_id : null;
       return { attemptId: call.attemptId, runId: call.runId, rowNumber, outcome, reason, evidence, personId };
@@ -212,31 +194,22 @@ async function writeOutcomes(
 
 const discarded = '; the answer was discarded';
 
-async function writeUnmatched(
+/** Writes the people whom no contact got, and the keys of those of whom only the body knows: an erasure finds it. */
+async function writeWithheld(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
 ): Promise<void> {
   const unmatched = calls.flatMap(({ call: { attemptId }, unmatched: people }) =>
     people.map(({ matchIndex, reason }) => ({ attempt_id: attemptId, match_index: matchIndex, reason })),
   );
-  if (unmatched.length === 0) return;
-  await sql`
-    insert into quarantined_people (attempt_id, match_index, reason)
-    select attempt_id, match_index, reason
-    from jsonb_to_recordset(${JSON.stringify(unmatched)}::jsonb)
-      as q (attempt_id text, match_index integer, reason text)
-    on conflict do nothing
-  `.execute(transaction);
-}
-
-/**
- * Writes the keys of people of whom only the body knows: of no row and without an id, or with an id of somebody else.
- * By these keys an erasure finds the body.
- */
-async function writeUnrecordedKeys(
-  transaction: Transaction<Tables>,
-  calls: readonly DigestedCall[],
-): Promise<void> {
+  if (unmatched.length > 0)
+    await sql`
+      insert into quarantined_people (attempt_id, match_index, reason)
+      select attempt_id, match_index, reason
+      from jsonb_to_recordset(${JSON.stringify(unmatched)}::jsonb)
+        as q (attempt_id text, match_index integer, reason text)
+      on conflict do nothing
+    `.execute(transaction);
   for (const { call, arrived } of calls) {
     const keys = arrived.flatMap(({ written, facts }) => (written.length > 0 ? [] : facts.identity_keys));
     if (keys.length > 0)

@@ -29,12 +29,10 @@ import type { Tables } from '../db/schema.ts';
 import { contactKey, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
 import { comparedForm } from './fold.ts';
-import { isOfPeople } from './people-tables.ts';
+import { isOfPeople, nameOfPerson, type PersonName } from './people-tables.ts';
 
 /** A person whom an answer has named. Times are microseconds since 1970. */
-export interface KnownPerson {
-  readonly service: string;
-  readonly personKey: string;
+export interface KnownPerson extends PersonName {
   readonly person: Person;
   readonly compared: ComparedPerson;
   readonly matchKeys: readonly number[];
@@ -73,10 +71,8 @@ export interface AskingRow extends ContactKey {
 }
 
 /** A person whom a contact has or had, with the newest call for the contact whose answer has the person. */
-export interface ContactMatch {
+export interface ContactMatch extends PersonName {
   readonly matchId: string;
-  readonly service: string;
-  readonly personKey: string;
   readonly evidence: string;
   readonly isOpen: boolean;
   readonly asked: boolean;
@@ -117,28 +113,28 @@ export class Neighbourhood {
 
   /** Adds a person whom the digest has written. @param keys by which contacts find the person */
   addPerson(person: KnownPerson, keys: readonly number[]): void {
-    this.#people.set(personName(person), person);
+    this.#people.set(nameOfPerson(person), person);
     for (const key of keys) addTo(this.#peopleByKey, `${person.service} ${key}`, person);
   }
 
-  person(service: string, personKey: string): KnownPerson | undefined {
-    return this.#people.get(personName({ service, personKey }));
+  person(person: PersonName): KnownPerson | undefined {
+    return this.#people.get(nameOfPerson(person));
   }
 
-  contact({ source, contactId }: ContactKey): ContactState | undefined {
-    return this.#contacts.get(contactKey(source, contactId));
+  #contact(contact: ContactKey): ContactState | undefined {
+    return this.#contacts.get(contactKey(contact));
   }
 
   /** Reads contacts, as far as they are not read yet. @returns all of them */
   async readContacts(contacts: readonly ContactKey[]): Promise<ContactState[]> {
-    const missing = contacts.filter((contact) => !this.contact(contact));
+    const missing = contacts.filter((contact) => !this.#contact(contact));
     if (missing.length > 0) await this.#addContacts(sql`select distinct * from ${unnestContacts(missing)}`);
-    return [...new Set(contacts.map((contact) => this.contact(contact)!))];
+    return [...new Set(contacts.map((contact) => this.#contact(contact)!))];
   }
 
   /** Reads the contacts that share a key with one of these people, and those that have or had one of them. */
   async readContactsOf(
-    people: readonly Pick<KnownPerson, 'service' | 'personKey' | 'matchKeys'>[],
+    people: readonly (PersonName & Pick<KnownPerson, 'matchKeys'>)[],
   ): Promise<ContactState[]> {
     if (people.length === 0) return [];
     const keys = [...new Set(people.flatMap(({ matchKeys }) => matchKeys))];
@@ -183,7 +179,7 @@ export class Neighbourhood {
         decisions,
         verdicts: records[0] ? verdictsOf(decisions, records[0].compared) : noVerdicts,
       };
-      this.#contacts.set(contactKey(row.source, row.contactId), state);
+      this.#contacts.set(contactKey(row), state);
       for (const { compared } of records)
         for (const key of matchKeysOfIdentity(compared.identity)) addTo(this.#contactsByKey, key, state);
     }
@@ -204,7 +200,7 @@ export class Neighbourhood {
   }
 
   async #readPeople(service: string, keys: readonly number[], personKeys: readonly string[]): Promise<void> {
-    const missing = personKeys.filter((personKey) => !this.person(service, personKey));
+    const missing = personKeys.filter((personKey) => !this.person({ service, personKey }));
     if (keys.length + missing.length === 0) return;
     const { rows } = await sql<PersonRow>`
       with found as materialized (
@@ -226,9 +222,9 @@ export class Neighbourhood {
       order by n.person_key
     `.execute(this.#transaction);
     for (const { personKey, keys: found, askedAt, ...row } of rows) {
-      const read = this.person(service, personKey);
+      const read = this.person({ service, personKey });
       const known = read ?? knownPerson({ service, personKey, person: comparedForm(row), askedAt });
-      if (!read) this.#people.set(personName(known), known);
+      if (!read) this.#people.set(nameOfPerson(known), known);
       for (const key of found) if (key !== null) addTo(this.#peopleByKey, `${service} ${key}`, known);
     }
   }
@@ -243,7 +239,7 @@ export class Neighbourhood {
     const keys = [...keysOfRecord(record, byName), ownerKey(contact.source, contact.contactId)];
     const found = new Set(keys.flatMap((key) => [...(this.#peopleByKey.get(`${service} ${key}`) ?? [])]));
     for (const personKey of contact.verdicts.keys()) {
-      const decided = this.person(service, personKey);
+      const decided = this.person({ service, personKey });
       if (decided) found.add(decided);
     }
     return [...found].toSorted((one, other) => (one.personKey < other.personKey ? -1 : 1));
@@ -367,10 +363,6 @@ function keysOfContact({ source, contactId, records }: ContactState, asRivals: b
     ...records.flatMap((record) => keysOfRecord(record, asRivals || record.askedAt !== null)),
     ownerKey(source, contactId),
   ];
-}
-
-function personName({ service, personKey }: Pick<KnownPerson, 'service' | 'personKey'>): string {
-  return `${service} ${personKey}`;
 }
 
 function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): void {

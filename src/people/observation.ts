@@ -11,6 +11,7 @@ import { personColumns, personFieldGroups } from '../domain/warehouse/person-col
 import type { Person } from '../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/values/phone.ts';
 import { deliveryKinds, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
+import type { RowKey } from '../keys/contact-key.ts';
 import { emailRank } from '../domain/late-results/expected-results.ts';
 
 /** What an answer, delivery or poll said about a person, in the form of the log. */
@@ -25,20 +26,14 @@ export interface ObservedFacts {
   readonly organization: Readonly<Record<string, unknown>> | null;
 }
 
-/** A row of a call that a person of its answer could be: it tells people without an id apart. */
-export interface OwnRow {
-  readonly runId: string;
-  readonly rowNumber: number;
-  readonly attemptId: string;
-  readonly matchIndex: number;
+/** The key in the log of a person without an id, for a row of the call that the person could be. */
+export function keyWithoutId(
+  row: RowKey & { readonly attemptId: string; readonly matchIndex: number },
+): string {
+  return `row:${row.runId}:${row.rowNumber}:${row.attemptId}:${row.matchIndex}`;
 }
 
-/** The key of a person in the log: the service's id. Two missing ids are never equal. */
-export function personKey(personId: string | null, row: OwnRow): string {
-  const { runId, rowNumber, attemptId, matchIndex } = row;
-  return personId === null ? `row:${runId}:${rowNumber}:${attemptId}:${matchIndex}` : keyOfId(personId);
-}
-
+/** The key in the log of a person with an id. */
 export function keyOfId(personId: string): string {
   return identityKeys({ personId })[0]!;
 }

@@ -27,7 +27,7 @@ export interface NewObservation extends ObservedFacts, PersonName {
 }
 
 /** The observations of a person, and all keys that find the person. */
-export interface ObservedPerson {
+export interface ObservedPerson extends PersonName {
   readonly observations: readonly Observation[];
   readonly matchKeys: readonly number[];
 }
@@ -49,7 +49,7 @@ export async function readObservations(
   transaction: Transaction<Tables>,
   people: readonly PersonName[],
 ): Promise<Map<string, ObservedPerson>> {
-  const found = new Map<string, { observations: Observation[]; matchKeys: number[] }>();
+  const found = new Map<string, PersonName & { observations: Observation[]; matchKeys: number[] }>();
   if (people.length === 0) return found;
   const { rows } = await sql<Observation & PersonName & { readonly matchKeys: readonly number[] }>`
     select o.service, o.person_key as "personKey", o.observation_id::float8 as "observationId",
@@ -62,7 +62,7 @@ export async function readObservations(
   `.execute(transaction);
   for (const { service, personKey, matchKeys, ...observation } of rows) {
     const name = nameOfPerson({ service, personKey });
-    const person = found.get(name) ?? { observations: [], matchKeys: [] };
+    const person = found.get(name) ?? { service, personKey, observations: [], matchKeys: [] };
     person.observations.push(observation);
     person.matchKeys.push(...matchKeys);
     found.set(name, person);

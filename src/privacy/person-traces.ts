@@ -68,14 +68,10 @@ async function tracesOf(
   const { rows, contacts, names, others } = found;
   const forms = keys.flatMap(formsOf);
   const personIds = idsIn(keys);
-  const records = [
-    ...new Map(
-      [...rows, ...contacts].map((each) => [contactKey(each.source, each.contactId), each]),
-    ).values(),
-  ];
+  const records = [...new Map([...rows, ...contacts].map((each) => [contactKey(each), each])).values()];
   const all = [...found.people, ...(await findPeopleWithoutIds(database, records))];
   const people = [...new Map(all.map((each) => [nameOfPerson(each), each])).values()];
-  const ofOthers = new Set(others.map(({ source, contactId }) => contactKey(source, contactId)));
+  const ofOthers = new Set(others.map(contactKey));
   const identities = rows.map((row) => ({ row, identity: identityOfColumns(row) }));
   return {
     /** Identity keys of this person alone, without addresses that the person shares with colleagues. */
@@ -100,10 +96,10 @@ async function tracesOf(
     recordKeys: [
       ...identities.flatMap(({ row, identity }) => {
         const { id, named } = recordKeysOf(row, identity);
-        return id.length > 0 && !ofOthers.has(contactKey(row.source, row.contactId)) ? id : named;
+        return id.length > 0 && !ofOthers.has(contactKey(row)) ? id : named;
       }),
       ...contacts.flatMap((contact) =>
-        ofOthers.has(contactKey(contact.source, contact.contactId)) ? [] : recordKeysOf(contact, {}).id,
+        ofOthers.has(contactKey(contact)) ? [] : recordKeysOf(contact, {}).id,
       ),
     ],
     /** Attempts that asked for the person or whose answer contains the person. */

@@ -8,11 +8,7 @@ import { digestQueued, inDigest } from '../../../src/people/digest.ts';
 import { queueContacts, queuePeople } from '../../../src/people/digest-queue.ts';
 import { writeObservations, type NewObservation } from '../../../src/people/people-tables.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
-import {
-  personKey as keyOfPerson,
-  factsOfAnswer,
-  factsOfLateResult,
-} from '../../../src/people/observation.ts';
+import { factsOfAnswer, factsOfLateResult, keyOfId, keyWithoutId } from '../../../src/people/observation.ts';
 
 /** A match as a test writes it, with the record of its contact. */
 export interface WrittenMatch {
@@ -231,7 +227,8 @@ export async function appendContact(warehouse: Warehouse, contact: AppendedConta
   const answered = factsOfAnswer(person);
   // A person without an id is found by the own contact only.
   const said = person.id ? answered : { ...answered, match_keys: [ownerKey(source, contactId)] };
-  const key = keyOfPerson(said.person_id, { runId, rowNumber, attemptId, matchIndex: 0 });
+  const row = { runId, rowNumber, attemptId, matchIndex: 0 };
+  const key = said.person_id === null ? keyWithoutId(row) : keyOfId(said.person_id);
   const call = { personKey: key, askedAt, runId, attemptId };
   const delivered = {
     phones: (contact.phones ?? []).map((number, position) => ({

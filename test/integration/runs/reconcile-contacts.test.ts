@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factsOfAnswer, personKey } from '../../../src/people/observation.ts';
+import { factsOfAnswer, keyOfId, keyWithoutId } from '../../../src/people/observation.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
@@ -22,7 +22,8 @@ async function knownPerson(email: string, personId: string | null, runId = 'earl
     email,
     email_status: 'verified',
   });
-  const key = personKey(personId, { runId, rowNumber: 1, attemptId: email, matchIndex: 0 });
+  const row = { runId, rowNumber: 1, attemptId: email, matchIndex: 0 };
+  const key = personId === null ? keyWithoutId(row) : keyOfId(personId);
   const call = {
     personKey: key,
     askedAt: new Date().toISOString(),
