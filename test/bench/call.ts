@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -104,8 +104,6 @@ async function bareLoop(sandbox: Sandbox, databaseUrl: string, calls: number): P
 interface Measured {
   readonly facts: RunFacts;
   readonly callsPerSecond: number;
-  /** CPU of the whole machine: product, database, Temporal and sandbox. */
-  readonly busy: number;
   /** Per call, between the first and the last call. */
   readonly workerMilliseconds: number;
   readonly postgresMilliseconds: number;
@@ -128,7 +126,6 @@ async function wholePath(
 ): Promise<Measured> {
   const before = (await bill(sandbox)).calls;
   const statementsBefore = await countStatements(pool);
-  const busyBefore = processorTime();
   const child = spawn(process.execPath, [main, 'run', file, '--yes', '--json', ...more], {
     env: {
       ...(process.env as Record<string, string>),
@@ -152,7 +149,6 @@ async function wholePath(
   await new Promise((resolve) => child.on('close', resolve));
   clearInterval(sampling);
   const statements = await countStatements(pool);
-  const busyAfter = processorTime();
   const log = (await (await fetch(`${sandbox.root}/sandbox/log?since=${before}`)).json()) as { at: number }[];
   const seconds = (log.at(-1)!.at - log[0]!.at) / 1_000;
   const during = samples.filter(({ at }) => at >= log[0]!.at && at <= log.at(-1)!.at);
@@ -164,18 +160,11 @@ async function wholePath(
     statements: statements === undefined ? undefined : (statements - (statementsBefore ?? 0)) / log.length,
     facts: JSON.parse(stdout.trim().split('\n').at(-1)!) as RunFacts,
     callsPerSecond: (log.length - 1) / seconds,
-    busy: (busyAfter.busy - busyBefore.busy) / (busyAfter.all - busyBefore.all),
   };
 }
 
 async function bill(sandbox: Sandbox): Promise<{ calls: number }> {
   return (await fetch(`${sandbox.root}/sandbox/bill`)).json() as Promise<{ calls: number }>;
-}
-
-function processorTime(): { busy: number; all: number } {
-  const [, ...ticks] = readFileSync('/proc/stat', 'utf8').split('\n')[0]!.trim().split(/\s+/).map(Number);
-  const all = ticks.reduce((sum, each) => sum + each, 0);
-  return { all, busy: all - ticks[3]! - ticks[4]! };
 }
 
 async function actions(stack: Stack, runId: string): Promise<number> {
@@ -206,8 +195,7 @@ try {
     console.log(
       `${personBytes / 1_000} KB per person: whole path ${whole.callsPerSecond.toFixed(1)} calls/s ` +
         `(${Math.round(whole.callsPerSecond * 60)} a minute), ` +
-        `${((100 * whole.callsPerSecond) / bare).toFixed(0)} % of the bare loop's ${bare.toFixed(1)} calls/s; ` +
-        `processors ${(100 * whole.busy).toFixed(0)} % busy`,
+        `${((100 * whole.callsPerSecond) / bare).toFixed(0)} % of the bare loop's ${bare.toFixed(1)} calls/s`,
     );
     console.log(
       `  processor time a call: worker ${whole.workerMilliseconds.toFixed(1)} ms, ` +
@@ -234,8 +222,7 @@ async function beside(): Promise<void> {
   const sandbox = await startSandbox(6_000);
   const paced = await wholePath(sandbox, await writeSample(9), '50/3s', environment);
   console.log(
-    `limit of 1,000 calls a minute (50/3s): ${Math.round(paced.callsPerSecond * 60)} calls a minute; ` +
-      `processors ${(100 * paced.busy).toFixed(0)} % busy`,
+    `limit of 1,000 calls a minute (50/3s): ${Math.round(paced.callsPerSecond * 60)} calls a minute`,
   );
   sandbox.process.kill();
 

@@ -1,7 +1,8 @@
 /**
  * Benchmark of ingesting an export, compared with papaparse and COPY alone on the same file and machine.
  *
- * `npm run bench:ingest [-- --rows 100000 --lookups 30000000]`. Uses DATABASE_URL, or an embedded PostgreSQL. Each
+ * `npm run bench:ingest [-- --rows 100000 --lookups 30000000]`. Uses DATABASE_URL (an empty
+ * database), or an embedded PostgreSQL. Each
  * measurement runs in a process of its own, so that its peak memory is separate. With `--lookups`, the lookup history
  * has so many keys of other people before the plan.
  */
@@ -78,7 +79,6 @@ function* inventedRows(rows: number): Generator<string> {
 async function measureBare({ file, databaseUrl }: Job): Promise<number> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query(`drop table if exists ${plainTable}`);
   const names = Array.from({ length: columns }, (_, index) => `c${index + 1}`);
   await client.query(`create table ${plainTable} (${names.map((name) => `${name} text`).join(', ')})`);
   let rows = -1;
@@ -146,24 +146,12 @@ const measured = inOwnProcess(import.meta.url, runJob);
 async function beginRun(databaseUrl: string, file: string): Promise<void> {
   const sha256 = await hashExport(file);
   await onDatabase(databaseUrl, async (client) => {
-    await client.query('delete from enrichment.run_rows where run_id = $1', [runId]);
-    await client.query('delete from enrichment_internal.run_people where run_id = $1', [runId]);
-    await client.query('delete from enrichment.runs where run_id = $1', [runId]);
-    await client.query('vacuum enrichment.run_rows');
     await client.query(
       `insert into enrichment.runs (run_id, run_key, workflow_id, status, file_path, file_name, file_sha256, options)
        values ($1, $1, $1, 'ingesting', $2, 'bench.csv', $3, $4)`,
       [runId, file, sha256, planOptions],
     );
     await client.query('checkpoint').catch(() => undefined); // an ordinary role may lack the right
-  });
-}
-
-async function cleanUp(databaseUrl: string): Promise<void> {
-  await onDatabase(databaseUrl, async (client) => {
-    await client.query(`drop table if exists ${plainTable}`);
-    for (const table of ['enrichment.run_rows', 'enrichment_internal.run_people', 'enrichment.runs'])
-      await client.query(`delete from ${table} where run_id = $1`, [runId]);
   });
 }
 
@@ -216,7 +204,6 @@ async function main(rows: number, lookups: number): Promise<void> {
     );
     const ratio = staged.rows / staged.seconds / (bare.rows / bare.seconds);
     console.log(`staging runs at ${(100 * ratio).toFixed(0)} % of bare papaparse → COPY`);
-    await cleanUp(databaseUrl);
   } finally {
     await close();
   }

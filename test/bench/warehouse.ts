@@ -144,33 +144,18 @@ async function timed<Result>(
   what: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const before = statements;
   const [own, server] = [process.cpuUsage(), await postgresMilliseconds(pool)];
   const begun = performance.now();
   const result = await work();
   const seconds = (performance.now() - begun) / 1_000;
-  const asked = statements - before;
   const { user, system } = process.cpuUsage(own);
   // Elapsed time says little on a shared machine.
   const processor = (await postgresMilliseconds(pool)) - server + (user + system) / 1_000;
   console.log(
     `${what.padEnd(44)} ${seconds.toFixed(1).padStart(7)} s  ${(processor / 1_000).toFixed(1).padStart(7)} s ` +
-      `of processor time ${String(asked).padStart(7)} statements`,
+      'of processor time',
   );
   return result;
-}
-
-let statements = 0;
-
-/** Counts what this process asks the database. */
-function countStatements({ pool }: Warehouse): void {
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
-    client.query = ((...parameters: unknown[]) => {
-      statements += 1;
-      return query(...parameters);
-    }) as typeof client.query;
-  });
 }
 
 /** The median time that the server takes to plan and run a statement, for different contacts. */
@@ -287,7 +272,6 @@ async function measurePlan(warehouse: Warehouse): Promise<void> {
 const { databaseUrl, close } = await openBenchDatabase(process.env['DATABASE_URL']);
 try {
   const warehouse = openWarehouse(databaseUrl);
-  countStatements(warehouse);
   await measure(warehouse, Number(wanted.people ?? 100_000), Number(wanted.lookups ?? 0));
   await warehouse.close();
 } finally {
