@@ -4,7 +4,7 @@ import type { BatchResult } from '../../src/contract/activities.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import type { RunStatus } from '../../src/contract/run-transitions.ts';
 import { holding, untilSignalled } from '../helpers/temporal/holding.ts';
-import { Stage, untilStatus, untilWaitsFor, waitOf } from '../helpers/temporal/play-run.ts';
+import { Stage, untilStatus, waitOf } from '../helpers/temporal/play-run.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 import type { RunProgress } from '../../workflows/run-details.ts';
@@ -73,18 +73,7 @@ describe('a page', () => {
     expect(pageTimers).toBe(1);
   });
 
-  it('a run that waits for the next call asks at once when it is resumed', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = (_, execution) =>
-      execution <= 1 ? { kind: 'wait', milliseconds: 3_600_000, reason: 'full' } : { kind: 'done' };
-    await stage.play(activities, async (handle) => {
-      await untilWaitsFor(handle, 'next call');
-      await handle.executeUpdate('resume');
-      await expect.poll(() => waitOf(handle)).toBeUndefined();
-    });
-  });
-
-  it('a run says that it waits for the next call while its page waits for a minute or more', async () => {
+  it('a run says that it waits for the next call, and asks at once when it is resumed', async () => {
     const activities = new ScriptedActivities();
     const reason = 'the rate window of 600/hour is full';
     activities.answer = (_, execution) =>
@@ -99,7 +88,6 @@ describe('a page', () => {
         status: 'running',
         waitsFor: { reason: `the next call: ${reason}` },
       });
-      await handle.executeUpdate('pause', { args: ['by hand'] });
       await handle.executeUpdate('resume');
       await handle.result();
       expect(await waitsFor()).toBeUndefined();

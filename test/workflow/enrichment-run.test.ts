@@ -149,25 +149,6 @@ describe('a run', () => {
     expect(shown).toContain('acting as user user-7');
   });
 
-  it('a run is paused and resumed by a person', async () => {
-    const activities = new ScriptedActivities();
-    const held = gate();
-    activities.answer = async () => {
-      await held.opened;
-      return activities.statuses.at(-1) === 'paused' ? { kind: 'stopped', pauseReason } : { kind: 'done' };
-    };
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'running');
-      await handle.executeUpdate('pause', { args: ['budget review'] });
-      held.open();
-      await untilStatus(handle, 'paused');
-      await handle.executeUpdate('resume');
-      await handle.result();
-    });
-    expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'running']);
-    expect(activities.batches).toHaveLength(5);
-  });
-
   it('a run sends no further call when it is cancelled, and completes its outcomes', async () => {
     const activities = new ScriptedActivities();
     activities.answer = async () => {

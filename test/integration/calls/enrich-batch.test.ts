@@ -81,29 +81,6 @@ it('a call that is billed above its reservation pauses its run although its work
   });
 });
 
-it('a call that an error may have been billed for is unknown with the HTTP status of the error', async () => {
-  const runId = await runOf(['e@orbit.example']);
-  const dependencies = dependenciesOf(() =>
-    Promise.reject(new ServiceFailure('server-error', { endpoint: operations.bulkMatch, httpStatus: 500 })),
-  );
-  const [open] = await openBatches(dependencies, runId, [1]);
-  await enrichBatch(dependencies, open!, new AbortController().signal);
-  const rows = await warehouse.query`select status, http_status from attempts where run_id = ${runId}`;
-  expect(rows).toEqual([{ status: 'unknown', http_status: 500 }]);
-});
-
-it('a refused key pauses the run with the advice to correct the workers and restart them', async () => {
-  const runId = await runOf(['f@orbit.example']);
-  const dependencies = dependenciesOf(() =>
-    Promise.reject(new ServiceFailure('unauthorized', { endpoint: operations.bulkMatch, httpStatus: 401 })),
-  );
-  const [open] = await openBatches(dependencies, runId, [1]);
-  await enrichBatch(dependencies, open!, new AbortController().signal);
-  expect((await getRun(warehouse, runId)).pauseReason?.next).toMatch(
-    /ENRICHMENT_API_KEY .* settings are those of the workers: restart them after a change; then: enrich resume/,
-  );
-});
-
 it('a batch at a worker of another service sends nothing, and pauses its run', async () => {
   const runId = await runOf(['elsewhere@orbit.example'], { service: 'https://other.example/api/v1' });
   const dependencies = dependenciesOf(() => Promise.reject(new Error('a call was sent')));

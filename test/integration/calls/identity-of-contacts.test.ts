@@ -9,12 +9,7 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import {
-  answerBatch,
-  readContact,
-  runningRunOf,
-  strangersOf,
-} from '../../helpers/warehouse/scripted-calls.ts';
+import { answerBatch, readContact, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const { signal } = new AbortController();
 const note = { by: 'test', reason: undefined };
@@ -68,21 +63,6 @@ describe('a person of another call', () => {
     await erase(warehouse, [`email:${namesake.email}`], note);
     expect(await contact(row.contactId)).toBeDefined();
   });
-
-  it.each([true, false])(
-    'a person of another call goes to a fitting contact only with an id (with an id: %s)',
-    async (hasId) => {
-      const { row, otherRow, person } = world();
-      const runId = await runningRunOf(warehouse, [row, ...strangersOf(worlds), otherRow]);
-      for (const batch of [1, 2])
-        await answerBatch(warehouse, { runId, batch }, (asked) =>
-          asked.map(({ identity }) =>
-            identity.firstName === 'Otto' ? { ...person, id: hasId ? person.id : null } : null,
-          ),
-        );
-      expect((await contact(row.contactId))?.['person_id']).toBe(hasId ? person.id : undefined);
-    },
-  );
 });
 
 it('a contact that became another person keeps nothing of the former person, without service ids', async () => {
@@ -179,18 +159,5 @@ describe('a late result with an id that the answer did not have', () => {
     await deliver(token!, [stranger]);
     await drainInbox(warehouse, { attemptId }, new AbortController().signal);
     expect(await contact('ann')).toMatchObject({ email: 'ann@newco.example', phone: null });
-  });
-
-  it('a late result with a new id goes to the contact whose address the answer confirmed', async () => {
-    const row = { email: 'boss@acme.example', firstName: 'Cy', lastName: 'Ek', contactId: 'cy' };
-    const runId = await runningRunOf(warehouse, [{ keys: ['email:boss@acme.example'], ...row }], {
-      waterfall,
-    });
-    const { attemptId, token } = await answerBatch(warehouse, { runId, waterfall }, () => [
-      { id: 'P-CY', first_name: 'Cy', last_name: 'Ek', email: 'boss@acme.example' },
-    ]);
-    await deliver(token!, [{ ...stranger, emails: [{ email: 'boss@acme.example' }] }]);
-    await drainInbox(warehouse, { attemptId }, new AbortController().signal);
-    expect(await contact('cy')).toMatchObject({ email: 'boss@acme.example', phone: '+14155550999' });
   });
 });

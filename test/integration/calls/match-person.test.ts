@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { matchPerson } from '../../../src/calls/match-person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { type ServiceClient, operations } from '../../../src/service/client.ts';
@@ -9,6 +9,16 @@ import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { putOnList, runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
+
+/** Asks a service for a person. */
+function matched(
+  client: object,
+  person: Parameters<typeof matchPerson>[1]['person'] = { firstName: 'Ada', lastName: 'Novak' },
+): ReturnType<typeof matchPerson> {
+  const limits = { rateLimits: [], budgets: {}, callTimeoutSeconds: 30 };
+  const dependencies = { warehouse, service: 'test', client: client as ServiceClient, ...limits };
+  return matchPerson(dependencies, { person, reveal: [] });
+}
 
 it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', 'domain:orbit.example'])(
   'matchPerson() keeps back an answer about a person who is listed by %s, and settles its price',
@@ -24,45 +34,36 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
     };
     const client = {
       match: async () => ({ person, creditsConsumed: wholeCredits(1), rateLimits: [] }),
-    } as unknown as ServiceClient;
+    };
     // In the budgets of the day and of the month.
     const settled = async (): Promise<unknown> =>
       (await warehouse.query`select sum(settled)::int as credits from budgets`)[0].credits;
     const before = Number(await settled());
-    await expect(
-      matchPerson(
-        { warehouse, service: 'test', client, rateLimits: [], budgets: {}, callTimeoutSeconds: 30 },
-        { person: { firstName: 'Ada', lastName: 'Novak' }, reveal: [] },
-      ),
-    ).rejects.toMatchObject({ type: 'match.found-suppressed' });
+    await expect(matched(client)).rejects.toMatchObject({ type: 'match.found-suppressed' });
     expect(await settled()).toBe(before + 2);
   },
 );
 
-describe.each([
-  ['by an address', { email: 'bo@orbit.example' }],
-  ['by the hash of an address', { hashedEmail: createHash('md5').update('bo@orbit.example').digest('hex') }],
-  ['by an id', { personId: 'bo' }],
-])('matchPerson() of a person whom only an earlier answer has a listed key for, %s', (_, person) => {
-  it.each(['email:bo@former.example', 'person:bo', 'domain:orbit.example'])(
-    'matchPerson() sends no request about a person whom an earlier answer connects with %s',
-    async (key) => {
-      await warehouse.query`
-        truncate suppression_entries, contact_matches, contact_records, observation_log, people cascade`;
-      const runId = await runningRun(warehouse);
-      for (const email of ['bo@former.example', 'bo@orbit.example'])
-        await appendContact(warehouse, { contactId: 'bo', runId, person: { id: 'bo', email } });
-      await putOnList(warehouse, key);
-      const client = {} as ServiceClient;
-      await expect(
-        matchPerson(
-          { warehouse, service: 'test', client, rateLimits: [], budgets: {}, callTimeoutSeconds: 30 },
-          { person, reveal: [] },
-        ),
-      ).rejects.toMatchObject({ type: 'match.suppressed' });
-    },
-  );
-});
+it.each([
+  ['an address', { email: 'bo@orbit.example' }, 'email:bo@former.example'],
+  [
+    'the hash of an address',
+    { hashedEmail: createHash('md5').update('bo@orbit.example').digest('hex') },
+    'person:bo',
+  ],
+  ['an id', { personId: 'bo' }, 'domain:orbit.example'],
+])(
+  'matchPerson() by %s sends no request about a person whom an earlier answer connects with a listed key',
+  async (_, person, key) => {
+    await warehouse.query`
+      truncate suppression_entries, contact_matches, contact_records, observation_log, people cascade`;
+    const runId = await runningRun(warehouse);
+    for (const email of ['bo@former.example', 'bo@orbit.example'])
+      await appendContact(warehouse, { contactId: 'bo', runId, person: { id: 'bo', email } });
+    await putOnList(warehouse, key);
+    await expect(matched({}, person)).rejects.toMatchObject({ type: 'match.suppressed' });
+  },
+);
 
 it.each<[number, object]>([
   [500, {}],
@@ -75,14 +76,11 @@ it.each<[number, object]>([
     const client = {
       match: () =>
         Promise.reject(mapFailure({ status, headers: {}, body: raw, receivedAt: 0 }, operations.match)),
-    } as unknown as ServiceClient;
+    };
     const held = async (): Promise<number> =>
       Number((await warehouse.query`select sum(reserved) as held from budgets`)[0].held);
     const before = await held();
-    const failed = matchPerson(
-      { warehouse, service: 'test', client, rateLimits: [], budgets: {}, callTimeoutSeconds: 30 },
-      { person: { firstName: 'Ada', lastName: 'Novak' }, reveal: [] },
-    );
+    const failed = matched(client);
     await expect(failed).rejects.toMatchObject({ next: expect.not.stringContaining('attempts') as string });
     expect(await held()).toBe(before + 2);
   },
@@ -96,17 +94,14 @@ it('matchPerson() holds its reservation if the answer states a price that no pla
       creditsConsumed: wholeCredits(90_000_000_000_000),
       rateLimits: [],
     }),
-  } as unknown as ServiceClient;
+  };
   const books = async (): Promise<unknown> =>
     (
       await warehouse.query`
         select sum(settled)::int8 as settled, sum(reserved)::int as reserved from budgets`
     )[0];
   const before = (await books()) as { settled: string; reserved: number } | undefined;
-  const answer = await matchPerson(
-    { warehouse, service: 'test', client, rateLimits: [], budgets: {}, callTimeoutSeconds: 30 },
-    { person: { firstName: 'Ada', lastName: 'Novak' }, reveal: [] },
-  );
+  const answer = await matched(client);
   expect(answer.person).toEqual({ id: 'p2' });
   expect(await books()).toEqual({ settled: before!.settled, reserved: before!.reserved + 2 });
 });

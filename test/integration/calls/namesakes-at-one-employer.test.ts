@@ -66,20 +66,6 @@ describe('two people of one name at one employer', () => {
     },
   );
 
-  it('a row without credits says that its contact was filled by the call for another row', async () => {
-    const { first, person } = namesakes();
-    const profile = `linkedin.com/in/smith-${people}`;
-    const other = { keys: [`profile:${profile}`], profileUrl: profile, contactId: `profile-${people}` };
-    const runId = await runningRunOf(warehouse, [first, ...strangers(), other]);
-    const found = { ...person, email: first.email, proflink_url: profile };
-    await answerBatch(warehouse, { runId }, () => [found]);
-    await endRun(warehouse, runId, 'finished', { outcome: 'over_budget', reason: 'no credits were left' });
-    expect(await contact(other.contactId)).toMatchObject({ person_id: person.id });
-    const rows = await warehouse.query`
-      select outcome, reason from run_rows where run_id = ${runId} and contact_id = ${other.contactId}`;
-    expect(rows).toEqual([{ outcome: 'over_budget', reason: 'no credits were left; filled without a call' }]);
-  });
-
   it('row_results gives the reason of an enriched row without data while its contact has no person', async () => {
     const { first, second, person } = namesakes();
     const earlier = await runningRunOf(warehouse, [first, ...strangers()], { source: 'hubspot' });

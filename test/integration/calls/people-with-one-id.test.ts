@@ -52,14 +52,6 @@ it('a person with the id of an earlier answer and another name is withheld, and 
   expect(await withheldOf(calls[1]!)).toEqual([{ match_index: 0, reason }]);
 });
 
-it('two people with one id in two answers at once: one is withheld', async () => {
-  const people = ofOneId();
-  const calls: AdmittedCall[] = [];
-  for (const { row } of people) calls.push(await callInFlight([row]));
-  await Promise.all(people.map(({ person }, index) => record(calls[index]!, answerWith([person]))));
-  expect(await contactsOf(people)).toHaveLength(1);
-});
-
 it('a person who changes the last name keeps the id', async () => {
   const [before, after] = [somebody(), somebody()];
   const married = { ...after.person, id: before.person.id!, last_name: 'Married' };

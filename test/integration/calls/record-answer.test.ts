@@ -12,7 +12,7 @@ import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehous
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
-const { callInFlight, record, attemptOf, moneyOf, claimsOf, contact, lookupOf } = callsByHand(warehouse);
+const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByHand(warehouse);
 
 it('an answer makes a person fresh who fits no row', async () => {
   const [asks, extra] = [somebody(), somebody()];
@@ -74,18 +74,6 @@ it('an answer settles the billed credits and releases the rest of the reservatio
   });
 });
 
-it('an answer releases the claims and records lookups under the keys of the row and of the person', async () => {
-  const { row, person } = somebody();
-  const call = await callInFlight([row]);
-  expect(await claimsOf(call.runId)).toBe(1);
-
-  await record(call, answerWith([person]));
-
-  expect(await claimsOf(call.runId)).toBe(0);
-  expect(await lookupOf(row.keys[0]!)).toMatchObject({ found: true, run_id: call.runId });
-  expect(await lookupOf(`person:${person.id}`)).toMatchObject({ found: true });
-});
-
 it('an answer writes the addresses of the saved contact with their status', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
@@ -139,16 +127,6 @@ it('an answer whose texts PostgreSQL refuses is recorded without the refused cha
     title: 'Chief Officer',
     departments: ['ab'],
   });
-});
-
-it('an element of an answer that is no person is no miss for the row in its position', async () => {
-  const { row } = somebody();
-  const call = await callInFlight([row]);
-  await record(
-    call,
-    answerWith([null], { unreadableMatches: [{ index: 0, reason: 'the element is no object' }] }),
-  );
-  expect(await outcomesOf(warehouse, call.runId)).toEqual(['identity_mismatch']);
 });
 
 it('an answer with 5,000 people is read up to the limit, and a row without a person is no certain miss', async () => {

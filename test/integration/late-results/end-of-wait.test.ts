@@ -104,7 +104,6 @@ it.each<[string, readonly Sent[], object]>([
     settled(11),
   ],
   ['unknown with a delivery that counts fewer', [phonesOf(0, { missing_records: 1 })], unknown],
-  ['unknown with a delivery without a count', [phonesOf(0)], unknown],
   [
     'unknown with two parts',
     [phonesOf(0, { missing_records: 2 }), phonesOf(1, { missing_records: 2 })],
@@ -117,11 +116,8 @@ it.each<[string, readonly Sent[], object]>([
 });
 
 it.each<[string, number, string, object]>([
-  ['does not exist', 404, '{}', settled(11)],
-  ['is forbidden', 403, '{"error_code":"API_INACCESSIBLE"}', settled(11)],
   ['knows no such request', 404, '{"error_code":"request_id_unknown"}', settled(11)],
   ['fails', 500, '{}', held],
-  ['has nothing yet', 404, '{"error_code":"result_pending"}', held],
 ])('a delivery that counts all others: at the deadline the poll %s', async (_, status, body, expected) => {
   const call = await answeredCall(warehouse);
   await deliverTo(warehouse, call, phonesOf(0, { missing_records: 2 })(call));
@@ -132,7 +128,6 @@ const target = { target_fields: ['emails', 'phone_numbers'] };
 it.each<[string, Sent, string, object, LateExtras?]>([
   ['ends by a body without a count if the request has ended', phonesOf(0), 'success', settled(11)],
   ['stays held if the request is in progress', phonesOf(0), 'in_progress', held],
-  ['ends by a body that counts all others', phonesOf(0, { missing_records: 2 }), 'in_progress', settled(11)],
   ['stays held if the body counts fewer', phonesOf(0, { missing_records: 1 }), 'success', held],
   [
     'ends by a waterfall that leaves out people whom no vendor knows',

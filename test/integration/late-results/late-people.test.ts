@@ -69,17 +69,6 @@ describe('a late result of a person whom the answer gave to no row', () => {
     expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
     expect(await phoneOfLaterRow()).toBe('+14155550100');
   });
-
-  it('a person without a row whose delivery has no phone counts as asked for without a result', async () => {
-    const call = await answeredWithStranger();
-    await deliver(call, { credits_consumed: 0, people: [{ id: call.ids[2], phone_numbers: [] }] });
-    const { rows } = await warehouse.pool.query<{ found: boolean }>(
-      `select distinct found from lookup_history join lookup_runs using (lookup_run)
-       where run_id = $1 and field_group = 'phone' and key_hash = key_hash($2, 'test')`,
-      [call.runId, `email:${stranger.email}`],
-    );
-    expect(rows).toEqual([{ found: false }]);
-  });
 });
 
 it.each([
@@ -98,23 +87,7 @@ it.each([
 });
 
 describe('a late result of somebody on the suppression list', () => {
-  it('a late result is dropped if the profile that the answer stated is on the list', async () => {
-    const call = await callWithPhones(warehouse);
-    const profile = 'linkedin.com/in/listed-novak';
-    const stated = { 0: { proflink_url: `https://www.${profile}` } };
-    await recordPhonesAnswer(warehouse, { ...call, stated });
-    await putOnList(warehouse, `profile:${profile}`);
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
-      null,
-      '+14155550101',
-      '+14155550102',
-    ]);
-    expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
-  });
-
   it.each<[string, (call: PhonesCall) => object]>([
-    ['the same id', (call) => ({ id: call.ids[0] })],
     ['another id', () => ({ id: 'other-id' })],
     ['no id', () => ({})],
   ])('a late result with a listed address is dropped, under %s', async (_, who) => {

@@ -10,7 +10,6 @@ import {
   deliverTo,
   deliveryStatuses,
   drainCall,
-  onlyPhones,
   phonesBody,
   recordPhonesAnswer,
   rowsOf,
@@ -19,7 +18,6 @@ import {
 import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
 import {
   endCall,
-  endedCall,
   expectRebuilt,
   noExtras,
   none,
@@ -40,13 +38,6 @@ async function lose(call: PhonesCall): Promise<PhonesCall> {
 
 async function lostCall(): Promise<PhonesCall> {
   return lose(await callWithPhones(warehouse));
-}
-
-/** A call for phones whose answer was lost, and an earlier call for the same people without phones. */
-async function lostAfterAnswer(): Promise<{ readonly earlier: PhonesCall; readonly lost: PhonesCall }> {
-  const earlier = await endedCall(warehouse, noExtras);
-  const lost = await lose(await callAgain(warehouse, earlier, { ids: earlier.ids, extras: onlyPhones }));
-  return { earlier, lost };
 }
 
 /** A later call, without phones, for the people of a call. */
@@ -74,13 +65,6 @@ describe('phones of a call whose answer was lost', () => {
       await expectRebuilt(warehouse);
     },
   );
-
-  it('contacts of an earlier answer get the phones of a call whose answer was lost', async () => {
-    const { earlier, lost } = await lostAfterAnswer();
-    await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
-    expect(await phonesOf(warehouse, earlier)).toEqual(phones);
-    expect(await observationsOf(lost)).toEqual(lost.ids);
-  });
 
   it('the next run asks for the records alone, also of people whom the deliveries leave out', async () => {
     const lost = await lostCall();

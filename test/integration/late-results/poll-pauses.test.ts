@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { syncLateResults } from '../../../src/late-results/sync-late-results.ts';
+import { pollWithinLimits, syncLateResults } from '../../../src/late-results/sync-late-results.ts';
 import { acquireSlot, webhookResultScope } from '../../../src/ledger/rate-windows.ts';
 import { defaultApiKey } from '../../../src/sandbox/server.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
@@ -123,4 +123,34 @@ it('a poll that says success without a result is repeated until the deadline', a
       reason: 'the poll has the status success and no result; the late results did not come',
     },
   ]);
+});
+
+it('polls use their window up to the last call that the service reports, and none is refused', async () => {
+  await warehouse.query`delete from rate_calls; delete from rate_scopes; delete from rate_reports`;
+  const limited = await startSandbox({ rateLimits: '10/hour' });
+  limited.faults.set({ rules: [{ path: '/webhook_result', used_by_others: 7 }] });
+  const ofLimited = createServiceClient({ ...settings, baseUrl: limited.baseUrl });
+  // Our own setting is no limit: what holds a poll back is what the service said.
+  const dependencies = {
+    warehouse,
+    service: 'test',
+    client: ofLimited,
+    rateLimits: [],
+    callTimeoutSeconds: 5,
+  };
+  const polls: string[] = [];
+  for (let poll = 1; poll <= 4; poll += 1) {
+    const polled = await pollWithinLimits(dependencies, '77', AbortSignal.timeout(120_000));
+    polls.push(polled.kind === 'full' ? polled.reason : polled.answer.state);
+  }
+  const bill = limited.log.bill();
+  await ofLimited.close();
+  await limited.close();
+  expect(polls).toEqual([
+    'gone',
+    'gone',
+    'gone',
+    expect.stringContaining('no calls left in its window of 1h'),
+  ]);
+  expect(bill).toMatchObject({ calls: 3, refused: 0 });
 });

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { closeWithoutCost, markUnknown } from '../../../src/ledger/close-attempt.ts';
+import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/database.ts';
 import {
@@ -10,12 +11,10 @@ import {
   deliverTo,
   deliveryStatuses,
   emailsAndPhones,
-  onlyPhones,
   phonesBody,
   recordPhonesAnswer,
   waterfallBody,
   type Books,
-  type LateExtras,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 
@@ -31,65 +30,22 @@ const phones =
   (who: string, credits: number | string, more: object = {}): Sent =>
   (call) =>
     phonesBody(people(call, who), credits, more);
-const found =
-  (field: 'emails' | 'phone_numbers', who: string, credits: number, more: object = {}): Sent =>
-  (call) =>
-    waterfallBody(call, field, credits, more, people(call, who));
-const pending: Sent = ({ ids }) => ({
-  status: 'in_progress',
-  people: ids.map((id) => ({ id, phone_numbers: [] })),
-});
-const none =
-  (who: string): Sent =>
-  (call) => ({
-    credits_consumed: 0,
-    missing_records: 1,
-    people: people(call, who).map((id) => ({ id, phone_numbers: [] })),
-  });
-const fields = { target_fields: ['emails', 'phone_numbers'] };
-
 const settled = (credits: number): Partial<Books> => ({ status: 'settled', settled: credits });
-const held = { status: 'awaiting', settled: null };
 const unknown = { status: 'unknown', settled: null };
 
-it.each<[string, readonly Sent[], Partial<Books>, LateExtras?]>([
-  ['one delivery for everybody', [phones('abc', 24)], settled(27)],
-  ['deliveries that leave somebody out', [phones('a', 8, { missing_records: 2 })], held],
-  ['a whole after its parts', [phones('a', 8), phones('ab', 16), phones('abc', 24)], settled(27)],
-  ['a whole that costs less than its parts', [phones('a', 8), phones('b', 8), phones('abc', 8)], unknown],
+it.each<[string, readonly Sent[], Partial<Books>]>([
   ['deliveries that overlap', [phones('ab', 16), phones('bc', 16)], unknown],
-  ['the same results in other bytes', [phones('abc', 24), phones('abc', 24, { again: 1 })], settled(27)],
   ['the price of the whole in each part', [phones('a', 24), phones('b', 24), phones('c', 24)], unknown],
-  ['results without a price', [phones('abc', 'null')], unknown],
-  ['results that were pending', [pending, phones('abc', 24)], settled(27)],
-  ['a person without a phone', [phones('a', 8), none('b'), phones('c', 8)], settled(19)],
   ['a price that is too high only with the answer', [phones('abc', 27)], unknown],
   [
     'a gzip body whose coding a proxy has removed',
     [(call) => gzipSync(phonesBody(call.ids, 24))],
     settled(27),
   ],
-  [
-    'e-mails and phones apart',
-    [found('emails', 'abc', 4, fields), found('phone_numbers', 'abc', 10, fields)],
-    settled(17),
-    emailsAndPhones,
-  ],
-  ['only e-mails', [found('emails', 'abc', 4, fields)], held, emailsAndPhones],
-])(
-  'a call with %s is settled, held or unknown as its deliveries add up',
-  async (_, sent, expected, extras = onlyPhones) => {
-    const call = await answeredCall(warehouse, extras);
-    for (const each of sent) await deliverTo(warehouse, call, each(call));
-    expect(await booksOf(warehouse, call)).toMatchObject(expected);
-  },
-);
-
-it('a waterfall whose answer has no price is settled by its deliveries', async () => {
-  const call = await answeredCall(warehouse, emailsAndPhones, null);
-  await deliverTo(warehouse, call, waterfallBody(call, 'phone_numbers', 10));
-  await deliverTo(warehouse, call, waterfallBody(call, 'emails', 4));
-  expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 14 });
+])('a call with %s is settled, held or unknown as its deliveries add up', async (_, sent, expected) => {
+  const call = await answeredCall(warehouse);
+  for (const each of sent) await deliverTo(warehouse, call, each(call));
+  expect(await booksOf(warehouse, call)).toMatchObject(expected);
 });
 
 it.each([0, null])(
@@ -120,7 +76,6 @@ it.each<[string, string, Sent]>([
   ['half a body', 'quarantined', (call) => phonesBody(call.ids, 24).subarray(0, 60)],
   ['no list of people', 'quarantined', () => ({ people: 'none', credits_consumed: 5 })],
   ['strangers', 'quarantined', () => phonesBody(['stranger-1', 'stranger-2'], 24)],
-  ['no people', 'applied', () => ({ people: [] })],
   ['no people and a price', 'quarantined', () => ({ people: [], credits_consumed: 9 })],
   [
     'people without ids',
@@ -218,4 +173,14 @@ it('a call that passes midnight is settled in the day of its admission, and the 
     { reserved: 27, settled: 0 },
   ]);
   await calendar.close();
+});
+
+it('the facts of a run count applied, repeated and quarantined deliveries', async () => {
+  const call = await answeredCall(warehouse);
+  const body = phonesBody(call.ids, 24);
+  await deliverTo(warehouse, call, body);
+  await deliverTo(warehouse, call, body);
+  await deliverTo(warehouse, call, Buffer.from('no JSON'));
+  const { late_results: late } = await readRunFacts(warehouse, call.runId);
+  expect(late).toMatchObject({ arrived: 1, duplicate: 1, quarantined: 1 });
 });

@@ -95,12 +95,6 @@ describe('calls of one process that ask together', () => {
     ]);
   });
 
-  it('calls that ask together for the same people are admitted once', async () => {
-    const runId = await runningRun(warehouse);
-    const admissions = await askTogether([1, 11, 15, 1, 30].map((from) => requestFor(runId, from)));
-    expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'taken', 'taken', 'admitted']);
-  });
-
   it('calls of two runs that ask together are decided by the state of their runs', async () => {
     const [running, paused] = [await runningRun(warehouse), await runningRun(warehouse)];
     await setRunStatus(warehouse, paused, 'paused', undefined);

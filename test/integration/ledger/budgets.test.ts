@@ -98,17 +98,6 @@ describe('a limit that is set by command', () => {
   });
 });
 
-describe('a setting below what is settled and reserved', () => {
-  const fiveADay: BudgetLimits = { day: wholeCredits(5) };
-
-  it('a setting below the used credits becomes a limit that is used up and not exceeded', async () => {
-    await spend(8);
-    await applyBudgetLimits(warehouse.database, fiveADay);
-    expect((await readBudgets(warehouse.database, 1))[0]).toMatchObject({ limit: '8', reserved: '8' });
-    expect(await spend(1)).toBe(0);
-  });
-});
-
 it('readBudgets() lists the newest runs first, and says that a limit comes from their options', async () => {
   const runIds = [await runningRun(warehouse, '5'), await runningRun(warehouse, '5')];
   // The newest run has the smallest id.

@@ -111,6 +111,24 @@ it('a call that failed is followed by one call at a time, until the service acce
   await begin(runId);
 });
 
+it('a rate window forgets calls that have left every window while others are admitted', async () => {
+  const runId = await runningRun(warehouse);
+  await warehouse.pool.query(`
+    insert into rate_calls (call_id, scope, counted_until)
+    select 'old-' || age, '${bulkMatchScope}', clock_timestamp() - make_interval(hours => age)
+    from generate_series(23, 49) as age`);
+  const remaining = async (): Promise<string[]> => {
+    expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
+    const rows = await warehouse.query<{ call_id: string }>`
+      select call_id from rate_calls where call_id like 'old-%' order by counted_until limit 1`;
+    return rows.map((row) => row.call_id);
+  };
+  expect(await remaining()).toEqual(['old-47']);
+  expect(await remaining()).toEqual(['old-45']);
+  for (let calls = 0; calls < 20; calls += 1) await ask(runId);
+  expect(await remaining()).toEqual(['old-23']);
+});
+
 const failed = { type: 'unauthorized', disposition: 'pause', httpStatus: 401, rateLimits: [] };
 
 /** A refusal whose pause is over. */

@@ -135,11 +135,6 @@ it('a rate report of a window that was not open yet ends with that window', asyn
   expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(55_000);
 });
 
-it('a rate report of usage statistics counts before the first call', async () => {
-  await statistics({ seconds: 3_600, limit: 600, used: 593, left: undefined });
-  expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(7);
-});
-
 it('a rate report of used-up calls ends with usage statistics of a new window', async () => {
   await end(await begin(await runningRun(warehouse)), hour(0));
   await statistics(hour(599));

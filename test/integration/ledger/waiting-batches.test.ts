@@ -72,13 +72,6 @@ async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
 }
 
 describe('for batches of a night that wait at another worker', () => {
-  it('a backfill leaves as many free slots as nightly batches wait', async () => {
-    await waiting(1, 2, 3);
-    expect(await slotsForBackfill()).toBe(1);
-    const nightly = [await ask(night, 'nightly', 1), await ask(night, 'nightly', 2)];
-    expect(nightly.map(({ kind }) => kind)).toEqual(['admitted', 'admitted']);
-  });
-
   it('a backfill leaves slots for all batches of an open page, before a worker has taken them up', async () => {
     await planPeople(warehouse, night, 30);
     await openPage(warehouse, night, 1, askedFields);

@@ -174,12 +174,6 @@ describe('the runs of a schedule', () => {
     });
   });
 
-  it('runs of a schedule are found again while they are unfinished, as by a retried activity', async () => {
-    write('a.csv');
-    const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
-    expect(await begin(choice)).toEqual(await begin(choice));
-  });
-
   it('runs of a schedule are refused without a budget of the schedule or the worker', async () => {
     write('a.csv');
     const choice: ExportChoice = { kind: 'file', from: 'a.csv' };

@@ -151,13 +151,6 @@ describe('people who are not asked for', () => {
     ]);
   });
 
-  it('a person is fresh only if all requested fields were asked for', async () => {
-    await remember('email:no-phone', 'enriched', 1);
-    const run = await stagedRun(warehouse, [{ keys: ['email:no-phone'] }]);
-    await planRows(warehouse, run.runId, { ...asked, fieldGroups: ['profile', 'phone'] });
-    expect(await outcomesOf(warehouse, run.runId)).toEqual([null]);
-  });
-
   it('a person with a fresh phone is asked for without the phone, in a call of its own kind', async () => {
     const clocks = { ...asked.freshness, phoneSeconds: 180 * 86_400 };
     for (const name of ['p1', 'p3']) {

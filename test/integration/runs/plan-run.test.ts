@@ -5,7 +5,7 @@ import { endRun } from '../../../src/runs/finish-run.ts';
 import { planRun } from '../../../src/runs/planning/plan-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { insertLookup, outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' }, problem: { where: '--plan' } };
@@ -25,25 +25,6 @@ it('a run without a hash is bound by a command that names one before there is a 
   const { found } = await findOrBeginRun(warehouse, { ...spec, expectedPlanHash: '0123456789abcdef' });
   expect(found).toBe(true);
   expect(await planRun(dependencies(), run.runId)).toMatchObject(refused);
-});
-
-it('a plan without experience expects more of people who were found before than of new people', async () => {
-  const plan = async (person: string): Promise<unknown> => {
-    const spec = testSpec();
-    const { runId } = await stagedRun(warehouse, [{ keys: [`email:${person}@orbit.example`] }], {
-      ...spec,
-      options: { ...spec.options, reveal: ['phone'] },
-    });
-    return planRun(dependencies(), runId);
-  };
-  await insertLookup(warehouse.pool, { key: 'email:found@orbit.example', secondsAgo: 100_000 });
-  expect(await plan('found')).toMatchObject({
-    plan: {
-      credits: { expected: '4.5' },
-      expectation: { assumption: expect.stringContaining('again') as string },
-    },
-  });
-  expect(await plan('new')).toMatchObject({ plan: { credits: { expected: '3.1' } } });
 });
 
 it('the time of a plan follows from its calls, and from the pace of earlier calls', async () => {
