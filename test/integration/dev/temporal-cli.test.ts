@@ -89,7 +89,6 @@ it('the official release of the Temporal CLI is downloaded into the cache', asyn
 });
 
 it.each([
-  ['refuses the connection', () => host('refusal'), /ECONNREFUSED/],
   ['answers 403', () => host(Buffer.from('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')), /HTTP 403/],
   ['never answers', () => host('nothing'), /timeout/i],
 ])('a download that %s is followed by PyPI, whose unknown program is refused', async (_, open, reason) => {

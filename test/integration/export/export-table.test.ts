@@ -186,14 +186,11 @@ describe('writeS3Object()', () => {
     await store.close();
   });
 
-  it.each([0, 1_000, 32 * 1024 * 1024, 33 * 1024 * 1024 + 1])(
-    'writeS3Object() writes %d bytes unchanged',
-    async (length) => {
-      const bytes = Buffer.alloc(length, 'abcdefg');
-      await writeS3Object(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)]), object, store);
-      expect(store.objects.get('/lake/contacts.parquet')!.body.equals(bytes)).toBe(true);
-    },
-  );
+  it.each([0, 33 * 1024 * 1024 + 1])('writeS3Object() writes %d bytes unchanged', async (length) => {
+    const bytes = Buffer.alloc(length, 'abcdefg');
+    await writeS3Object(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)]), object, store);
+    expect(store.objects.get('/lake/contacts.parquet')!.body.equals(bytes)).toBe(true);
+  });
 });
 
 describe('exported contacts', () => {
@@ -223,22 +220,13 @@ describe('exported contacts', () => {
     expect(Object.keys(rows[0]!)).toEqual([...contactColumns]);
   });
 
-  it.each([
-    '=HYPERLINK("http://x")',
-    '+SUM(1)',
-    '-2+3',
-    '@cmd',
-    '\t=1',
-    '\r=1',
-    ' =1',
-    '＝1+1',
-    '＋1',
-    '－1',
-    '＠x',
-  ])('exported contacts have no formula: %j', async (title) => {
-    await insert('1', { title });
-    expect((await csvOf()).rows[0]!['title']).toBe(`'${title}`);
-  });
+  it.each(['=HYPERLINK("http://x")', '\r=1', '＝1+1'])(
+    'exported contacts have no formula: %j',
+    async (title) => {
+      await insert('1', { title });
+      expect((await csvOf()).rows[0]!['title']).toBe(`'${title}`);
+    },
+  );
 
   it('exportTable() chooses contacts by source, run and cursor of the feed', async () => {
     await insert('a');

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { observeCalls } from '../../../src/worker.ts';
 import { readWarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.ts';
 import { failureKinds, ServiceFailure } from '../../../src/service/failures/failure.ts';
@@ -10,7 +10,7 @@ import { openWarehouse } from '../../../src/db/database.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { parseCredits } from '../../../src/domain/money/decimal.ts';
 import { createTestDatabase, openTestWarehouse } from '../../helpers/database/database.ts';
-import { testWarehouse, type TestWarehouse } from '../../helpers/database/test-warehouse.ts';
+import { testWarehouse } from '../../helpers/database/test-warehouse.ts';
 import { freePort, listenHere } from '../../helpers/servers/ports.ts';
 import { answeredCall } from '../../helpers/warehouse/late-calls.ts';
 import { openMetricsFixture, valueOf } from '../../helpers/outputs/metrics-fixture.ts';
@@ -78,38 +78,27 @@ it('the metrics show budgets, open calls, rate windows, the inbox, runs and fail
   expect(valueOf(scrape, `enrich_run_budget_limit_credits{run="${runId}"}`)).toBe(500);
 });
 
-describe('how long a run has been idle', () => {
-  let warehouse: TestWarehouse;
-  let runId: string;
-
-  /** A run whose only call was answered an hour ago, and whose phones have not come. */
-  beforeEach(async () => {
-    warehouse = await openTestWarehouse();
-    const call = await answeredCall(warehouse);
-    ({ runId } = call);
-    await warehouse.query`
-      update runs set created_at = now() - interval '3 hours', ingested_at = now() - interval '2 hours',
-        approved_at = now() - interval '3 hours'`;
-    await warehouse.query`
-      update attempts set admitted_at = now() - interval '1 hour', answered_at = now() - interval '1 hour'`;
-  });
-
-  afterEach(() => warehouse.close());
-
-  const scrapeNow = () =>
-    readWarehouseMetrics(warehouse, { rateLimits: [], budgets: noBudgets, service: 'test' });
-
-  const idleSeconds = async (): Promise<number | undefined> =>
-    valueOf(await scrapeNow(), `enrich_run_idle_seconds{run="${runId}",status="running"}`);
-
-  it('the idle time of a run is 0 while it waits for late results and no poll is due', async () => {
-    expect(await idleSeconds()).toBe(0);
-  });
-
-  it('the idle time of a run counts from an overdue poll', async () => {
-    await warehouse.query`update attempts set next_poll_at = now() - interval '10 minutes'`;
-    expect(await idleSeconds()).toBeCloseTo(600, -1);
-  });
+it('the idle time of a run is 0 while it waits for late results, and counts from an overdue poll', async () => {
+  const warehouse = await openTestWarehouse();
+  onTestFinished(() => warehouse.close());
+  // Its only call was answered an hour ago, and its phones have not come.
+  const { runId } = await answeredCall(warehouse);
+  await warehouse.query`
+    update runs set created_at = now() - interval '3 hours', ingested_at = now() - interval '2 hours',
+      approved_at = now() - interval '3 hours'`;
+  await warehouse.query`
+    update attempts set admitted_at = now() - interval '1 hour', answered_at = now() - interval '1 hour'`;
+  const idleSeconds = async (): Promise<number | undefined> => {
+    const scrape = await readWarehouseMetrics(warehouse, {
+      rateLimits: [],
+      budgets: noBudgets,
+      service: 'test',
+    });
+    return valueOf(scrape, `enrich_run_idle_seconds{run="${runId}",status="running"}`);
+  };
+  expect(await idleSeconds()).toBe(0);
+  await warehouse.query`update attempts set next_poll_at = now() - interval '10 minutes'`;
+  expect(await idleSeconds()).toBeCloseTo(600, -1);
 });
 
 it('without the database the metrics show the process, the SDK, and calls by result and failure', async () => {

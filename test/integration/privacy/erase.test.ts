@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { findNamesakes } from '../../../src/privacy/person-traces.ts';
 import { erase, measureErasure } from '../../../src/privacy/erase.ts';
-import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -16,7 +16,7 @@ import {
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
 import { everything, samples } from '../../helpers/database/contents.ts';
-import { runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
+import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const note = { by: 'somebody', reason: 'ticket 17' };
@@ -138,17 +138,6 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([{ keys: [] }, { keys: [] }, { keys: ['profile:linkedin.com/in/somebody-else'] }]);
   });
 
-  it('an erasure finds the person by the id of the CRM record', async () => {
-    const call = await enrichedCall();
-    const contact = await warehouse.query<{ contact_id: string }>`
-      select contact_id from enriched_contacts where person_id = ${call.ids[0]}`;
-    const keys = await keysOfRecord(warehouse.database, {
-      source: 'generic',
-      contactId: contact[0]!.contact_id,
-    });
-    expect(await erase(warehouse, keys!, note)).toMatchObject({ contacts: 1, phones: 1 });
-  });
-
   it('an erased person is dropped from a waiting delivery, whose body is removed', async () => {
     const call = await answeredCall(warehouse);
     await storeFor(warehouse, call, phonesBody(call.ids, 24));
@@ -228,4 +217,35 @@ it('an erasure beside the recording of an answer leaves nothing of the person in
   );
   const kept = await everything(warehouse);
   expect(calls.map((call) => first(call).personId).filter((id) => kept.includes(id))).toEqual([]);
+});
+
+it('findNamesakes() names a person of the same name in an answer to a call for the erased person', async () => {
+  const name = { firstName: 'Ada', lastName: 'Novak' };
+  const row = { keys: ['email:ada@acme.example'], email: 'ada@acme.example', ...name };
+  const runId = await runningRunOf(warehouse, [
+    row,
+    { keys: ['email:bob@acme.example'], email: 'bob@acme.example', firstName: 'Bob', lastName: 'Quist' },
+  ]);
+  // The service has merged the person's records: another id, and another address at the same domain.
+  await answerBatch(warehouse, { runId }, () => [
+    { id: 'merged', first_name: 'Ada', last_name: 'Novak', email: 'ada.novak@acme.example' },
+    { id: 'bob', first_name: 'Bob', last_name: 'Quist', email: 'bob@acme.example' },
+  ]);
+  expect(await findNamesakes(warehouse, row.keys)).toEqual(['person:merged']);
+  await erase(warehouse, ['person:merged'], { by: 'somebody', reason: undefined });
+  expect(await findNamesakes(warehouse, row.keys)).toEqual([]);
+});
+
+it('findNamesakes() names no person if the answer is about the erased person', async () => {
+  const row = {
+    keys: ['email:zoe@acme.example'],
+    email: 'zoe@acme.example',
+    firstName: 'Zoe',
+    lastName: 'Lind',
+  };
+  const runId = await runningRunOf(warehouse, [row]);
+  await answerBatch(warehouse, { runId }, () => [
+    { id: 'zoe', first_name: 'Zoe', last_name: 'Lind', email: 'zoe@acme.example' },
+  ]);
+  expect(await findNamesakes(warehouse, row.keys)).toEqual([]);
 });

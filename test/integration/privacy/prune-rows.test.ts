@@ -1,13 +1,10 @@
 import { expect, it } from 'vitest';
-import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
-import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { callWithPhones } from '../../helpers/warehouse/late-calls.ts';
-import { deliverOtherPhones, endedWithPhones } from '../../helpers/warehouse/ended-calls.ts';
+import { endedWithPhones } from '../../helpers/warehouse/ended-calls.ts';
 import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const noSignal = new AbortController().signal;
@@ -38,25 +35,6 @@ it('a report has outcomes, credits and costs, and no coverage, when rows were re
   const { outcomes, credits, costs } = await reported();
   await prune(warehouse, always, noSignal);
   expect(await reported()).toMatchObject({ outcomes, credits, costs, coverage: { fields: [] } });
-});
-
-it('a delivery is applied and billed when the rows of its call were removed', async () => {
-  const call = await endedWithPhones(warehouse);
-  await prune(warehouse, always, noSignal);
-  expect(await deliverOtherPhones(warehouse, call)).toEqual({ settled: 29, phones: 3 });
-});
-
-it('prune() removes the rows of a call of unknown cost, and the call can still be decided', async () => {
-  const call = await callWithPhones(warehouse);
-  await markUnknown(warehouse, call.attemptId, 'no answer in time');
-  await endRun(warehouse, call.runId, 'finished', undefined);
-  expect(await prune(warehouse, always, noSignal)).toMatchObject({
-    rows: { runs: 1, rows: 3 },
-    kept: { rows: 0 },
-  });
-  await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
-  const rows = await warehouse.query`select status, credits_settled::float8 as settled from attempts`;
-  expect(rows).toContainEqual({ status: 'settled', settled: 3 });
 });
 
 it('prune() removes more than a batch of rows, also by several processes at once', async () => {

@@ -3,7 +3,6 @@ import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { reopenDelivery } from '../../../src/late-results/deliveries.ts';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
-import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
@@ -16,7 +15,6 @@ import {
   phonesBody,
   type PhonesCall,
 } from '../../helpers/warehouse/late-calls.ts';
-import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const month = 30 * 86_400;
 const everything = { answers: month, deliveries: month, staging: month };
@@ -70,43 +68,9 @@ describe('what is older than its retention', () => {
       staging: { runs: 0, rows: 0 },
     });
   });
-
-  it('prune() removes more than a batch of data, also by several processes at once', async () => {
-    const run = await stagedRun(warehouse, []);
-    await warehouse.query`
-      insert into run_rows (run_id, row_number, contact_id, raw, keys, outcome, email)
-      select ${run.runId}, n, 'contact-' || n, '["x"]', '{k}', 'not_found', 'x' from generate_series(1, 12000) n`;
-    await warehouse.query`update runs set rows_staged = 12000 where run_id = ${run.runId}`;
-    await endRun(warehouse, run.runId, 'finished', undefined);
-    await age(month + 60);
-    const pruned = await Promise.all([1, 2, 3].map(() => prune(warehouse, { staging: month }, noSignal)));
-    // Those that find a run in another's hands leave it to that one.
-    expect(Math.max(...pruned.map(({ staging }) => staging.rows))).toBeGreaterThan(0);
-    const rows = await warehouse.query`
-      select 1
-      from run_rows
-      where run_id = ${run.runId} and (raw <> '[]' or keys <> '{}' or email is not null) limit 1`;
-    expect(rows).toEqual([]);
-  });
 });
 
 describe('afterwards', () => {
-  it('calls, credits, outcomes and contacts are unchanged after prune()', async () => {
-    const call = await endedWithPhones(warehouse);
-    const state = async () => ({
-      facts: await readRunFacts(warehouse, call.runId),
-      outcomes: await outcomesOf(warehouse, call.runId),
-      contacts: await warehouse.query`select * from enriched_contacts where run_id = ${call.runId}`,
-      phones: await warehouse.query`select * from person_phones where run_id = ${call.runId}`,
-    });
-    const before = await state();
-    expect(before.contacts).toHaveLength(3);
-    expect(before.phones).toHaveLength(3);
-    await age(month + 60);
-    await prune(warehouse, everything, noSignal);
-    expect(await state()).toEqual(before);
-  });
-
   it('a repeated delivery is a duplicate after prune(), and another delivery is applied and billed', async () => {
     const call = await endedWithPhones(warehouse);
     await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);

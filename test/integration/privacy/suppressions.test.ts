@@ -10,7 +10,6 @@ import {
   suppressStaged,
   unsuppress,
 } from '../../../src/suppression/suppression-list.ts';
-import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import {
   answeredCall,
@@ -77,18 +76,6 @@ describe('a plan asks for no person', () => {
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
   });
 
-  it('a plan leaves out a row that is the same person as a listed row', async () => {
-    const email = address();
-    await put(`email:${email}`);
-    expect(
-      await planned([
-        { keys: [`email:${email}`, 'person:88'] },
-        { keys: ['person:88'] },
-        { keys: ['person:89'] },
-      ]),
-    ).toEqual(['suppressed', 'suppressed', null]);
-  });
-
   it('a plan leaves out people with a listed shared address; a colleague listed by name is alone', async () => {
     await put('email:info@acme.example');
     const shared = ['email:info@acme.example|ada novak', 'email:info@acme.example|bo ek'];
@@ -122,18 +109,6 @@ it('a file for the suppression list reports how many rows identify no person, an
 });
 
 describe('a person who is put on the list', () => {
-  it('a person who is suppressed after the plan is dropped when the page is opened', async () => {
-    const email = address();
-    const run = await stagedRun(warehouse, [
-      { keys: [`email:${email}`] },
-      { keys: ['email:b@orbit.example'] },
-    ]);
-    await planRows(warehouse, run.runId, asked);
-    await put(`email:${email}`);
-    expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
-    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
-  });
-
   it('a person suppressed after the page was opened is dropped before the call, and so is the claim', async () => {
     const email = address();
     const run = await stagedRun(warehouse, [{ keys: [`email:${email}`] }]);
@@ -147,26 +122,6 @@ describe('a person who is put on the list', () => {
     const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [run.runId]);
     expect(claims.rowCount).toBe(0);
   });
-
-  it.each([
-    ['its address', (email: string) => `email:${email}`],
-    ['the hash of its address', (email: string) => `hash:${hash('sha256', email)}`],
-  ])(
-    'a contact of another source is not asked for if an answer connects %s with a listed key',
-    async (_, keyOf) => {
-      const known = address();
-      await appendContact(warehouse, {
-        contactId: 'of-another-source',
-        runId: 'gone',
-        person: { id: `listed-${known}`, email: known },
-      });
-      const run = await stagedRun(warehouse, [{ keys: [keyOf(known)] }, { keys: [`email:${address()}`] }]);
-      await put(`person:listed-${known}`);
-      await planRows(warehouse, run.runId, asked);
-      expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
-      expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
-    },
-  );
 });
 
 describe('the list', () => {

@@ -82,17 +82,6 @@ describe('enrich match', () => {
     );
   });
 
-  it('enrich match holds its price if the answer was lost after sending', async () => {
-    sandbox.faults.set({ rules: [{ path: '/people/match', answer: 'reset' }] });
-    const lost = run(matchCommand(), '--id', known.id, '--yes');
-    await expect(lost).rejects.toMatchObject({ type: 'connection-lost' });
-    sandbox.faults.set({});
-    expect(await budgets()).toEqual([
-      expect.objectContaining({ reserved: 1 }),
-      expect.objectContaining({ reserved: 1 }),
-    ]);
-  });
-
   it('enrich match sends nothing if the day budget is empty or no call is free', async () => {
     const calls = sandbox.log.calls(0).length;
     vi.stubEnv('MAX_CREDITS_PER_DAY', '0');
