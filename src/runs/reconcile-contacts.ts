@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { addressesOfHash, identifiesAlone } from '../keys/key-lookups.ts';
+import { addressesOfHash } from '../keys/key-lookups.ts';
 import { digest, inDigest } from '../people/digest.ts';
 import { recordContacts } from '../people/record-contacts.ts';
 import { suppressNotAsked } from '../suppression/drop-suppressed.ts';
@@ -35,8 +35,8 @@ export async function reconcileContacts(warehouse: Warehouse, runId: string, sig
 }
 
 /**
- * The maximum number of contacts that a planned run can fill without a call: contacts that are not asked for and share
- * a strong key with a known person or with a row that is asked for.
+ * The maximum number of contacts that a planned run can fill without a call: contacts that are not asked for, because
+ * an earlier call found their person or because the run asks for another row with a key of theirs.
  */
 export async function countFillable(
   database: Kysely<Tables>,
@@ -51,18 +51,13 @@ export async function countFillable(
       and r.outcome in ('duplicate', 'fresh')
       and r.record_row is null
       and not ${isAny(hasPerson)}
-      and exists (
+      and (r.outcome = 'duplicate' or exists (
         select from unnest(r.keys) as identity_key
-        where ${identifiesAlone(sql`identity_key`)}
-          and (
-            r.outcome = 'duplicate'
-            or ${isAny(sql`
-              select from observation_log o
-              where o.service = ${service}
-                and o.identity_keys @> array[identity_key]
-                and o.person_id is not null`)}
-            or starts_with(identity_key, 'hash:')
-              and ${isAny(addressesOfHash(service, sql`identity_key`))}))
+        where ${isAny(sql`
+            select from lookup_history h
+            where h.key_hash = key_hash(identity_key, ${service}) and h.field_group = 'profile' and h.found`)}
+          or starts_with(identity_key, 'hash:')
+            and ${isAny(addressesOfHash(service, sql`identity_key`))}))
   `.execute(database);
   return rows[0]!.fillable;
 }

@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import { isFinal, type RunStatus } from '../../contract/run-transitions.ts';
 import { fieldOfColumn, identityColumns } from '../../domain/identity/identity.ts';
-import { Problem } from '../../domain/problem.ts';
+import { Problem, UsageProblem } from '../../domain/problem.ts';
 
 export interface StagingOptions extends ReadingOptions {
   readonly pool: Pool;
@@ -75,6 +75,7 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
     await chunks.close();
   }
   await refuseChange(path, opened.file.state);
+  if (rows > 0 && malformed === rows) throw noReadableRow(path, rows, faults[0]!);
   await finishStaging(pool, runId, rows);
   // The rows can fill pages that retention has emptied, and that older statistics count as empty: the plan then expects
   // one row of the run.
@@ -91,6 +92,13 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
         'missing, read the file with --short-rows fill',
     );
   return { rows, malformed, source: opened.columns.source, warnings };
+}
+
+function noReadableRow(path: string, rows: number, fault: string): UsageProblem {
+  return new UsageProblem('export.no-readable-row', `none of ${counted(rows, 'row')} can be read: ${fault}`, {
+    where: path,
+    next: 'export the contacts again; if only empty cells at the end of rows are missing, add --short-rows fill',
+  });
 }
 
 /** Maximum number of malformed rows that a warning names. */

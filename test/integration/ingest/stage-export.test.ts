@@ -177,6 +177,13 @@ describe('every record has one row, and an outcome where it can go no further', 
     expect(rows[0]).toMatchObject({ contact_id: 'row:1', keys: [], email: null });
   });
 
+  it('an export of which no row can be read is refused with the reason of the first row', async () => {
+    await expect(stage('id,email\n1,a@x.example,surplus\n2,b@x.example,surplus\n')).rejects.toMatchObject({
+      type: 'export.no-readable-row',
+      message: 'none of 2 rows can be read: too many cells: 3, and the header has 2',
+    });
+  });
+
   it('stageExport() warns of malformed rows, and names the first three with their reasons and no cells', async () => {
     const few = await stage('id,email\n1,a@x.example\ncanary\n3,b@x.example\n');
     expect(few.staged.warnings).toEqual([
