@@ -180,7 +180,7 @@ describe('every record has one row, and an outcome where it can go no further', 
   it('an export of which no row can be read is refused with the reason of the first row', async () => {
     await expect(stage('id,email\n1,a@x.example,surplus\n2,b@x.example,surplus\n')).rejects.toMatchObject({
       type: 'export.no-readable-row',
-      message: 'none of 2 rows can be read: too many cells: 3, and the header has 2',
+      message: 'none of 2 rows can be read: row 1 (too many cells: 3, and the header has 2)',
     });
   });
 
