@@ -3,67 +3,31 @@ import { gunzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
 import { peoplePerCall } from '../domain/runs/batching.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
-import {
-  isStub,
-  readyIdentity,
-  readyPerson,
-  type ComparedIdentity,
-} from '../domain/identity/identity-evidence.ts';
-import type { Person } from '../domain/identity/person.ts';
+import { isStub, readyIdentity, readyPerson } from '../domain/identity/identity-evidence.ts';
 import { askedFieldGroups, withoutFieldGroups } from '../domain/late-results/delivery-kinds.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 import { identityCells } from '../db/expressions.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { readBulkAnswer, type BulkAnswer } from '../service/answers/bulk-answer.ts';
+import { readBulkAnswer } from '../service/answers/bulk-answer.ts';
 import { operations } from '../service/client.ts';
-import type { ContactKey } from '../keys/contact-key.ts';
 import { keptAnswer, type DigestibleAnswer } from './digest-queue.ts';
 import { keyOfId } from './observation.ts';
 
+/** A call whose answer is stored. */
+export type AnsweredCall = Awaited<ReturnType<typeof readAnsweredCalls>>[number];
+
 /** A row that a call asked for. */
-export interface AskedRow extends ContactKey {
-  readonly rowNumber: number;
-  readonly compared: ComparedIdentity;
-  /** The row was erased or suppressed while the call was in flight. */
-  readonly isSuppressed: boolean;
-}
+export type AskedRow = AnsweredCall['rows'][number];
 
 /** A person of an answer. */
-export interface ArrivedPerson {
-  readonly person: Person;
-  readonly matchIndex: number;
-  /** Undefined: the service gives no id. */
-  readonly personKey: string | undefined;
-}
-
-/** A call whose answer is stored. */
-export interface AnsweredCall {
-  readonly attemptId: string;
-  readonly runId: string;
-  readonly service: string;
-  /** When the call was admitted, as text and in microseconds: it dates the answer. */
-  readonly askedAt: string;
-  readonly askedAtMicroseconds: number;
-  readonly fieldGroups: readonly string[];
-  /** In the order of `details`. */
-  readonly rows: readonly AskedRow[];
-  readonly answer: DigestibleAnswer;
-  /** The people of the answer, without those of whom nothing is stated. */
-  readonly arrived: readonly ArrivedPerson[];
-}
+export type ArrivedPerson = AnsweredCall['arrived'][number];
 
 /** The rows and the people of a call who are on the suppression list, by row number and by index in `matches`. */
 export interface ListedOfCall {
-  readonly rows: ReadonlyMap<number, ListedRow>;
+  /** `matchIndex`: the listed person of the answer who fits the row; undefined: the list has a key of the row. */
+  readonly rows: ReadonlyMap<number, { readonly matchIndex: number | undefined; readonly isWeak: boolean }>;
   readonly matches: ReadonlySet<number>;
-}
-
-/** Why a row is suppressed: the list has a key of the row, or a person of the answer who fits the row. */
-export interface ListedRow {
-  /** Undefined: the list has a key of the row. */
-  readonly matchIndex: number | undefined;
-  readonly isWeak: boolean;
 }
 
 interface CallRow {
@@ -72,6 +36,7 @@ interface CallRow {
   readonly source: string | null;
   readonly options: RunOptions;
   readonly leftOut: readonly string[] | null;
+  /** When the call was admitted, as text and in microseconds: it dates the answer. */
   readonly askedAt: string;
   readonly askedAtMicroseconds: number;
   readonly httpStatus: number;
@@ -87,7 +52,7 @@ export async function readAnsweredCalls(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],
   attemptIds: readonly string[],
-): Promise<AnsweredCall[]> {
+) {
   if (attemptIds.length === 0) return [];
   const { rows } = await sql<CallRow>`
     select a.attempt_id as "attemptId", a.run_id as "runId", u.source, u.options, a.admitted_at::text as "askedAt",
@@ -114,32 +79,34 @@ export async function readAnsweredCalls(
     where a.attempt_id = any(${attemptIds}::text[])
   `.execute(transaction);
   const answers = await readAnswers(transaction, database, rows);
-  const calls = rows.flatMap((call): AnsweredCall[] => {
+  const calls = rows.flatMap((call) => {
     const answer = answers.get(call.attemptId);
     if (!answer) return [];
     const { options, source, leftOut, rows: asked, httpStatus: _, ...known } = call;
-    return [
-      {
-        ...known,
-        service: options.service,
-        fieldGroups: askedFieldGroups(withoutFieldGroups(options, leftOut ?? [])),
-        answer,
-        arrived: arrivedPeople(answer),
-        rows: asked.map(({ rowNumber, contactId, outcome, ...cells }) => ({
-          source: source ?? 'generic',
-          contactId,
-          rowNumber,
-          compared: readyIdentity(identityOfColumns(cells)),
-          isSuppressed: outcome === 'suppressed',
-        })),
-      },
-    ];
+    return {
+      ...known,
+      service: options.service,
+      fieldGroups: askedFieldGroups(withoutFieldGroups(options, leftOut ?? [])),
+      answer,
+      /** The people of the answer, without those of whom nothing is stated. */
+      arrived: arrivedPeople(answer),
+      /** In the order of `details`. */
+      rows: asked.map(({ rowNumber, contactId, outcome, ...cells }) => ({
+        source: source ?? 'generic',
+        contactId,
+        rowNumber,
+        compared: readyIdentity(identityOfColumns(cells)),
+        /** The row was erased or suppressed while the call was in flight. */
+        isSuppressed: outcome === 'suppressed',
+      })),
+    };
   });
   return calls.toSorted(
     (one, other) => attemptIds.indexOf(one.attemptId) - attemptIds.indexOf(other.attemptId),
   );
 }
 
+/** Reads the answers that this process does not have from their bodies. @throws ServiceFailure if one is no answer */
 async function readAnswers(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],
@@ -150,34 +117,28 @@ async function readAnswers(
     const answer = keptAnswer(database, attemptId);
     if (answer) answers.set(attemptId, answer);
   }
-  const missing = calls.filter(({ attemptId }) => !answers.has(attemptId));
-  if (missing.length === 0) return answers;
+  const missing = new Map(calls.map(({ attemptId, httpStatus }) => [attemptId, httpStatus]));
+  for (const attemptId of answers.keys()) missing.delete(attemptId);
+  if (missing.size === 0) return answers;
   const stored = await transaction
     .selectFrom('raw_answers')
     .select(['attempt_id', 'body_gzip'])
-    .where(
-      'attempt_id',
-      'in',
-      missing.map(({ attemptId }) => attemptId),
-    )
+    .where('attempt_id', 'in', [...missing.keys()])
     .execute();
   for (const { attempt_id: attemptId, body_gzip: compressed } of stored) {
-    const { httpStatus } = missing.find((call) => call.attemptId === attemptId)!;
-    answers.set(attemptId, await readStoredAnswer(compressed, httpStatus));
+    const body = await promisify(gunzip)(compressed);
+    const answer = { status: missing.get(attemptId)!, headers: {}, body, receivedAt: 0 };
+    answers.set(attemptId, readBulkAnswer(answer, operations.bulkMatch));
   }
   return answers;
 }
 
-/** Reads a stored body. @throws ServiceFailure if it is no answer */
-async function readStoredAnswer(compressed: Buffer, httpStatus: number): Promise<BulkAnswer> {
-  const body = await promisify(gunzip)(compressed);
-  return readBulkAnswer({ status: httpStatus, headers: {}, body, receivedAt: 0 }, operations.bulkMatch);
-}
-
-function arrivedPeople({ matches }: DigestibleAnswer): ArrivedPerson[] {
+function arrivedPeople({ matches }: DigestibleAnswer) {
   return matches.flatMap((person, matchIndex) => {
     if (person === null || isStub(person)) return [];
     const { personId } = readyPerson(person);
-    return [{ person, matchIndex, personKey: personId === undefined ? undefined : keyOfId(personId) }];
+    /** Undefined: the service gives no id. */
+    const personKey = personId === undefined ? undefined : keyOfId(personId);
+    return { person, matchIndex, personKey };
   });
 }

@@ -33,7 +33,11 @@ export async function digest(
 ): Promise<{ readonly filled: number; readonly withdrawn: number; readonly complete: boolean }> {
   const total = { filled: 0, withdrawn: 0 };
   let done = 0;
-  const last = await newestEntry(database);
+  // The caller's entries are not newer.
+  const { rows } = await sql<{ last: string | null }>`
+    select max(entry_id)::text as last from digest_queue where problem is null
+  `.execute(database);
+  const { last } = rows[0]!;
   let complete = last === null;
   while (!complete && signal?.aborted !== true) {
     const step = await digestStep(database);
@@ -79,23 +83,7 @@ export async function digestAnswer(warehouse: Warehouse, attemptId: string): Pro
   }
 }
 
-/** The newest entry, which the caller's are not newer than; null: nothing waits. */
-async function newestEntry(database: Kysely<Tables>): Promise<string | null> {
-  const { rows } = await sql<{ last: string | null }>`
-    select max(entry_id)::text as last from digest_queue where problem is null
-  `.execute(database);
-  return rows[0]!.last;
-}
-
-interface Step {
-  readonly filled: number;
-  readonly withdrawn: number;
-  readonly entries: number;
-  /** Every entry up to this id is done. */
-  readonly upTo: number;
-}
-
-async function digestStep(database: Kysely<Tables>): Promise<Step> {
+async function digestStep(database: Kysely<Tables>) {
   for (;;)
     try {
       return await inDigest(database, async (transaction) => digestNext(transaction, database));
@@ -124,7 +112,7 @@ export async function lockDigest(transaction: Transaction<Tables>): Promise<void
   if (rows.length === 0) throw new Error('the row of digest_lock is missing');
 }
 
-async function digestNext(transaction: Transaction<Tables>, database: Kysely<Tables>): Promise<Step> {
+async function digestNext(transaction: Transaction<Tables>, database: Kysely<Tables>) {
   const entries = await oldestEntries(transaction, entriesPerStep);
   const answers = entries.filter(({ kind }) => kind === 'answer').slice(0, answersPerStep);
   const taken = entries.filter((entry) => entry.kind !== 'answer' || answers.includes(entry));
@@ -133,6 +121,7 @@ async function digestNext(transaction: Transaction<Tables>, database: Kysely<Tab
   return {
     ...(await digestEntries(transaction, database, taken)),
     entries: taken.length,
+    /** Every entry up to this id is done. */
     upTo: left ? Number(left.entryId) - 1 : newest,
   };
 }
@@ -152,7 +141,7 @@ async function digestEntries(
   transaction: Transaction<Tables>,
   database: Kysely<Tables>,
   entries: readonly QueueEntry[],
-): Promise<{ readonly filled: number; readonly withdrawn: number }> {
+) {
   if (entries.length === 0) return { filled: 0, withdrawn: 0 };
   const named = (kind: QueueEntry['kind']) => [
     ...new Map(
@@ -162,7 +151,7 @@ async function digestEntries(
     ).values(),
   ];
   const answers = named('answer').map(({ owner }) => owner);
-  const figures = await digestFacts(transaction, database, {
+  const { filled, withdrawn } = await digestFacts(transaction, database, {
     answers,
     contacts: named('contact').map(({ owner, name }) => ({ source: owner, contactId: name })),
     people: named('person').map(({ owner, name }) => ({ service: owner, personKey: name })),
@@ -170,11 +159,11 @@ async function digestEntries(
   await sql`
     delete from digest_queue where entry_id = any(${entries.map(({ entryId }) => entryId)}::bigint[])
   `.execute(transaction);
-  return figures;
+  return { filled, withdrawn };
 }
 
 /** Digests the oldest entry alone, and sets it aside if it fails. One transaction: no other entry takes its place. */
-async function digestOldest(database: Kysely<Tables>): Promise<Step> {
+async function digestOldest(database: Kysely<Tables>) {
   return inDigest(database, async (transaction) => {
     const [entry] = await oldestEntries(transaction, 1);
     if (!entry) return { filled: 0, withdrawn: 0, entries: 0, upTo: Infinity };

@@ -4,14 +4,12 @@ import {
   decidePerson,
   isPossible,
   type Candidate,
-  type PersonDecision,
 } from '../domain/identity/decide-person.ts';
 import {
   readyIdentity,
   readyPerson,
   weigh,
   type ComparedIdentity,
-  type ComparedPerson,
   type Evidence,
 } from '../domain/identity/identity-evidence.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
@@ -22,7 +20,7 @@ import {
   ownerKey,
 } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
-import { noVerdicts, verdictOn, type ContactDecision, type Verdicts } from '../domain/identity/verdicts.ts';
+import { noVerdicts, verdictOn, type ContactDecision } from '../domain/identity/verdicts.ts';
 import { personColumns } from '../domain/warehouse/person-columns.ts';
 import { exportOrder } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
@@ -31,41 +29,8 @@ import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
 import { comparedForm } from './fold.ts';
 import { isOfPeople, nameOfPerson, type PersonName } from './people-tables.ts';
 
-/** A person whom an answer has named. Times are microseconds since 1970. */
-export interface KnownPerson extends PersonName {
-  readonly person: Person;
-  readonly compared: ComparedPerson;
-  readonly matchKeys: readonly number[];
-  /** When the service was asked for the newest answer about the person. */
-  readonly askedAt: number;
-}
-
-/** The cells of a contact as of an export. */
-export interface ContactRecord {
-  readonly runId: string;
-  readonly rowNumber: number;
-  readonly compared: ComparedIdentity;
-  /** When a call last asked for a person under a key of the record; null: none has. */
-  readonly askedAt: number | null;
-  readonly isBlocked: boolean;
-}
-
-/** A contact with its records, the newest first, and the person whom it has. */
-export interface ContactState extends ContactKey {
-  /** Of the run of the newest record; undefined: no record is left. */
-  readonly service: string | undefined;
-  readonly records: readonly ContactRecord[];
-  readonly match: ContactMatch | undefined;
-  /** Everybody whom the contact has ever had; matches that a call gave first, the newest first. */
-  readonly matches: readonly ContactMatch[];
-  /** When a call last asked for the contact itself and found a person; 0: never. */
-  readonly askedAt: number;
-  readonly decisions: readonly ContactDecision[] | null;
-  readonly verdicts: Verdicts;
-}
-
 /** A row of a call that the digest looks at: it asked for a contact, under these identity keys. */
-export interface AskingRow extends ContactKey {
+interface AskingRow extends ContactKey {
   readonly askedAt: number;
   readonly keys: readonly string[];
 }
@@ -128,13 +93,19 @@ export class Neighbourhood {
   /** Reads contacts, as far as they are not read yet. @returns all of them */
   async readContacts(contacts: readonly ContactKey[]): Promise<ContactState[]> {
     const missing = contacts.filter((contact) => !this.#contact(contact));
-    if (missing.length > 0) await this.#addContacts(sql`select distinct * from ${unnestContacts(missing)}`);
+    const { rows } = missing.length > 0 ? await readStates(missing).execute(this.#transaction) : { rows: [] };
+    for (const row of rows) {
+      const state = contactState(row, this.#asking);
+      this.#contacts.set(contactKey(row), state);
+      for (const { compared } of state.records)
+        for (const key of matchKeysOfIdentity(compared.identity)) addTo(this.#contactsByKey, key, state);
+    }
     return [...new Set(contacts.map((contact) => this.#contact(contact)!))];
   }
 
   /** Reads the contacts that share a key with one of these people, and those that have or had one of them. */
   async readContactsOf(
-    people: readonly (PersonName & Pick<KnownPerson, 'matchKeys'>)[],
+    people: readonly (PersonName & { readonly matchKeys: readonly number[] })[],
   ): Promise<ContactState[]> {
     if (people.length === 0) return [];
     const keys = [...new Set(people.flatMap(({ matchKeys }) => matchKeys))];
@@ -145,44 +116,6 @@ export class Neighbourhood {
       where ${isOfPeople(people)}
     `.execute(this.#transaction);
     return this.readContacts(rows);
-  }
-
-  async #addContacts(named: RawBuilder<unknown>): Promise<void> {
-    const { rows } = await readStates(named).execute(this.#transaction);
-    for (const { records: read, decisions, matches: stored, ...row } of rows) {
-      const matches = stored ?? [];
-      const [newest] = read ?? [];
-      const records = (read ?? []).map(
-        ({ runId, rowNumber, askedAt, isBlocked, ...cells }): ContactRecord => {
-          const compared = readyIdentity(identityOfColumns(cells));
-          const asking = this.#asking.filter(({ keys }) => keys.some((key) => compared.keys.includes(key)));
-          const times = [...(askedAt === null ? [] : [askedAt]), ...asking.map((call) => call.askedAt)];
-          return {
-            runId,
-            rowNumber,
-            isBlocked,
-            compared,
-            askedAt: times.length === 0 ? null : Math.max(...times),
-          };
-        },
-      );
-      const own = this.#asking.filter(
-        ({ source, contactId }) => source === row.source && contactId === row.contactId,
-      );
-      const state: ContactState = {
-        ...row,
-        service: newest?.service,
-        records,
-        match: matches.find(({ isOpen }) => isOpen),
-        matches,
-        askedAt: Math.max(0, ...own.map((call) => call.askedAt), ...matches.map((each) => each.askedAt ?? 0)),
-        decisions,
-        verdicts: records[0] ? verdictsOf(decisions, records[0].compared) : noVerdicts,
-      };
-      this.#contacts.set(contactKey(row), state);
-      for (const { compared } of records)
-        for (const key of matchKeysOfIdentity(compared.identity)) addTo(this.#contactsByKey, key, state);
-    }
   }
 
   /** Reads everybody who could be one of these contacts, the people whom they have, and those of decisions. */
@@ -202,7 +135,14 @@ export class Neighbourhood {
   async #readPeople(service: string, keys: readonly number[], personKeys: readonly string[]): Promise<void> {
     const missing = personKeys.filter((personKey) => !this.person({ service, personKey }));
     if (keys.length + missing.length === 0) return;
-    const { rows } = await sql<PersonRow>`
+    const { rows } = await sql<{
+      readonly personKey: string;
+      readonly keys: readonly (number | null)[];
+      readonly columns: Readonly<Record<string, unknown>>;
+      readonly emails: readonly Readonly<Record<string, unknown>>[];
+      readonly employment: readonly unknown[];
+      readonly askedAt: number;
+    }>`
       with found as materialized (
         select person_key, array_agg(key) as keys
         from (
@@ -277,13 +217,9 @@ export class Neighbourhood {
   }
 
   /** Decides by one record of a contact. */
-  decideBy(
-    contact: ContactState,
-    record: ContactRecord,
-  ): { readonly decision: PersonDecision; readonly people: readonly KnownPerson[] } {
+  decideBy(contact: ContactState, record: ContactRecord) {
     const { service, verdicts, matches, askedAt: contactAskedAt } = contact;
-    if (service === undefined) return { decision: { kind: 'none', reason: undefined }, people: [] };
-    const people = this.candidatesOf(contact, record, service);
+    const people = service === undefined ? [] : this.candidatesOf(contact, record, service);
     const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
       person: compared,
       askedAt,
@@ -347,9 +283,50 @@ export class Neighbourhood {
   }
 }
 
-/** A person as the digest compares it. */
-export function knownPerson(known: Omit<KnownPerson, 'compared' | 'matchKeys'>): KnownPerson {
+/** A person whom an answer has named. Times are microseconds since 1970. */
+export type KnownPerson = ReturnType<typeof knownPerson>;
+
+export function knownPerson(
+  known: PersonName & {
+    readonly person: Person;
+    /** When the service was asked for the newest answer about the person. */
+    readonly askedAt: number;
+  },
+) {
   return { ...known, compared: readyPerson(known.person), matchKeys: matchKeysOfPerson(known.person) };
+}
+
+/** A contact with its records, the newest first, and the person whom it has. */
+export type ContactState = ReturnType<typeof contactState>;
+
+/** The cells of a contact as of an export. */
+type ContactRecord = ContactState['records'][number];
+
+function contactState({ records: read, ...row }: StateRow, calls: readonly AskingRow[]) {
+  const records = read.map(({ runId, rowNumber, askedAt, isBlocked, ...cells }) => {
+    const compared = readyIdentity(identityOfColumns(cells));
+    const asking = calls.filter(({ keys }) => keys.some((key) => compared.keys.includes(key)));
+    const times = [...asking.map((call) => call.askedAt), ...(askedAt === null ? [] : [askedAt])];
+    return {
+      runId,
+      rowNumber,
+      isBlocked,
+      compared,
+      /** When a call last asked for a person under a key of the record; null: none has. */
+      askedAt: times.length === 0 ? null : Math.max(...times),
+    };
+  });
+  const own = calls.filter((call) => contactKey(call) === contactKey(row));
+  return {
+    ...row,
+    /** Of the run of the newest record; undefined: no record is left. */
+    service: read[0]?.service,
+    records,
+    match: row.matches.find(({ isOpen }) => isOpen),
+    /** When a call last asked for the contact itself and found a person; 0: never. */
+    askedAt: Math.max(0, ...[...own, ...row.matches].map((each) => each.askedAt ?? 0)),
+    verdicts: records[0] ? verdictsOf(row.decisions, records[0].compared) : noVerdicts,
+  };
 }
 
 /** Keys of everybody who could be a record: without a call, only by an identifier. */
@@ -371,41 +348,36 @@ function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): 
   else sets.set(key, new Set([value]));
 }
 
-interface PersonRow {
-  readonly personKey: string;
-  readonly keys: readonly (number | null)[];
-  readonly columns: Readonly<Record<string, unknown>>;
-  readonly emails: readonly Readonly<Record<string, unknown>>[];
-  readonly employment: readonly unknown[];
-  readonly askedAt: number;
-}
-
 const columnMembers = sql.raw(personColumns.map(({ name }) => `'${name}', p.${name}`).join(', '));
 
-type RecordRow = Omit<ContactRecord, 'compared'> & IdentityColumns & { readonly service: string };
-
 interface StateRow extends ContactKey {
-  readonly records: readonly RecordRow[] | null;
-  readonly matches: readonly ContactMatch[] | null;
+  readonly records: readonly (IdentityColumns & {
+    readonly runId: string;
+    readonly rowNumber: number;
+    readonly service: string;
+    readonly askedAt: number | null;
+    readonly isBlocked: boolean;
+  })[];
+  /** Everybody whom the contact has ever had; matches that a call gave first, the newest first. */
+  readonly matches: readonly ContactMatch[];
   readonly decisions: readonly ContactDecision[] | null;
 }
 
 /** A contact seldom has more records that say who it is; earlier ones are history. */
 const mostRecords = 5;
 
-/** @param named query of `source` and `contact_id` */
-function readStates(named: RawBuilder<unknown>): RawBuilder<StateRow> {
+function readStates(contacts: readonly ContactKey[]): RawBuilder<StateRow> {
   const service = sql`u.options ->> 'service'`;
   return sql<StateRow>`
-    with n as materialized (select * from (${named}) as named (source, contact_id))
+    with n as materialized (select distinct * from ${unnestContacts(contacts)} as named (source, contact_id))
     select n.source, n.contact_id as "contactId", k.records,
       (
-        select jsonb_agg(
+        select coalesce(jsonb_agg(
           jsonb_build_object('matchId', m.match_id::text, 'service', m.service, 'personKey', m.person_key,
             'evidence', m.evidence, 'isOpen', m.valid_to is null, 'asked', m.asked, 'runId', m.run_id,
             'rowNumber', m.row_number, 'attemptId', m.attempt_id,
             'askedAt', (extract(epoch from a.admitted_at) * 1000000)::float8)
-          order by m.asked desc, m.match_id desc)
+          order by m.asked desc, m.match_id desc), '[]')
         from contact_matches m
         left join attempts a on a.attempt_id = m.attempt_id
         where m.source = n.source and m.contact_id = n.contact_id
@@ -413,7 +385,7 @@ function readStates(named: RawBuilder<unknown>): RawBuilder<StateRow> {
       ${decisionsOf(sql`k.records -> 0 ->> 'service'`, sql`n.source`, sql`n.contact_id`)} as decisions
     from n
     left join lateral (
-      select jsonb_agg(record order by place) as records
+      select coalesce(jsonb_agg(record order by place), '[]') as records
       from (
         select row_number() over (order by ${sql.raw(exportOrder('u'))} desc, k.recorded_at desc) as place,
           to_jsonb(k) || jsonb_build_object('runId', k.run_id, 'rowNumber', k.row_number, 'service', ${service},

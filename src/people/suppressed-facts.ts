@@ -11,7 +11,7 @@ import {
   readListedRows,
 } from '../suppression/suppression-list.ts';
 import { clearSuppressedRows } from '../suppression/drop-suppressed.ts';
-import type { AnsweredCall, AskedRow, ListedOfCall, ListedRow } from './answered-call.ts';
+import type { AnsweredCall, AskedRow, ListedOfCall } from './answered-call.ts';
 import type { ContactState, KnownPerson } from './neighbourhood.ts';
 import type { DigestedCall } from './digested-calls.ts';
 
@@ -65,7 +65,7 @@ function listedOfCall({ rows, arrived }: AnsweredCall, numbers: ReadonlySet<numb
     ...arrived.flatMap(({ matchIndex }) => (numbers.has(numberOfMatch(matchIndex)) ? [matchIndex] : [])),
     ...own.flatMap((row) => fitting(row, 'strong')),
   ]);
-  const listed = new Map<number, ListedRow>();
+  const listed = new Map<number, { matchIndex: number | undefined; isWeak: boolean }>();
   for (const row of rows) {
     const strong = fitting(row, 'strong');
     const isWeak = strong.length === 0;

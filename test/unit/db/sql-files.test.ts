@@ -64,7 +64,7 @@ it.each<[file: string, what: string, text: string]>([
   ['run-figures.sql', 'switchboards', `like_regex "^${switchboard}$"`],
   ['run-figures.sql', 'calls that hold credits', `filter (where status in (${oneOf(holdingStatuses)}))`],
   ['rate-windows.sql', 'age of rate reports', `said_at + make_interval(secs => ${trustedSeconds})`],
-  ['rate-windows.sql', 'unlimited windows', `left_now < ${unlimitedCalls} `],
+  ['rate-windows.sql', 'unlimited windows', `calls_left < ${unlimitedCalls} `],
   [
     'rate-windows.sql',
     'longest window',
