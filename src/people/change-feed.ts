@@ -30,7 +30,13 @@ export async function* readChanges(
 ): AsyncGenerator<FeedEntry> {
   let cursor = since;
   for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0;) {
-    const page = await readPage(database, cursor, Math.min(left, pageSize));
+    const { rows: page } = await sql<FeedEntry>`
+      select change_id::text as cursor, operation, source, contact_id, field_groups as groups, changed_at
+      from changes
+      where change_id > ${cursor === undefined ? '0' : parseCursor(cursor)}::bigint
+      order by change_id
+      limit ${Math.min(left, pageSize)}
+    `.execute(database);
     // After reading: retention can remove changes between two pages.
     if (cursor === undefined) await requireBeginning(database);
     else await requireReadable(database, cursor);
@@ -56,34 +62,11 @@ export async function newestCursor(database: Kysely<Tables>): Promise<string | u
 const readFeed =
   'give the cursor of the last line of enrich changes; without --since the feed is read from its beginning';
 
-/**
- * Parses a cursor.
- *
- * @param next the next step in the error, because commands get their cursors from different places
- * @returns the number of a change
- */
+/** @param next the next step in the error, because commands get their cursors from different places */
 export function parseCursor(cursor: string, next = readFeed): string {
   if (/^\d{1,18}$/.test(cursor.trim())) return cursor.trim();
   throw new UsageProblem('changes.cursor-invalid', `"${cursor}" is no cursor`, { where: '--since', next });
 }
-
-async function readPage(
-  database: Kysely<Tables>,
-  cursor: string | undefined,
-  limit: number,
-): Promise<FeedEntry[]> {
-  const { rows } = await sql<FeedEntry>`
-    select change_id::text as cursor, operation, source, contact_id, field_groups as groups, changed_at
-    from changes
-    where change_id > ${cursor === undefined ? '0' : parseCursor(cursor)}::bigint
-    order by change_id
-    limit ${limit}
-  `.execute(database);
-  return rows;
-}
-
-const readAnew =
-  'write all contacts with enrich export --output FILE --json, and continue after the cursor that it prints';
 
 /**
  * Refuses a cursor after which changes are missing. A cursor of another warehouse, or of one that was restored from an
@@ -121,7 +104,10 @@ async function requireBeginning(database: Kysely<Tables>): Promise<void> {
 }
 
 function unreadable(type: string, what: string): Problem {
-  return new UsageProblem(type, what, { where: '--since', next: readAnew });
+  return new UsageProblem(type, what, {
+    where: '--since',
+    next: 'write all contacts with enrich export --output FILE --json, and continue after the cursor that it prints',
+  });
 }
 
 /**
@@ -142,21 +128,14 @@ export async function forgetUpserts(
   `.execute(transaction);
 }
 
-/** SQL: changes older than a time. @param before null: none */
-function oldChanges(before: RawBuilder<Date | null>): RawBuilder<unknown> {
-  return sql`
-    from changes
-    where changed_at < ${before}`;
-}
-
 /** Counts changes that are older than a time. @param before null: none */
 export async function countOldChanges(
   { database }: Warehouse,
   before: RawBuilder<Date | null>,
 ): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*)::int as count ${oldChanges(before)}`.execute(
-    database,
-  );
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from changes where changed_at < ${before}
+  `.execute(database);
   return rows[0]!.count;
 }
 
@@ -177,7 +156,9 @@ export async function pruneChanges(
   while (!signal.aborted) {
     const { rows } = await sql<{ dropped: number }>`
       with old as (
-        select change_id ${oldChanges(before)}
+        select change_id
+        from changes
+        where changed_at < ${before}
         order by change_id
         limit ${pageSize}
       ), dropped as (

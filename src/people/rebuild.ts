@@ -4,16 +4,6 @@ import type { Tables } from '../db/schema.ts';
 import { digest, inDigest, lockDigest, retrySetAside } from './digest.ts';
 import { digestFacts } from './digest-facts.ts';
 
-export interface RebuildFigures {
-  readonly people: number;
-  readonly contacts: number;
-  /** The first names of people and contacts that differed. */
-  readonly differing: readonly string[];
-  readonly differences: number;
-  /** False: it was stopped early. */
-  readonly complete: boolean;
-}
-
 /** Names per transaction: other digests wait for one transaction at most. */
 const namesPerBatch = 500;
 const mostNamed = 20;
@@ -34,44 +24,44 @@ export async function rebuild(
     readonly signal: AbortSignal;
     readonly progress?: (done: number) => void;
   },
-): Promise<RebuildFigures> {
+) {
   const { database } = warehouse;
   if (!options.check) await retrySetAside(warehouse);
   await digest(warehouse, options.signal);
-  const found: string[] = [];
-  let differences = 0;
-  const counts = { people: 0, contacts: 0 };
+  const figures = {
+    people: 0,
+    contacts: 0,
+    differences: 0,
+    /** The first names of people and contacts that differed. */
+    differing: [] as string[],
+    /** False: it was stopped early. */
+    complete: false,
+  };
   for (const kind of ['people', 'contacts'] as const)
     for (let after: Name | undefined = { owner: '', name: '' }; after !== undefined;) {
-      if (options.signal.aborted) return { ...counts, differing: found, differences, complete: false };
+      if (options.signal.aborted) return figures;
       const from: Name = after;
       const work = (transaction: Transaction<Tables>) =>
-        rebuildBatch(transaction, database, { kind, after: from, isCheck: options.check });
-      const batch: Batch = options.check
+        rebuildBatch(transaction, database, kind, from, options.check);
+      const batch: Awaited<ReturnType<typeof rebuildBatch>> = options.check
         ? await rolledBack(database, async (transaction) => {
             await lockDigest(transaction);
             return work(transaction);
           })
         : await inDigest(database, work);
-      counts[kind] += batch.names;
-      differences += batch.differing.length;
-      found.push(...batch.differing.slice(0, mostNamed - found.length));
-      options.progress?.(counts.people + counts.contacts);
+      figures[kind] += batch.names;
+      figures.differences += batch.differing.length;
+      figures.differing.push(...batch.differing.slice(0, mostNamed - figures.differing.length));
+      options.progress?.(figures.people + figures.contacts);
       after = batch.last;
     }
-  return { ...counts, differing: found, differences, complete: true };
+  return { ...figures, complete: true };
 }
 
 interface Name {
   /** A service, or the source of a contact. */
   readonly owner: string;
   readonly name: string;
-}
-
-interface Batch {
-  readonly names: number;
-  readonly differing: readonly string[];
-  readonly last: Name | undefined;
 }
 
 /** Where the names of each kind stand: facts and what is computed from them may each lack names of the other. */
@@ -84,10 +74,11 @@ type Kind = keyof typeof kinds;
 async function rebuildBatch(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],
-  { kind, after, isCheck }: { readonly kind: Kind; readonly after: Name; readonly isCheck: boolean },
-): Promise<Batch> {
+  kind: Kind,
+  after: Name,
+  isCheck: boolean,
+) {
   const { rows: names } = await nextNames(kind, after).execute(transaction);
-  const last = names.length < namesPerBatch ? undefined : names.at(-1);
   const { differing } = await digestFacts(transaction, database, {
     answers: [],
     people: kind === 'people' ? names.map(({ owner, name }) => ({ service: owner, personKey: name })) : [],
@@ -96,7 +87,11 @@ async function rebuildBatch(
   const own = new Set(names.map(({ owner, name }) => `${owner} ${name}`));
   // A comparison is rolled back: contacts of people who differ would count here and among the contacts.
   const counted = isCheck ? differing.filter((name) => own.has(name)) : differing;
-  return { names: names.length, differing: [...new Set(counted)], last };
+  return {
+    names: names.length,
+    differing: [...new Set(counted)],
+    last: names.length < namesPerBatch ? undefined : names.at(-1),
+  };
 }
 
 function nextNames(kind: Kind, after: Name): RawBuilder<Name> {

@@ -4,23 +4,11 @@ import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { digest, inDigest } from './digest.ts';
 import { queuePeople } from './digest-queue.ts';
-import { fold, type FoldedPerson, type Observation } from './fold.ts';
+import { fold, type Observation } from './fold.ts';
 import { nameOfPerson, readObservations, type PersonName } from './people-tables.ts';
 
 const peoplePerBatch = 1_000;
 const first: PersonName = { service: '', personKey: '' };
-
-/** Observations of a person that are older than a time, and from which no current value comes. */
-interface OldObservations extends PersonName {
-  readonly ids: readonly number[];
-}
-
-/** Replaced observations among those of some people. */
-interface Batch {
-  readonly replaced: readonly (PersonName & { readonly observationId: number })[];
-  /** Undefined: these were the last people. */
-  readonly last: PersonName | undefined;
-}
 
 /**
  * Removes observations that are older than a time and that newer observations have replaced: without them, nobody's
@@ -39,7 +27,7 @@ export async function removeReplaced(
   for (let after: PersonName | undefined = first; after !== undefined && signal?.aborted !== true;) {
     const from: PersonName = after;
     const find = (transaction: Transaction<Tables>) => findReplaced(transaction, before, from);
-    const batch = await (signal
+    const batch: Awaited<ReturnType<typeof findReplaced>> = await (signal
       ? inDigest(database, async (transaction) => removeBatch(transaction, await find(transaction)))
       : database.transaction().execute(find));
     count += batch.replaced.length;
@@ -49,19 +37,22 @@ export async function removeReplaced(
   return count;
 }
 
-async function removeBatch(transaction: Transaction<Tables>, batch: Batch): Promise<Batch> {
+async function removeBatch<Batch extends Awaited<ReturnType<typeof findReplaced>>>(
+  transaction: Transaction<Tables>,
+  batch: Batch,
+): Promise<Batch> {
   const ids = batch.replaced.map(({ observationId }) => observationId);
   await sql`delete from observation_log where observation_id = any(${ids})`.execute(transaction);
   await queuePeople(transaction, batch.replaced);
   return batch;
 }
 
-/** Finds the observations of the next people without which the current values of these people stay the same. */
+/** Finds observations of the next people without which the current values of these people stay the same. */
 async function findReplaced(
   transaction: Transaction<Tables>,
   before: RawBuilder<Date | null>,
   after: PersonName,
-): Promise<Batch> {
+) {
   const people = await readOld(transaction, before, after);
   const observed = await readObservations(
     transaction,
@@ -76,16 +67,16 @@ async function findReplaced(
       return [{ ...person, observationId: id }];
     });
   });
+  // Without a last name, these were the last people.
   return { replaced, last: people.length < peoplePerBatch ? undefined : people.at(-1) };
 }
 
-/** Reads the next people who were observed more than once, in the order of an index. */
-async function readOld(
-  transaction: Transaction<Tables>,
-  before: RawBuilder<Date | null>,
-  after: PersonName,
-): Promise<readonly OldObservations[]> {
-  const { rows } = await sql<OldObservations>`
+/**
+ * Reads the next people who were observed more than once, in the order of an index, with their observations that are
+ * older than a time, and from which no current value comes.
+ */
+async function readOld(transaction: Transaction<Tables>, before: RawBuilder<Date | null>, after: PersonName) {
+  const { rows } = await sql<PersonName & { readonly ids: readonly number[] }>`
     select n.service, n.person_key as "personKey", array(
       select o.observation_id::float8
       from observation_log o
@@ -116,7 +107,7 @@ async function readOld(
   return rows;
 }
 
-function currentOf(observations: readonly Observation[]): Omit<FoldedPerson, 'history'> {
+function currentOf(observations: readonly Observation[]) {
   const { history: _, ...current } = fold(observations);
   return current;
 }

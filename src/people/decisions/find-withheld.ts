@@ -9,21 +9,6 @@ import type { ContactKey } from '../../keys/contact-key.ts';
 import { Neighbourhood, type ContactState } from '../neighbourhood.ts';
 import { recordHash } from './contact-decisions.ts';
 
-/** A known person whose data a contact does not get. */
-export interface WithheldPerson {
-  /** Id at the service. */
-  readonly person_id: string;
-  readonly reason: string;
-}
-
-/** A contact with a known person whose data it does not get. */
-export interface WithheldContact extends WithheldPerson {
-  readonly source: string;
-  readonly contact_id: string;
-  readonly run_id: string;
-  readonly row_number: number;
-}
-
 const contactsPerBatch = 500;
 
 /**
@@ -33,26 +18,22 @@ const contactsPerBatch = 500;
 export async function findWithheld(
   database: Kysely<Tables>,
   { source, limit }: { readonly source: string | undefined; readonly limit: number },
-): Promise<readonly WithheldContact[]> {
+) {
   return database.transaction().execute(async (transaction) => {
-    const found: WithheldContact[] = [];
+    const found = [];
     for (let read = 0; found.length < limit; read += contactsPerBatch) {
       const contacts = await readUnfilled(transaction, source, read);
       const near = new Neighbourhood(transaction);
       const states = await near.readContacts(contacts);
       await near.readPeopleOf(states, true);
       await near.readContactsOf(states.flatMap((contact) => near.weakCandidates(contact)));
-      for (const contact of states)
+      for (const contact of states) {
+        const { source: of, contactId, records } = contact;
         for (const person of candidatesOf(near, contact)) {
-          const { runId, rowNumber } = contact.records[0]!;
-          found.push({
-            source: contact.source,
-            contact_id: contact.contactId,
-            ...person,
-            run_id: runId,
-            row_number: rowNumber,
-          });
+          const { runId, rowNumber } = records[0]!;
+          found.push({ source: of, contact_id: contactId, ...person, run_id: runId, row_number: rowNumber });
         }
+      }
       if (contacts.length < contactsPerBatch) break;
     }
     return found.slice(0, limit);
@@ -87,7 +68,7 @@ async function readUnfilled(
 }
 
 /** Finds known people who could be a contact, and whom the contact does not have. */
-function candidatesOf(near: Neighbourhood, contact: ContactState): readonly WithheldPerson[] {
+function candidatesOf(near: Neighbourhood, contact: ContactState) {
   const [record] = contact.records;
   if (!record || contact.service === undefined) return [];
   const { decision, people: compared } = near.decideBy(contact, record);
@@ -96,7 +77,7 @@ function candidatesOf(near: Neighbourhood, contact: ContactState): readonly With
       ? decision.indexes.map((index) => [compared[index]!.personKey, decision.reason])
       : [],
   );
-  return near.candidatesOf(contact, record, contact.service, true).flatMap((person): WithheldPerson[] => {
+  return near.candidatesOf(contact, record, contact.service, true).flatMap((person) => {
     const { personId } = person.compared;
     if (personId === undefined || person.personKey === contact.match?.personKey) return [];
     if (verdictOn(contact.verdicts, person.compared) !== undefined) return [];
@@ -104,7 +85,7 @@ function candidatesOf(near: Neighbourhood, contact: ContactState): readonly With
     const weakDoubt = record.askedAt === null ? weakReason : contestedReason;
     const doubt = fit.strength === 'none' ? fit.reason : weakDoubt;
     if (!isPossible(fit) && !(fit.strength === 'none' && fit.sharesIdentifier)) return [];
-    return [{ person_id: personId, reason: refused.get(person.personKey) ?? doubt }];
+    return { person_id: personId, reason: refused.get(person.personKey) ?? doubt };
   });
 }
 
@@ -113,10 +94,7 @@ function candidatesOf(near: Neighbourhood, contact: ContactState): readonly With
  *
  * @throws Problem `contact.unknown`; `contact.unidentified` for a record without any identity
  */
-export async function readReviewed(
-  transaction: Transaction<Tables>,
-  contact: ContactKey,
-): Promise<{ readonly near: Neighbourhood; readonly state: ContactState; readonly service: string }> {
+export async function readReviewed(transaction: Transaction<Tables>, contact: ContactKey) {
   const near = new Neighbourhood(transaction);
   const [state] = await near.readContacts([contact]);
   if (state?.service === undefined)
@@ -144,59 +122,45 @@ export async function readPersonId(
   return rows[0]?.person_id ?? null;
 }
 
-export interface MadeDecision {
+/** What somebody who decides about a contact needs to know, without personal data. */
+export type Review = Awaited<ReturnType<typeof readReview>>;
+
+interface MadeDecision {
   /** Id of the person at the service. */
   readonly person_id: string;
   readonly verdict: RecordedVerdict;
-  /** The newest decision about contact and person, made about a record that identifies the contact in the same way. */
-  readonly holds: boolean;
   readonly reason: string | null;
   readonly decided_by: string;
   readonly decided_at: Date;
 }
 
-/** What somebody who decides about a contact needs to know, without personal data. */
-export interface Review {
-  readonly source: string;
-  readonly contact_id: string;
-  /** Id of the person whom the contact has; null: it has none. */
-  readonly person_id: string | null;
-  readonly evidence: string | null;
-  readonly candidates: readonly WithheldPerson[];
-  /** The newest first. */
-  readonly decisions: readonly MadeDecision[];
-}
-
 /** @throws Problem `contact.unknown`, `contact.unidentified` */
-export async function readReview(database: Kysely<Tables>, contact: ContactKey): Promise<Review> {
-  return database.transaction().execute((transaction) => readReviewIn(transaction, contact));
-}
-
-async function readReviewIn(database: Transaction<Tables>, contact: ContactKey): Promise<Review> {
-  const { near, state, service } = await readReviewed(database, contact);
-  await near.readContactsOf(near.weakCandidates(state));
-  const candidates = candidatesOf(near, state);
-  const hash = recordHash(state.records[0]!.compared.identity);
-  const { rows } = await sql<
-    Omit<MadeDecision, 'holds'> & { readonly record_hash: string; readonly is_newest: boolean }
-  >`
-    select coalesce(p.person_id, regexp_replace(d.person_key, '^person:', '')) as person_id, d.verdict, d.reason,
-      d.decided_by, d.decided_at, d.record_hash,
-      d.decision_id = max(d.decision_id) over (partition by d.person_key) as is_newest
-    from contact_decisions d
-    left join people p on p.service = d.service and p.person_key = d.person_key
-    where d.source = ${contact.source} and d.contact_id = ${contact.contactId} and d.service = ${service}
-    order by d.decision_id desc
-  `.execute(database);
-  return {
-    source: contact.source,
-    contact_id: contact.contactId,
-    person_id: await readPersonId(database, contact),
-    evidence: state.match?.evidence ?? null,
-    candidates,
-    decisions: rows.map(({ record_hash: recorded, is_newest: isNewest, ...decision }) => ({
-      ...decision,
-      holds: isNewest && recorded === hash && decision.verdict !== 'withdrawn',
-    })),
-  };
+export async function readReview(database: Kysely<Tables>, contact: ContactKey) {
+  return database.transaction().execute(async (transaction) => {
+    const { near, state, service } = await readReviewed(transaction, contact);
+    await near.readContactsOf(near.weakCandidates(state));
+    const hash = recordHash(state.records[0]!.compared.identity);
+    const { rows } = await sql<MadeDecision & { readonly record_hash: string; readonly is_newest: boolean }>`
+      select coalesce(p.person_id, regexp_replace(d.person_key, '^person:', '')) as person_id, d.verdict, d.reason,
+        d.decided_by, d.decided_at, d.record_hash,
+        d.decision_id = max(d.decision_id) over (partition by d.person_key) as is_newest
+      from contact_decisions d
+      left join people p on p.service = d.service and p.person_key = d.person_key
+      where d.source = ${contact.source} and d.contact_id = ${contact.contactId} and d.service = ${service}
+      order by d.decision_id desc
+    `.execute(transaction);
+    return {
+      source: contact.source,
+      contact_id: contact.contactId,
+      /** Id of the person whom the contact has; null: it has none. */
+      person_id: await readPersonId(transaction, contact),
+      evidence: state.match?.evidence ?? null,
+      candidates: candidatesOf(near, state),
+      /** The newest first. A decision holds while the record identifies the contact in the same way. */
+      decisions: rows.map(({ record_hash: recorded, is_newest: isNewest, ...decision }) => ({
+        ...decision,
+        holds: isNewest && recorded === hash && decision.verdict !== 'withdrawn',
+      })),
+    };
+  });
 }

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import type { RecordedVerdict } from '../../domain/identity/verdicts.ts';
+import type { ContactDecision, RecordedVerdict } from '../../domain/identity/verdicts.ts';
 import { UsageProblem, type Note } from '../../domain/problem.ts';
 import { type Warehouse, rolledBack } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -18,13 +18,7 @@ interface Decision extends ContactKey {
   readonly verdict: RecordedVerdict;
 }
 
-export interface DecidedContact {
-  /** False: the newest decision about contact and person said the same. */
-  readonly isNew: boolean;
-  /** Id of the person whom the contact had; null: it had none. */
-  readonly personBefore: string | null;
-  readonly personNow: string | null;
-}
+export type DecidedContact = Awaited<ReturnType<typeof decideIn>>;
 
 /**
  * Records a decision, and decides about the contact and about contacts near it. A confirmation withdraws the
@@ -58,7 +52,7 @@ async function decideIn(
   database: Warehouse['database'],
   decision: Decision,
   note: Note,
-): Promise<DecidedContact> {
+) {
   const { state, service } = await readReviewed(transaction, decision);
   const personKey = keyOfId(decision.personId);
   const { rows } = await sql`
@@ -76,7 +70,13 @@ async function decideIn(
       where: decision.personId,
       next: 'enrich suppress remove takes a person off the list; nothing was changed',
     });
-  return { isNew, personBefore, personNow };
+  return {
+    /** False: the newest decision about contact and person said the same. */
+    isNew,
+    /** Id of the person whom the contact had; null: it had none. */
+    personBefore,
+    personNow,
+  };
 }
 
 /** Appends a decision, unless the newest one about contact and person says the same. */
@@ -111,21 +111,16 @@ async function append(
       );
     if (verdicts.get(personKey) === verdict) return false;
   }
-  const ended =
-    verdict === 'confirmed'
-      ? (decisions ?? []).filter((each) => each.verdict === 'confirmed' && each.personKey !== personKey)
-      : [];
-  const entries = [
-    ...ended.map((each) => ({ personKey: each.personKey, verdict: 'withdrawn' })),
-    { personKey, verdict },
-  ];
+  const isEnded = (each: ContactDecision): boolean =>
+    verdict === 'confirmed' && each.verdict === 'confirmed' && each.personKey !== personKey;
+  const ended = (decisions ?? []).filter(isEnded).map((each) => each.personKey);
   await sql`
     insert into contact_decisions
       (source, contact_id, service, person_key, verdict, record_hash, reason, decided_by)
     select ${source}, ${contactId}, ${service}, e.person_key, e.verdict,
       ${recordHash(state.records[0]!.compared.identity)},
       ${note.reason ?? null}, ${note.by}
-    from unnest(${entries.map((entry) => entry.personKey)}::text[], ${entries.map((entry) => entry.verdict)}::text[])
+    from unnest(${[...ended, personKey]}::text[], ${[...ended.map(() => 'withdrawn'), verdict]}::text[])
       with ordinality as e (person_key, verdict, place)
     order by e.place
   `.execute(transaction);
