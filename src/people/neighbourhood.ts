@@ -14,8 +14,8 @@ import {
 } from '../domain/identity/identity-evidence.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import {
+  matchKeysOf,
   matchKeysOfIdentity,
-  matchKeysOfIdentityKeys,
   matchKeysOfPerson,
   ownerKey,
 } from '../domain/identity/match-keys.ts';
@@ -331,7 +331,7 @@ function contactState({ records: read, ...row }: StateRow, calls: readonly Askin
 
 /** Keys of everybody who could be a record: without a call, only by an identifier. */
 function keysOfRecord({ compared }: ContactRecord, byName: boolean): number[] {
-  return byName ? matchKeysOfIdentity(compared.identity) : matchKeysOfIdentityKeys(compared.keys);
+  return byName ? matchKeysOfIdentity(compared.identity) : matchKeysOf(compared.keys);
 }
 
 /** @param asRivals also by the name of contacts that no call has asked for */

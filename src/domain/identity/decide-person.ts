@@ -72,6 +72,8 @@ export function decidePerson(
   if (confirmed.length > 0)
     return { kind: 'person', index: bestRecord(candidates, confirmed), evidence: 'confirmed' };
 
+  const isCurrent = (index: number): boolean => candidates[index]!.isFormer !== true;
+  const hasId = (index: number): boolean => candidates[index]!.person.personId !== undefined;
   const fits = candidates.map(({ person }, index) =>
     decided[index] === 'rejected' ? rejectedFit : weigh(row, person),
   );
@@ -79,27 +81,26 @@ export function decidePerson(
   // Records of one person do not compete: the order in which answers were digested would decide.
   const strong = areOnePerson(candidates, fitting)
     ? fitting
-    : onlyWithId(candidates, onlyCurrent(candidates, fitting));
+    : preferring(hasId, preferring(isCurrent, fitting));
   if (strong.length > 0) {
     if (!areOnePerson(candidates, strong)) return refused(strong, true, ambiguousReason);
     const index = bestRecord(candidates, strong);
-    return wasAsked || candidates[index]!.person.personId !== undefined ? accepted(fits, index) : none(fits);
+    return wasAsked || hasId(index) ? accepted(fits, index) : none(fits);
   }
   if (!wasAsked) return none(fits);
-  const weak = onlyCurrent(
-    candidates,
+  const weak = preferring(
+    isCurrent,
     indexesOf(fits, ({ strength }) => strength === 'weak'),
   );
   if (weak.length === 0) return none(fits);
-  const possible = onlyCurrent(candidates, indexesOf(fits, isPossible));
+  const possible = preferring(isCurrent, indexesOf(fits, isPossible));
   if (!areOnePerson(candidates, [...weak, ...possible])) return refused(weak, false, ambiguousReason);
-  if (weak.some((index) => isContested(row, candidates[index]!.person, others)))
+  const people = weak.map((index) => candidates[index]!.person);
+  if (people.some((person) => isContested(row, person, others(person))))
     return refused(weak, false, contestedReason);
   const best = bestRecord(candidates, weak);
   // Namesakes without an id in other answers are not remembered, so nothing shows that there is only one.
-  return candidates[best]!.person.personId === undefined
-    ? refused(weak, false, withoutIdReason)
-    : accepted(fits, best);
+  return hasId(best) ? accepted(fits, best) : refused(weak, false, withoutIdReason);
 }
 
 function indexesOf<Item>(items: readonly Item[], isMeant: (item: Item) => boolean): number[] {
@@ -123,27 +124,18 @@ function none([first]: readonly Fit[]): PersonDecision {
 function bestRecord(candidates: readonly Candidate[], indexes: readonly number[]): number {
   const named = indexes.filter((index) => candidates[index]!.person.personId !== undefined);
   if (named.length === 0) return indexes[0]!;
-  const askedAt = (index: number): number => askedAtOf(candidates[index]!);
+  const askedAt = (index: number): number => candidates[index]!.askedAt ?? Number.POSITIVE_INFINITY;
   return named.reduce((best, index) => (askedAt(index) > askedAt(best) ? index : best));
 }
 
-function onlyCurrent(candidates: readonly Candidate[], indexes: readonly number[]): readonly number[] {
-  const current = indexes.filter((index) => candidates[index]!.isFormer !== true);
-  return current.length > 0 ? current : indexes;
-}
-
-/** People with an id come first. */
-function onlyWithId(candidates: readonly Candidate[], indexes: readonly number[]): readonly number[] {
-  const withId = indexes.filter((index) => candidates[index]!.person.personId !== undefined);
-  return withId.length > 0 ? withId : indexes;
+/** The preferred indexes; if there are none, all. */
+function preferring(isPreferred: (index: number) => boolean, indexes: readonly number[]): readonly number[] {
+  const preferred = indexes.filter(isPreferred);
+  return preferred.length > 0 ? preferred : indexes;
 }
 
 function areOnePerson(candidates: readonly Candidate[], [first, ...rest]: readonly number[]): boolean {
   return rest.every((index) => isOnePerson(candidates[first!]!.person, candidates[index]!.person));
-}
-
-function askedAtOf({ askedAt }: Candidate): number {
-  return askedAt ?? Number.POSITIVE_INFINITY;
 }
 
 /** Why weak evidence is refused or withdrawn. */
@@ -157,18 +149,15 @@ export function isPossible(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.namesake;
 }
 
-/** Whether two rows are one contact entered twice. */
-function shareKey(row: ComparedIdentity, other: ComparedIdentity): boolean {
-  return row.keys.some((key) => other.keys.includes(key));
-}
-
-/** Whether another contact could be the person of a row as well. @param others rows of other contacts, for a person */
+/** Whether another contact could be the person of a row as well. Rows that share a key are one contact entered twice. */
 function isContested(
-  row: ComparedIdentity,
+  { keys }: ComparedIdentity,
   person: ComparedPerson,
-  others: (person: ComparedPerson) => readonly ComparedIdentity[],
+  others: readonly ComparedIdentity[],
 ): boolean {
-  return others(person).some((other) => isPossible(weigh(other, person)) && !shareKey(row, other));
+  return others.some(
+    (other) => isPossible(weigh(other, person)) && !keys.some((key) => other.keys.includes(key)),
+  );
 }
 
 /**

@@ -82,22 +82,21 @@ export const readyIdentity = oncePerObject((identity: Identity): ComparedIdentit
 }));
 
 export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
-  const emails = [
+  const stated = [
     person.email,
     person.contact?.email,
     ...(person.personal_emails ?? []),
     ...(person.contact?.contact_emails ?? []).map((each) => each?.email),
   ];
-  const parsed = new Set(
-    emails.map((email) => (email ? parseEmail(email) : undefined)).filter((email) => email !== undefined),
-  );
+  const emails = new Set(stated.flatMap((email) => (email && parseEmail(email)) || []));
   return {
-    personId: personIdOf(person),
+    // As it is stored.
+    personId: displayForm(person.id ?? '') || undefined,
     name: compareReady(person.first_name, person.last_name, person.name),
     employers: employersOfPerson(person),
-    emails: parsed,
+    emails,
     mainAddress: person.email ? parseEmail(person.email) : undefined,
-    mailboxDomains: new Set([...parsed].filter((email) => !isRoleAddress(email)).map(emailDomain)),
+    mailboxDomains: new Set([...emails].filter((email) => !isRoleAddress(email)).map(emailDomain)),
     profileUrl: person.proflink_url ? parseProfileUrl(person.proflink_url) : undefined,
     isPartlyRead: person.isPartlyRead === true,
     // Only people without ids are compared by all fields.
@@ -125,11 +124,6 @@ export function areTwoPeople(one: ComparedPerson, other: ComparedPerson): boolea
     [...one.emails].some((email) => other.emails.has(email)) ||
     (one.profileUrl !== undefined && one.profileUrl === other.profileUrl);
   return verdict === 'differ' || (verdict === 'other_first_name' && !shareIdentifier);
-}
-
-/** The id of a person as it is stored; undefined if the service gives none. */
-function personIdOf({ id }: Person): string | undefined {
-  return displayForm(id ?? '') || undefined;
 }
 
 /**
@@ -175,8 +169,9 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson): Fit {
     return against('another person id than was asked for');
   if (identity.profileUrl !== undefined && candidate.profileUrl !== undefined)
     return against('another profile url');
-  if (hasOtherMailbox(row, candidate)) return against('another address at the same domain');
-
+  // An employer gives namesakes different addresses: `john.smith@` and `jsmith@` can be one person or two.
+  if (row.personalAddresses.some((email) => candidate.mailboxDomains.has(emailDomain(email))))
+    return against('another address at the same domain');
   switch (names) {
     case 'unknown':
       return against('nothing shows that it is this person');
@@ -213,12 +208,4 @@ function agreeingIdentifiers(
   )
     kinds.push('hashed_email');
   return kinds;
-}
-
-/**
- * Whether row and person have different addresses at the same domain: an employer gives namesakes different addresses.
- * This also refuses one person with two addresses: `john.smith@` and `jsmith@` can be one person or two.
- */
-function hasOtherMailbox({ personalAddresses }: ComparedIdentity, candidate: ComparedPerson): boolean {
-  return personalAddresses.some((email) => candidate.mailboxDomains.has(emailDomain(email)));
 }

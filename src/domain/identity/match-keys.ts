@@ -20,7 +20,7 @@ export function matchKeysOfIdentity(
 ): number[] {
   const name = compareReady(identity.firstName, identity.lastName, identity.name);
   const employers = wordsOfEmployers(employersOfIdentity(identity));
-  return hashed([...keys, ...(name ? atEmployers(nameKeys(name), employers) : [])]);
+  return matchKeysOf([...keys, ...(name ? atEmployers(nameKeys(name), employers) : [])]);
 }
 
 /**
@@ -33,7 +33,7 @@ export function matchKeysOfPerson(person: Person): number[] {
   return [
     ...new Set([
       ...identifyingKeysOfPerson(person),
-      ...hashed(atEmployers([...new Set(ofName)], wordsOfEmployers(employers))),
+      ...matchKeysOf(atEmployers([...new Set(ofName)], wordsOfEmployers(employers))),
     ]),
   ];
 }
@@ -50,17 +50,12 @@ export function identifyingKeysOfPerson(person: Person): number[] {
   );
 }
 
-/** The keys of rows that share an identity key (`identityKeys`). */
-export function matchKeysOfIdentityKeys(keys: readonly string[]): number[] {
-  return hashed(keys);
-}
-
-/** The same, and the keys of rows that have the hash of an address in these keys. */
+/** The keys of rows that share an identity key, and those of rows that have the hash of an address in these keys. */
 export function matchKeysWithHashes(keys: readonly string[]): number[] {
   const hashes = keys
     .filter((key) => key.startsWith('email:') && !key.includes('|'))
     .flatMap((key) => emailHashes(key.slice('email:'.length)).map((hash) => `hash:${hash}`));
-  return hashed([...keys, ...hashes]);
+  return matchKeysOf([...keys, ...hashes]);
 }
 
 /**
@@ -105,19 +100,12 @@ export function ownerKey(source: string, contactId: string): number {
   return fnv1a(`owner ${source} ${contactId}`);
 }
 
-/** The hashes of keys, each once. */
-function hashed(keys: readonly string[]): number[] {
-  const hashes: number[] = [];
-  for (const key of keys) {
-    const hash = matchKeyOf(key);
-    if (!hashes.includes(hash)) hashes.push(hash);
-  }
-  return hashes;
-}
-
-/** The hash of an address is its own key, so that SQL can make it (`addressesOfHash`). */
-function matchKeyOf(key: string): number {
-  return key.startsWith('hash:') ? Number.parseInt(key.slice(5, 13), 16) | 0 : fnv1a(key);
+/** The hashes of keys, each once. The hash of an address is its own key, so that SQL can make it (`addressesOfHash`). */
+export function matchKeysOf(keys: readonly string[]): number[] {
+  const hashes = keys.map((key) =>
+    key.startsWith('hash:') ? Number.parseInt(key.slice(5, 13), 16) | 0 : fnv1a(key),
+  );
+  return [...new Set(hashes)];
 }
 
 /**

@@ -3,33 +3,29 @@ import { identityKeys } from './identity-keys.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 
 /** The subject of an entry of the suppression list: a person, by one identifier, or everybody of a domain. */
-export interface SuppressionSubject {
-  readonly kind: 'email' | 'profile' | 'person' | 'hash' | 'domain';
-  /** As `identityKeys` writes it; `domain:` for a domain. */
-  readonly key: string;
-}
+export type SuppressionSubject = NonNullable<ReturnType<typeof parseSuppressionSubject>>;
 
 /**
- * Reads the argument of a command that suppresses or erases.
+ * Reads the argument of a command that suppresses or erases. The key is as `identityKeys` writes it.
  *
  * @param text an address; a profile URL; a hashed address (MD5 or SHA-256 in hexadecimal); `person:` and the service's
  *   id; or `@acme.example`, everybody at that domain and below it
  * @returns undefined for any other text
  */
-export function parseSuppressionSubject(text: string): SuppressionSubject | undefined {
+export function parseSuppressionSubject(text: string) {
   const written = text.trim();
   if (written.startsWith('@')) {
     const domain = parseDomain(written.slice(1));
-    return domain === undefined ? undefined : { kind: 'domain', key: `domain:${domain}` };
+    return domain === undefined ? undefined : { kind: 'domain' as const, key: `domain:${domain}` };
   }
   const personId = /^person:(\S+)$/.exec(written)?.[1];
-  if (personId !== undefined) return { kind: 'person', key: identityKeys({ personId })[0]! };
+  if (personId !== undefined) return { kind: 'person' as const, key: identityKeys({ personId })[0]! };
   const email = parseEmail(written);
   // A shared address (`info@`) without a name suppresses everyone who reads it.
-  if (email !== undefined) return { kind: 'email', key: `email:${email}` };
+  if (email !== undefined) return { kind: 'email' as const, key: `email:${email}` };
   const hashedEmail = parseHashedEmail(written);
-  if (hashedEmail !== undefined) return { kind: 'hash', key: identityKeys({ hashedEmail })[0]! };
+  if (hashedEmail !== undefined) return { kind: 'hash' as const, key: identityKeys({ hashedEmail })[0]! };
   const profileUrl = parseProfileUrl(written);
-  if (profileUrl !== undefined) return { kind: 'profile', key: identityKeys({ profileUrl })[0]! };
+  if (profileUrl !== undefined) return { kind: 'profile' as const, key: identityKeys({ profileUrl })[0]! };
   return undefined;
 }

@@ -64,11 +64,10 @@ export interface NameCells {
 
 /** Compares the names of two rows. */
 export function compareNameCells(one: Partial<NameCells>, other: Partial<NameCells>): NameVerdict {
-  return compareNames(nameOf(one), nameOf(other));
-}
-
-function nameOf({ first_name: first, last_name: last, name }: Partial<NameCells>): ComparedName | undefined {
-  return compareReady(first, last, name);
+  const [name, otherName] = [one, other].map((cells) =>
+    compareReady(cells.first_name, cells.last_name, cells.name),
+  );
+  return compareNames(name, otherName);
 }
 
 /** A single word is a full name only in scripts that write the whole name as one word. */

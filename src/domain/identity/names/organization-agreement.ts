@@ -59,19 +59,13 @@ export function mayBeOneEmployer(one: Employers, other: Employers): boolean {
   return intersects(one.names, other.names) || compareEmployers(one, other) === 'agree';
 }
 
-/** An employer as an answer states it. */
-interface StatedEmployer {
-  readonly name: string | null;
-  readonly domain: string | null;
-}
-
 /**
  * Whether cells name the employer that a person moved to: by a domain or an address, or by a name that the former
  * employer does not have.
  */
 export function namesNewEmployer(
   cells: Identity,
-  { from, to }: { readonly from: StatedEmployer; readonly to: StatedEmployer },
+  { from, to }: Readonly<Record<'from' | 'to', Readonly<Record<'name' | 'domain', string | null>>>>,
 ): boolean {
   const theirs = employersOfIdentity(cells);
   const [former, present] = [from, to].map(({ name, domain }) => collect([name], [domain], []));
@@ -96,16 +90,12 @@ function collect(
 ): Employers {
   // A placeholder, such as `email_not_unlocked@domain.com`, is at the domain of no employer.
   const corporate = emails
-    .map((email) => (email ? parseEmail(email) : undefined))
-    .flatMap((email) => (email === undefined ? [] : emailDomain(email)))
+    .flatMap((email) => (email && parseEmail(email)) || [])
+    .map(emailDomain)
     .filter((domain) => !isFreeMail(domain));
   return {
     names: new Set(formsOf(names)),
-    domains: new Set(
-      [...domains, ...corporate]
-        .map((domain) => (domain ? domainOf(domain) : undefined))
-        .filter((domain) => domain !== undefined),
-    ),
+    domains: new Set([...domains, ...corporate].flatMap((domain) => (domain && domainOf(domain)) || [])),
     pastNames: new Set(),
   };
 }

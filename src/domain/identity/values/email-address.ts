@@ -10,10 +10,7 @@ const asciiAddress =
 const unicodeAddress =
   /^[\p{L}\p{N}\p{M}!#$%&'*+=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/u;
 
-/**
- * Placeholders that forms and services write without an address (`email_not_unlocked@`, `none@none.com`), and addresses
- * without a reader.
- */
+/** Placeholders of forms and services (`email_not_unlocked@`, `none@none.com`), and addresses without a reader. */
 const placeholder =
   /^(?:(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)@|(test|na|email|mail|example|asdf|xxx|abc|a)@\1\.)/;
 
@@ -35,17 +32,12 @@ export function parseEmail(text: string): string | undefined {
   let address = text.toLowerCase();
   if (!asciiAddress.test(address)) {
     address = unwrap(displayForm(address));
-    address = withAsciiDomain(address);
+    const at = address.lastIndexOf('@') + 1;
+    address = address.slice(0, at) + (asciiHost(address.slice(at)) ?? address.slice(at));
     if (!asciiAddress.test(address) && !unicodeAddress.test(address)) return undefined;
   }
   if (address.length > 254 || address.endsWith('.invalid')) return undefined;
   return placeholder.test(address) ? undefined : address;
-}
-
-/** `ada@bücher.example` and `ada@xn--bcher-kva.example` are one address. */
-function withAsciiDomain(address: string): string {
-  const at = address.lastIndexOf('@') + 1;
-  return address.slice(0, at) + (asciiHost(address.slice(at)) ?? address.slice(at));
 }
 
 /** `Jane Doe <jane@…>`; also `jane@… <jane@…>`, as mail programs write it. */
@@ -104,10 +96,7 @@ export function emailDomain(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/**
- * Whether an address belongs to a role (`info@`, `sales@`) and not to a person. Several people of an export can have
- * such an address.
- */
+/** Whether an address belongs to a role (`info@`), so that several people of an export can have it. */
 export function isRoleAddress(address: string): boolean {
   return roleLocalParts.has(address.slice(0, address.indexOf('@')));
 }
@@ -134,11 +123,7 @@ const families = new RegExp(
   `^(?:${content.families.join('|')})\\.(?:com|net|(?:co|com|ne)\\.[a-z]{2}|[a-z]{2})$`,
 );
 
-/**
- * Whether a domain belongs to a provider of addresses for everybody, so that it identifies no employer.
- *
- * @param domain in lower case, as after the `@`
- */
+/** Whether a domain identifies no employer. @param domain in lower case, as after the `@` */
 export function isFreeMail(domain: string): boolean {
   return providers.has(domain) || families.test(domain);
 }
@@ -189,11 +174,8 @@ function registrableDomain(text: string): string | null {
 }
 
 /**
- * Brings a host to the form that is stored and compared: `bücher.example` and `xn--bcher-kva.example` are the same
- * domain.
- *
- * @param host in any spelling
- * @returns the host in lower case and ASCII; undefined if the text is no host
+ * A host in lower case and ASCII, as it is stored and compared: `bücher.example` and `xn--bcher-kva.example` are the
+ * same domain. Undefined if the text is no host.
  */
 function asciiHost(host: string): string | undefined {
   const lower = host.toLowerCase();

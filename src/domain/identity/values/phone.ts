@@ -70,27 +70,14 @@ export const switchboard = 'work_hq';
 const typesByUse = ['mobile', 'work_direct', 'other', switchboard, 'home'];
 
 /**
- * Ranks that choose the best number of a person, in this order; lowest first. Missing: unknown.
+ * Ranks a number for `enriched_contacts.phone`, in this order; lowest first. Missing: unknown. With equal ranks, the
+ * service's order (`position`) decides, then the number itself, so that the choice is deterministic.
  */
-export interface PhoneRanks {
-  /** 0: not on a do-not-call list; 1: on a list. */
-  readonly dnc_rank?: 0 | 1;
-  /** 0: `valid_number`; 1: not checked; null: `invalid_number`, which is never chosen. */
-  readonly status_rank: 0 | 1 | null;
-  /** 0: E.164; 1: not parsed. */
-  readonly e164_rank: 0 | 1;
-  /** Mobile, direct line, other, switchboard, home. */
-  readonly type_rank?: number;
-}
-
-/**
- * Ranks a number for `enriched_contacts.phone`. With equal ranks, the service's order (`position`) decides, then the
- * number itself, so that the choice is deterministic.
- */
-export function rankPhone(phone: Phone): PhoneRanks {
+export function rankPhone(phone: Phone) {
   const type = phone.type === null ? -1 : typesByUse.indexOf(phone.type.toLowerCase());
   return {
     ...(phone.dncStatus !== null && { dnc_rank: isDoNotCall(phone.dncStatus) ? 1 : 0 }),
+    // Null: never chosen.
     status_rank: isInvalid(phone.status) ? null : isChecked(phone.status) ? 0 : 1,
     e164_rank: phone.e164 === null ? 1 : 0,
     ...(phone.type !== null && { type_rank: type < 0 ? typesByUse.indexOf('other') : type }),
