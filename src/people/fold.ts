@@ -27,31 +27,7 @@ interface Said {
   readonly observationId: number;
 }
 
-/** The values of a person at a moment. */
-interface Values {
-  /** By group of fields; a group without a value is missing. */
-  readonly groups: ReadonlyMap<string, Said>;
-  readonly employment: { readonly value: readonly unknown[]; readonly observationId: number } | undefined;
-  readonly organizationKey: string | null;
-  readonly emails: readonly Facts[];
-  /** The best number first. */
-  readonly phones: readonly Facts[];
-  /** The newest answer; of a person who has only late results, the newest of these. */
-  readonly newest: Observation;
-}
-
-/** An earlier value of a group of fields. */
-export interface ClosedInterval extends Said {
-  readonly group: string;
-  readonly validFrom: number;
-  readonly validTo: number;
-}
-
-export interface FoldedPerson extends Values {
-  /** Since when each group of fields of `enriched_contacts` has its value and its source. */
-  readonly validFrom: ReadonlyMap<string, number>;
-  readonly history: readonly ClosedInterval[];
-}
+export type FoldedPerson = ReturnType<typeof fold>;
 
 /**
  * Computes what a person currently is, and was, from everything that was observed. Pure: the order of the list does not
@@ -60,12 +36,14 @@ export interface FoldedPerson extends Values {
  *
  * @param observations of one person, at least one
  */
-export function fold(observations: readonly Observation[]): FoldedPerson {
+export function fold(observations: readonly Observation[]) {
   const ordered = observations.toSorted(byAskedAt);
   const moments = [...new Set(ordered.map(({ recordedAt }) => recordedAt))].toSorted(
     (one, other) => one - other,
   );
-  const history: ClosedInterval[] = [];
+  const history: (Said & Readonly<Record<'validFrom' | 'validTo', number>> & { readonly group: string })[] =
+    [];
+  /** Since when each group of fields of `enriched_contacts` has its value and its source. */
   const validFrom = new Map<string, number>();
   let before: Values | undefined;
   let now: Values | undefined;
@@ -93,8 +71,11 @@ function byAskedAt(one: Observation, other: Observation): number {
   return one.askedAt - other.askedAt || one.observationId - other.observationId;
 }
 
-/** @param ordered the oldest first, at least one */
-function valuesOf(ordered: readonly Observation[]): Values {
+type Values = ReturnType<typeof valuesOf>;
+
+/** The values of a person at a moment. @param ordered the oldest first, at least one */
+function valuesOf(ordered: readonly Observation[]) {
+  /** By group of fields; a group without a value is missing. */
   const said = new Map<string, Said>();
   for (const group of plainGroups) {
     const last = ordered.findLast(({ facts }) => facts[group] !== undefined);
@@ -122,7 +103,9 @@ function valuesOf(ordered: readonly Observation[]): Values {
     },
     organizationKey: ordered.findLast(isOfEmployee)?.organizationKey ?? null,
     emails: addressesOf(ordered),
+    /** The best number first. */
     phones: phones.map(({ phone }) => phone),
+    /** The newest answer; of a person who has only late results, the newest of these. */
     newest: ordered.findLast(isAnswer) ?? ordered.at(-1)!,
   };
 }
@@ -142,26 +125,22 @@ function employerOf(ordered: readonly Observation[]): Said | undefined {
   };
 }
 
-interface OfferedAddress {
-  readonly address: Facts & { readonly rank: number };
-  readonly isLate: boolean;
-  readonly by: Observation;
-}
-
 /** The address of the newest answer, unless a later waterfall has brought one with a better status. */
 function emailOf(ordered: readonly Observation[]): Said | undefined {
   const answered = ordered.findLast(({ facts }) => facts['email'] !== undefined);
-  const offered: OfferedAddress[] = ordered.flatMap((by) =>
-    ((by.facts['waterfall_emails'] ?? []) as OfferedAddress['address'][])
-      .filter(({ rank }) => rank < worstEmailRank && (!answered || by.askedAt >= answered.askedAt))
-      .map((address) => ({ address, isLate: true, by })),
-  );
-  if (answered)
-    offered.unshift({
-      address: answered.facts['email'] as OfferedAddress['address'],
-      isLate: false,
-      by: answered,
-    });
+  const offer = (by: Observation, address: unknown, isLate: boolean) => ({
+    by,
+    address: address as Facts & { readonly rank: number },
+    isLate,
+  });
+  const late = ordered
+    .flatMap((by) =>
+      ((by.facts['waterfall_emails'] ?? []) as Facts[]).map((address) => offer(by, address, true)),
+    )
+    .filter(
+      ({ by, address }) => address.rank < worstEmailRank && (!answered || by.askedAt >= answered.askedAt),
+    );
+  const offered = answered ? [offer(answered, answered.facts['email'], false), ...late] : late;
   const [best] = offered.toSorted(
     (one, other) =>
       one.address.rank - other.address.rank ||
@@ -194,15 +173,7 @@ function addressesOf(ordered: readonly Observation[]): Facts[] {
   );
 }
 
-interface RankedPhone {
-  /** As an entry of `people.phones`. */
-  readonly phone: Facts;
-  readonly askedAt: number;
-  /** Valid as far as is known, and of the newest request. */
-  readonly isUsable: boolean;
-}
-
-function phonesOf(ordered: readonly Observation[]): RankedPhone[] {
+function phonesOf(ordered: readonly Observation[]) {
   const merged = new Map<string, { readonly phone: Facts; readonly askedAt: number }>();
   for (const { facts, observationId, askedAt } of ordered)
     for (const entry of (facts['phones'] ?? []) as Facts[]) {
@@ -212,9 +183,11 @@ function phonesOf(ordered: readonly Observation[]): RankedPhone[] {
     }
   const newest = Math.max(...[...merged.values()].map(({ askedAt }) => askedAt));
   return [...merged.values()]
-    .map(({ phone, askedAt }): RankedPhone => ({
-      phone: { ...phone, asked_at: timestampOf(askedAt) },
+    .map(({ phone, askedAt }) => ({
+      /** As an entry of `people.phones`. */
+      phone: { ...phone, asked_at: timestampOf(askedAt) } as Facts,
       askedAt,
+      /** Valid as far as is known, and of the newest request. */
       isUsable: isPossible(phone) && askedAt === newest,
     }))
     .toSorted(
@@ -254,11 +227,8 @@ function compareTexts(one: unknown, other: unknown): number {
 
 /** Whether two values of a group are the same, in whatever order their fields stand. */
 function isSame(one: Facts, other: Facts): boolean {
-  return canonical(one) === canonical(other);
-}
-
-function canonical(value: Facts): string {
-  return JSON.stringify(value, Object.keys(value).toSorted());
+  const [a, b] = [one, other].map((value) => JSON.stringify(value, Object.keys(value).toSorted()));
+  return a === b;
 }
 
 /** A time as PostgreSQL reads it, in full precision. @param microseconds since 1970 */
@@ -273,13 +243,10 @@ export function columnsOf({ groups: said }: Pick<Values, 'groups'>): ContactColu
   return Object.fromEntries(
     personColumns.map(({ name, group, type }) => {
       const value = said.get(group)?.value[name] ?? null;
-      return [name, type === 'integer' && !isWhole(value) ? null : value];
+      const isWhole = Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31;
+      return [name, type === 'integer' && !isWhole ? null : value];
     }),
   ) as ContactColumns & Facts;
-}
-
-function isWhole(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31;
 }
 
 /** The value of a group of fields as `field_provenance` and the history show it. */

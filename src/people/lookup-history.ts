@@ -12,40 +12,6 @@ import type { Tables } from '../db/schema.ts';
 /** Where an observation has the delivered values. */
 const factsOfValues: Readonly<Record<LateValues, string>> = { phones: 'phones', emails: 'waterfall_emails' };
 
-/** What a delivery shows that the service was asked for. */
-export interface LateLookups {
-  /** People with a kind of results, found or not. */
-  readonly results: readonly { readonly personKey: string; readonly lateKind: LateKind }[];
-  /** Keys of the e-mails that were brought, with the people. */
-  readonly learned: readonly { readonly personKey: string; readonly identityKey: string }[];
-  /** Kinds of results that the service was asked for, for all people of the call. */
-  readonly ofAll: readonly { readonly lateKind: LateKind; readonly found: boolean }[];
-}
-
-interface AskedCall {
-  readonly attemptId: string;
-  readonly runId: string;
-  readonly options: { readonly service: string };
-}
-
-/** SQL of results, with whether the deliveries of a run `found` values: one body can lack what another body has. */
-function givenGroups(
-  { attemptId, runId, options: { service } }: AskedCall,
-  results: LateLookups['results'],
-): RawBuilder<unknown> {
-  const deliveredBy = results.map(({ lateKind }) => lateKinds[lateKind].deliveredBy);
-  const factsOf = results.map(({ lateKind }) => factsOfValues[lateKinds[lateKind].values]);
-  return sql`
-    select ${runId}::text as run_id, ${attemptId}::text as attempt_id, g.person_key, g.field_group, exists (
-      select from observation_log o
-      where o.person_key = g.person_key and o.service = ${service} and o.run_id = ${runId}
-        and o.kind = g.delivered_by and o.facts -> g.values <> '[]'
-    ) as found
-    from unnest(${results.map(({ personKey }) => personKey)}::text[],
-      ${results.map(({ lateKind }) => lateKind)}::text[], ${deliveredBy}::text[], ${factsOf}::text[])
-      as g (person_key, field_group, delivered_by, values)`;
-}
-
 /**
  * Records the lookups of late results:
  *
@@ -61,19 +27,39 @@ function givenGroups(
  */
 export async function recordLateLookups(
   transaction: Transaction<Tables>,
-  call: AskedCall,
-  { results, learned, ofAll }: LateLookups,
+  call: {
+    readonly attemptId: string;
+    readonly runId: string;
+    readonly options: { readonly service: string };
+  },
+  lookups: {
+    /** People with a kind of results, found or not. */
+    readonly results: readonly { readonly personKey: string; readonly lateKind: LateKind }[];
+    /** Keys of the e-mails that were brought, with the people. */
+    readonly learned: readonly { readonly personKey: string; readonly identityKey: string }[];
+    /** Kinds of results that the service was asked for, for all people of the call. */
+    readonly ofAll: readonly { readonly lateKind: LateKind; readonly found: boolean }[];
+  },
 ): Promise<void> {
+  const { results, learned, ofAll } = lookups;
   if (results.length + learned.length + ofAll.length === 0) return;
-  const {
-    attemptId,
-    options: { service },
-  } = call;
+  const { attemptId, runId, options } = call;
+  const { service } = options;
+  const deliveredBy = results.map(({ lateKind }) => lateKinds[lateKind].deliveredBy);
+  const factsOf = results.map(({ lateKind }) => factsOfValues[lateKinds[lateKind].values]);
   const lookupOf = (hash: RawBuilder<unknown>) => sql`
     cross join lateral (select * from lookup_history where key_hash = ${hash} offset 0) h`;
   await sql`
     with given as materialized (
-      ${givenGroups(call, results)}
+      -- Whether the deliveries of the run found values: one body can lack what another body has.
+      select ${runId}::text as run_id, ${attemptId}::text as attempt_id, g.person_key, g.field_group, exists (
+        select from observation_log o
+        where o.person_key = g.person_key and o.service = ${service} and o.run_id = ${runId}
+          and o.kind = g.delivered_by and o.facts -> g.values <> '[]'
+      ) as found
+      from unnest(${results.map(({ personKey }) => personKey)}::text[],
+        ${results.map(({ lateKind }) => lateKind)}::text[], ${deliveredBy}::text[], ${factsOf}::text[])
+        as g (person_key, field_group, delivered_by, values)
     ), said as materialized (
       select key_hash(s.identity_key, ${service}) as key_hash, s.field_group, l.lookup_run, bool_or(s.found) as found
       from (

@@ -7,7 +7,7 @@ import {
   matchKeysOfPerson,
 } from '../domain/identity/match-keys.ts';
 import { displayForm } from '../domain/identity/values/normalise.ts';
-import { personColumns, personFieldGroups } from '../domain/warehouse/person-columns.ts';
+import { personColumns } from '../domain/warehouse/person-columns.ts';
 import type { Person } from '../domain/identity/person.ts';
 import { rankPhone, readPhones, type DeliveredPhone } from '../domain/identity/values/phone.ts';
 import { deliveryKinds, type DeliveryKind } from '../domain/late-results/delivery-kinds.ts';
@@ -46,7 +46,8 @@ export function factsOfAnswer(person: Person, waterfall?: { readonly status: str
   const fields = contactFields(person);
   const documented = person as Readonly<Record<string, unknown>>;
   const { organization, employment_history, contact, account } = documented;
-  const facts = groupedFacts(documented, fields);
+  const key = organizationKey(fields);
+  const facts = groupedFacts(documented, fields, key !== null);
   for (const member of otherMembers) if (documented[member] !== undefined) facts[member] = documented[member];
   if (facts['email']) facts['email'] = { ...facts['email'], rank: emailRank(fields.email_status) };
   const emails = addressesOf(person, fields);
@@ -56,8 +57,6 @@ export function factsOfAnswer(person: Person, waterfall?: { readonly status: str
   if (contact) facts['contact'] = contact;
   if (account) facts['account'] = account;
   if (waterfall) facts['waterfall'] = { status: displayForm(waterfall.status) };
-  const key = organizationKey(fields);
-  if (key !== null) facts['organization_name'] = withoutNull(pickEmployer(fields));
   return {
     person_id: fields.person_id,
     organization_key: key,
@@ -138,15 +137,17 @@ function withBestStatus<Address extends { readonly email: string; readonly email
   return [...byEmail.values()];
 }
 
-/** The stated columns of each field group, except those of the employer. */
+/** The stated columns of each field group; of the employer only if it is named. */
 function groupedFacts(
   documented: Readonly<Record<string, unknown>>,
   fields: ContactFields,
+  isEmployerNamed: boolean,
 ): Record<string, unknown> {
   const known = fields as Readonly<Record<string, unknown>>;
   const facts: Record<string, Record<string, unknown>> = {};
   for (const { name, group, type, person: member } of personColumns) {
-    if (group === 'organization_name' || (group === 'email' && fields.email === null)) continue;
+    if ((group === 'organization_name' && !isEmployerNamed) || (group === 'email' && fields.email === null))
+      continue;
     const value = columnValue(known[name] ?? (member && documented[member]), type);
     if (value !== undefined) facts[group] = { ...facts[group], [name]: value };
   }
@@ -174,12 +175,6 @@ function columnValue(value: unknown, type: string): unknown {
   if (typeof value !== 'string') return type === 'integer' ? (value ?? undefined) : undefined;
   const text = displayForm(value);
   return text === '' ? undefined : text;
-}
-
-const employerColumns = new Set(Object.keys(personFieldGroups.organization_name));
-
-function pickEmployer(fields: ContactFields) {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => employerColumns.has(name)));
 }
 
 /** The key of a company: its id, otherwise its domain, otherwise its name. */

@@ -1,10 +1,12 @@
 import { requireSource } from '../../people/contact-sources.ts';
-import { findWithheld, readReview, type Review } from '../../people/decisions/find-withheld.ts';
 import {
+  findWithheld,
   previewDecision,
+  readReview,
   recordDecision,
   type DecidedContact,
-} from '../../people/decisions/record-decision.ts';
+  type Review,
+} from '../../people/decisions/reviews.ts';
 import { onWarehouse } from '../session/session.ts';
 import { Command, contactOf, jsonOption, noteOf, wholeNumber, type Flags } from '../terminal/command.ts';
 import { changePreviewed } from '../terminal/confirm.ts';

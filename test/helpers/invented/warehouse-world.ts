@@ -7,7 +7,7 @@ import type { Person } from '../../../src/domain/identity/person.ts';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
 import { drainInbox } from '../../../src/late-results/sync-late-results.ts';
-import { recordDecision } from '../../../src/people/decisions/record-decision.ts';
+import { recordDecision } from '../../../src/people/decisions/reviews.ts';
 import { UsageProblem } from '../../../src/domain/problem.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { dropSuppressed } from '../../../src/suppression/drop-suppressed.ts';
