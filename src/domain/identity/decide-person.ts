@@ -149,7 +149,7 @@ export function isPossible(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.namesake;
 }
 
-/** Whether another contact could be the person of a row as well. Rows that share a key are one contact entered twice. */
+/** Whether another contact could be the person as well. Rows that share a key are one contact entered twice. */
 function isContested(
   { keys }: ComparedIdentity,
   person: ComparedPerson,

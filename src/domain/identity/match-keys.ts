@@ -100,7 +100,7 @@ export function ownerKey(source: string, contactId: string): number {
   return fnv1a(`owner ${source} ${contactId}`);
 }
 
-/** The hashes of keys, each once. The hash of an address is its own key, so that SQL can make it (`addressesOfHash`). */
+/** The hashes of keys, each once. The hash of an address is its own key: SQL makes it too (`addressesOfHash`). */
 export function matchKeysOf(keys: readonly string[]): number[] {
   const hashes = keys.map((key) =>
     key.startsWith('hash:') ? Number.parseInt(key.slice(5, 13), 16) | 0 : fnv1a(key),
