@@ -3,15 +3,14 @@
  * with a bare INSERT and its commit.
  *
  * `npm run bench:admission [-- --seconds 3 --clients 16]`. Both take turns, on an embedded PostgreSQL that flushes to
- * disk. Each client asks again as soon as its call is admitted, and calls last a second. At the end the clients ask for
- * more calls than a window has free slots.
+ * disk. Each client asks again as soon as its call is admitted, and calls last a second.
  */
 import { randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';
 import type { RateLimit } from '../../src/domain/rates/rate-limit.ts';
 import { wholeCredits } from '../../src/domain/money/decimal.ts';
 import { openAdmissions, type Admission } from '../../src/ledger/admit.ts';
-import { bulkMatchScope, readRateWindows } from '../../src/ledger/rate-windows.ts';
+import { bulkMatchScope } from '../../src/ledger/rate-windows.ts';
 import { openWarehouse, type Warehouse } from '../../src/db/database.ts';
 import { runningRun } from '../helpers/warehouse/rows.ts';
 import { openBenchDatabase } from './bench-database.ts';
@@ -63,7 +62,6 @@ try {
       bare.push(await measure(seconds, insertBare));
       measured.push(await measure(seconds, () => askOnce(admit)));
     }
-    await checkLimit(window);
   }
   console.log(lineOf('bare insert and commit', bare));
   for (const [window, measured] of admissions)
@@ -137,24 +135,6 @@ async function fillWindow({ pool }: Warehouse, calls: number): Promise<void> {
     [bulkMatchScope, calls],
   );
   await pool.query('vacuum analyze enrichment.rate_calls');
-}
-
-/** Asks for more calls than the window has free slots, and prints how many are admitted. */
-async function checkLimit(window: number): Promise<void> {
-  const free = 100;
-  const [all] = await readRateWindows(warehouse.database, { service: 'test', scope: bulkMatchScope }, [hour]);
-  const limits = [{ calls: hour.calls - all!.free + free, seconds: hour.seconds }];
-  const admit = openAdmissions(warehouse.database, limitsOf(limits));
-  const answers = await Promise.all(Array.from({ length: 2 * free }, () => ask(admit)));
-  const admitted = answers.filter(({ kind }) => kind === 'admitted').length;
-  const [left] = await readRateWindows(
-    warehouse.database,
-    { service: 'test', scope: bulkMatchScope },
-    limits,
-  );
-  console.log(
-    `window of ${window}: ${admitted} of ${answers.length} calls admitted of ${free} free slots, ${left!.free} left`,
-  );
 }
 
 function limitsOf(rateLimits: readonly RateLimit[]): Parameters<typeof openAdmissions>[1] {

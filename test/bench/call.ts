@@ -20,7 +20,7 @@ import { countStatements, postgresMilliseconds, processMilliseconds } from './pr
  * Benchmark of the whole path of a call: `enrich run` with its database, Temporal server and sandbox on this
  * machine, compared with fetch + JSON.parse + one transaction per call in the same run.
  *
- * - `npm run bench:call`: 6 KB and 60 KB per person without a rate limit, then 1,000 calls a minute
+ * - `npm run bench:call`: 6 KB and 60 KB per person, then phones
  * - `npm run bench:call -- --people 1000`: fewer people
  * - `npm run bench:call -- --only 6`: only 6 KB per person
  *
@@ -120,7 +120,6 @@ interface Sample {
 async function wholePath(
   sandbox: Sandbox,
   file: string,
-  rateLimits: string,
   environment: Record<string, string>,
   more: readonly string[] = [],
 ): Promise<Measured> {
@@ -132,7 +131,7 @@ async function wholePath(
       ...environment,
       ENRICHMENT_BASE_URL: `${sandbox.root}/api/v1`,
       ENRICHMENT_API_KEY: 'sandbox-key',
-      RATE_LIMITS: rateLimits,
+      RATE_LIMITS: 'unlimited',
       CALL_CONCURRENCY: String(concurrency),
     },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -191,7 +190,7 @@ try {
     const calls = Math.ceil(people / 10);
     await bareLoop(sandbox, stack.databaseUrl, 50);
     const bare = await bareLoop(sandbox, stack.databaseUrl, calls);
-    const whole = await wholePath(sandbox, await writeSample(index + 1), 'unlimited', environment);
+    const whole = await wholePath(sandbox, await writeSample(index + 1), environment);
     console.log(
       `${personBytes / 1_000} KB per person: whole path ${whole.callsPerSecond.toFixed(1)} calls/s ` +
         `(${Math.round(whole.callsPerSecond * 60)} a minute), ` +
@@ -210,28 +209,18 @@ try {
     );
     sandbox.process.kill();
   }
-  if (only === undefined) await beside();
+  if (only === undefined) await latePhones();
 } finally {
   await pool.end();
   await stack.release();
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Measures a rate limit, and phones that arrive late. */
-async function beside(): Promise<void> {
-  const sandbox = await startSandbox(6_000);
-  const paced = await wholePath(sandbox, await writeSample(9), '50/3s', environment);
-  console.log(
-    `limit of 1,000 calls a minute (50/3s): ${Math.round(paced.callsPerSecond * 60)} calls a minute`,
-  );
-  sandbox.process.kill();
-
+/** Measures phones that arrive late. */
+async function latePhones(): Promise<void> {
   // Phones within a minute, while calls go on as fast as they can: what late results cost in actions.
   const late = await startSandbox(6_000, ['--late-delay=60000']);
-  const phones = await wholePath(late, await writeSample(10), 'unlimited', environment, [
-    '--reveal',
-    'phone',
-  ]);
+  const phones = await wholePath(late, await writeSample(10), environment, ['--reveal', 'phone']);
   const lateCount = await actions(stack, phones.facts.run_id);
   const lateAsked = phones.facts.calls * 10;
   console.log(

@@ -1,10 +1,8 @@
 /**
  * Benchmark of ingesting an export, compared with papaparse and COPY alone on the same file and machine.
  *
- * `npm run bench:ingest [-- --rows 100000 --lookups 30000000]`. Uses DATABASE_URL (an empty
- * database), or an embedded PostgreSQL. Each
- * measurement runs in a process of its own, so that its peak memory is separate. With `--lookups`, the lookup history
- * has so many keys of other people before the plan.
+ * `npm run bench:ingest [-- --rows 100000]`. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL. Each
+ * measurement runs in a process of its own, so that its peak memory is separate.
  */
 import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -165,26 +163,7 @@ async function onDatabase(databaseUrl: string, work: (client: Client) => Promise
   }
 }
 
-/** Writes keys in their order, because the index takes random ones ten times slower. */
-async function addLookups(databaseUrl: string, keys: number): Promise<void> {
-  await onDatabase(databaseUrl, async (client) => {
-    await client.query(
-      `insert into enrichment_internal.lookup_runs (run_id, service) values ('bench-lookups', 'sandbox')
-       on conflict do nothing`,
-    );
-    await client.query(
-      `insert into enrichment_internal.lookup_history (asked_at, lookup_run, key_hash, field_group, found)
-       select clock_timestamp(), l.lookup_run, md5(n::text)::uuid, 'profile', true
-       from generate_series(1, $1::integer) as n, enrichment_internal.lookup_runs l
-       where l.run_id = 'bench-lookups'
-       order by md5(n::text)::uuid`,
-      [keys],
-    );
-    await client.query('vacuum analyze enrichment_internal.lookup_history');
-  });
-}
-
-async function main(rows: number, lookups: number): Promise<void> {
+async function main(rows: number): Promise<void> {
   const { databaseUrl, folder, close } = await openBenchDatabase(process.env['DATABASE_URL']);
   try {
     const file = join(folder, 'contacts.csv');
@@ -197,11 +176,7 @@ async function main(rows: number, lookups: number): Promise<void> {
     await beginRun(databaseUrl, file);
     const staged = await measured({ ...job, measure: 'stage' });
     report('stageExport: mapped, normalised, keyed', staged);
-    if (lookups > 0) await addLookups(databaseUrl, lookups);
-    report(
-      `planRows: outcomes, ${lookups.toLocaleString('en')} other keys`,
-      await measured({ ...job, measure: 'plan' }),
-    );
+    report('planRows: outcomes', await measured({ ...job, measure: 'plan' }));
     const ratio = staged.rows / staged.seconds / (bare.rows / bare.seconds);
     console.log(`staging runs at ${(100 * ratio).toFixed(0)} % of bare papaparse → COPY`);
   } finally {
@@ -220,6 +195,5 @@ function report(what: string, { rows, seconds, processorSeconds, ...memory }: Me
 }
 
 if (!hasJob) {
-  const { rows = 1_000_000, lookups = 0 } = benchOptions('rows', 'lookups');
-  await main(Number(rows), Number(lookups));
+  await main(Number(benchOptions('rows').rows ?? 1_000_000));
 }

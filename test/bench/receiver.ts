@@ -3,13 +3,12 @@
  * one INSERT.
  *
  * `npm run bench:receiver [-- --seconds 5 --senders 32]`. Each server is a process of its own, on an embedded
- * PostgreSQL that flushes to disk. Both take turns with the same numbers of connections and senders. Then the benchmark
- * measures the receiver's answers while 300 other connections send slowly.
+ * PostgreSQL that flushes to disk. Both take turns with the same numbers of connections and senders.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import fastify from 'fastify';
@@ -27,7 +26,6 @@ import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 const databaseConnections = 16;
 const options = benchOptions('senders', 'seconds');
 const senders = Number(options.senders ?? 32);
-const slowConnections = 300;
 /** Medians. */
 const rounds = 5;
 const attempts = 1_000;
@@ -69,10 +67,6 @@ async function compare(seconds: number): Promise<void> {
     }
     console.log(row('bare fastify and one insert', measured.bare, await peakMegabytes(bare)));
     console.log(row('receiver', measured.receiver, await peakMegabytes(receiver)));
-    const besideSlow = await measureBesideSlow(receiver, tokens, 3 * seconds);
-    console.log(
-      row(`beside ${slowConnections} slow connections`, [besideSlow], await peakMegabytes(receiver)),
-    );
     const [bareRate, receiverRate] = [measured.bare, measured.receiver].map((each) =>
       quantile(each.map(({ perSecond }) => perSecond)),
     );
@@ -179,43 +173,6 @@ async function measure(port: number, tokens: readonly string[], seconds: number)
   const perSecond = times.length / ((performance.now() - started) / 1_000);
   await connections.close();
   return { perSecond, times };
-}
-
-async function measureBesideSlow(
-  { port }: Server,
-  tokens: readonly string[],
-  seconds: number,
-): Promise<Measured> {
-  const hangUp = await openSlowConnections(port, tokens[0]!);
-  const measured = await measure(port, tokens, seconds);
-  hangUp();
-  return measured;
-}
-
-/**
- * Opens slow connections: half of them send headers, half a body, one byte at a time. They reconnect when
- * they are closed.
- *
- * @returns a function that ends them
- */
-async function openSlowConnections(port: number, token: string): Promise<() => void> {
-  const sockets: Socket[] = [];
-  const open = (index: number): void => {
-    const head = `POST ${webhookPath}${token} HTTP/1.1\r\nhost: slow\r\ncontent-length: 100000\r\n`;
-    const socket = connect(port, '127.0.0.1').resume();
-    socket.on('error', () => {}).on('close', () => open(index));
-    socket.write(index % 2 === 0 ? `${head}x-slow: ` : `${head}\r\n{`);
-    sockets[index] = socket;
-  };
-  for (let index = 0; index < slowConnections; index += 1) open(index);
-  for (const socket of sockets) if (socket.connecting) await once(socket, 'connect');
-  const sending = setInterval(() => {
-    for (const socket of sockets) if (socket.writable) socket.write(' ');
-  }, 500);
-  return () => {
-    clearInterval(sending);
-    for (const socket of sockets) socket.removeAllListeners('close').destroy();
-  };
 }
 
 function row(name: string, measured: readonly Measured[], megabytes: number): string {

@@ -6,18 +6,15 @@ import { readWarehouseMetrics } from '../../../src/monitoring/warehouse-metrics.
 import { failureKinds } from '../../../src/service/failures/failure.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
 
-/** The metrics of a process, served as a command serves them. */
-export interface MetricsFixture {
-  readonly process: ProcessMetrics;
-  scrape(): Promise<string>;
-  close(): Promise<void>;
-}
-
-/** @param temporal address of a stub of the SDK's exporter */
+/**
+ * Serves the metrics of a process as a command does.
+ *
+ * @param temporal address of a stub of the SDK's exporter
+ */
 export async function openMetricsFixture(
   databaseUrl: string,
   options: { limits?: Partial<AdmissionLimits>; temporal?: string } = {},
-): Promise<MetricsFixture> {
+) {
   const warehouse = openWarehouse(databaseUrl, {
     connections: 1,
     connectMilliseconds: 2_000,

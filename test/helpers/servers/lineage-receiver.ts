@@ -9,17 +9,8 @@ interface LineageEvent {
   readonly outputs: readonly object[];
 }
 
-export interface LineageReceiver {
-  readonly url: string;
-  /** Events, in the order of arrival. */
-  readonly events: LineageEvent[];
-  /** The header `authorization` of each event. */
-  readonly keys: (string | undefined)[];
-  close(): Promise<void>;
-}
-
 /** A receiver of OpenLineage events. `npm run check:data-tools` checks events against their specification. */
-export async function startLineageReceiver(): Promise<LineageReceiver> {
+export async function startLineageReceiver() {
   const events: LineageEvent[] = [];
   const keys: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -37,10 +28,12 @@ export async function startLineageReceiver(): Promise<LineageReceiver> {
   const port = await listenHere(server);
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Events, in the order of arrival. */
     events,
+    /** The header `authorization` of each event. */
     keys,
     close: () =>
-      new Promise((closed) => {
+      new Promise<void>((closed) => {
         server.close(() => closed());
         server.closeAllConnections();
       }),

@@ -1,5 +1,5 @@
 import { afterAll, afterEach } from 'vitest';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -13,28 +13,7 @@ import { runningRun } from '../warehouse/rows.ts';
 import { admit } from '../warehouse/admit.ts';
 import { testWarehouse, type TestWarehouse } from '../database/test-warehouse.ts';
 
-/** A database with one attempt that awaits deliveries. */
-export interface ReceiverFixture {
-  readonly databaseUrl: string;
-  readonly warehouse: TestWarehouse;
-  readonly attempt: AwaitingAttempt;
-  /** Starts a receiver, which `tidy` closes. */
-  receive(into?: TestWarehouse): Promise<TestReceiver>;
-  inbox(): Promise<InboxRow[]>;
-  /** Clean-up after the test, in reverse order. */
-  afterwards(task: () => Promise<unknown>): void;
-  /** Cleans up after each test. */
-  tidy(): Promise<void>;
-  close(): Promise<void>;
-}
-
-export interface AwaitingAttempt {
-  readonly attemptId: string;
-  readonly runId: string;
-  readonly token: string;
-}
-
-export interface InboxRow {
+interface InboxRow {
   readonly attempt_id: string;
   readonly run_id: string;
   readonly status: string;
@@ -43,46 +22,19 @@ export interface InboxRow {
   readonly content_encoding: string | null;
 }
 
-export interface TestReceiver {
-  readonly port: number;
-  /** Runs that got the signal of a delivery. */
-  readonly told: readonly string[];
-  readonly logged: () => string;
-  deliver(
-    body: string | Buffer,
-    options?: { token?: string; headers?: Record<string, string>; dispatcher?: Agent },
-  ): Promise<Answer>;
-  /** @returns the status */
-  get(path: string): Promise<number>;
-  /** Opens a TCP connection and sends bytes. */
-  open(text: string | Buffer): RawConnection;
-  /** Head of a delivery, for `open`. */
-  head(headers: Record<string, string>, options?: { method?: string; token?: string }): string;
-  close(): Promise<void>;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly retryAfter: string | null;
-  readonly text: string;
-  readonly milliseconds: number;
-}
-
-export interface RawConnection {
-  readonly socket: Socket;
-  /** All bytes that the receiver sent before it closed the connection. */
-  readonly closed: Promise<string>;
-}
+export type TestReceiver = Awaited<ReturnType<typeof startTestReceiver>>;
+export type RawConnection = ReturnType<typeof openConnection>;
 
 /** Opens the fixture of a test file, at the top of the file; tidies it after each test and closes it after the last. */
-export async function receiverFixtureOfFile(): Promise<ReceiverFixture> {
+export async function receiverFixtureOfFile() {
   const fixture = await openReceiverFixture();
   afterEach(() => fixture.tidy());
   afterAll(() => fixture.close());
   return fixture;
 }
 
-async function openReceiverFixture(): Promise<ReceiverFixture> {
+/** A database with one attempt that awaits deliveries. */
+async function openReceiverFixture() {
   const databaseUrl = await createTestDatabase();
   const warehouse = testWarehouse(
     openWarehouse(databaseUrl, { connections: 16, connectMilliseconds: 2_000 }),
@@ -93,16 +45,18 @@ async function openReceiverFixture(): Promise<ReceiverFixture> {
     databaseUrl,
     warehouse,
     attempt,
+    /** Starts a receiver, which `tidy` closes. */
     receive: async (into = warehouse) => {
       const receiver = await startTestReceiver(into, attempt.token);
       tasks.push(() => receiver.close());
       return receiver;
     },
-    inbox: async () => {
+    inbox: async (): Promise<InboxRow[]> => {
       const statement = 'select * from enrichment.webhook_deliveries order by received_at';
       return (await warehouse.pool.query<InboxRow>(statement)).rows;
     },
-    afterwards: (task) => tasks.push(task),
+    /** Clean-up after the test, in reverse order. */
+    afterwards: (task: () => Promise<unknown>) => tasks.push(task),
     tidy: async () => {
       for (const task of tasks.splice(0).reverse()) await task();
       // Requests of broken connections may still be on their way into the inbox.
@@ -114,7 +68,7 @@ async function openReceiverFixture(): Promise<ReceiverFixture> {
   };
 }
 
-async function admitAttempt(warehouse: TestWarehouse): Promise<AwaitingAttempt> {
+async function admitAttempt(warehouse: TestWarehouse) {
   const runId = await runningRun(warehouse);
   const admission = await admit(warehouse.database, {
     runId,
@@ -126,7 +80,7 @@ async function admitAttempt(warehouse: TestWarehouse): Promise<AwaitingAttempt> 
   return { attemptId: admission.attemptId, runId, token: admission.token };
 }
 
-async function startTestReceiver(warehouse: TestWarehouse, ownToken: string): Promise<TestReceiver> {
+async function startTestReceiver(warehouse: TestWarehouse, ownToken: string) {
   const told: string[] = [];
   let logged = '';
   const stream = new Writable({
@@ -145,9 +99,17 @@ async function startTestReceiver(warehouse: TestWarehouse, ownToken: string): Pr
   const origin = `http://127.0.0.1:${receiver.port}`;
   return {
     port: receiver.port,
-    told,
+    /** Runs that got the signal of a delivery. */
+    told: told as readonly string[],
     logged: () => logged,
-    deliver: async (body, { token = ownToken, headers = {}, dispatcher } = {}) => {
+    deliver: async (
+      body: string | Buffer,
+      {
+        token = ownToken,
+        headers = {},
+        dispatcher,
+      }: { token?: string; headers?: Record<string, string>; dispatcher?: Agent } = {},
+    ) => {
       const started = performance.now();
       const answer = await fetch(`${origin}${webhookPath}${token}`, {
         method: 'POST',
@@ -162,13 +124,18 @@ async function startTestReceiver(warehouse: TestWarehouse, ownToken: string): Pr
         milliseconds: performance.now() - started,
       };
     },
-    get: async (path) => {
+    /** @returns the status */
+    get: async (path: string) => {
       const answer = await fetch(origin + path);
       await answer.text();
       return answer.status;
     },
-    open: (text) => openConnection(receiver.port, text),
-    head: (headers, { method = 'POST', token = ownToken } = {}) => {
+    open: (text: string | Buffer) => openConnection(receiver.port, text),
+    /** Head of a delivery, for `open`. */
+    head: (
+      headers: Record<string, string>,
+      { method = 'POST', token = ownToken }: { method?: string; token?: string } = {},
+    ) => {
       const lines = Object.entries({ host: 'receiver', ...headers }).map(
         ([name, value]) => `${name}: ${value}\r\n`,
       );
@@ -178,13 +145,15 @@ async function startTestReceiver(warehouse: TestWarehouse, ownToken: string): Pr
   };
 }
 
-function openConnection(port: number, text: string | Buffer): RawConnection {
+/** Opens a TCP connection and sends bytes. */
+function openConnection(port: number, text: string | Buffer) {
   const socket = connect(port, '127.0.0.1');
   let received = '';
   socket.on('data', (chunk) => (received += chunk.toString('latin1'))).on('error', () => {});
   socket.write(text);
   return {
     socket,
-    closed: new Promise((resolve) => socket.once('close', () => resolve(received))),
+    /** All bytes that the receiver sent before it closed the connection. */
+    closed: new Promise<string>((resolve) => socket.once('close', () => resolve(received))),
   };
 }

@@ -16,8 +16,7 @@ import type { TestWarehouse } from '../database/test-warehouse.ts';
 
 /**
  * Admits one call as a worker does that has no other call to admit, and records its contacts, as a run does before its
- * calls. By default the call is of the first batch of an ad
- * hoc run, costs a credit for each person and has no limits.
+ * calls. By default the call is as `requestFor` makes it, and has no limits.
  */
 export async function admit(
   database: Kysely<Tables>,
@@ -28,12 +27,7 @@ export async function admit(
     recordContacts(transaction, request.runId, sql`r.row_number = any(${request.rowNumbers}::int[])`),
   );
   return openAdmissions(database, { service: 'test', rateLimits: [], budgets: {}, ...limits })({
-    attemptId: randomUUID(),
-    batch: 1,
-    priority: 'ad-hoc',
-    creditsPerPerson: wholeCredits(1),
-    deadlineSeconds: 30,
-    lateResults: false,
+    ...requestFor(request.runId, 1),
     ...request,
   });
 }

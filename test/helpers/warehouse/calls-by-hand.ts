@@ -8,6 +8,7 @@ import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { setRunStatus } from '../../../src/runs/runs.ts';
 import { admit } from './admit.ts';
+import { readContact } from './scripted-calls.ts';
 import { asked, stagedRun, type StagedRow } from './rows.ts';
 import type { TestWarehouse } from '../database/test-warehouse.ts';
 
@@ -98,18 +99,7 @@ export function callsByHand(warehouse: TestWarehouse) {
     return claims.length;
   }
 
-  async function contact(contactId: string) {
-    const contacts = await warehouse.query`select * from enriched_contacts where contact_id = ${contactId}`;
-    return contacts[0];
-  }
-
-  async function budgetOf(runId: string) {
-    return warehouse.database
-      .selectFrom('budgets')
-      .select(['reserved', 'settled'])
-      .where('budget_id', '=', `run:${runId}`)
-      .executeTakeFirst();
-  }
+  const contact = (contactId: string) => readContact(warehouse, contactId);
 
   async function lookupOf(key: string) {
     const rows = await warehouse.query`
@@ -118,5 +108,5 @@ export function callsByHand(warehouse: TestWarehouse) {
     return rows[0];
   }
 
-  return { callInFlight, admitAgain, record, attemptOf, moneyOf, claimsOf, contact, budgetOf, lookupOf };
+  return { callInFlight, admitAgain, record, attemptOf, moneyOf, claimsOf, contact, lookupOf };
 }

@@ -265,17 +265,6 @@ it('a service that refuses every call pauses the run before each batch is divide
   expect(new Set(await outcomesOf(warehouse, runId))).toEqual(new Set([null]));
 });
 
-it('a refused person at the head of each batch of ten is rejected, and the other people get an answer', async () => {
-  const isRefused = (email: string) => /^person\d?0@/.test(email);
-  const { runId } = await enrichTenBatches('heads', (emails) =>
-    emails.some(isRefused) ? refuse() : answerOf({ matches: emails.map(() => null), credits_consumed: 0 }),
-  );
-  expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
-  const outcomes = await outcomesOf(warehouse, runId);
-  expect(outcomes.filter((outcome) => outcome === 'rejected')).toHaveLength(10);
-  expect(outcomes.filter((outcome) => outcome === 'not_found')).toHaveLength(90);
-});
-
 it.each([
   ['http://www.linkedin.com/in/Ada-Novak/', 'http://www.linkedin.com/in/Ada-Novak/'],
   ['https://de.linkedin.com/in/ida-novak?trk=x', 'https://linkedin.com/in/ida-novak'],

@@ -65,34 +65,6 @@ describe('a person of another call', () => {
   });
 });
 
-it('a contact that became another person keeps nothing of the former person, without service ids', async () => {
-  const ada = { email: 'ada@one.example', firstName: 'Ada', lastName: 'Novak', contactId: 'reused' };
-  const before = await runningRunOf(warehouse, [{ keys: ['email:ada@one.example'], ...ada }]);
-  await answerBatch(warehouse, { runId: before }, () => [
-    {
-      id: null,
-      first_name: 'Ada',
-      last_name: 'Novak',
-      email: 'ada@one.example',
-      title: 'CEO',
-      city: 'Graz',
-      proflink_url: 'http://www.linkedin.com/in/ada-novak',
-    },
-  ]);
-  const bob = { email: 'bob@two.example', firstName: 'Bob', lastName: 'Quist', contactId: 'reused' };
-  const after = await runningRunOf(warehouse, [{ keys: ['email:bob@two.example'], ...bob }]);
-  await answerBatch(warehouse, { runId: after }, () => [
-    { id: '', first_name: 'Bob', last_name: 'Quist', email: 'bob@two.example' },
-  ]);
-  expect(await contact('reused')).toMatchObject({
-    first_name: 'Bob',
-    email: 'bob@two.example',
-    title: null,
-    city: null,
-    linkedin_url: null,
-  });
-});
-
 it('a row of very long names does not stop its page', async () => {
   let seed = 7;
   const letter = (): string => {

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rebuild } from '../../../src/people/rebuild.ts';
-import { refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
-import { askedBy } from '../../../src/runs/pages.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
-import { getRun } from '../../../src/runs/runs.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { outcomesOf } from '../../helpers/warehouse/rows.ts';
@@ -42,29 +39,23 @@ describe('two people of one name at one employer', () => {
 
   const strangers = () => strangersOf(`namesakes${people}`);
 
-  it.each([
-    [1, 2],
-    [2, 1],
-  ])(
-    'namesakes at one employer both lose the person who fits both, in two calls, batch %i first',
-    async (...order) => {
-      const { first, second, person } = namesakes();
-      const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
-      for (const batch of order)
-        await answerBatch(warehouse, { runId, batch }, (asked) =>
-          asked.map(({ identity }) => (identity.firstName === 'John' ? person : null)),
-        );
-      const outcomes = await outcomesOf(warehouse, runId);
-      expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'identity_mismatch']);
-      expect(await contact(first.contactId)).toBeUndefined();
-      expect(await contact(second.contactId)).toBeUndefined();
-      const rows = await warehouse.query`
-        select q.reason from quarantined_people q join attempts using (attempt_id) where run_id = ${runId}`;
-      expect(rows.map(({ reason }) => reason as string)).toEqual(
-        Array(2).fill('another contact could be this person as well'),
+  it('namesakes at one employer both lose the person who fits both, in two calls', async () => {
+    const { first, second, person } = namesakes();
+    const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
+    for (const batch of [2, 1])
+      await answerBatch(warehouse, { runId, batch }, (asked) =>
+        asked.map(({ identity }) => (identity.firstName === 'John' ? person : null)),
       );
-    },
-  );
+    const outcomes = await outcomesOf(warehouse, runId);
+    expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'identity_mismatch']);
+    expect(await contact(first.contactId)).toBeUndefined();
+    expect(await contact(second.contactId)).toBeUndefined();
+    const rows = await warehouse.query`
+        select q.reason from quarantined_people q join attempts using (attempt_id) where run_id = ${runId}`;
+    expect(rows.map(({ reason }) => reason as string)).toEqual(
+      Array(2).fill('another contact could be this person as well'),
+    );
+  });
 
   it('row_results gives the reason of an enriched row without data while its contact has no person', async () => {
     const { first, second, person } = namesakes();
@@ -96,22 +87,5 @@ describe('two people of one name at one employer', () => {
     await endRun(warehouse, earlier, 'finished', undefined);
     await undoRun(warehouse, earlier, note, signal);
     expect(await resultOf()).toEqual(kept);
-  });
-
-  it('an identifier decides between two namesakes: its contact gets the person without another call', async () => {
-    const { first, second, person } = namesakes();
-    const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
-    await answerBatch(warehouse, { runId }, (asked) =>
-      asked.map(({ identity }) =>
-        identity.firstName === 'John' ? { ...person, personal_emails: [second.email] } : null,
-      ),
-    );
-    const { options } = await getRun(warehouse, runId);
-    await refreshOpenPeople(warehouse.database, { runId, batches: [2] }, askedBy(options));
-    await reconcileContacts(warehouse, runId, signal);
-    const outcomes = await outcomesOf(warehouse, runId);
-    expect([outcomes[0], outcomes[10]]).toEqual(['identity_mismatch', 'fresh']);
-    expect(await contact(second.contactId)).toMatchObject({ person_id: person.id });
-    expect(await contact(first.contactId)).toBeUndefined();
   });
 });

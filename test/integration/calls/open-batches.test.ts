@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AttemptDependencies } from '../../../src/calls/attempt-call.ts';
-import { readOpenPeople, refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
+import { readOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { openBatches } from '../../../src/calls/batches/enrich-batch.ts';
 import { bulkMatchScope, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -10,8 +10,6 @@ import { setRunStatus } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { asked, stagedRun, testSpec } from '../../helpers/warehouse/rows.ts';
 import { admit } from '../../helpers/warehouse/admit.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
-import { emailHashes } from '../../../src/domain/identity/values/email-address.ts';
 
 const warehouse = await warehouseOfFile();
 
@@ -94,23 +92,3 @@ it.each([
     ]);
   },
 );
-
-it('a batch leaves out a hashed address when an earlier call of the page has named its person', async () => {
-  const email = 'hashed@orbit.example';
-  const hash = emailHashes(email)[0]!;
-  const filler = Array.from({ length: 9 }, (_, index) => ({
-    keys: [`email:filler${index}@orbit.example`],
-    email: `filler${index}@orbit.example`,
-    contactId: `filler-${index}`,
-  }));
-  const first = { keys: ['profile:linkedin.com/in/h'], profileUrl: 'linkedin.com/in/h', contactId: 'first' };
-  const second = { keys: [`hash:${hash}`], hashedEmail: hash, contactId: 'second' };
-  const runId = await runningRunOf(warehouse, [first, ...filler, second]);
-  await answerBatch(warehouse, { runId }, (people) =>
-    people.map(({ contactId }) =>
-      contactId === 'first' ? { id: 'h', proflink_url: 'linkedin.com/in/h', email } : null,
-    ),
-  );
-
-  expect(await refreshOpenPeople(warehouse.database, { runId, batches: [2] }, asked)).toEqual([]);
-});

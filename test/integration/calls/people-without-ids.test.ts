@@ -6,7 +6,6 @@ import { rebuild } from '../../../src/people/rebuild.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
-import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { putOnList } from '../../helpers/warehouse/rows.ts';
 import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
@@ -71,33 +70,6 @@ async function dataOf(...contacts: readonly Contact[]) {
     return row && [row.person_id, row.title];
   });
 }
-
-it('a contact with a record without an id keeps the later record with the id without its run', async () => {
-  const { person, a, b } = human();
-  const first = await play(a, { ...person, id: null });
-  const second = await play(b, { ...person, title: 'CTO' });
-  const newest = [person.id, 'CTO'];
-  expect(await dataOf(a, b)).toEqual([newest, newest]);
-  await undoRun(warehouse, second, note, signal);
-  expect(await dataOf(a, b)).toEqual([newest, undefined]);
-  await revertUndo(warehouse, second, signal);
-  expect(await dataOf(a, b)).toEqual([newest, newest]);
-  await undoRun(warehouse, first, note, signal);
-  expect(await dataOf(a, b)).toEqual([undefined, newest]);
-  await revertUndo(warehouse, first, signal);
-  expect(await dataOf(a, b)).toEqual([newest, newest]);
-});
-
-it('a contact keeps the record without an id if the later record with its profile has another first name', async () => {
-  const { person, a, b } = human();
-  await play(a, { ...person, id: null });
-  const zoe = contact(b.contactId, { ...b.identity, firstName: 'Zoe' });
-  await play(zoe, { ...person, first_name: 'Zoe', title: 'CTO' });
-  expect(await dataOf(a, zoe)).toEqual([
-    [null, null],
-    [person.id, 'CTO'],
-  ]);
-});
 
 it('no contact gets a suppressed person by id, also if it has the data of the person without an id', async () => {
   const { person, a, b } = human();

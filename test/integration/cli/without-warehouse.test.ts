@@ -7,25 +7,10 @@ import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 describe('a folder without a warehouse', () => {
   it.each([
     'status',
-    'report latest',
     'resume latest',
-    'pause latest',
-    'cancel latest',
-    'undo latest',
-    'attempts list',
-    'budget show',
-    'inbox list',
     'export',
-    'changes',
-    'review list',
-    'suppress list ada@orbit.example',
-    'sql -c select',
     'sql --json --command select',
     'erase ada@orbit.example --yes',
-    'usage --reconcile',
-    'schedule show',
-    'prune',
-    'rebuild',
   ])('enrich %s is a usage error in a folder without a warehouse, and creates none', async (line) => {
     const directory = temporaryFolder(onTestFinished);
     const folder = join(directory, 'elsewhere');

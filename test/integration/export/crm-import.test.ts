@@ -79,14 +79,6 @@ async function importOf(
   return { manifest, updates };
 }
 
-it('exportForCrm() fills blank cells of the newest export', async () => {
-  await exported({ title: 'CEO' });
-  await enriched(await exported({ title: '' }));
-  const { manifest, updates } = await importOf();
-  expect(updates).toEqual(['4701,CTO,+4930123456']);
-  expect(manifest).toMatchObject({ contacts: 1, opted_out: 0, without_cells: 0 });
-});
-
 it('exportForCrm() compares with no older export when the cells of the newest export were removed', async () => {
   await enriched(await exported({ title: '' }));
   await exported({ title: 'CEO', isCleared: true });

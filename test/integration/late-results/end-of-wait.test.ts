@@ -16,20 +16,11 @@ import {
   emailsAndPhones,
   waterfallBody,
 } from '../../helpers/warehouse/late-calls.ts';
-import { createServiceClient, type ServiceClient } from '../../../src/service/client.ts';
+import { createServiceClient } from '../../../src/service/client.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 
 /** A service that gives every poll the same answer. */
-interface PolledService {
-  readonly client: ServiceClient;
-  /** Complete requests, head and body. */
-  readonly requests: string[];
-  /** Sets the answer to polls. */
-  answerWith(status: number, body: string): void;
-  close(): Promise<void>;
-}
-
-async function startPolledService(): Promise<PolledService> {
+async function startPolledService() {
   let answer: Buffer = Buffer.alloc(0);
   const server = await startScriptedServer((socket) => void socket.end(answer));
   const client = createServiceClient({
@@ -40,8 +31,7 @@ async function startPolledService(): Promise<PolledService> {
   });
   return {
     client,
-    requests: server.requests,
-    answerWith: (status, body) => {
+    answerWith: (status: number, body: string) => {
       answer = httpAnswer(status, body, { 'content-type': 'application/json', connection: 'close' });
     },
     close: async () => {

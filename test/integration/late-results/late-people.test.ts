@@ -118,16 +118,6 @@ describe('a late result of somebody on the suppression list', () => {
   });
 });
 
-it('a phone of a waterfall under another id belongs to the person with its e-mail', async () => {
-  const call = await answeredCall(warehouse, emailsAndPhones);
-  const { email } = call.people[0]!.identity;
-  await deliver(call, {
-    credits_consumed: 4,
-    people: [{ id: 'other-id', email, emails: [], phone_numbers: [phoneOf(0)] }],
-  });
-  expect((await contactsOf(call))[0]).toMatchObject({ phone: '+14155550400' });
-});
-
 it('a row with an address that only a waterfall delivered is fresh for what the call asked for', async () => {
   const call = await answeredCall(warehouse, emailsAndPhones);
   const delivered = `delivered-${call.runId.toLowerCase()}@vendor.example`;

@@ -14,16 +14,14 @@ import {
   recordPhonesAnswer,
   rowsOf,
   type PhonesCall,
-} from '../../helpers/warehouse/late-calls.ts';
-import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
-import {
   endCall,
   expectRebuilt,
   noExtras,
   none,
   phones,
   phonesOf,
-} from '../../helpers/warehouse/ended-calls.ts';
+} from '../../helpers/warehouse/late-calls.ts';
+import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 

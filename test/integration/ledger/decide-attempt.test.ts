@@ -135,26 +135,3 @@ it('listAttempts() lists calls whose late results are overdue, until a decision 
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
   expect(await overdue()).toEqual([]);
 });
-
-it('a decision does not deadlock with an answer for the same person, because budgets are locked last', async () => {
-  const { runId, attemptId } = await callWithPhones(warehouse);
-  await markUnknown(warehouse, attemptId, 'by a test');
-  await warehouse.query`
-    insert into claims (service, identity_key, run_id, row_number) select 'test', keys[1], run_id, row_number
-    from run_rows where run_id = ${runId}`;
-  const recording = await warehouse.pool.connect();
-  await recording.query('begin');
-  await recording.query('delete from claims where run_id = $1', [runId]);
-  const deciding = decideAttempts(warehouse, [{ attemptId, credits: '0' }]);
-  // Until it waits for the claims.
-  await expect
-    .poll(async () => {
-      const waiting = await warehouse.query`select 1 from pg_locks where not granted`;
-      return waiting.length;
-    })
-    .toBeGreaterThan(0);
-  await recording.query('update budgets set settled = settled + 1 where budget_id = $1', [`run:${runId}`]);
-  await recording.query('commit');
-  recording.release();
-  await deciding;
-});

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { callWithPhones, recordPhonesAnswer } from '../../helpers/warehouse/late-calls.ts';
+import { callWithPhones, recordPhonesAnswer, deliveredCall } from '../../helpers/warehouse/late-calls.ts';
 import { job, match, say, titled } from '../../helpers/warehouse/write-facts.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
-import { deliveredCall } from '../../helpers/warehouse/ended-calls.ts';
 
 const acme = { id: 'o-acme', name: 'Acme', domain: 'acme.example' };
 const orbit = { id: 'o-orbit', name: 'Orbit', domain: 'orbit.example' };

@@ -13,7 +13,6 @@ import { openTestWarehouse, warehouseOfFile } from '../../helpers/database/datab
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { everything } from '../../helpers/database/contents.ts';
 import {
-  answeredCall,
   callWithPhones,
   deliverTo,
   drainCall,
@@ -213,19 +212,6 @@ describe('an erased person', () => {
     const rows =
       await replanning.query`select identity_key from claims where identity_key like 'email:page%'`;
     expect(rows).toEqual([]);
-  });
-});
-
-describe('ids that only deliveries have', () => {
-  it('an erasure removes the id by which a waterfall has named the person', async () => {
-    const call = await answeredCall(warehouse, { reveal: [], waterfall: ['email'] });
-    const [email, other] = call.people.map(({ identity }) => identity.email);
-    const ids = [`vendor-of-${call.ids[0]}`, call.ids[1]];
-    const people = [email, other].map((own, index) => ({ id: ids[index], emails: [{ email: own }] }));
-    await deliverTo(warehouse, call, { people });
-    await erase(warehouse, [`email:${email}`], note);
-    const kept = await everything(warehouse);
-    expect(ids.map((id) => kept.includes(id!))).toEqual([false, true]);
   });
 });
 

@@ -1,10 +1,10 @@
+import { endedWithPhones } from '../../helpers/warehouse/late-calls.ts';
 import { expect, it } from 'vitest';
 import { measurePrune, prune } from '../../../src/privacy/prune.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { endedWithPhones } from '../../helpers/warehouse/ended-calls.ts';
 import { outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 
 const noSignal = new AbortController().signal;

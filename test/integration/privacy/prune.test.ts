@@ -7,13 +7,15 @@ import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { deliveredCall, deliverOtherPhones, endedWithPhones } from '../../helpers/warehouse/ended-calls.ts';
 import {
   answeredCall,
   callWithPhones,
   deliverTo,
   phonesBody,
   type PhonesCall,
+  deliveredCall,
+  deliverOtherPhones,
+  endedWithPhones,
 } from '../../helpers/warehouse/late-calls.ts';
 
 const month = 30 * 86_400;

@@ -1,38 +1,15 @@
 import { expect, it } from 'vitest';
-import { readContestedRows, readLostContacts } from '../../../src/report/figures.ts';
+import { readContestedRows } from '../../../src/report/figures.ts';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { renderReport } from '../../../src/report/render.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { putOnList, asked, stagedRun } from '../../helpers/warehouse/rows.ts';
-import { answerBatch, runningRunOf } from '../../helpers/warehouse/scripted-calls.ts';
 
 const warehouse = await warehouseOfFile();
 
 const { signal } = new AbortController();
-
-it('the report of a run says why a contact lost its person to a rival of another CRM', async () => {
-  const row = (local: string) => ({
-    firstName: 'Ada',
-    lastName: 'Novak',
-    organizationName: 'Acme Widgets',
-    keys: [`email:${local}@acme.example`],
-    email: `${local}@acme.example`,
-    contactId: local,
-  });
-  const organization = { name: 'Acme Widgets', primary_domain: 'acme.example' };
-  const runId = await runningRunOf(warehouse, [row('an')], { source: 'hubspot' });
-  await answerBatch(warehouse, { runId }, () => [
-    { id: 'ada', first_name: 'Ada', last_name: 'Novak', organization },
-  ]);
-  expect(await readLostContacts(warehouse.database, runId)).toEqual([]);
-  const later = await runningRunOf(warehouse, [row('ada.n')], { source: 'salesforce' });
-  await reconcileContacts(warehouse, later, signal);
-  expect(await readLostContacts(warehouse.database, runId)).toEqual([
-    { reason: 'another contact could be this person as well', rows: 1 },
-  ]);
-});
 
 it('the report of a run says that a record id names different people', async () => {
   const { runId } = await stagedRun(warehouse, [
