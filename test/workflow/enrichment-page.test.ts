@@ -58,52 +58,50 @@ describe('a signal that comes while a batch is about to be told to wait for the 
   );
 });
 
-describe('a page', () => {
-  it('a run waits for a full rate window by one timer that names the reason, and then continues', async () => {
-    const activities = new ScriptedActivities();
-    const reason = 'the rate window of 600/hour is full';
-    activities.answer = (_, execution) =>
-      execution <= 2 ? { kind: 'wait', milliseconds: 1_000, reason } : { kind: 'done' };
-    let pageTimers = 0;
-    await stage.play(activities, async (handle) => {
-      const { run_id: runId } = (await handle.result()) as RunFacts;
-      pageTimers = await timersOf(stage.temporal.client.workflow.getHandle(`${runId}/page-1`));
-    });
-    expect(activities.batches).toHaveLength(5);
-    expect(pageTimers).toBe(1);
+it('a run waits for a full rate window by one timer that names the reason, and then continues', async () => {
+  const activities = new ScriptedActivities();
+  const reason = 'the rate window of 600/hour is full';
+  activities.answer = (_, execution) =>
+    execution <= 2 ? { kind: 'wait', milliseconds: 1_000, reason } : { kind: 'done' };
+  let pageTimers = 0;
+  await stage.play(activities, async (handle) => {
+    const { run_id: runId } = (await handle.result()) as RunFacts;
+    pageTimers = await timersOf(stage.temporal.client.workflow.getHandle(`${runId}/page-1`));
   });
+  expect(activities.batches).toHaveLength(5);
+  expect(pageTimers).toBe(1);
+});
 
-  it('a run says that it waits for the next call, and asks at once when it is resumed', async () => {
-    const activities = new ScriptedActivities();
-    const reason = 'the rate window of 600/hour is full';
-    activities.answer = (_, execution) =>
-      execution <= 1 ? { kind: 'wait', milliseconds: 3_600_000, reason } : { kind: 'done' };
-    await stage.play(activities, async (handle) => {
-      const waitsFor = async (): Promise<unknown> => {
-        const { searchAttributes } = await handle.describe();
-        return searchAttributes['EnrichmentWaitsFor']?.[0];
-      };
-      await expect.poll(waitsFor).toBe('next call');
-      expect(await handle.query<RunProgress>('progress')).toMatchObject({
-        status: 'running',
-        waitsFor: { reason: `the next call: ${reason}` },
-      });
-      await handle.executeUpdate('resume');
-      await handle.result();
-      expect(await waitsFor()).toBeUndefined();
-      expect(await waitOf(handle)).toBeUndefined();
+it('a run says that it waits for the next call, and asks at once when it is resumed', async () => {
+  const activities = new ScriptedActivities();
+  const reason = 'the rate window of 600/hour is full';
+  activities.answer = (_, execution) =>
+    execution <= 1 ? { kind: 'wait', milliseconds: 3_600_000, reason } : { kind: 'done' };
+  await stage.play(activities, async (handle) => {
+    const waitsFor = async (): Promise<unknown> => {
+      const { searchAttributes } = await handle.describe();
+      return searchAttributes['EnrichmentWaitsFor']?.[0];
+    };
+    await expect.poll(waitsFor).toBe('next call');
+    expect(await handle.query<RunProgress>('progress')).toMatchObject({
+      status: 'running',
+      waitsFor: { reason: `the next call: ${reason}` },
     });
+    await handle.executeUpdate('resume');
+    await handle.result();
+    expect(await waitsFor()).toBeUndefined();
+    expect(await waitOf(handle)).toBeUndefined();
   });
+});
 
-  it('a page hands several batches to one activity, and asks again only for those that had to wait', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = (batch, execution) =>
-      batch === 2 && execution <= 3
-        ? { kind: 'wait', milliseconds: 1, reason: 'the window is full' }
-        : { kind: 'done' };
-    await stage.play(activities, (handle) => handle.result(), { batchConcurrency: 24 });
-    expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
-  });
+it('a page hands several batches to one activity, and asks again only for those that had to wait', async () => {
+  const activities = new ScriptedActivities();
+  activities.answer = (batch, execution) =>
+    batch === 2 && execution <= 3
+      ? { kind: 'wait', milliseconds: 1, reason: 'the window is full' }
+      : { kind: 'done' };
+  await stage.play(activities, (handle) => handle.result(), { batchConcurrency: 24 });
+  expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
 });
 
 describe('a page without credits', () => {

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { recordedHistories } from '../helpers/temporal/histories.ts';
 import { sharedWorkflowBundle } from '../helpers/temporal/workflow-bundle.ts';
 import { workflowIsolate } from '../../src/temporal/worker-options.ts';
@@ -11,32 +11,30 @@ import { workflowIsolate } from '../../src/temporal/worker-options.ts';
  */
 const histories = recordedHistories();
 
-describe('a history of an earlier release replays', () => {
-  it('histories of earlier releases exist', () => expect(histories.length).toBeGreaterThan(10));
+it('histories of earlier releases exist', () => expect(histories.length).toBeGreaterThan(10));
 
-  // One worker for all of them: a worker for each takes several times longer.
-  it('a history of an earlier release replays under the present workflows', async () => {
-    const failures: string[] = [];
-    const results = Worker.runReplayHistories(
-      { workflowBundle: sharedWorkflowBundle(), ...workflowIsolate },
-      histories.map(({ name, history }) => ({ workflowId: name, history })),
-    );
-    for await (const { workflowId, error } of results)
-      if (error) failures.push(`${workflowId}: ${error.message}`);
-    expect(failures).toEqual([]);
-  });
+// One worker for all of them: a worker for each takes several times longer.
+it('a history of an earlier release replays under the present workflows', async () => {
+  const failures: string[] = [];
+  const results = Worker.runReplayHistories(
+    { workflowBundle: sharedWorkflowBundle(), ...workflowIsolate },
+    histories.map(({ name, history }) => ({ workflowId: name, history })),
+  );
+  for await (const { workflowId, error } of results)
+    if (error) failures.push(`${workflowId}: ${error.message}`);
+  expect(failures).toEqual([]);
+});
 
-  // A server shows the present names in old histories, too.
-  it('a history replays after the search attributes of runs were renamed in the namespace', async () => {
-    const { name, history } = histories.find((each) => each.name.startsWith('0.1.0.run.a-run-asks'))!;
-    const started = history.events![0]!.workflowExecutionStartedEventAttributes!;
-    const metadata = { encoding: Buffer.from('json/plain'), type: Buffer.from('Keyword') };
-    started.searchAttributes = {
-      indexedFields: { EnrichmentStatus: { metadata, data: Buffer.from('"ingesting"') } },
-    };
-    const options = { workflowBundle: sharedWorkflowBundle(), ...workflowIsolate };
-    await expect(Worker.runReplayHistory(options, history, name)).resolves.toBeUndefined();
-  });
+// A server shows the present names in old histories, too.
+it('a history replays after the search attributes of runs were renamed in the namespace', async () => {
+  const { name, history } = histories.find((each) => each.name.startsWith('0.1.0.run.a-run-asks'))!;
+  const started = history.events![0]!.workflowExecutionStartedEventAttributes!;
+  const metadata = { encoding: Buffer.from('json/plain'), type: Buffer.from('Keyword') };
+  started.searchAttributes = {
+    indexedFields: { EnrichmentStatus: { metadata, data: Buffer.from('"ingesting"') } },
+  };
+  const options = { workflowBundle: sharedWorkflowBundle(), ...workflowIsolate };
+  await expect(Worker.runReplayHistory(options, history, name)).resolves.toBeUndefined();
 });
 
 it('the workflows bundle, and the bundle stays small enough to be replayed quickly', () => {

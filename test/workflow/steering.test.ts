@@ -42,23 +42,21 @@ it('a pause before a continue-as-new holds after it', async () => {
   expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
 });
 
-describe('a pause during the last calls of a run', () => {
-  it('a run that is paused during its last calls ends only after it is resumed', async () => {
-    const { activities, letGo, begun } = holding();
-    activities.plan = { ...plan, pages: 1 };
-    await stage.play(activities, async (handle) => {
-      await expect.poll(begun).toBe(true);
-      await handle.executeUpdate('pause', { args: ['not before Monday'] });
-      letGo();
-      await untilStatus(handle, 'paused');
-      expect(activities.batches.toSorted()).toEqual([1, 2, 3]);
-      expect(activities.ending).toBe('');
-      await handle.executeUpdate('resume');
-      await handle.result();
-    });
-    expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'running']);
-    expect(activities.ending).toBe('finished');
+it('a run that is paused during its last calls ends only after it is resumed', async () => {
+  const { activities, letGo, begun } = holding();
+  activities.plan = { ...plan, pages: 1 };
+  await stage.play(activities, async (handle) => {
+    await expect.poll(begun).toBe(true);
+    await handle.executeUpdate('pause', { args: ['not before Monday'] });
+    letGo();
+    await untilStatus(handle, 'paused');
+    expect(activities.batches.toSorted()).toEqual([1, 2, 3]);
+    expect(activities.ending).toBe('');
+    await handle.executeUpdate('resume');
+    await handle.result();
   });
+  expect(activities.statuses).toEqual(['planning', 'running', 'paused', 'running']);
+  expect(activities.ending).toBe('finished');
 });
 
 describe('an update of a paused run', () => {
@@ -224,42 +222,40 @@ function recorded(status: RunStatus, reason: { readonly type: string; readonly r
 
 const wrongFile = { type: 'run.cancelled', reason: 'wrong file', next: 'enrich …' };
 
-describe('a decision of a person that only the tables have', () => {
-  it.each([true, false])(
-    'a run whose cancellation only the tables have ends without a call (approved: %s)',
-    async (isApproved) => {
-      const activities = recorded('cancelling', wrongFile);
-      activities.isApproved = isApproved;
-      await stage.play(activities, (handle) => handle.result());
-      expect(activities.ending).toBe('cancelled');
-      expect(activities.handed).toEqual([]);
-    },
-  );
-
-  it('a run that is cancelled in the tables during a page ends with the page', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = () => {
-      activities.write('cancelling', wrongFile);
-      return { kind: 'stopped', pauseReason: wrongFile };
-    };
+it.each([true, false])(
+  'a run whose cancellation only the tables have ends without a call (approved: %s)',
+  async (isApproved) => {
+    const activities = recorded('cancelling', wrongFile);
+    activities.isApproved = isApproved;
     await stage.play(activities, (handle) => handle.result());
     expect(activities.ending).toBe('cancelled');
-    expect(activities.handed).not.toEqual([]);
-    expect(activities.batches).toEqual([]);
-  });
+    expect(activities.handed).toEqual([]);
+  },
+);
 
-  it.each([
-    { type: 'run.paused', reason: 'budget review' },
-    { type: 'service.overbilled', reason: 'a call cost more than its worst case' },
-  ])('a run whose pause only the tables have makes no call before it is resumed: $type', async (pause) => {
-    const activities = recorded('paused', pause);
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'paused');
-      expect(activities.handed).toEqual([]);
-      await handle.executeUpdate('resume');
-      await handle.result();
-    });
-    expect(activities.batches).toHaveLength(5);
-    expect(activities.ending).toBe('finished');
+it('a run that is cancelled in the tables during a page ends with the page', async () => {
+  const activities = new ScriptedActivities();
+  activities.answer = () => {
+    activities.write('cancelling', wrongFile);
+    return { kind: 'stopped', pauseReason: wrongFile };
+  };
+  await stage.play(activities, (handle) => handle.result());
+  expect(activities.ending).toBe('cancelled');
+  expect(activities.handed).not.toEqual([]);
+  expect(activities.batches).toEqual([]);
+});
+
+it.each([
+  { type: 'run.paused', reason: 'budget review' },
+  { type: 'service.overbilled', reason: 'a call cost more than its worst case' },
+])('a run whose pause only the tables have makes no call before it is resumed: $type', async (pause) => {
+  const activities = recorded('paused', pause);
+  await stage.play(activities, async (handle) => {
+    await untilStatus(handle, 'paused');
+    expect(activities.handed).toEqual([]);
+    await handle.executeUpdate('resume');
+    await handle.result();
   });
+  expect(activities.batches).toHaveLength(5);
+  expect(activities.ending).toBe('finished');
 });

@@ -10,55 +10,53 @@ import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByHand(warehouse);
 
-describe('an older answer', () => {
-  it('an answer after a decision pauses its run if its credits exceed a budget', async () => {
-    const { row, person } = somebody();
-    const call = await callInFlight([row]);
-    await markUnknown(warehouse, call.attemptId, 'no answer');
-    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
-    await warehouse.pool.query(`update budgets set credits_limit = 0 where budget_id = $1`, [
-      `run:${call.runId}`,
-    ]);
-    await record(call, answerWith([person]));
-    expect(await moneyOf(call.runId)).toEqual([0, 1]);
-    expect(await getRun(warehouse, call.runId)).toMatchObject({
-      status: 'paused',
-      pauseReason: { type: 'service.overbilled' },
-    });
+it('an answer after a decision pauses its run if its credits exceed a budget', async () => {
+  const { row, person } = somebody();
+  const call = await callInFlight([row]);
+  await markUnknown(warehouse, call.attemptId, 'no answer');
+  await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
+  await warehouse.pool.query(`update budgets set credits_limit = 0 where budget_id = $1`, [
+    `run:${call.runId}`,
+  ]);
+  await record(call, answerWith([person]));
+  expect(await moneyOf(call.runId)).toEqual([0, 1]);
+  expect(await getRun(warehouse, call.runId)).toMatchObject({
+    status: 'paused',
+    pauseReason: { type: 'service.overbilled' },
   });
+});
 
-  it('an answer after a decision is recorded and settles credits beyond the decision', async () => {
-    const { row, person } = somebody();
-    const call = await callInFlight([row]);
-    await markUnknown(warehouse, call.attemptId, 'no answer');
-    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
-    await record(call, answerWith([person], { requestId: '1', phoneEnrichment: { status: 'skipped' } }));
-    expect(await attemptOf(call)).toMatchObject({
-      status: 'settled',
-      credits_settled: '1.000000',
-      request_id: '1',
-      found_people: 1,
-      phones_with_earlier: true,
-    });
-    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
-    expect(await moneyOf(call.runId)).toEqual([0, 1]);
+it('an answer after a decision is recorded and settles credits beyond the decision', async () => {
+  const { row, person } = somebody();
+  const call = await callInFlight([row]);
+  await markUnknown(warehouse, call.attemptId, 'no answer');
+  await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
+  await record(call, answerWith([person], { requestId: '1', phoneEnrichment: { status: 'skipped' } }));
+  expect(await attemptOf(call)).toMatchObject({
+    status: 'settled',
+    credits_settled: '1.000000',
+    request_id: '1',
+    found_people: 1,
+    phones_with_earlier: true,
   });
+  expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
+  expect(await moneyOf(call.runId)).toEqual([0, 1]);
+});
 
-  it('an older answer that is recorded later replaces neither contact nor lookup history', async () => {
-    const { row, person } = somebody();
-    const older = await callInFlight([row]);
-    await markUnknown(warehouse, older.attemptId, 'no answer within 30 s');
-    // The operator let it be asked for again.
-    await warehouse.query`delete from claims where run_id = ${older.runId}`;
-    const newer = await callInFlight([row]);
-    await record(newer, answerWith([{ ...person, title: 'Director' }]));
+it('an older answer that is recorded later replaces neither contact nor lookup history', async () => {
+  const { row, person } = somebody();
+  const older = await callInFlight([row]);
+  await markUnknown(warehouse, older.attemptId, 'no answer within 30 s');
+  // The operator let it be asked for again.
+  await warehouse.query`delete from claims where run_id = ${older.runId}`;
+  const newer = await callInFlight([row]);
+  await record(newer, answerWith([{ ...person, title: 'Director' }]));
 
-    await record(older, answerWith([person]));
+  await record(older, answerWith([person]));
 
-    expect(await outcomesOf(warehouse, older.runId)).toEqual(['enriched']);
-    expect(await contact(row.contactId!)).toMatchObject({ title: 'Director', run_id: newer.runId });
-    expect(await lookupOf(row.keys[0]!)).toMatchObject({ run_id: newer.runId });
-  });
+  expect(await outcomesOf(warehouse, older.runId)).toEqual(['enriched']);
+  expect(await contact(row.contactId!)).toMatchObject({ title: 'Director', run_id: newer.runId });
+  expect(await lookupOf(row.keys[0]!)).toMatchObject({ run_id: newer.runId });
 });
 
 describe('a newer answer', () => {

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { wholeCredits } from '../../../src/domain/money/decimal.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
@@ -147,35 +147,33 @@ it('an answer with 5,000 people is read up to the limit, and a row without a per
   expect(rows.at(-1)?.reason).toBe('unreadable: the answer has 5002 elements, of which 100 are read');
 });
 
-describe('credits that are not as expected', () => {
-  it('an answer without credits: people are recorded, the attempt is unknown, its reservation held', async () => {
-    const { row, person } = somebody();
-    const call = await callInFlight([row]);
-    await record(call, answerWith([person], { creditsConsumed: undefined, creditsProblem: 'negative' }));
-    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
-    expect(await moneyOf(call.runId)).toEqual([1, 0]);
-    expect(await attemptOf(call)).toMatchObject({
-      status: 'unknown',
-      reason: 'credits_consumed is negative',
-      credits_settled: null,
-    });
+it('an answer without credits: people are recorded, the attempt is unknown, its reservation held', async () => {
+  const { row, person } = somebody();
+  const call = await callInFlight([row]);
+  await record(call, answerWith([person], { creditsConsumed: undefined, creditsProblem: 'negative' }));
+  expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
+  expect(await moneyOf(call.runId)).toEqual([1, 0]);
+  expect(await attemptOf(call)).toMatchObject({
+    status: 'unknown',
+    reason: 'credits_consumed is negative',
+    credits_settled: null,
   });
+});
 
-  it('an answer with more credits than reserved is settled in full and pauses its run once', async () => {
-    const { row, person } = somebody();
-    const call = await callInFlight([row]);
-    const answer = answerWith([person], { creditsConsumed: wholeCredits(9) });
-    await record(call, answer);
-    expect(await moneyOf(call.runId)).toEqual([0, 9]);
-    expect(await getRun(warehouse, call.runId)).toMatchObject({
-      status: 'paused',
-      pauseReason: { type: 'service.overbilled' },
-    });
-    // The reply to the commit was lost, and a person has resumed the run.
-    await setRunStatus(warehouse, call.runId, 'running', undefined, { byPerson: true });
-    await record(call, answer);
-    expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running' });
+it('an answer with more credits than reserved is settled in full and pauses its run once', async () => {
+  const { row, person } = somebody();
+  const call = await callInFlight([row]);
+  const answer = answerWith([person], { creditsConsumed: wholeCredits(9) });
+  await record(call, answer);
+  expect(await moneyOf(call.runId)).toEqual([0, 9]);
+  expect(await getRun(warehouse, call.runId)).toMatchObject({
+    status: 'paused',
+    pauseReason: { type: 'service.overbilled' },
   });
+  // The reply to the commit was lost, and a person has resumed the run.
+  await setRunStatus(warehouse, call.runId, 'running', undefined, { byPerson: true });
+  await record(call, answer);
+  expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running' });
 });
 
 it('concurrent calls about the same people are recorded without a deadlock, and credits add up', async () => {

@@ -51,20 +51,18 @@ async function statusAtUpdate(run: RunRecord): Promise<string | undefined> {
   return status;
 }
 
-describe('pauseRun() of a run that makes calls', () => {
-  it('pauseRun() records the pause before the workflow receives it, if people are left to ask for', async () => {
-    expect(await statusAtUpdate(await runOfOne(undefined))).toBe('paused');
-  });
+it('pauseRun() records the pause before the workflow receives it, if people are left to ask for', async () => {
+  expect(await statusAtUpdate(await runOfOne(undefined))).toBe('paused');
+});
 
-  it('pauseRun() lets a run continue whose workflow refuses the pause', async () => {
-    const run = await runOfOne(undefined);
-    const cause = Object.assign(new Error('no call is left'), { name: 'ApplicationFailure' });
-    executeUpdate.mockRejectedValueOnce(
-      Object.assign(new Error('refused'), { name: 'WorkflowUpdateFailedError', cause }),
-    );
-    await expect(pauseRun(session(), run, 'review')).rejects.toMatchObject({ type: 'run.not-steerable' });
-    expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'running' });
-  });
+it('pauseRun() lets a run continue whose workflow refuses the pause', async () => {
+  const run = await runOfOne(undefined);
+  const cause = Object.assign(new Error('no call is left'), { name: 'ApplicationFailure' });
+  executeUpdate.mockRejectedValueOnce(
+    Object.assign(new Error('refused'), { name: 'WorkflowUpdateFailedError', cause }),
+  );
+  await expect(pauseRun(session(), run, 'review')).rejects.toMatchObject({ type: 'run.not-steerable' });
+  expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'running' });
 });
 
 describe('pauseRun() of a run without its workflow', () => {

@@ -40,16 +40,14 @@ async function cancellingRun(): Promise<RunRecord> {
   return getRun(warehouse, runId);
 }
 
-describe('resumeRun() of a run that a person cancels', () => {
-  it('resumeRun() starts no second workflow when the run ends before the cancellation arrives', async () => {
-    const run = await cancellingRun();
-    handle.executeUpdate.mockImplementationOnce(async () => {
-      await setRunStatus(warehouse, run.runId, 'cancelled', undefined);
-      throw Object.assign(new Error('the workflow has completed'), { name: 'WorkflowNotFoundError' });
-    });
-    expect(await resumeRun(session(), run, true)).toBe(handle);
-    expect(start).not.toHaveBeenCalled();
+it('resumeRun() starts no second workflow when the run ends before the cancellation arrives', async () => {
+  const run = await cancellingRun();
+  handle.executeUpdate.mockImplementationOnce(async () => {
+    await setRunStatus(warehouse, run.runId, 'cancelled', undefined);
+    throw Object.assign(new Error('the workflow has completed'), { name: 'WorkflowNotFoundError' });
   });
+  expect(await resumeRun(session(), run, true)).toBe(handle);
+  expect(start).not.toHaveBeenCalled();
 });
 
 describe('resumeRun() of a run without an approval', () => {

@@ -44,53 +44,51 @@ async function books(call: Call): Promise<Books> {
 
 const deliveries = (call: Call): Promise<string[]> => deliveryStatuses(warehouse, call);
 
-describe('a delivery', () => {
-  it.each(['running', 'paused'] as const)(
-    'a delivery billed above its reservation pauses its run, which is %s, until a person resumes it',
-    async (status) => {
-      const call = await callInFlight();
-      await answer(call);
-      await setRunStatus(
-        warehouse,
-        call.runId,
-        status,
-        status === 'running'
-          ? undefined
-          : { type: 'budget.empty', reason: 'no credits are left', next: 'wait', budgets: ['day:x'] },
-      );
-      await deliver(call, body(call.ids, 40));
-      expect(await getRun(warehouse, call.runId)).toMatchObject({
-        status: 'paused',
-        pauseReason: { type: 'service.overbilled' },
-      });
-      expect(await finishRun(warehouse, call.runId, 'finished', undefined)).toMatchObject({
-        status: 'paused',
-        reason_type: 'service.overbilled',
-      });
-      await setRunStatus(warehouse, call.runId, 'running', undefined, { byPerson: true });
-      const finished = await finishRun(warehouse, call.runId, 'finished', undefined);
-      expect(finished).toMatchObject({ status: 'finished' });
-    },
-  );
+it.each(['running', 'paused'] as const)(
+  'a delivery billed above its reservation pauses its run, which is %s, until a person resumes it',
+  async (status) => {
+    const call = await callInFlight();
+    await answer(call);
+    await setRunStatus(
+      warehouse,
+      call.runId,
+      status,
+      status === 'running'
+        ? undefined
+        : { type: 'budget.empty', reason: 'no credits are left', next: 'wait', budgets: ['day:x'] },
+    );
+    await deliver(call, body(call.ids, 40));
+    expect(await getRun(warehouse, call.runId)).toMatchObject({
+      status: 'paused',
+      pauseReason: { type: 'service.overbilled' },
+    });
+    expect(await finishRun(warehouse, call.runId, 'finished', undefined)).toMatchObject({
+      status: 'paused',
+      reason_type: 'service.overbilled',
+    });
+    await setRunStatus(warehouse, call.runId, 'running', undefined, { byPerson: true });
+    const finished = await finishRun(warehouse, call.runId, 'finished', undefined);
+    expect(finished).toMatchObject({ status: 'finished' });
+  },
+);
 
-  it.each([
-    ['exceeds', 20, 'paused'],
-    ['fits into', 27, 'running'],
-  ] as const)(
-    'a delivery of a skipped phone request that is billed and %s a budget of %s credits leaves the run %s',
-    async (_, limit, status) => {
-      const call = await callInFlight();
-      await recordPhonesAnswer(warehouse, call, [1, 1, 1], 3, 'skipped');
-      await warehouse.pool.query('update budgets set credits_limit = $2 where budget_id = $1', [
-        `run:${call.runId}`,
-        limit,
-      ]);
-      await deliver(call, body(call.ids, 24));
-      expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-      expect(await getRun(warehouse, call.runId)).toMatchObject({ status });
-    },
-  );
-});
+it.each([
+  ['exceeds', 20, 'paused'],
+  ['fits into', 27, 'running'],
+] as const)(
+  'a delivery of a skipped phone request that is billed and %s a budget of %s credits leaves the run %s',
+  async (_, limit, status) => {
+    const call = await callInFlight();
+    await recordPhonesAnswer(warehouse, call, [1, 1, 1], 3, 'skipped');
+    await warehouse.pool.query('update budgets set credits_limit = $2 where budget_id = $1', [
+      `run:${call.runId}`,
+      limit,
+    ]);
+    await deliver(call, body(call.ids, 24));
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+    expect(await getRun(warehouse, call.runId)).toMatchObject({ status });
+  },
+);
 
 it('reopenDelivery() refuses a delivery that has taken effect, and leaves it as it is', async () => {
   const call = await callInFlight();
@@ -167,19 +165,17 @@ describe('a delivery and the answer of its call at the same moment', () => {
   );
 });
 
-describe('a body without results', () => {
-  it.each([
-    ['without people', () => ({ people: [] })],
-    [
-      'with people whose results are pending',
-      ({ ids }: Call) => ({ people: [{ id: ids[0], status: 'pending' }] }),
-    ],
-  ])('a body %s is applied, and its reason says that it has no result', async (_, contentOf) => {
-    const call = await callInFlight();
-    await answer(call);
-    await deliver(call, Buffer.from(JSON.stringify(contentOf(call))));
-    expect(await listDeliveries(warehouse, { runId: call.runId, limit: 2 })).toMatchObject([
-      { status: 'applied', reason: 'it has no results' },
-    ]);
-  });
+it.each([
+  ['without people', () => ({ people: [] })],
+  [
+    'with people whose results are pending',
+    ({ ids }: Call) => ({ people: [{ id: ids[0], status: 'pending' }] }),
+  ],
+])('a body %s is applied, and its reason says that it has no result', async (_, contentOf) => {
+  const call = await callInFlight();
+  await answer(call);
+  await deliver(call, Buffer.from(JSON.stringify(contentOf(call))));
+  expect(await listDeliveries(warehouse, { runId: call.runId, limit: 2 })).toMatchObject([
+    { status: 'applied', reason: 'it has no results' },
+  ]);
 });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { endWithoutResults } from '../../../src/late-results/end-of-wait.ts';
 import { syncRunResults } from '../../../src/late-results/sync-late-results.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -156,25 +156,23 @@ it('a body without people that counts all as missing ends phones, and not the wa
   ]);
 });
 
-describe('a poll that says that nothing came', () => {
-  it.each([
-    ['settles a call of which nothing has arrived', false, settled(3)],
-    ['settles no call with a delivery in the inbox', true, held],
-  ])('a poll without a result %s', async (_, isDelivered, expected) => {
-    const call = await answeredCall(warehouse);
-    if (isDelivered) await storeFor(warehouse, call, phonesBody(call.ids, 24));
-    await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');
-    expect(await booksOf(warehouse, call)).toMatchObject(expected);
-    await drainCall(warehouse, call);
-    expect(await booksOf(warehouse, call)).toMatchObject(settled(isDelivered ? 27 : 3));
-  });
+it.each([
+  ['settles a call of which nothing has arrived', false, settled(3)],
+  ['settles no call with a delivery in the inbox', true, held],
+])('a poll without a result %s', async (_, isDelivered, expected) => {
+  const call = await answeredCall(warehouse);
+  if (isDelivered) await storeFor(warehouse, call, phonesBody(call.ids, 24));
+  await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');
+  expect(await booksOf(warehouse, call)).toMatchObject(expected);
+  await drainCall(warehouse, call);
+  expect(await booksOf(warehouse, call)).toMatchObject(settled(isDelivered ? 27 : 3));
+});
 
-  it('a poll without a result holds the credits of a waterfall, whose vendors can bill a vain search', async () => {
-    const call = await answeredCall(warehouse, emailsAndPhones);
-    await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');
-    expect(await booksOf(warehouse, call)).toMatchObject(unknown);
-    for (const field of ['emails', 'phone_numbers'] as const)
-      await deliverTo(warehouse, call, waterfallBody(call, field, 7));
-    expect(await booksOf(warehouse, call)).toMatchObject(settled(17));
-  });
+it('a poll without a result holds the credits of a waterfall, whose vendors can bill a vain search', async () => {
+  const call = await answeredCall(warehouse, emailsAndPhones);
+  await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');
+  expect(await booksOf(warehouse, call)).toMatchObject(unknown);
+  for (const field of ['emails', 'phone_numbers'] as const)
+    await deliverTo(warehouse, call, waterfallBody(call, field, 7));
+  expect(await booksOf(warehouse, call)).toMatchObject(settled(17));
 });

@@ -86,36 +86,34 @@ it.each([
   expect(rows).toEqual([{ person_id: call.ids[2], email: call.people[2]!.identity.email }]);
 });
 
-describe('a late result of somebody on the suppression list', () => {
-  it.each<[string, (call: PhonesCall) => object]>([
-    ['another id', () => ({ id: 'other-id' })],
-    ['no id', () => ({})],
-  ])('a late result with a listed address is dropped, under %s', async (_, who) => {
-    const call = await answeredCall(warehouse, emailsAndPhones);
-    const own = call.people[0]!.identity.email!;
-    const listed = `private-${call.runId.toLowerCase()}@home.example`;
-    await putOnList(warehouse, `email:${listed}`);
-    await deliver(call, {
-      credits_consumed: 4,
-      people: [
-        {
-          ...who(call),
-          emails: [
-            { email: own, email_status_cd: 'unverified' },
-            { email: listed.toUpperCase(), email_status_cd: 'verified' },
-          ],
-          phone_numbers: [phoneOf(0)],
-        },
-        { id: call.ids[1], emails: [], phone_numbers: [phoneOf(1)] },
-      ],
-    });
-    expect(await contactsOf(call)).toMatchObject([
-      { email: own, phone: null },
-      { phone: '+14155550401' },
-      { phone: null },
-    ]);
-    expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
+it.each<[string, (call: PhonesCall) => object]>([
+  ['another id', () => ({ id: 'other-id' })],
+  ['no id', () => ({})],
+])('a late result with a listed address is dropped, under %s', async (_, who) => {
+  const call = await answeredCall(warehouse, emailsAndPhones);
+  const own = call.people[0]!.identity.email!;
+  const listed = `private-${call.runId.toLowerCase()}@home.example`;
+  await putOnList(warehouse, `email:${listed}`);
+  await deliver(call, {
+    credits_consumed: 4,
+    people: [
+      {
+        ...who(call),
+        emails: [
+          { email: own, email_status_cd: 'unverified' },
+          { email: listed.toUpperCase(), email_status_cd: 'verified' },
+        ],
+        phone_numbers: [phoneOf(0)],
+      },
+      { id: call.ids[1], emails: [], phone_numbers: [phoneOf(1)] },
+    ],
   });
+  expect(await contactsOf(call)).toMatchObject([
+    { email: own, phone: null },
+    { phone: '+14155550401' },
+    { phone: null },
+  ]);
+  expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
 });
 
 it('a row with an address that only a waterfall delivered is fresh for what the call asked for', async () => {

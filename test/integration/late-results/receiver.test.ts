@@ -197,32 +197,30 @@ describe('while the database is away', () => {
   });
 });
 
-describe('closing', () => {
-  it('a receiver that closes answers a delivery that is still arriving', async () => {
-    const receiver = await fixture.receive();
-    const head = receiver.head({ 'content-length': '10', expect: '100-continue' });
-    const { socket, closed } = receiver.open(`${head}{"a":`);
-    // The receiver has read the head and waits for the body.
-    expect(String(await once(socket, 'data'))).toContain('100 Continue');
-    const started = performance.now();
-    const ended = receiver.close();
-    socket.write('1234}');
-    expect(await closed).toMatch(/\r\n\r\nHTTP\/1\.1 200 /);
-    await ended;
-    expect(performance.now() - started).toBeLessThan(2_000);
-    expect((await fixture.inbox()).map(({ body }) => body.toString())).toEqual(['{"a":1234}']);
-  });
+it('a receiver that closes answers a delivery that is still arriving', async () => {
+  const receiver = await fixture.receive();
+  const head = receiver.head({ 'content-length': '10', expect: '100-continue' });
+  const { socket, closed } = receiver.open(`${head}{"a":`);
+  // The receiver has read the head and waits for the body.
+  expect(String(await once(socket, 'data'))).toContain('100 Continue');
+  const started = performance.now();
+  const ended = receiver.close();
+  socket.write('1234}');
+  expect(await closed).toMatch(/\r\n\r\nHTTP\/1\.1 200 /);
+  await ended;
+  expect(performance.now() - started).toBeLessThan(2_000);
+  expect((await fixture.inbox()).map(({ body }) => body.toString())).toEqual(['{"a":1234}']);
+});
 
-  it('a receiver that closes waits for no endless or silent sender', async () => {
-    const receiver = await fixture.receive();
-    const silent = receiver.open('');
-    const endless = receiver.open(`${receiver.head({ 'content-length': '1000000' })}{`);
-    const dribble = setInterval(() => endless.socket.destroyed || endless.socket.write(' '), 200);
-    await sleep(100);
-    const started = performance.now();
-    await receiver.close();
-    clearInterval(dribble);
-    expect(performance.now() - started).toBeLessThan(7_000);
-    await Promise.all([silent.closed, endless.closed]);
-  });
+it('a receiver that closes waits for no endless or silent sender', async () => {
+  const receiver = await fixture.receive();
+  const silent = receiver.open('');
+  const endless = receiver.open(`${receiver.head({ 'content-length': '1000000' })}{`);
+  const dribble = setInterval(() => endless.socket.destroyed || endless.socket.write(' '), 200);
+  await sleep(100);
+  const started = performance.now();
+  await receiver.close();
+  clearInterval(dribble);
+  expect(performance.now() - started).toBeLessThan(7_000);
+  await Promise.all([silent.closed, endless.closed]);
 });

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { closeWithoutCost, markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { getRun } from '../../../src/runs/runs.ts';
@@ -116,28 +116,26 @@ it('a token expires when its call is older than results are kept', async () => {
   expect(await deliveryStatuses(warehouse, call)).toEqual([]);
 });
 
-describe('people of an answer', () => {
-  it.each<[string, readonly (0 | 1)[], object]>([
-    ['billed and not listed', [1, 1, 0], { uniqueEnrichedRecords: 3 }],
-    ['beyond its count', [1, 1, 1], { uniqueEnrichedRecords: 1, missingRecords: 2 }],
-  ])('a call waits for the results of people %s', async (_, matches, counts) => {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, call, matches, 3, 'pending', counts);
-    await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 2), 16));
-    expect(await booksOf(warehouse, call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
-  });
+it.each<[string, readonly (0 | 1)[], object]>([
+  ['billed and not listed', [1, 1, 0], { uniqueEnrichedRecords: 3 }],
+  ['beyond its count', [1, 1, 1], { uniqueEnrichedRecords: 1, missingRecords: 2 }],
+])('a call waits for the results of people %s', async (_, matches, counts) => {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, call, matches, 3, 'pending', counts);
+  await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 2), 16));
+  expect(await booksOf(warehouse, call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
+});
 
-  it('a call waits for the results of a person who was not asked for, and settles them', async () => {
-    const surplus = [{ id: 'surplus', first_name: 'Zed', last_name: 'Foreign' }];
-    const call = { ...(await callWithPhones(warehouse)), surplus };
-    await recordPhonesAnswer(warehouse, call);
-    await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 2), 16));
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'awaiting' });
-    await deliverTo(warehouse, call, {
-      people: [...call.ids.slice(2), 'surplus'].map((id) => ({ id, phone_numbers: [] })),
-    });
-    expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 19 });
+it('a call waits for the results of a person who was not asked for, and settles them', async () => {
+  const surplus = [{ id: 'surplus', first_name: 'Zed', last_name: 'Foreign' }];
+  const call = { ...(await callWithPhones(warehouse)), surplus };
+  await recordPhonesAnswer(warehouse, call);
+  await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 2), 16));
+  expect(await booksOf(warehouse, call)).toMatchObject({ status: 'awaiting' });
+  await deliverTo(warehouse, call, {
+    people: [...call.ids.slice(2), 'surplus'].map((id) => ({ id, phone_numbers: [] })),
   });
+  expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 19 });
 });
 
 it('a price of an unknown call stays held if its worker finds the call refused', async () => {

@@ -34,15 +34,13 @@ it('admit() leaves out people who have an outcome', async () => {
   expect(await ask(runId)).toEqual({ kind: 'taken' });
 });
 
-describe('credits', () => {
-  it('concurrent admissions never reserve beyond a budget, and use all credits that fit', async () => {
-    const runId = await runningRun(warehouse, '300');
-    const admissions = await Promise.all(Array.from({ length: 120 }, () => ask(runId)));
+it('concurrent admissions never reserve beyond a budget, and use all credits that fit', async () => {
+  const runId = await runningRun(warehouse, '300');
+  const admissions = await Promise.all(Array.from({ length: 120 }, () => ask(runId)));
 
-    expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(30);
-    expect(admissions.filter((admission) => admission.kind === 'over_budget')).toHaveLength(90);
-    expect(Number((await budgetOf(runId)).reserved)).toBe(300);
-  });
+  expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(30);
+  expect(admissions.filter((admission) => admission.kind === 'over_budget')).toHaveLength(90);
+  expect(Number((await budgetOf(runId)).reserved)).toBe(300);
 });
 
 describe('calls of one process that ask together', () => {

@@ -40,23 +40,21 @@ function setDay(limit: Parameters<typeof setBudget>[2], ownDefault?: Credits) {
   );
 }
 
-describe('workers with different limits', () => {
-  it('the limit of the worker that started last counts on the next day', async () => {
-    await recordWorkerBudgets(warehouse.database, { day: wholeCredits(50) });
-    await recordWorkerBudgets(warehouse.database, tenADay);
-    const day = (await readPeriodBudgets(warehouse.database)).find(({ period }) => period === 'day');
-    expect(day?.limit).toBe('10');
-    expect(await spend(100)).toBe(10);
-  });
+it('the limit of the worker that started last counts on the next day', async () => {
+  await recordWorkerBudgets(warehouse.database, { day: wholeCredits(50) });
+  await recordWorkerBudgets(warehouse.database, tenADay);
+  const day = (await readPeriodBudgets(warehouse.database)).find(({ period }) => period === 'day');
+  expect(day?.limit).toBe('10');
+  expect(await spend(100)).toBe(10);
+});
 
-  it('a limit set by command replaces the limit of the worker that started last', async () => {
-    await recordWorkerBudgets(warehouse.database, tenADay);
-    await setDefaultBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
-    expect(await spend(100)).toBe(20);
-    await setDefaultBudget(warehouse.database, 'day', 'default', wholeCredits(50), note);
-    await warehouse.query`truncate budgets`;
-    expect(await spend(100)).toBe(10);
-  });
+it('a limit set by command replaces the limit of the worker that started last', async () => {
+  await recordWorkerBudgets(warehouse.database, tenADay);
+  await setDefaultBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
+  expect(await spend(100)).toBe(20);
+  await setDefaultBudget(warehouse.database, 'day', 'default', wholeCredits(50), note);
+  await warehouse.query`truncate budgets`;
+  expect(await spend(100)).toBe(10);
 });
 
 describe('a limit that is set by command', () => {

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { keepCreditStatement } from '../../../src/calls/service-status.ts';
 import { parseCredits, type Credits } from '../../../src/domain/money/decimal.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import {
@@ -8,7 +7,6 @@ import {
   statementOf,
   type CreditStatement,
 } from '../../../src/ledger/credit-statements.ts';
-import { createLogger } from '../../../src/telemetry/log.ts';
 import { asked } from '../../helpers/warehouse/rows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { callWithPhones } from '../../helpers/warehouse/late-calls.ts';
@@ -62,21 +60,6 @@ it('reconcileCredits() shows credits neither settled nor held as unexplained', a
     where attempt_id = ${attemptId}`;
   const [settled] = await reconcileCredits(warehouse.database, asked.service);
   expect(settled).toMatchObject({ billed: '5', settled: '2', stated: '0', held: '0', unexplained: '3' });
-});
-
-it('keepCreditStatement() returns why the database refuses a statement, and does not fail', async () => {
-  const usage = {
-    kinds: [{ name: 'all', limit: undefined, consumed: credits('3'), left: undefined }],
-    cycle: { startDate: '2026-11-01\u0000', endDate: undefined },
-  };
-  const client = { creditUsage: () => Promise.resolve(usage) };
-  const dependencies = {
-    warehouse,
-    service: asked.service,
-    client,
-    log: createLogger({ level: 'silent', format: 'json' }),
-  };
-  expect(await keepCreditStatement(dependencies, undefined)).toBe('the database refuses it (22021)');
 });
 
 it('statementOf() states nothing where the figure of one kind of credits cannot be read', () => {

@@ -59,50 +59,46 @@ describe('the credits of a decision', () => {
   });
 });
 
-describe('a decision on a call whose deliveries state a price', () => {
-  it.each(['0', '5'])(
-    'a decision of %s credits settles the stated price before and after the delivery',
-    async (credits) => {
-      for (const isFirst of [true, false]) {
-        const call = await callWithPhones(warehouse);
-        const decide = () => decideAttempts(warehouse, [{ attemptId: call.attemptId, credits }]);
-        await markUnknown(warehouse, call.attemptId, 'by a test');
-        if (!isFirst) await decide();
-        await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-        if (isFirst) await decide();
-        expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 24 });
-        expect(await moneyOf(call.runId)).toEqual([0, 24]);
-        expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '24' });
-      }
-    },
-  );
+it.each(['0', '5'])(
+  'a decision of %s credits settles the stated price before and after the delivery',
+  async (credits) => {
+    for (const isFirst of [true, false]) {
+      const call = await callWithPhones(warehouse);
+      const decide = () => decideAttempts(warehouse, [{ attemptId: call.attemptId, credits }]);
+      await markUnknown(warehouse, call.attemptId, 'by a test');
+      if (!isFirst) await decide();
+      await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+      if (isFirst) await decide();
+      expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 24 });
+      expect(await moneyOf(call.runId)).toEqual([0, 24]);
+      expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '24' });
+    }
+  },
+);
 
-  it('a decision on an answered call with a part of its phones settles answer and part', async () => {
-    const call = await answeredCall(warehouse);
-    expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '3' });
-    await deliverTo(warehouse, call, phonesBody([call.ids[0]!], 8));
-    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
-    expect(await booksOf(warehouse, call)).toMatchObject({ settled: 11 });
+it('a decision on an answered call with a part of its phones settles answer and part', async () => {
+  const call = await answeredCall(warehouse);
+  expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '3' });
+  await deliverTo(warehouse, call, phonesBody([call.ids[0]!], 8));
+  await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
+  expect(await booksOf(warehouse, call)).toMatchObject({ settled: 11 });
+});
+
+it('a delivery that repeats the price of the answer after a decision is settled once, and noted', async () => {
+  const call = await answeredCall(warehouse);
+  await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 27));
+  expect(await moneyOf(call.runId)).toEqual([0, 27]);
+  expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({
+    reason: 'decided by the operator: 3 credits; billed more than reserved',
   });
 });
 
-describe('a delivery after a decision', () => {
-  it('a delivery that repeats the price of the answer after a decision is settled once, and noted', async () => {
-    const call = await answeredCall(warehouse);
-    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
-    await deliverTo(warehouse, call, phonesBody(call.ids, 27));
-    expect(await moneyOf(call.runId)).toEqual([0, 27]);
-    expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({
-      reason: 'decided by the operator: 3 credits; billed more than reserved',
-    });
-  });
-
-  it('a delivery that states the price of its part after a decision is settled as well', async () => {
-    const call = await answeredCall(warehouse);
-    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    expect(await moneyOf(call.runId)).toEqual([0, 27]);
-  });
+it('a delivery that states the price of its part after a decision is settled as well', async () => {
+  const call = await answeredCall(warehouse);
+  await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  expect(await moneyOf(call.runId)).toEqual([0, 27]);
 });
 
 it('getAttempt() finds an attempt by its id, or at least four characters of it', async () => {

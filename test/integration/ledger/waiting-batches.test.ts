@@ -71,22 +71,20 @@ async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
     if ((await ask(backfill, 'backfill', calls + 1, rateLimits)).kind !== 'admitted') return calls;
 }
 
-describe('for batches of a night that wait at another worker', () => {
-  it('a backfill leaves slots for all batches of an open page, before a worker has taken them up', async () => {
-    await planPeople(warehouse, night, 30);
-    await openPage(warehouse, night, 1, askedFields);
-    expect(await slotsForBackfill()).toBe(1);
-    const nightly = await Promise.all([1, 2, 3].map((batch) => ask(night, 'nightly', batch)));
-    expect(nightly.map(({ kind }) => kind)).toEqual(Array(3).fill('admitted'));
-  });
+it('a backfill leaves slots for all batches of an open page, before a worker has taken them up', async () => {
+  await planPeople(warehouse, night, 30);
+  await openPage(warehouse, night, 1, askedFields);
+  expect(await slotsForBackfill()).toBe(1);
+  const nightly = await Promise.all([1, 2, 3].map((batch) => ask(night, 'nightly', batch)));
+  expect(nightly.map(({ kind }) => kind)).toEqual(Array(3).fill('admitted'));
+});
 
-  it('a backfill waits for a minute while nightly batches wait for the free slots, and says so', async () => {
-    await waiting(1, 2, 3, 4);
-    expect(await ask(backfill, 'backfill', 5)).toMatchObject({
-      kind: 'wait',
-      milliseconds: 60_000,
-      reason: 'the calls that are left in a rate window are reserved for runs of higher priority',
-    });
+it('a backfill waits for a minute while nightly batches wait for the free slots, and says so', async () => {
+  await waiting(1, 2, 3, 4);
+  expect(await ask(backfill, 'backfill', 5)).toMatchObject({
+    kind: 'wait',
+    milliseconds: 60_000,
+    reason: 'the calls that are left in a rate window are reserved for runs of higher priority',
   });
 });
 
@@ -173,25 +171,23 @@ describe('a batch', () => {
   });
 });
 
-describe('no slot is kept', () => {
-  it('no slot is reserved for a batch that is admitted or needs no call', async () => {
-    await waiting(1, 2);
-    await ask(night, 'nightly', 1);
-    await deregisterWaitingBatches(warehouse.database, night, { first: 2, last: 2 });
-    expect(await slotsForBackfill()).toBe(3);
-  });
+it('no slot is reserved for a batch that is admitted or needs no call', async () => {
+  await waiting(1, 2);
+  await ask(night, 'nightly', 1);
+  await deregisterWaitingBatches(warehouse.database, night, { first: 2, last: 2 });
+  expect(await slotsForBackfill()).toBe(3);
+});
 
-  it('no slot is reserved for a paused run', async () => {
-    await waiting(1, 2);
-    await setRunStatus(warehouse, night, 'paused', undefined);
-    expect(await slotsForBackfill()).toBe(4);
-  });
+it('no slot is reserved for a paused run', async () => {
+  await waiting(1, 2);
+  await setRunStatus(warehouse, night, 'paused', undefined);
+  expect(await slotsForBackfill()).toBe(4);
+});
 
-  it('no slot is reserved for a batch that has been silent for longer than it can wait', async () => {
-    await waiting(1, 2);
-    await warehouse.query`update waiting_batches set waits_until = waits_until - interval '30 minutes'`;
-    expect(await slotsForBackfill()).toBe(4);
-    await deleteExpiredBatches(warehouse.database);
-    expect((await warehouse.pool.query('select 1 from waiting_batches')).rowCount).toBe(0);
-  });
+it('no slot is reserved for a batch that has been silent for longer than it can wait', async () => {
+  await waiting(1, 2);
+  await warehouse.query`update waiting_batches set waits_until = waits_until - interval '30 minutes'`;
+  expect(await slotsForBackfill()).toBe(4);
+  await deleteExpiredBatches(warehouse.database);
+  expect((await warehouse.pool.query('select 1 from waiting_batches')).rowCount).toBe(0);
 });

@@ -27,40 +27,35 @@ const rules = readRules();
 const expectations = readAlertExpectations();
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
-describe('the alerts', () => {
-  it.each(rules)(
-    'the alert $alert uses served metrics, and has a section of the runbook and tests',
-    (rule) => {
-      const { alert, expr, labels, annotations } = rule;
-      const names = metricsOf(expr);
-      expect(names.length).toBeGreaterThan(0);
-      expect(names.filter((name) => !isServed(name))).toEqual([]);
-      expect(annotations['runbook_url']).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
-      expect(runbook.split('\n'), 'docs/runbook.md').toContain(`### ${alert}`);
-      expect(annotations['summary']).toMatch(/\S/);
-      expect(['page', 'ticket']).toContain(labels['severity']);
-      const fires = expectations
-        .filter(({ alertname }) => alertname === alert)
-        .map(({ exp_alerts: firing = [] }) => firing.length > 0);
-      expect(new Set(fires), `test/alerts needs a case in which it fires, and another`).toEqual(
-        new Set([true, false]),
-      );
-    },
+it.each(rules)('the alert $alert uses served metrics, and has a section of the runbook and tests', (rule) => {
+  const { alert, expr, labels, annotations } = rule;
+  const names = metricsOf(expr);
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => !isServed(name))).toEqual([]);
+  expect(annotations['runbook_url']).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+  expect(runbook.split('\n'), 'docs/runbook.md').toContain(`### ${alert}`);
+  expect(annotations['summary']).toMatch(/\S/);
+  expect(['page', 'ticket']).toContain(labels['severity']);
+  const fires = expectations
+    .filter(({ alertname }) => alertname === alert)
+    .map(({ exp_alerts: firing = [] }) => firing.length > 0);
+  expect(new Set(fires), `test/alerts needs a case in which it fires, and another`).toEqual(
+    new Set([true, false]),
   );
+});
 
-  it.skipIf(!hasPromtool)('the alerts pass their tests (test/alerts) if promtool is on the PATH', () => {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [fileURLToPath(new URL('../../../scripts/check-alerts.mjs', import.meta.url))],
-      { encoding: 'utf8' },
-    );
-    expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
-  });
+it.skipIf(!hasPromtool)('the alerts pass their tests (test/alerts) if promtool is on the PATH', () => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [fileURLToPath(new URL('../../../scripts/check-alerts.mjs', import.meta.url))],
+    { encoding: 'utf8' },
+  );
+  expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
+});
 
-  it('every alert of the runbook exists', () => {
-    const chapters = [...runbook.matchAll(/^### (Enrich\w+)$/gm)].map((match) => match[1]);
-    expect(chapters.sort()).toEqual(rules.map(({ alert }) => alert).sort());
-  });
+it('every alert of the runbook exists', () => {
+  const chapters = [...runbook.matchAll(/^### (Enrich\w+)$/gm)].map((match) => match[1]);
+  expect(chapters.sort()).toEqual(rules.map(({ alert }) => alert).sort());
 });
 
 it.each<[string, (typeof pauseReasons)[PauseReasonType]['needs']]>([

@@ -164,27 +164,25 @@ describe('a time of a schedule', () => {
   });
 });
 
-describe('an address', () => {
-  it('a notification to an address is signed', async () => {
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
-    await notifier([urlChannel(url(), 'a secret')]).sendDue();
-    const { body, headers } = posted[0]!;
-    expect(headers['x-enrich-signature']).toBe(signatureOf(body, 'a secret'));
-    expect(headers['content-type']).toBe('application/json');
-  });
+it('a notification to an address is signed', async () => {
+  await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
+  await notifier([urlChannel(url(), 'a secret')]).sendDue();
+  const { body, headers } = posted[0]!;
+  expect(headers['x-enrich-signature']).toBe(signatureOf(body, 'a secret'));
+  expect(headers['content-type']).toBe('application/json');
+});
 
-  it('a notification to a failing address is tried ten times, with a pause before each try', async () => {
-    status = 500;
-    await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
-    for (let tries = 0; tries < 12; tries += 1) {
-      const sender = notifier([urlChannel(url('/hooks/s3cret'), undefined)]);
-      await sender.sendDue();
-      await sender.sendDue();
-      await makeDue();
-    }
-    expect(posted).toHaveLength(10);
-    expect(await rows()).toEqual([{ failure: 'url: HTTP 500', closed: true, told: [], tries: 10 }]);
-  });
+it('a notification to a failing address is tried ten times, with a pause before each try', async () => {
+  status = 500;
+  await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
+  for (let tries = 0; tries < 12; tries += 1) {
+    const sender = notifier([urlChannel(url('/hooks/s3cret'), undefined)]);
+    await sender.sendDue();
+    await sender.sendDue();
+    await makeDue();
+  }
+  expect(posted).toHaveLength(10);
+  expect(await rows()).toEqual([{ failure: 'url: HTTP 500', closed: true, told: [], tries: 10 }]);
 });
 
 describe('a command', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Person } from '../../../src/domain/identity/person.ts';
 import { erase } from '../../../src/privacy/erase.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
@@ -57,52 +57,48 @@ async function changedAddress(record: string, names: readonly [string, string], 
   return { before, after };
 }
 
-describe('an erasure follows', () => {
-  it.each(['before', 'after'] as const)(
-    'an erasure by the address %s the change reaches the person of a CRM record if no call asked for the new one',
-    async (which) => {
-      const name = which === 'before' ? 'Nora Iversen' : 'Runa Iversen';
-      const addresses = await changedAddress(`moved-${which}`, [name, name], [`id-${which}`]);
-      expect(await erase(warehouse, [`email:${addresses[which]}`], note)).toMatchObject({
-        contacts: 1,
-        observations: 1,
-        rows: 2,
-      });
-      expect((await everything(warehouse)).toLowerCase()).not.toContain(name.split(' ')[0]!.toLowerCase());
-    },
-  );
+it.each(['before', 'after'] as const)(
+  'an erasure by the address %s the change reaches the person of a CRM record if no call asked for the new one',
+  async (which) => {
+    const name = which === 'before' ? 'Nora Iversen' : 'Runa Iversen';
+    const addresses = await changedAddress(`moved-${which}`, [name, name], [`id-${which}`]);
+    expect(await erase(warehouse, [`email:${addresses[which]}`], note)).toMatchObject({
+      contacts: 1,
+      observations: 1,
+      rows: 2,
+    });
+    expect((await everything(warehouse)).toLowerCase()).not.toContain(name.split(' ')[0]!.toLowerCase());
+  },
+);
 
-  it.each(['before', 'after'] as const)(
-    'an erasure by the address %s the change reaches both ids that the service has given a CRM record',
-    async (which) => {
-      const name = which === 'before' ? 'Dora Lindqvist' : 'Mira Lindqvist';
-      const ids = [`first-${which}`, `second-${which}`];
-      const addresses = await changedAddress(`asked-${which}`, [name, name], ids);
-      const record = { source: 'hubspot', contactId: `asked-${which}` };
-      expect(await keysOfRecord(warehouse.database, record)).toContain(`email:${addresses.before}`);
-      await erase(warehouse, [`email:${addresses[which]}`], note);
-      const left = (await everything(warehouse)).toLowerCase();
-      for (const word of [name.split(' ')[0]!.toLowerCase(), ...ids]) expect(left).not.toContain(word);
-    },
-  );
+it.each(['before', 'after'] as const)(
+  'an erasure by the address %s the change reaches both ids that the service has given a CRM record',
+  async (which) => {
+    const name = which === 'before' ? 'Dora Lindqvist' : 'Mira Lindqvist';
+    const ids = [`first-${which}`, `second-${which}`];
+    const addresses = await changedAddress(`asked-${which}`, [name, name], ids);
+    const record = { source: 'hubspot', contactId: `asked-${which}` };
+    expect(await keysOfRecord(warehouse.database, record)).toContain(`email:${addresses.before}`);
+    await erase(warehouse, [`email:${addresses[which]}`], note);
+    const left = (await everything(warehouse)).toLowerCase();
+    for (const word of [name.split(' ')[0]!.toLowerCase(), ...ids]) expect(left).not.toContain(word);
+  },
+);
 
-  it('an erasure follows a CRM record whose earlier row retention has removed', async () => {
-    const { after } = await changedAddress('pruned', ['Tilda Falk', 'Tilda Falk'], ['id-pruned']);
-    await prune(warehouse, { staging: 0, rows: 0 }, signal);
-    await erase(warehouse, [`email:${after}`], note);
-    expect(await everything(warehouse)).not.toContain('Tilda');
-  });
+it('an erasure follows a CRM record whose earlier row retention has removed', async () => {
+  const { after } = await changedAddress('pruned', ['Tilda Falk', 'Tilda Falk'], ['id-pruned']);
+  await prune(warehouse, { staging: 0, rows: 0 }, signal);
+  await erase(warehouse, [`email:${after}`], note);
+  expect(await everything(warehouse)).not.toContain('Tilda');
 });
 
-describe('an erasure leaves', () => {
-  it.each([
-    ['another first name', 'Ada Novak', 'Bea Novak'],
-    ['another name', 'Ida Novak', 'Cleo Quist'],
-  ])('an erasure leaves the earlier person of a CRM record with %s', async (_, before, after) => {
-    const addresses = await changedAddress(`reused-${after}`, [before, after], [`id-${before}`]);
-    await erase(warehouse, [`email:${addresses.after}`], note);
-    const left = await everything(warehouse);
-    expect(left).toContain(before.split(' ')[0]);
-    expect(left).not.toContain(addresses.after);
-  });
+it.each([
+  ['another first name', 'Ada Novak', 'Bea Novak'],
+  ['another name', 'Ida Novak', 'Cleo Quist'],
+])('an erasure leaves the earlier person of a CRM record with %s', async (_, before, after) => {
+  const addresses = await changedAddress(`reused-${after}`, [before, after], [`id-${before}`]);
+  await erase(warehouse, [`email:${addresses.after}`], note);
+  const left = await everything(warehouse);
+  expect(left).toContain(before.split(' ')[0]);
+  expect(left).not.toContain(addresses.after);
 });

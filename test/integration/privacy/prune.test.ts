@@ -50,25 +50,23 @@ async function keptOf({ runId, attemptId }: PhonesCall): Promise<Record<string, 
 const whole = { answers: 1, deliveries: 1, rows: 3 };
 const nothing = { answers: 0, deliveries: 0, rows: 0 };
 
-describe('what is older than its retention', () => {
-  it('prune() removes data older than its retention, in the measured amounts', async () => {
-    const call = await endedWithPhones(warehouse);
-    await age(month + 60);
-    const measured = await measurePrune(warehouse, everything);
-    expect(measured).toMatchObject({
-      answers: { count: 1 },
-      deliveries: { count: 1 },
-      staging: { runs: 1, rows: 3 },
-      kept: { answers: 0, deliveries: 0, quarantine: 0, runs: 0 },
-    });
-    expect(await keptOf(call)).toEqual(whole);
-    expect(await prune(warehouse, everything, noSignal)).toEqual(measured);
-    expect(await keptOf(call)).toEqual(nothing);
-    expect(await prune(warehouse, everything, noSignal)).toMatchObject({
-      answers: { count: 0 },
-      deliveries: { count: 0 },
-      staging: { runs: 0, rows: 0 },
-    });
+it('prune() removes data older than its retention, in the measured amounts', async () => {
+  const call = await endedWithPhones(warehouse);
+  await age(month + 60);
+  const measured = await measurePrune(warehouse, everything);
+  expect(measured).toMatchObject({
+    answers: { count: 1 },
+    deliveries: { count: 1 },
+    staging: { runs: 1, rows: 3 },
+    kept: { answers: 0, deliveries: 0, quarantine: 0, runs: 0 },
+  });
+  expect(await keptOf(call)).toEqual(whole);
+  expect(await prune(warehouse, everything, noSignal)).toEqual(measured);
+  expect(await keptOf(call)).toEqual(nothing);
+  expect(await prune(warehouse, everything, noSignal)).toMatchObject({
+    answers: { count: 0 },
+    deliveries: { count: 0 },
+    staging: { runs: 0, rows: 0 },
   });
 });
 

@@ -52,33 +52,28 @@ async function opened(...rows: readonly StagedRow[]): Promise<(string | null)[]>
   return outcomesOf(warehouse, run.runId);
 }
 
-describe('a person whom an answer connects with a listed domain', () => {
-  it('a later run does not ask for the row again, until the domain is removed from the list', async () => {
-    const { row, person } = employee('listed-one.example');
-    await putOnList(warehouse, 'domain:listed-one.example');
-    expect(await runOf(row, person)).toEqual(['suppressed']);
-    expect(await opened({ ...row, contactId: 'elsewhere' })).toEqual(['suppressed']);
-    await unsuppress(warehouse, ['domain:listed-one.example']);
-    expect(await opened(row)).toEqual([null]);
-  });
+it('a later run does not ask for the row again, until the domain is removed from the list', async () => {
+  const { row, person } = employee('listed-one.example');
+  await putOnList(warehouse, 'domain:listed-one.example');
+  expect(await runOf(row, person)).toEqual(['suppressed']);
+  expect(await opened({ ...row, contactId: 'elsewhere' })).toEqual(['suppressed']);
+  await unsuppress(warehouse, ['domain:listed-one.example']);
+  expect(await opened(row)).toEqual([null]);
+});
 
-  it.each([
-    ['the employer', { email: null }],
-    ['the address', { organization: null }],
-  ])(
-    'a run does not ask for a person if %s of an earlier answer is at a listed domain',
-    async (_, without) => {
-      const domain = `listed-${people}.example`;
-      const { row, person } = employee(`eu.${domain}`);
-      await appendContact(warehouse, {
-        contactId: row.contactId,
-        runId: 'gone',
-        person: { ...person, ...without },
-      });
-      await putOnList(warehouse, `domain:${domain}`);
-      expect(await opened(row, employee('other.example').row)).toEqual(['suppressed', null]);
-    },
-  );
+it.each([
+  ['the employer', { email: null }],
+  ['the address', { organization: null }],
+])('a run does not ask for a person if %s of an earlier answer is at a listed domain', async (_, without) => {
+  const domain = `listed-${people}.example`;
+  const { row, person } = employee(`eu.${domain}`);
+  await appendContact(warehouse, {
+    contactId: row.contactId,
+    runId: 'gone',
+    person: { ...person, ...without },
+  });
+  await putOnList(warehouse, `domain:${domain}`);
+  expect(await opened(row, employee('other.example').row)).toEqual(['suppressed', null]);
 });
 
 describe('rows for which a run does not ask', () => {

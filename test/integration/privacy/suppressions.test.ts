@@ -108,55 +108,49 @@ it('a file for the suppression list reports how many rows identify no person, an
   });
 });
 
-describe('a person who is put on the list', () => {
-  it('a person suppressed after the page was opened is dropped before the call, and so is the claim', async () => {
-    const email = address();
-    const run = await stagedRun(warehouse, [{ keys: [`email:${email}`] }]);
-    await planRows(warehouse, run.runId, asked);
-    await openPage(warehouse, run.runId, 1, asked);
-    await put(`email:${email}`);
-    expect(await refreshOpenPeople(warehouse.database, { runId: run.runId, batches: [1] }, asked)).toEqual(
-      [],
-    );
-    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
-    const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [run.runId]);
-    expect(claims.rowCount).toBe(0);
-  });
+it('a person suppressed after the page was opened is dropped before the call, and so is the claim', async () => {
+  const email = address();
+  const run = await stagedRun(warehouse, [{ keys: [`email:${email}`] }]);
+  await planRows(warehouse, run.runId, asked);
+  await openPage(warehouse, run.runId, 1, asked);
+  await put(`email:${email}`);
+  expect(await refreshOpenPeople(warehouse.database, { runId: run.runId, batches: [1] }, asked)).toEqual([]);
+  expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
+  const claims = await warehouse.pool.query('select 1 from claims where run_id = $1', [run.runId]);
+  expect(claims.rowCount).toBe(0);
 });
 
-describe('the list', () => {
-  it('the suppression list names no person', async () => {
-    const email = address();
-    await put(`email:${email}`, 'domain:acme.example');
-    const { rows } = await warehouse.pool.query(
-      `select (select string_agg(e::text, ' ') from suppression_entries e) || (select string_agg(k::text, ` +
-        `' ') from suppressed_keys k) as all`,
-    );
-    const stored = (rows[0] as { all: string }).all;
-    expect(stored).not.toMatch(/@|orbit/);
-    expect(stored).not.toContain(Buffer.from(email).toString('hex'));
-    expect(await listSuppressions(warehouse, 10)).toEqual([
-      expect.objectContaining({
-        kind: 'domain',
-        domain: 'acme.example',
-        reason: 'asked us to',
-        added_by: 'somebody',
-      }),
-      expect.objectContaining({ kind: 'email', domain: null }),
-    ]);
-  });
+it('the suppression list names no person', async () => {
+  const email = address();
+  await put(`email:${email}`, 'domain:acme.example');
+  const { rows } = await warehouse.pool.query(
+    `select (select string_agg(e::text, ' ') from suppression_entries e) || (select string_agg(k::text, ` +
+      `' ') from suppressed_keys k) as all`,
+  );
+  const stored = (rows[0] as { all: string }).all;
+  expect(stored).not.toMatch(/@|orbit/);
+  expect(stored).not.toContain(Buffer.from(email).toString('hex'));
+  expect(await listSuppressions(warehouse, 10)).toEqual([
+    expect.objectContaining({
+      kind: 'domain',
+      domain: 'acme.example',
+      reason: 'asked us to',
+      added_by: 'somebody',
+    }),
+    expect.objectContaining({ kind: 'email', domain: null }),
+  ]);
+});
 
-  it('the suppression list names for each key the entries that hold, also of the domain', async () => {
-    const email = address();
-    await put(`email:${email}`, 'domain:held.example');
-    const keys = ['person:1', `email:${email}`, 'email:bo@eu.held.example', 'person:2'];
-    expect(await findSuppressions(warehouse.database, keys)).toEqual([
-      [],
-      [expect.objectContaining({ kind: 'email', domain: null })],
-      [expect.objectContaining({ kind: 'domain', domain: 'held.example' })],
-      [],
-    ]);
-  });
+it('the suppression list names for each key the entries that hold, also of the domain', async () => {
+  const email = address();
+  await put(`email:${email}`, 'domain:held.example');
+  const keys = ['person:1', `email:${email}`, 'email:bo@eu.held.example', 'person:2'];
+  expect(await findSuppressions(warehouse.database, keys)).toEqual([
+    [],
+    [expect.objectContaining({ kind: 'email', domain: null })],
+    [expect.objectContaining({ kind: 'domain', domain: 'held.example' })],
+    [],
+  ]);
 });
 
 describe('what the service says of a person on the list', () => {

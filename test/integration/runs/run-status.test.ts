@@ -27,17 +27,15 @@ async function statusAfter(runId: string, status: RunStatus, why?: StatusReason)
   return run.pauseReason === null ? run.status : `${run.status}: ${run.pauseReason.type}`;
 }
 
-describe('the reason of a cancellation', () => {
-  it('a cancelled run keeps why and when it was cancelled, also after a second cancellation', async () => {
-    const runId = await runIn('cancelling', cancelled);
-    const { at } = (await readRunFacts(warehouse, runId)).cancelled!;
-    await setRunStatus(warehouse, runId, 'cancelling', { ...cancelled, reason: 'enrich cancel' });
-    await endRun(warehouse, runId, 'cancelled', undefined);
-    expect(await readRunFacts(warehouse, runId)).toMatchObject({
-      status: 'cancelled',
-      reason: null,
-      cancelled: { at, reason: 'wrong file' },
-    });
+it('a cancelled run keeps why and when it was cancelled, also after a second cancellation', async () => {
+  const runId = await runIn('cancelling', cancelled);
+  const { at } = (await readRunFacts(warehouse, runId)).cancelled!;
+  await setRunStatus(warehouse, runId, 'cancelling', { ...cancelled, reason: 'enrich cancel' });
+  await endRun(warehouse, runId, 'cancelled', undefined);
+  expect(await readRunFacts(warehouse, runId)).toMatchObject({
+    status: 'cancelled',
+    reason: null,
+    cancelled: { at, reason: 'wrong file' },
   });
 });
 

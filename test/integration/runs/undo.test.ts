@@ -125,15 +125,6 @@ describe('undoRun()', () => {
     expect(await contact('twice')).toBeUndefined();
   });
 
-  it('undoRun() keeps outcomes, calls and credits', async () => {
-    const call = await endedWithPhones(warehouse);
-    const before = await readRunFacts(warehouse, call.runId);
-    await undo(call.runId);
-    const after = await readRunFacts(warehouse, call.runId);
-    expect(after).toEqual({ ...before, undone: { at: expect.any(String), ...note } });
-    expect(after.credits.settled).toBe('27');
-  });
-
   it('undoRun() refuses a run that has not ended', async () => {
     const { runId } = await stagedRun(warehouse, []);
     await expect(undo(runId)).rejects.toThrow('has not ended');

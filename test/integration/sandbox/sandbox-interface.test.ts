@@ -94,15 +94,13 @@ describe('people enrichment', () => {
   });
 });
 
-describe('refusals', () => {
-  it('a refusal has both shapes before the cut-over, and only error_details after it', async () => {
-    sandbox.faults.set({ rules: [{ status: 403 }] });
-    const refused = () => jsonOf<object>(ask());
-    expect(await refused()).toMatchObject({ error_code: 'API_INACCESSIBLE' });
-    expect(Object.keys(await refused())).toEqual(['error', 'error_code', 'message', 'error_details']);
-    clock = Date.UTC(2027, 1, 16);
-    expect(Object.keys(await refused())).toEqual(['error_details']);
-  });
+it('a refusal has both shapes before the cut-over, and only error_details after it', async () => {
+  sandbox.faults.set({ rules: [{ status: 403 }] });
+  const refused = () => jsonOf<object>(ask());
+  expect(await refused()).toMatchObject({ error_code: 'API_INACCESSIBLE' });
+  expect(Object.keys(await refused())).toEqual(['error', 'error_code', 'message', 'error_details']);
+  clock = Date.UTC(2027, 1, 16);
+  expect(Object.keys(await refused())).toEqual(['error_details']);
 });
 
 describe('limits and usage', () => {

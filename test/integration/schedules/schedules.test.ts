@@ -107,28 +107,26 @@ async function fire(activities: ScriptedActivities): Promise<string> {
   );
 }
 
-describe('a schedule in Temporal', () => {
-  it('a schedule is read back from Temporal as it was defined, with its times', async () => {
-    expect(await putSchedule(temporal.client, definition())).toBe(true);
-    const known = await getSchedule(temporal.client, name);
-    expect(known.definition).toEqual(definition());
-    const hours = known.description.info.nextActionTimes.map((time) =>
-      new Intl.DateTimeFormat('en', { timeZone: 'Europe/Berlin', hour: '2-digit', hourCycle: 'h23' }).format(
-        time,
-      ),
-    );
-    expect(new Set(hours)).toEqual(new Set(['02']));
-  });
+it('a schedule is read back from Temporal as it was defined, with its times', async () => {
+  expect(await putSchedule(temporal.client, definition())).toBe(true);
+  const known = await getSchedule(temporal.client, name);
+  expect(known.definition).toEqual(definition());
+  const hours = known.description.info.nextActionTimes.map((time) =>
+    new Intl.DateTimeFormat('en', { timeZone: 'Europe/Berlin', hour: '2-digit', hourCycle: 'h23' }).format(
+      time,
+    ),
+  );
+  expect(new Set(hours)).toEqual(new Set(['02']));
+});
 
-  it('an existing schedule is changed and stays paused', async () => {
-    await putSchedule(temporal.client, definition());
-    await temporal.client.schedule.getHandle(name).pause('CRM migration');
-    const changed = definition({ cron: '@daily', overlap: 'skip' });
-    expect(await putSchedule(temporal.client, changed)).toBe(false);
-    const known = await getSchedule(temporal.client, name);
-    expect(known.definition).toEqual(changed);
-    expect(known.description.state).toMatchObject({ paused: true, note: 'CRM migration' });
-  });
+it('an existing schedule is changed and stays paused', async () => {
+  await putSchedule(temporal.client, definition());
+  await temporal.client.schedule.getHandle(name).pause('CRM migration');
+  const changed = definition({ cron: '@daily', overlap: 'skip' });
+  expect(await putSchedule(temporal.client, changed)).toBe(false);
+  const known = await getSchedule(temporal.client, name);
+  expect(known.definition).toEqual(changed);
+  expect(known.description.state).toMatchObject({ paused: true, note: 'CRM migration' });
 });
 
 describe('a schedule that fires', () => {

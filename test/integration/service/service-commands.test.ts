@@ -5,7 +5,6 @@ import { usageCommand } from '../../../src/cli/commands/usage.ts';
 import { Population } from '../../../src/sandbox/population.ts';
 import { defaultApiKey } from '../../../src/sandbox/server.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
-import { openWarehouse } from '../../../src/db/database.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 import { httpAnswer, startScriptedServer } from '../../helpers/servers/scripted-server.ts';
 
@@ -48,16 +47,6 @@ async function runAt(baseUrl: string, command: Command, ...options: string[]): P
   return command.parseAsync(options, { from: 'user' });
 }
 
-/** Of the day and the month. */
-async function budgets(): Promise<{ settled: number; reserved: number }[]> {
-  const warehouse = openWarehouse(databaseUrl, { connections: 1 });
-  const { rows } = await warehouse.pool.query<{ settled: number; reserved: number }>(
-    'select settled::float8, reserved::float8 from enrichment.budgets order by budget_id',
-  );
-  await warehouse.close();
-  return rows;
-}
-
 describe('enrich match', () => {
   it('enrich match shows the request and its price, and sends nothing without approval', async () => {
     const calls = sandbox.log.calls(0).length;
@@ -71,15 +60,6 @@ describe('enrich match', () => {
   it('enrich match prints the answer as it came, with its exact request id', async () => {
     await run(matchCommand(), '--id', known.id, '--yes', '--json');
     expect(printed).toContain(`"request_id":${sandbox.log.calls(0).at(-1)?.requestId}`);
-  });
-
-  it('enrich match settles its price in the day and month budgets, and nothing without a person', async () => {
-    await run(matchCommand(), '--id', 'nobody', '--yes');
-    const before = await budgets();
-    await run(matchCommand(), '--id', known.id, '--yes');
-    expect(await budgets()).toEqual(
-      before.map(({ settled, reserved }) => ({ settled: settled + 1, reserved })),
-    );
   });
 
   it('enrich match sends nothing if the day budget is empty or no call is free', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import {
   checkRunService,
   learnRateWindows,
@@ -115,23 +115,21 @@ it('the service status at the start of a run refuses no run if the key may see n
   expect(outcome).toHaveLength(2);
 });
 
-describe('a key that may enrich and not poll', () => {
-  it('a key without the right to poll is refused only if results can come by polls alone', async () => {
-    const sandbox = await startSandbox({
-      scenario: { rules: [{ path: '/webhook_result', status: 403 }] },
-    });
-    const parts = partsFor(sandbox.baseUrl, 'sandbox-key');
-    await expect(readServiceStatus(parts, { polls: true })).rejects.toMatchObject({
-      type: 'service.scope-missing',
-      where: 'GET /webhook_result/{request_id}',
-    });
-    await expect(readServiceStatus(parts, { polls: false })).resolves.toMatchObject({
-      usageUnknown: undefined,
-    });
-    expect(sandbox.log.bill()).toMatchObject({ credits: '0' });
-    await parts.client.close();
-    await sandbox.close();
+it('a key without the right to poll is refused only if results can come by polls alone', async () => {
+  const sandbox = await startSandbox({
+    scenario: { rules: [{ path: '/webhook_result', status: 403 }] },
   });
+  const parts = partsFor(sandbox.baseUrl, 'sandbox-key');
+  await expect(readServiceStatus(parts, { polls: true })).rejects.toMatchObject({
+    type: 'service.scope-missing',
+    where: 'GET /webhook_result/{request_id}',
+  });
+  await expect(readServiceStatus(parts, { polls: false })).resolves.toMatchObject({
+    usageUnknown: undefined,
+  });
+  expect(sandbox.log.bill()).toMatchObject({ credits: '0' });
+  await parts.client.close();
+  await sandbox.close();
 });
 
 it('usage statistics count separately for every called endpoint', async () => {

@@ -1,5 +1,5 @@
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import { callTaskQueues } from '../../../src/contract/temporal-names.ts';
 import { openWarehouse } from '../../../src/db/database.ts';
@@ -47,45 +47,43 @@ async function connectionsOfWorker(): Promise<number> {
   return rows[0]!.count;
 }
 
-describe('startWorker()', () => {
-  it('startWorker() is a problem that leaves nothing open when one of its workers cannot be created', async () => {
-    const create = Worker.create.bind(Worker);
-    vi.spyOn(Worker, 'create').mockImplementation((options) =>
-      options.taskQueue === callTaskQueues.backfill
-        ? Promise.reject(new Error('the server is busy'))
-        : create(options),
-    );
-    const { started, close } = await start();
-    await expect(started).rejects.toMatchObject({
-      type: 'worker.not-started',
-      message: 'the worker cannot start: the server is busy',
-    });
-    // The SDK refuses to close a connection that a worker still holds.
-    await close();
-    await expect.poll(connectionsOfWorker).toBe(0);
+it('startWorker() is a problem that leaves nothing open when one of its workers cannot be created', async () => {
+  const create = Worker.create.bind(Worker);
+  vi.spyOn(Worker, 'create').mockImplementation((options) =>
+    options.taskQueue === callTaskQueues.backfill
+      ? Promise.reject(new Error('the server is busy'))
+      : create(options),
+  );
+  const { started, close } = await start();
+  await expect(started).rejects.toMatchObject({
+    type: 'worker.not-started',
+    message: 'the worker cannot start: the server is busy',
   });
+  // The SDK refuses to close a connection that a worker still holds.
+  await close();
+  await expect.poll(connectionsOfWorker).toBe(0);
+});
 
-  it('a worker that fails ends the others before it reports the problem', async () => {
-    const created: Worker[] = [];
-    const create = Worker.create.bind(Worker);
-    vi.spyOn(Worker, 'create').mockImplementation(async (options) => {
-      const worker = await create(options);
-      created.push(worker);
-      if (options.taskQueue !== callTaskQueues.backfill) return worker;
-      const run = worker.run.bind(worker);
-      vi.spyOn(worker, 'run').mockImplementation(async () => {
-        const running = run();
-        worker.shutdown();
-        await running;
-        throw new Error('lost');
-      });
-      return worker;
+it('a worker that fails ends the others before it reports the problem', async () => {
+  const created: Worker[] = [];
+  const create = Worker.create.bind(Worker);
+  vi.spyOn(Worker, 'create').mockImplementation(async (options) => {
+    const worker = await create(options);
+    created.push(worker);
+    if (options.taskQueue !== callTaskQueues.backfill) return worker;
+    const run = worker.run.bind(worker);
+    vi.spyOn(worker, 'run').mockImplementation(async () => {
+      const running = run();
+      worker.shutdown();
+      await running;
+      throw new Error('lost');
     });
-    const { started, close } = await start();
-    const { ended } = await started;
-    await expect(ended).rejects.toMatchObject({ type: 'worker.failed', message: 'the worker failed: lost' });
-    expect(created.map((worker) => worker.getState())).toEqual(created.map(() => 'STOPPED'));
-    await close();
-    await expect.poll(connectionsOfWorker).toBe(0);
+    return worker;
   });
+  const { started, close } = await start();
+  const { ended } = await started;
+  await expect(ended).rejects.toMatchObject({ type: 'worker.failed', message: 'the worker failed: lost' });
+  expect(created.map((worker) => worker.getState())).toEqual(created.map(() => 'STOPPED'));
+  await close();
+  await expect.poll(connectionsOfWorker).toBe(0);
 });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { outputs } from '../../../src/outputs/outputs.ts';
 import { loaders } from '../../../src/cli/program.ts';
 
@@ -30,22 +30,20 @@ it('the command line stays small enough to learn: commands, leaf commands and fl
   expect(flags.size).toBeLessThanOrEqual(75);
 });
 
-describe('every command', () => {
-  it.each(
-    commands
-      .filter(({ name }) => !withoutFacts.includes(name))
-      .map(({ name, command }) => [name, command] as const),
-  )('each command that prints facts has --json: enrich %s', (_, command) => {
-    expect(command.options.map(({ long }) => long)).toContain('--json');
-  });
-
-  it.each(commands.map(({ name, command }) => [name, command] as const))(
-    'every command has a summary as a sentence and an example: enrich %s --help',
-    (name, command) => {
-      let help = '';
-      command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp();
-      expect(command.description()).toMatch(/^[A-Z].*\.$/);
-      expect(help).toMatch(new RegExp(`Examples?:\\n(?:.*\\n)*? +.*enrich ${name}`));
-    },
-  );
+it.each(
+  commands
+    .filter(({ name }) => !withoutFacts.includes(name))
+    .map(({ name, command }) => [name, command] as const),
+)('each command that prints facts has --json: enrich %s', (_, command) => {
+  expect(command.options.map(({ long }) => long)).toContain('--json');
 });
+
+it.each(commands.map(({ name, command }) => [name, command] as const))(
+  'every command has a summary as a sentence and an example: enrich %s --help',
+  (name, command) => {
+    let help = '';
+    command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp();
+    expect(command.description()).toMatch(/^[A-Z].*\.$/);
+    expect(help).toMatch(new RegExp(`Examples?:\\n(?:.*\\n)*? +.*enrich ${name}`));
+  },
+);

@@ -1,25 +1,23 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { subjectOf } from '../../../src/cli/commands/privacy.ts';
 
-describe('the argument that identifies a person or a domain', () => {
-  it.each(['@gmail.com', ' @GMail.com', '@mail.yahoo.co.uk'])(
-    'subjectOf() refuses the domain of a free-mail provider with the reason: %s',
-    (text) => {
-      expect(() => subjectOf(text, 2)).toThrow(
-        expect.objectContaining({
-          type: 'person.unclear',
-          message: 'a free-mail provider cannot be suppressed as a domain',
-          where: 'argument 2',
-          next: 'write the email address of each person',
-        }) as Error,
-      );
-    },
-  );
+it.each(['@gmail.com', ' @GMail.com', '@mail.yahoo.co.uk'])(
+  'subjectOf() refuses the domain of a free-mail provider with the reason: %s',
+  (text) => {
+    expect(() => subjectOf(text, 2)).toThrow(
+      expect.objectContaining({
+        type: 'person.unclear',
+        message: 'a free-mail provider cannot be suppressed as a domain',
+        where: 'argument 2',
+        next: 'write the email address of each person',
+      }) as Error,
+    );
+  },
+);
 
-  it.each(['Ada Novak', '@example', 'gmail.com'])(
-    'subjectOf() refuses text that names no person: %s',
-    (text) => {
-      expect(() => subjectOf(text, 1)).toThrow('this identifies no person');
-    },
-  );
-});
+it.each(['Ada Novak', '@example', 'gmail.com'])(
+  'subjectOf() refuses text that names no person: %s',
+  (text) => {
+    expect(() => subjectOf(text, 1)).toThrow('this identifies no person');
+  },
+);

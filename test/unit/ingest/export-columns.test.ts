@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { mapColumns, type ColumnMap } from '../../../src/ingest/columns/column-map.ts';
 import { recordedMapping, recordedNames } from '../../../src/ingest/columns/fields.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
@@ -69,39 +69,35 @@ it.each(examplesWith('problem'))('a file is refused for $title', (example) => {
   expect(() => map(given(example))).toThrow(expect.objectContaining(Object.fromEntries(problem)));
 });
 
-describe('recognising a CRM', () => {
-  it.each(cases.signatures)('the CRM %s is recognised by its columns: %s', (source, header) => {
-    expect(recogniseExport({ header: header.split(','), rows: [] })?.source).toBe(source);
-  });
-
-  it.each(cases.unknownSignatures)('no CRM is recognised by %s: %s', (_, header) => {
-    expect(recogniseExport({ header: header.split(','), rows: [] })).toBeUndefined();
-  });
-
-  it.each(cases.recordIds)(
-    'the record ids and columns of an export show its CRM (%s): %s with %s',
-    (source, header, id) => {
-      const names = header.split(',');
-      const row = names.map((_, column) => (column === 0 ? id : ''));
-      expect(recogniseExport({ header: names, rows: [row] })?.source ?? 'none').toBe(source);
-    },
-  );
+it.each(cases.signatures)('the CRM %s is recognised by its columns: %s', (source, header) => {
+  expect(recogniseExport({ header: header.split(','), rows: [] })?.source).toBe(source);
 });
 
-describe('columns with names that confuse programs', () => {
-  it('columns are taken despite characters in the header that confuse programs', () => {
-    const header = ['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', '', 'Email', 'Email'];
-    const columns = map({ header, mapping: { columns: { name: 1, email: [6, 7] } } });
-    expect(JSON.stringify(recordedMapping(header, columns))).toBe(
-      '{"__proto__":"name","Email":"email","Email (column 7)":"email"}',
-    );
-    expect(recordedNames(header).slice(0, 5)).toEqual([...header.slice(0, 3), '(column 4)', '(column 5)']);
-  });
+it.each(cases.unknownSignatures)('no CRM is recognised by %s: %s', (_, header) => {
+  expect(recogniseExport({ header: header.split(','), rows: [] })).toBeUndefined();
+});
 
-  it('of two columns with one name, the one with values is used', () => {
-    const rows = [['', 'ada@orbit.example']];
-    expect(map({ header: ['Email', 'Email'], rows }).fields.email).toEqual([1]);
-  });
+it.each(cases.recordIds)(
+  'the record ids and columns of an export show its CRM (%s): %s with %s',
+  (source, header, id) => {
+    const names = header.split(',');
+    const row = names.map((_, column) => (column === 0 ? id : ''));
+    expect(recogniseExport({ header: names, rows: [row] })?.source ?? 'none').toBe(source);
+  },
+);
+
+it('columns are taken despite characters in the header that confuse programs', () => {
+  const header = ['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', '', 'Email', 'Email'];
+  const columns = map({ header, mapping: { columns: { name: 1, email: [6, 7] } } });
+  expect(JSON.stringify(recordedMapping(header, columns))).toBe(
+    '{"__proto__":"name","Email":"email","Email (column 7)":"email"}',
+  );
+  expect(recordedNames(header).slice(0, 5)).toEqual([...header.slice(0, 3), '(column 4)', '(column 5)']);
+});
+
+it('of two columns with one name, the one with values is used', () => {
+  const rows = [['', 'ada@orbit.example']];
+  expect(map({ header: ['Email', 'Email'], rows }).fields.email).toEqual([1]);
 });
 
 it.each(cases.names)('names, e-mail and company are read by the headers %s, %s, %s, %s', (...header) => {

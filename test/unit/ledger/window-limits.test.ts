@@ -1,34 +1,32 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseRateLimits } from '../../../src/domain/rates/rate-limit.ts';
 import { parseWindowLimits } from '../../../src/sandbox/rate-windows.ts';
 
 /** The two share no code, on purpose; the embedded sandbox is started with what the pipeline was given. */
-describe('the sandbox and the pipeline read rate limits alike', () => {
-  it.each(['600/hour', '20/10s, 100/5m', '1/second,60/minute', '9/2h', '600/hour,5000/day', 'Unlimited'])(
-    'the sandbox and the pipeline read rate limits alike: %s',
-    (text) => {
-      expect(parseWindowLimits(text)).toEqual(parseRateLimits(text));
-    },
-  );
+it.each(['600/hour', '20/10s, 100/5m', '1/second,60/minute', '9/2h', '600/hour,5000/day', 'Unlimited'])(
+  'the sandbox and the pipeline read rate limits alike: %s',
+  (text) => {
+    expect(parseWindowLimits(text)).toEqual(parseRateLimits(text));
+  },
+);
 
-  it.each([
-    '',
-    '0/hour',
-    '20',
-    '20/q',
-    '20/0s',
-    '20/-1s',
-    '20/5 m',
-    '1.5/hour',
-    'many',
-    '1/constructor',
-    '1/__proto__',
-    '1000/25h',
-    '1000/1w',
-  ])('the sandbox and the pipeline both refuse the rate limits %j', (text) => {
-    expect(() => parseWindowLimits(text)).toThrow(RangeError);
-    expect(() => parseRateLimits(text)).toThrow();
-  });
+it.each([
+  '',
+  '0/hour',
+  '20',
+  '20/q',
+  '20/0s',
+  '20/-1s',
+  '20/5 m',
+  '1.5/hour',
+  'many',
+  '1/constructor',
+  '1/__proto__',
+  '1000/25h',
+  '1000/1w',
+])('the sandbox and the pipeline both refuse the rate limits %j', (text) => {
+  expect(() => parseWindowLimits(text)).toThrow(RangeError);
+  expect(() => parseRateLimits(text)).toThrow();
 });
 
 it('a rate window of more than a day is refused before any call', () => {

@@ -29,12 +29,10 @@ describe('the report for a terminal', () => {
   });
 });
 
-describe('the report as Markdown', () => {
-  it('the Markdown report escapes markup in a file name', () => {
-    const file = '<b>*x*</b>_y_[z](//evil.example)`w` www.evil.example.csv';
-    const text = renderReport(reportWith({ run: { ...run, file } }), 'markdown');
-    expect(text.split('\n')[0]).toBe(
-      '# Enrichment report: \\<b\\>\\*x\\*\\</b\\>\\_y\\_\\[z\\](//evil.example)\\`w\\` www&#46;evil.example.csv',
-    );
-  });
+it('the Markdown report escapes markup in a file name', () => {
+  const file = '<b>*x*</b>_y_[z](//evil.example)`w` www.evil.example.csv';
+  const text = renderReport(reportWith({ run: { ...run, file } }), 'markdown');
+  expect(text.split('\n')[0]).toBe(
+    '# Enrichment report: \\<b\\>\\*x\\*\\</b\\>\\_y\\_\\[z\\](//evil.example)\\`w\\` www&#46;evil.example.csv',
+  );
 });

@@ -1,30 +1,26 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hasFallenBelow, matchRate } from '../../../src/domain/runs/match-rate.ts';
 
-describe('a match rate', () => {
-  it.each([
-    [70, 100, 0.6042, 0.7811],
-    [0, 20, 0, 0.1611],
-    [20, 20, 0.8389, 1],
-    [1, 1, 0.2065, 1],
-  ])('the match rate of %i of %i lies within its Wilson interval', (found, answered, low, high) => {
-    const rate = matchRate({ found, answered })!;
-    expect(rate.low).toBeCloseTo(low, 3);
-    expect(rate.high).toBeCloseTo(high, 3);
-  });
-
-  it('the match rate is unknown before a person was answered', () => {
-    expect(matchRate({ found: 0, answered: 0 })).toBeUndefined();
-  });
+it.each([
+  [70, 100, 0.6042, 0.7811],
+  [0, 20, 0, 0.1611],
+  [20, 20, 0.8389, 1],
+  [1, 1, 0.2065, 1],
+])('the match rate of %i of %i lies within its Wilson interval', (found, answered, low, high) => {
+  const rate = matchRate({ found, answered })!;
+  expect(rate.low).toBeCloseTo(low, 3);
+  expect(rate.high).toBeCloseTo(high, 3);
 });
 
-describe('the guard of the match rate', () => {
-  it('the quality gate does not judge by few people, however low their rate', () => {
-    expect(hasFallenBelow(0.4, { found: 0, answered: 99 })).toBe(false);
-  });
+it('the match rate is unknown before a person was answered', () => {
+  expect(matchRate({ found: 0, answered: 0 })).toBeUndefined();
+});
 
-  it('the quality gate stops when the latest people show that the rate has fallen', () => {
-    expect(hasFallenBelow(0.4, { found: 20, answered: 100 })).toBe(true);
-    expect(hasFallenBelow(0.4, { found: 35, answered: 100 })).toBe(false);
-  });
+it('the quality gate does not judge by few people, however low their rate', () => {
+  expect(hasFallenBelow(0.4, { found: 0, answered: 99 })).toBe(false);
+});
+
+it('the quality gate stops when the latest people show that the rate has fallen', () => {
+  expect(hasFallenBelow(0.4, { found: 20, answered: 100 })).toBe(true);
+  expect(hasFallenBelow(0.4, { found: 35, answered: 100 })).toBe(false);
 });

@@ -145,28 +145,26 @@ describe('a renewed access token', () => {
   });
 });
 
-describe('an access token that cannot be read', () => {
-  it.each<[string, Credential, string]>([
-    ['no file', { kind: 'access-token', file: join(directory, 'absent') }, 'ENOENT'],
-    ['a file without a token', { kind: 'access-token', file: '/dev/null' }, 'NO_TOKEN'],
-    ['a command that fails', { kind: 'access-token', command: 'echo canary; exit 3' }, 'EXIT_3'],
-    ['a command that prints a sentence', { kind: 'access-token', command: 'echo a canary' }, 'NO_TOKEN'],
-    ['a command that floods', { kind: 'access-token', command: 'yes canary' }, 'ERR_CHILD_PROCESS'],
-  ])(
-    'an unreadable access token, %s: no call is sent, a retry is possible, and no error quotes the token',
-    async (_, credential, code) => {
-      const { sent, transport } = accepting('token-1');
-      const failure: unknown = await clientOf(transport, credential)
-        .bulkMatch({ details })
-        .catch((error: unknown) => error);
-      expect(failure).toMatchObject({
-        type: 'not-sent.no-token',
-        disposition: 'retry',
-        mayHaveBeenBilled: false,
-        codes: [expect.stringContaining(code)],
-      });
-      expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain('canary');
-      expect(sent).toEqual([]);
-    },
-  );
-});
+it.each<[string, Credential, string]>([
+  ['no file', { kind: 'access-token', file: join(directory, 'absent') }, 'ENOENT'],
+  ['a file without a token', { kind: 'access-token', file: '/dev/null' }, 'NO_TOKEN'],
+  ['a command that fails', { kind: 'access-token', command: 'echo canary; exit 3' }, 'EXIT_3'],
+  ['a command that prints a sentence', { kind: 'access-token', command: 'echo a canary' }, 'NO_TOKEN'],
+  ['a command that floods', { kind: 'access-token', command: 'yes canary' }, 'ERR_CHILD_PROCESS'],
+])(
+  'an unreadable access token, %s: no call is sent, a retry is possible, and no error quotes the token',
+  async (_, credential, code) => {
+    const { sent, transport } = accepting('token-1');
+    const failure: unknown = await clientOf(transport, credential)
+      .bulkMatch({ details })
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      type: 'not-sent.no-token',
+      disposition: 'retry',
+      mayHaveBeenBilled: false,
+      codes: [expect.stringContaining(code)],
+    });
+    expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain('canary');
+    expect(sent).toEqual([]);
+  },
+);

@@ -132,30 +132,28 @@ describe('the body of a waterfall', () => {
   });
 });
 
-describe('a body', () => {
-  it.each([
-    ['absent', {}],
-    ['negative', { credits_consumed: -1 }],
-    ['not-a-number', { credits_consumed: 'eight' }],
-  ])('the body of a late result whose price is %s has no price', (creditsProblem, price) => {
-    expect(read({ ...price, people: [] })).toMatchObject({ creditsConsumed: undefined, creditsProblem });
-  });
+it.each([
+  ['absent', {}],
+  ['negative', { credits_consumed: -1 }],
+  ['not-a-number', { credits_consumed: 'eight' }],
+])('the body of a late result whose price is %s has no price', (creditsProblem, price) => {
+  expect(read({ ...price, people: [] })).toMatchObject({ creditsConsumed: undefined, creditsProblem });
+});
 
-  it('the body of a late result counts unreadable people and keeps the others', () => {
-    const late = read({ people: ['nobody', null, { id: 'p7', phone_numbers: [phone] }] });
-    expect([late?.unreadablePeople, late?.people.map((person) => person.id)]).toEqual([2, ['p7']]);
-  });
+it('the body of a late result counts unreadable people and keeps the others', () => {
+  const late = read({ people: ['nobody', null, { id: 'p7', phone_numbers: [phone] }] });
+  expect([late?.unreadablePeople, late?.people.map((person) => person.id)]).toEqual([2, ['p7']]);
+});
 
-  it.each([
-    ['nothing', ''],
-    ['no JSON', '<html>'],
-    ['no list of people', { people: {} }],
-    ['an empty list', []],
-    ['a list of people', [{ id: 'p1', phone_numbers: [phone] }]],
-    ['an envelope with a body', { data: { people: [{ id: 'p1', phone_numbers: [phone] }] } }],
-    ['one person', { person: { id: 'p1', phone_numbers: [phone] } }],
-    ['the matches of an answer', { matches: [{ id: 'p1' }] }],
-  ])('a body that is %s is no late result', (_, other) => {
-    expect(read(other)).toBeUndefined();
-  });
+it.each([
+  ['nothing', ''],
+  ['no JSON', '<html>'],
+  ['no list of people', { people: {} }],
+  ['an empty list', []],
+  ['a list of people', [{ id: 'p1', phone_numbers: [phone] }]],
+  ['an envelope with a body', { data: { people: [{ id: 'p1', phone_numbers: [phone] }] } }],
+  ['one person', { person: { id: 'p1', phone_numbers: [phone] } }],
+  ['the matches of an answer', { matches: [{ id: 'p1' }] }],
+])('a body that is %s is no late result', (_, other) => {
+  expect(read(other)).toBeUndefined();
 });
