@@ -34,18 +34,18 @@ const inventedContacts = `
   with people as (
     insert into people (service, person_key, person_id, first_name, last_name, email, email_status, phone, title,
       headline, seniority, departments, city, state, country, organization_id, organization_name, organization_domain,
-      organization_industry, organization_employees, linkedin_url, emails, phones, employment, said_by, enriched_at,
-      run_id, attempt_id)
+      organization_industry, organization_employees, linkedin_url, emails, phones, employment, said_by, valid_from,
+      enriched_at, run_id, attempt_id)
     select 'bench', 'person:p' || n, 'p' || n, 'Ada', 'Novak' || n, 'person' || n || '@company' || n / 20 || '.example',
       'verified', case when n % 5 = 0 then '+4930' || 1000000 + n end,
       case when n % 10 > 0 then 'Engineer, Level ' || n % 100 end, 'Engineer at Company ' || n / 20, 'senior',
       array['engineering', 'operations'], 'Berlin', 'Berlin', 'Germany', 'c' || n / 20, 'Company ' || n / 20,
       'company' || n / 20 || '.example', 'machinery', n / 20 % 5000, 'https://profiles.example/in/person-' || n,
-      '[]', '[]', '[]', '{}', now() - n * interval '1 second', 'run-1', 'a' || n / 10
+      '[]', '[]', '[]', '{}', '{}', now() - n * interval '1 second', 'run-1', 'a' || n / 10
     from generate_series(1, $1::int) n
   )
-  insert into contacts (source, contact_id, service, person_key, match_id, evidence, asked, run_id, row_number)
-  select 'crm', n, 'bench', 'person:p' || n, n, 'email', true, 'run-1', n
+  insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number)
+  select 'crm', n, 'bench', 'person:p' || n, 'email', true, 'run-1', n
   from generate_series(1, $1::int) n`;
 
 /** The columns of `contacts` as PostgreSQL writes them, without any rule of the product. */

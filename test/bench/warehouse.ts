@@ -31,7 +31,7 @@ const options = JSON.stringify({
 const { signal } = new AbortController();
 
 /** An answer about each person, as `factsOfAnswer` writes it; takes the numbers of people and their match keys. */
-const answers = `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id,
+const answers = `insert into observation_log (service, person_key, person_id, kind, asked_at, run_id, attempt_id,
      organization_key, organization_facts, identity_keys, match_keys, facts)
    select '${service}', 'person:p' || n, 'p' || n, 'answer', now() - interval '1 day', 'run-1', 'a' || n / 10,
      'id:c' || n / 20, sha256(convert_to('c' || n / 20, 'UTF8')),
@@ -69,7 +69,7 @@ const log = [
      'keywords', array['bearings', 'gears', 'maintenance'],
      'short_description', repeat('Makes parts for machines. ', 8))
    from generate_series(0, $1::int / 20) c`,
-  `insert into observations (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
+  `insert into observation_log (service, person_key, person_id, kind, asked_at, run_id, attempt_id, delivery_id,
      identity_keys, facts)
    select '${service}', 'person:p' || n, 'p' || n, 'phones', now() - interval '1 day', 'run-1', 'a' || n / 10, 'd' || n,
      array['person:p' || n],
