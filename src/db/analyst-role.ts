@@ -48,13 +48,13 @@ export async function grantAnalysts(database: Kysely<never>, role?: string): Pro
       await requireReader(transaction, role);
       await sql`insert into analyst_roles values (${role}) on conflict do nothing`.execute(transaction);
     }
-    await sql`delete from analyst_roles where role_name not in (select rolname from pg_roles)`.execute(
+    await sql`
+      delete from analyst_roles where role_name not in (select rolname from pg_roles)
+    `.execute(transaction);
+    const { rows } = await sql<{ name: string }>`select role_name as name from analyst_roles`.execute(
       transaction,
     );
-    const roles = await sql<{ name: string }>`select role_name as name from analyst_roles`.execute(
-      transaction,
-    );
-    for (const { name } of roles.rows) await grant(transaction, name);
+    for (const { name } of rows) await grant(transaction, name);
   });
 }
 

@@ -97,8 +97,7 @@ export async function rolledBack<Result>(
 const endingCodes = new Set(['0A000', '25006']);
 
 /**
- * A pool that closes a connection after an error that the connection would repeat, such as a server that no longer
- * answers.
+ * A pool that closes a connection after an error that the connection would repeat, such as of a server that is away.
  *
  * @param prepares whether it prepares each statement with parameters once for each connection
  */

@@ -3,9 +3,7 @@ import { identityColumns } from '../domain/identity/identity.ts';
 import type { Tables } from './schema.ts';
 import type { Decimal } from './column-types.ts';
 
-/**
- * Names as a list for `in (…)` in raw SQL. Not escaped: only for names that the code itself defines.
- */
+/** Names as a list for `in (…)` in raw SQL. Not escaped: only for names that the code itself defines. */
 export function oneOf(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');
 }

@@ -55,14 +55,18 @@ export async function migrate(
       const executed = await executedMigrations(database);
       const newer = executed.filter((name) => !(name in known));
       if (Object.keys(known).every((name) => executed.includes(name))) return { done: [], newer };
-      const { error, results } = await migrator(database, known, newer).migrateToLatest();
+      // The migrator treats migrations of a newer release as applied.
+      const done = Object.fromEntries(newer.map((name) => [name, { up: () => Promise.resolve() }]));
+      const { error, results } = await new Migrator({
+        db: database,
+        provider: { getMigrations: () => Promise.resolve({ ...known, ...done }) },
+        migrationTableSchema: schemaName,
+      }).migrateToLatest();
       // The migrator returns its error and never throws.
       if (error === undefined) {
-        const done = (results ?? [])
-          .filter((result) => result.status === 'Success')
-          .map((result) => result.migrationName);
-        if (done.length > 0) await grantAnalysts(database);
-        return { done, newer };
+        const applied = (results ?? []).filter(({ status }) => status === 'Success');
+        if (applied.length > 0) await grantAnalysts(database);
+        return { done: applied.map(({ migrationName }) => migrationName), newer };
       }
       // A newer release may have migrated while this migrator waited for its turn.
       const overtaken = (await executedMigrations(database)).length > executed.length;
@@ -74,9 +78,7 @@ export async function migrate(
 }
 
 /** Compares a database with this release: migrations that it lacks, and its migrations of a newer release. */
-export async function compareMigrations(
-  databaseUrl: string,
-): Promise<{ readonly pending: readonly string[]; readonly newer: readonly string[] }> {
+export async function compareMigrations(databaseUrl: string) {
   const executed = await withDatabase(databaseUrl, executedMigrations);
   return {
     pending: Object.keys(migrations).filter((name) => !executed.includes(name)),
@@ -94,10 +96,7 @@ export async function allowAnalyst(databaseUrl: string, role: string): Promise<v
   await withDatabase(databaseUrl, (database) => grantAnalysts(database, role));
 }
 
-/**
- * Names of the migrations that a database has. Kysely's migrator also reads the columns of all tables, which cost each
- * command 20 ms.
- */
+/** Names of the migrations that a database has. Kysely's migrator reads all tables, which cost each command 20 ms. */
 async function executedMigrations(database: Kysely<never>): Promise<string[]> {
   const table = `${schemaName}.kysely_migration`;
   const described = await sql<{ there: boolean; fingerprint: string | null }>`
@@ -110,39 +109,19 @@ async function executedMigrations(database: Kysely<never>): Promise<string[]> {
     database,
   );
   const names = executed.rows.map(({ name }) => name);
-  if (names.length > 0 && fingerprint !== initial.fingerprint) throw ofOtherCommit(fingerprint);
-  return names;
-}
-
-/** @param fingerprint null: none */
-function ofOtherCommit(fingerprint: string | null): Problem {
-  return new Problem(
+  if (names.length === 0 || fingerprint === initial.fingerprint) return names;
+  const ofDump = 'if the tables are of a dump, restore it without --no-comments; otherwise ';
+  throw new Problem(
     'database.other-commit',
     'another unreleased version of the product has made the tables',
     {
       where: `schema ${schemaName}`,
       next:
-        (fingerprint === null
-          ? 'if the tables are of a dump, restore it without --no-comments; otherwise '
-          : '') +
+        (fingerprint === null ? ofDump : '') +
         'set DATABASE_URL to a new database or, without it, ENRICH_DATA_DIR to a new folder; or run the commit that ' +
         'made the tables',
     },
   );
-}
-
-/** @param newer migrations of a newer release, which the migrator must treat as applied */
-function migrator(
-  database: Kysely<never>,
-  known: Readonly<Record<string, Migration>>,
-  newer: readonly string[],
-): Migrator {
-  const done = Object.fromEntries(newer.map((name) => [name, { up: () => Promise.resolve() }]));
-  return new Migrator({
-    db: database,
-    provider: { getMigrations: () => Promise.resolve({ ...known, ...done }) },
-    migrationTableSchema: schemaName,
-  });
 }
 
 async function withDatabase<Result>(

@@ -65,8 +65,7 @@ export function addressesOfHash(
 }
 
 /**
- * Adds the address to each row that has only the hash of an address in the log: a person who was asked for by the
- * address is known under the hash as well.
+ * Adds the address to each row that has only the hash of an address in the log, so that both are known as one person.
  *
  * @param keys temporary table of `identity_key`, `row_number` and the columns of `more`
  */

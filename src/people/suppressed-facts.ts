@@ -18,9 +18,7 @@ import type { DigestedCall } from './digested-calls.ts';
 const nobody: ListedOfCall = { rows: new Map(), matches: new Set() };
 
 /** In the query of keys, a person of the answer has a negative number, beside the numbers of rows. */
-function numberOfMatch(matchIndex: number): number {
-  return -1 - matchIndex;
-}
+const numberOfMatch = (matchIndex: number): number => -1 - matchIndex;
 
 /** Query of `row_number` and `identity_key`: the keys of the rows, of the people, and of earlier answers about them. */
 function keysOfCall({ runId, rows, arrived }: AnsweredCall) {

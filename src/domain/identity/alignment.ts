@@ -26,12 +26,7 @@ export type AlignedRow =
   | { readonly outcome: Extract<AnsweredOutcome, 'not_found'> }
   | { readonly outcome: Extract<AnsweredOutcome, 'identity_mismatch'>; readonly reason: string };
 
-export interface Alignment {
-  /** In the order of the requested rows. */
-  readonly rows: readonly AlignedRow[];
-  /** People of the answer who are assigned to no row. */
-  readonly unmatched: readonly { readonly matchIndex: number; readonly reason: string }[];
-}
+export type Alignment = ReturnType<typeof alignRows>;
 
 /** A requested row, and who the contact of the row is by everything that is known. */
 export interface DecidedRow {
@@ -68,13 +63,14 @@ interface Call {
  * @param call.rows in the order of `details`
  * @param call.arrived the people of the answer, without nulls and people of whom nothing is stated
  */
-export function alignRows(call: Call): Alignment {
+export function alignRows(call: Call) {
   const indexes = call.rows.flatMap(({ decision }) =>
     decision.kind === 'person' ? decision.matchIndex : [],
   );
   const given = call.arrived.filter(({ matchIndex }) => indexes.includes(matchIndex));
   const left = call.arrived.filter(({ person }) => !given.some((each) => isOnePerson(each.person, person)));
   return {
+    /** In the order of the requested rows. */
     rows: call.rows.map(({ decision }, row): AlignedRow => {
       if (decision.kind === 'refused') return mismatch(decision.reason);
       if (decision.kind === 'none') return whyNot(call, row, left);
@@ -83,6 +79,7 @@ export function alignRows(call: Call): Alignment {
         ? mismatch(evidence === 'confirmed' ? confirmedReason : knownReason)
         : { outcome: 'enriched', matchIndex, evidence };
     }),
+    /** People of the answer who are assigned to no row. */
     unmatched: left.map((each) => ({ matchIndex: each.matchIndex, reason: reasonOf(call, each) })),
   };
 }

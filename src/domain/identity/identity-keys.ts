@@ -23,15 +23,15 @@ import { comparisonForm, displayForm, organizationForm } from './values/normalis
 export function identityKeys(identity: Identity): string[] {
   const keys: string[] = [];
   if (identity.email !== undefined) keys.push(emailKey(identity.email, identity));
-  if (identity.otherEmails !== undefined) {
-    for (const email of identity.otherEmails) keys.push(emailKey(email, identity));
-  }
+  for (const email of identity.otherEmails ?? []) keys.push(emailKey(email, identity));
   if (identity.profileUrl !== undefined) keys.push(`profile:${identity.profileUrl}`);
   if (identity.personId !== undefined) keys.push(`person:${boundedId(identity.personId)}`);
   if (identity.hashedEmail !== undefined) keys.push(`hash:${identity.hashedEmail}`);
   if (keys.length > 0) return keys;
-  const weak = weakKey(identity);
-  return weak === undefined ? [] : [weak];
+  const name = comparedName(identity);
+  const { organizationName, domain } = identity;
+  const employer = organizationName === undefined ? domain : bounded(organizationForm(organizationName));
+  return name === undefined || employer === undefined ? [] : [`name:${name}|${employer}`];
 }
 
 function emailKey(email: string, identity: Identity): string {
@@ -40,20 +40,11 @@ function emailKey(email: string, identity: Identity): string {
   return name === undefined ? `email:${email}` : `email:${email}|${name}`;
 }
 
-function weakKey(identity: Identity): string | undefined {
-  const name = comparedName(identity);
-  if (name === undefined) return undefined;
-  if (identity.organizationName !== undefined)
-    return `name:${name}|${bounded(organizationForm(identity.organizationName))}`;
-  return identity.domain === undefined ? undefined : `name:${name}|${identity.domain}`;
-}
-
 /** First and last name, or the full name; a first name alone identifies no person. */
 function comparedName(identity: Identity): string | undefined {
-  if (identity.firstName !== undefined && identity.lastName !== undefined) {
-    return bounded(comparisonForm(`${identity.firstName} ${identity.lastName}`));
-  }
-  return identity.name === undefined ? undefined : bounded(comparisonForm(identity.name));
+  const { firstName, lastName, name } = identity;
+  const whole = firstName !== undefined && lastName !== undefined ? `${firstName} ${lastName}` : name;
+  return whole === undefined ? undefined : bounded(comparisonForm(whole));
 }
 
 /** Keeps keys below 2,704 bytes, the limit of an index entry of PostgreSQL, also for a note in a wrong column. */

@@ -35,6 +35,7 @@ export interface Phone {
 export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
   const byNumber = new Map<string, Phone>();
   for (const [index, phone] of phones.slice(0, mostNumbers).entries()) {
+    const { position: stated = -1 } = phone;
     const raw = tidy(phone.rawNumber);
     const e164 = e164Of(phone.sanitizedNumber) ?? e164Of(phone.rawNumber);
     const number = e164 ?? tidy(phone.sanitizedNumber) ?? raw;
@@ -42,7 +43,7 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
     const dncStatus = tidy(phone.dncStatus);
     const first = byNumber.get(number);
     if (first) {
-      if (mustNotBeCalled(dncStatus) && !mustNotBeCalled(first.dncStatus))
+      if (dncStatus !== null && isDoNotCall(dncStatus) && !isDoNotCall(first.dncStatus ?? 'no'))
         byNumber.set(number, { ...first, dncStatus });
       continue;
     }
@@ -54,14 +55,11 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
       status: tidy(phone.status),
       dncStatus,
       confidence: tidy(phone.confidence),
-      position: isPosition(phone.position) ? phone.position : index,
+      // An implausible index of the service does not count.
+      position: stated >= 0 && stated < 10_000 ? stated : index,
     });
   }
   return [...byNumber.values()];
-}
-
-function mustNotBeCalled(dncStatus: string | null): boolean {
-  return dncStatus !== null && isDoNotCall(dncStatus);
 }
 
 /** The type of a number of the employer's headquarters. */
@@ -92,11 +90,6 @@ export const isInvalid = (status: Stated): boolean => status?.toLowerCase() === 
 /** Whether a number must not be called. Unknown values of the enumeration count as do-not-call. */
 export function isDoNotCall(dncStatus: string): boolean {
   return !/^(?:no|none|not_dnc|clear|clean|ok|false|unknown)$/i.test(dncStatus);
-}
-
-/** Whether the service's index of a number is plausible. Otherwise the number's place in the delivery counts. */
-function isPosition(value: number | undefined): value is number {
-  return value !== undefined && value >= 0 && value < 10_000;
 }
 
 function e164Of(text: string | undefined): string | null {
