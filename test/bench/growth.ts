@@ -3,10 +3,9 @@
  *
  * `npm run bench:growth [-- --nights 730 --rows 300]`. Each night plans an export of which a third is new and, after
  * three months, a sixth no longer fresh, asks for these people, writes their answers, searches a person as an erasure
- * does, and prunes what is older than its retention, on an embedded PostgreSQL whose clock is moved ahead by a day. The
- * last run of a month is undone and the undo reverted. A statement that always costs the same shows how fast the
- * machine is: times are as on the machine of the first month. Prints a line a month, and compares the last three
- * months with months 4 to 6.
+ * does, and prunes what is older than its retention, on an embedded PostgreSQL whose clock is moved ahead by a day. A
+ * statement that always costs the same shows how fast the machine is: times are as on the machine of the first month.
+ * Prints a line a month, and compares the last three months with months 4 to 6.
  */
 import { randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';
@@ -23,8 +22,7 @@ import { finishRun } from '../../src/runs/finish-run.ts';
 import { openPage } from '../../src/runs/pages.ts';
 import { planRun } from '../../src/runs/planning/plan-run.ts';
 import { reconcileContacts } from '../../src/runs/reconcile-contacts.ts';
-import { getRun, setRunStatus } from '../../src/runs/runs.ts';
-import { revertUndo, undoRun } from '../../src/runs/undo-run.ts';
+import { setRunStatus } from '../../src/runs/runs.ts';
 import { stagedRun, testSpec, type StagedRow } from '../helpers/warehouse/rows.ts';
 import { installSimulatedClock, setSimulatedClock } from '../helpers/database/simulated-clock.ts';
 import { openBenchDatabase } from './bench-database.ts';
@@ -99,9 +97,8 @@ async function simulate(warehouse: TestWarehouse, callWarehouse: TestWarehouse):
     // As autovacuum does in time; here a day passes within a second. It takes longer than a night.
     if (night < nightsPerWeek || night % nightsPerWeek === 0) await warehouse.pool.query('analyze');
     if (night % nightsPerMonth !== 0) continue;
-    const undone = await timed(() => undoAndRevert(warehouse));
     firstMachine ??= quantile(past.map(({ machine }) => machine));
-    const times = timesOf(past, undone, firstMachine);
+    const times = timesOf(past, firstMachine);
     await warehouse.pool.query('vacuum');
     const month = { month: night / nightsPerMonth, tables: await countRows(warehouse), times };
     past = [];
@@ -166,13 +163,6 @@ async function oneNight(
   return { plan, admissions, records, reconcile, erasure, prune: pruned, machine };
 }
 
-/** Undoes the newest run, and takes that back. */
-async function undoAndRevert(warehouse: TestWarehouse): Promise<void> {
-  const { runId } = await getRun(warehouse, 'latest');
-  await undoRun(warehouse, runId, { by: 'bench', reason: undefined }, signal);
-  await revertUndo(warehouse, runId, signal);
-}
-
 /** New people, people who are no longer fresh, and people whom the nights of the last two months have asked for. */
 function exportOf(night: number): StagedRow[] {
   const first = (night - 1) * newPerNight;
@@ -228,7 +218,7 @@ async function countRows({ pool }: TestWarehouse): Promise<Record<string, number
 }
 
 /** Medians of a month, as on the machine of the first month. */
-function timesOf(past: readonly Night[], undo: number, firstMachine: number): Record<string, number> {
+function timesOf(past: readonly Night[], firstMachine: number): Record<string, number> {
   const machine = quantile(past.map((night) => night.machine));
   const admissions = past.flatMap((night) => night.admissions);
   const times = {
@@ -238,7 +228,6 @@ function timesOf(past: readonly Night[], undo: number, firstMachine: number): Re
     record: quantile(past.flatMap(({ records }) => records)),
     reconcile: quantile(past.map(({ reconcile }) => reconcile)),
     erasure: quantile(past.map(({ erasure }) => erasure)),
-    undo,
     prune: quantile(past.map((night) => night.prune)),
   };
   const corrected = Object.entries(times).map(([name, time]) => [name, (time * firstMachine) / machine]);

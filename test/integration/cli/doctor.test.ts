@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { examine, type Finding } from '../../../src/cli/commands/doctor.ts';
 import { readConfig } from '../../../src/config/settings.ts';
 import { controlTaskQueue } from '../../../src/contract/temporal-names.ts';
@@ -39,121 +39,117 @@ async function finding(part: string, settings: Record<string, string>): Promise<
   return findings.find((candidate) => candidate.part === part)!;
 }
 
-describe('the doctor', () => {
-  it('enrich doctor finds no fault on a machine without settings', async () => {
-    const findings = await examine(readConfig({ ENRICH_DATA_DIR: home }));
-    expect(findings.filter((candidate) => candidate.state !== 'ok')).toEqual([]);
-  });
+it('enrich doctor finds no fault on a machine without settings', async () => {
+  const findings = await examine(readConfig({ ENRICH_DATA_DIR: home }));
+  expect(findings.filter((candidate) => candidate.state !== 'ok')).toEqual([]);
+});
 
-  it('enrich doctor names the user that a key acts as', async () => {
-    const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
-    expect(found).toMatchObject({
-      state: 'ok',
-      what: expect.stringContaining('acting as user user-7') as string,
-    });
+it('enrich doctor names the user that a key acts as', async () => {
+  const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
+  expect(found).toMatchObject({
+    state: 'ok',
+    what: expect.stringContaining('acting as user user-7') as string,
   });
+});
 
-  it.each([
-    ['a wrong key', { ENRICHMENT_API_KEY: 'wrong' }, 'ENRICHMENT_API_KEY'],
-    ['a key that is set as a token', { ENRICHMENT_ACCESS_TOKEN: key }, 'ENRICHMENT_ACCESS_TOKEN'],
-    ['no key', {}, 'set one of the two'],
-  ])('enrich doctor finds %s', async (_, credential, next) => {
-    const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ...credential });
-    expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(next) as string });
+it.each([
+  ['a wrong key', { ENRICHMENT_API_KEY: 'wrong' }, 'ENRICHMENT_API_KEY'],
+  ['a key that is set as a token', { ENRICHMENT_ACCESS_TOKEN: key }, 'ENRICHMENT_ACCESS_TOKEN'],
+  ['no key', {}, 'set one of the two'],
+])('enrich doctor finds %s', async (_, credential, next) => {
+  const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ...credential });
+  expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(next) as string });
+});
+
+it('enrich doctor says what a database still lacks, and changes nothing', async () => {
+  const empty = await createTestDatabase({ empty: true });
+  const migrated = await createTestDatabase();
+  for (let time = 0; time < 2; time++) {
+    expect((await finding('database', { DATABASE_URL: empty })).what).toContain(
+      'migration missing: the next command adds them',
+    );
+  }
+  expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
+});
+
+it('enrich doctor finds a database that accepts only reads, and leaves nothing in one that is written', async () => {
+  const url = await createTestDatabase();
+  const warehouse = testWarehouse(openWarehouse(url));
+  onTestFinished(() => warehouse.close());
+  expect(await finding('database', { DATABASE_URL: url })).toMatchObject({ state: 'ok' });
+  expect(await warehouse.query`select from pg_class where relname = 'written'`).toEqual([]);
+  const name = new URL(url).pathname.slice(1);
+  await warehouse.pool.query(`alter database ${name} set default_transaction_read_only = on`);
+  const { state, what } = await finding('database', { DATABASE_URL: url });
+  expect({ state, what }).toMatchObject({
+    state: 'broken',
+    what: expect.stringContaining('accepts only reads'),
   });
+});
 
-  it('enrich doctor says what a database still lacks, and changes nothing', async () => {
-    const empty = await createTestDatabase({ empty: true });
-    const migrated = await createTestDatabase();
-    for (let time = 0; time < 2; time++) {
-      expect((await finding('database', { DATABASE_URL: empty })).what).toContain(
-        'migration missing: the next command adds them',
-      );
-    }
-    expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
-  });
+it('enrich doctor finds a database that refuses the password, and a missing Temporal', async () => {
+  const url = new URL(await createTestDatabase());
+  url.password = 'canary-password-77';
+  const settings = { ENRICH_DATA_DIR: home, DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' };
+  const findings = await examine(readConfig(settings));
+  const broken = findings.filter(({ state }) => state === 'broken').map(({ part }) => part);
+  expect(broken).toEqual(['database', 'temporal']);
+});
 
-  it('enrich doctor finds a database that accepts only reads, and leaves nothing in one that is written', async () => {
-    const url = await createTestDatabase();
-    const warehouse = testWarehouse(openWarehouse(url));
-    onTestFinished(() => warehouse.close());
-    expect(await finding('database', { DATABASE_URL: url })).toMatchObject({ state: 'ok' });
-    expect(await warehouse.query`select from pg_class where relname = 'written'`).toEqual([]);
-    const name = new URL(url).pathname.slice(1);
-    await warehouse.pool.query(`alter database ${name} set default_transaction_read_only = on`);
-    const { state, what } = await finding('database', { DATABASE_URL: url });
-    expect({ state, what }).toMatchObject({
-      state: 'broken',
-      what: expect.stringContaining('accepts only reads'),
-    });
-  });
+it('enrich doctor warns of a Temporal without workers, and of workers with different settings', async () => {
+  const settings = { TEMPORAL_ADDRESS: temporal.address, DATABASE_URL: await createTestDatabase() };
+  const found = await finding('temporal', settings);
+  expect(found).toMatchObject({ state: 'attention', next: 'start one: enrich worker' });
+  expect(found.what).toContain('no worker has polled in the last five minutes');
 
-  it('enrich doctor finds a database that refuses the password, and a missing Temporal', async () => {
-    const url = new URL(await createTestDatabase());
-    url.password = 'canary-password-77';
-    const settings = { ENRICH_DATA_DIR: home, DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' };
-    const findings = await examine(readConfig(settings));
-    const broken = findings.filter(({ state }) => state === 'broken').map(({ part }) => part);
-    expect(broken).toEqual(['database', 'temporal']);
-  });
+  const { client, namespace } = temporal;
+  const poll = (mark: string) =>
+    client
+      .withDeadline(Date.now() + 3_000, () =>
+        client.workflowService.pollWorkflowTaskQueue({
+          namespace,
+          taskQueue: { name: controlTaskQueue },
+          identity: workerIdentity(mark),
+        }),
+      )
+      .catch(() => undefined);
+  const one = poll('one');
+  await expect.poll(async () => (await finding('temporal', settings)).state, { timeout: 10_000 }).toBe('ok');
+  const other = poll('other');
+  await expect
+    .poll(async () => (await finding('temporal', settings)).what, { timeout: 10_000 })
+    .toContain('live workers have different settings');
+  await Promise.all([one, other]);
+});
 
-  it('enrich doctor warns of a Temporal without workers, and of workers with different settings', async () => {
-    const settings = { TEMPORAL_ADDRESS: temporal.address, DATABASE_URL: await createTestDatabase() };
-    const found = await finding('temporal', settings);
-    expect(found).toMatchObject({ state: 'attention', next: 'start one: enrich worker' });
-    expect(found.what).toContain('no worker has polled in the last five minutes');
+it.each([
+  [
+    'receiver',
+    {
+      WEBHOOK_LISTEN: '0.0.0.0:8080',
+      ENRICHMENT_BASE_URL: 'http://0.0.0.0:9/api/v1',
+      ENRICHMENT_ALLOW_HTTP: 'true',
+    },
+  ],
+  ['receiver', { WEBHOOK_PUBLIC_URL: 'http://hooks.example.com' }],
+  ['receiver', { TEMPORAL_ADDRESS: temporal.address }],
+  ['rate limits', { RATE_LIMITS: 'unlimited' }],
+  ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
+])('enrich doctor warns of %s of %o', async (part, settings) => {
+  expect((await finding(part, settings)).state).toBe('attention');
+});
 
-    const { client, namespace } = temporal;
-    const poll = (mark: string) =>
-      client
-        .withDeadline(Date.now() + 3_000, () =>
-          client.workflowService.pollWorkflowTaskQueue({
-            namespace,
-            taskQueue: { name: controlTaskQueue },
-            identity: workerIdentity(mark),
-          }),
-        )
-        .catch(() => undefined);
-    const one = poll('one');
-    await expect
-      .poll(async () => (await finding('temporal', settings)).state, { timeout: 10_000 })
-      .toBe('ok');
-    const other = poll('other');
-    await expect
-      .poll(async () => (await finding('temporal', settings)).what, { timeout: 10_000 })
-      .toContain('live workers have different settings');
-    await Promise.all([one, other]);
-  });
-
-  it.each([
-    [
-      'receiver',
-      {
-        WEBHOOK_LISTEN: '0.0.0.0:8080',
-        ENRICHMENT_BASE_URL: 'http://0.0.0.0:9/api/v1',
-        ENRICHMENT_ALLOW_HTTP: 'true',
-      },
-    ],
-    ['receiver', { WEBHOOK_PUBLIC_URL: 'http://hooks.example.com' }],
-    ['receiver', { TEMPORAL_ADDRESS: temporal.address }],
-    ['rate limits', { RATE_LIMITS: 'unlimited' }],
-    ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
-  ])('enrich doctor warns of %s of %o', async (part, settings) => {
-    expect((await finding(part, settings)).state).toBe('attention');
-  });
-
-  it('enrich doctor prints no secret', async () => {
-    const url = new URL(await createTestDatabase());
-    const settings = {
-      ENRICHMENT_BASE_URL: baseUrl,
-      ENRICHMENT_API_KEY: key,
-      DATABASE_URL: url.href,
-      WEBHOOK_PUBLIC_URL: baseUrl.replace('//', '//proxy:canary@').replace('/api/v1', ''),
-    };
-    const told = JSON.stringify(await examine(readConfig({ ENRICH_DATA_DIR: home, ...settings })));
-    expect(told).toContain('does not answer (status 401)');
-    expect(told).not.toContain('canary');
-    expect(told).not.toContain(key);
-    expect(told).not.toContain(url.password);
-  });
+it('enrich doctor prints no secret', async () => {
+  const url = new URL(await createTestDatabase());
+  const settings = {
+    ENRICHMENT_BASE_URL: baseUrl,
+    ENRICHMENT_API_KEY: key,
+    DATABASE_URL: url.href,
+    WEBHOOK_PUBLIC_URL: baseUrl.replace('//', '//proxy:canary@').replace('/api/v1', ''),
+  };
+  const told = JSON.stringify(await examine(readConfig({ ENRICH_DATA_DIR: home, ...settings })));
+  expect(told).toContain('does not answer (status 401)');
+  expect(told).not.toContain('canary');
+  expect(told).not.toContain(key);
+  expect(told).not.toContain(url.password);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { discardAnswers, undoRun } from '../../../src/runs/undo-run.ts';
 import { erase } from '../../../src/privacy/erase.ts';
@@ -50,66 +50,64 @@ async function observationsOf(call: PhonesCall): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-describe('phones of a call whose answer was lost', () => {
-  it.each(['pending', 'skipped'] as const)(
-    'a later answer with the phone status %s gives its contacts the phones of the lost call',
-    async (status) => {
-      const lost = await lostCall();
-      await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
-      expect(await deliveryStatuses(warehouse, lost)).toEqual(['applied']);
-      const later = await callAgain(warehouse, lost, { ids: lost.ids });
-      await recordPhonesAnswer(warehouse, later, [1, 1, 1], 3, status);
-      expect(await phonesOf(warehouse, later)).toEqual(phones);
-      await expectRebuilt(warehouse);
-    },
-  );
-
-  it('the next run asks for the records alone, also of people whom the deliveries leave out', async () => {
-    const lost = await lostCall();
-    const plan = async () => {
-      const { runId } = await stagedRun(warehouse, rowsOf(lost));
-      const { byLeftOut } = await planRows(warehouse, runId, { ...asked, fieldGroups: ['profile', 'phone'] });
-      return byLeftOut.map(({ groups, people }) => [groups, people]);
-    };
-    expect(await plan()).toEqual([[[], 3]]);
-    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
-    expect(await plan()).toEqual([[['phone'], 3]]);
-    await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(2), 8));
-    const later = await laterCall(lost);
-    await recordPhonesAnswer(warehouse, later);
-    expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
-  });
-
-  it('an undo of the run whose answer was lost keeps the phones until the answers are discarded', async () => {
+it.each(['pending', 'skipped'] as const)(
+  'a later answer with the phone status %s gives its contacts the phones of the lost call',
+  async (status) => {
     const lost = await lostCall();
     await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
-    const later = await laterCall(lost);
-    await recordPhonesAnswer(warehouse, later);
-    await endCall(warehouse, lost);
-    const { signal } = new AbortController();
-    await undoRun(warehouse, lost.runId, { by: 'test', reason: undefined }, signal);
+    expect(await deliveryStatuses(warehouse, lost)).toEqual(['applied']);
+    const later = await callAgain(warehouse, lost, { ids: lost.ids });
+    await recordPhonesAnswer(warehouse, later, [1, 1, 1], 3, status);
     expect(await phonesOf(warehouse, later)).toEqual(phones);
-    await discardAnswers(warehouse, lost.runId, signal);
-    expect(await phonesOf(warehouse, later)).toEqual(none);
     await expectRebuilt(warehouse);
-  });
+  },
+);
 
-  it('the deliveries of a lost call fill its expected results when its answer arrives, each once', async () => {
-    const lost = await lostCall();
-    await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
-    await recordPhonesAnswer(warehouse, lost);
-    await drainCall(warehouse, lost);
-    expect(await observationsOf(lost)).toEqual(lost.ids);
-    expect(await phonesOf(warehouse, lost)).toEqual(phones);
-    expect(await booksOf(warehouse, lost)).toMatchObject({ status: 'settled', settled: 27 });
-    await expectRebuilt(warehouse);
-  });
+it('the next run asks for the records alone, also of people whom the deliveries leave out', async () => {
+  const lost = await lostCall();
+  const plan = async () => {
+    const { runId } = await stagedRun(warehouse, rowsOf(lost));
+    const { byLeftOut } = await planRows(warehouse, runId, { ...asked, fieldGroups: ['profile', 'phone'] });
+    return byLeftOut.map(({ groups, people }) => [groups, people]);
+  };
+  expect(await plan()).toEqual([[[], 3]]);
+  await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(0, 2), 16));
+  expect(await plan()).toEqual([[['phone'], 3]]);
+  await deliverTo(warehouse, lost, phonesBody(lost.ids.slice(2), 8));
+  const later = await laterCall(lost);
+  await recordPhonesAnswer(warehouse, later);
+  expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
+});
 
-  it('an erasure of a person of a lost call removes the people whom only its deliveries name', async () => {
-    const lost = await lostCall();
-    await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
-    const { email } = lost.people[0]!.identity;
-    await erase(warehouse, [`email:${email}`], { by: 'test', reason: undefined });
-    expect(await observationsOf(lost)).toEqual([]);
-  });
+it('an undo of the run whose answer was lost keeps the phones until the answers are discarded', async () => {
+  const lost = await lostCall();
+  await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+  const later = await laterCall(lost);
+  await recordPhonesAnswer(warehouse, later);
+  await endCall(warehouse, lost);
+  const { signal } = new AbortController();
+  await undoRun(warehouse, lost.runId, { by: 'test', reason: undefined }, signal);
+  expect(await phonesOf(warehouse, later)).toEqual(phones);
+  await discardAnswers(warehouse, lost.runId, signal);
+  expect(await phonesOf(warehouse, later)).toEqual(none);
+  await expectRebuilt(warehouse);
+});
+
+it('the deliveries of a lost call fill its expected results when its answer arrives, each once', async () => {
+  const lost = await lostCall();
+  await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+  await recordPhonesAnswer(warehouse, lost);
+  await drainCall(warehouse, lost);
+  expect(await observationsOf(lost)).toEqual(lost.ids);
+  expect(await phonesOf(warehouse, lost)).toEqual(phones);
+  expect(await booksOf(warehouse, lost)).toMatchObject({ status: 'settled', settled: 27 });
+  await expectRebuilt(warehouse);
+});
+
+it('an erasure of a person of a lost call removes the people whom only its deliveries name', async () => {
+  const lost = await lostCall();
+  await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+  const { email } = lost.people[0]!.identity;
+  await erase(warehouse, [`email:${email}`], { by: 'test', reason: undefined });
+  expect(await observationsOf(lost)).toEqual([]);
 });

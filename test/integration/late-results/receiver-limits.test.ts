@@ -1,74 +1,72 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { receiverFixtureOfFile, type RawConnection } from '../../helpers/servers/receiver-fixture.ts';
 
 const fixture = await receiverFixtureOfFile();
 
-describe('a body that is not taken in', () => {
-  it('the receiver refuses a body unread if its stated size is too large', async () => {
-    const receiver = await fixture.receive();
-    const { closed } = receiver.open(receiver.head({ 'content-length': '999999999' }));
-    expect(await closed).toMatch(/^HTTP\/1\.1 413 /);
-    expect(await fixture.inbox()).toEqual([]);
-  });
+it('the receiver refuses a body unread if its stated size is too large', async () => {
+  const receiver = await fixture.receive();
+  const { closed } = receiver.open(receiver.head({ 'content-length': '999999999' }));
+  expect(await closed).toMatch(/^HTTP\/1\.1 413 /);
+  expect(await fixture.inbox()).toEqual([]);
+});
 
-  it('the receiver cuts off an endless body, with bounded memory', async () => {
-    const receiver = await fixture.receive();
-    const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\r\n')]);
-    const before = process.memoryUsage().arrayBuffers;
-    let most = 0;
-    const endless = Array.from({ length: 40 }, async () => {
-      const { socket, closed } = receiver.open(receiver.head({ 'transfer-encoding': 'chunked' }));
-      const send = () => {
-        most = Math.max(most, process.memoryUsage().arrayBuffers - before);
-        while (!socket.destroyed && socket.write(chunk));
-      };
-      socket.on('drain', send);
-      send();
-      return closed;
-    });
-    for (const answer of await Promise.all(endless)) expect(answer).toMatch(/^(HTTP\/1\.1 413 |$)/);
-    expect(most).toBeLessThan(200 * 1_048_576);
-    expect(await fixture.inbox()).toEqual([]);
+it('the receiver cuts off an endless body, with bounded memory', async () => {
+  const receiver = await fixture.receive();
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\r\n')]);
+  const before = process.memoryUsage().arrayBuffers;
+  let most = 0;
+  const endless = Array.from({ length: 40 }, async () => {
+    const { socket, closed } = receiver.open(receiver.head({ 'transfer-encoding': 'chunked' }));
+    const send = () => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.on('drain', send);
+    send();
+    return closed;
   });
+  for (const answer of await Promise.all(endless)) expect(answer).toMatch(/^(HTTP\/1\.1 413 |$)/);
+  expect(most).toBeLessThan(200 * 1_048_576);
+  expect(await fixture.inbox()).toEqual([]);
+});
 
-  it('the receiver serves honest deliveries while a hundred connections hold memory and send nothing', async () => {
-    const receiver = await fixture.receive();
-    const part = Buffer.concat([
-      Buffer.from(receiver.head({ 'content-length': '2000000' })),
-      Buffer.alloc(1_900_000, 'x'),
-    ]);
-    const hoarders = Array.from({ length: 100 }, () => receiver.open(part));
-    await Promise.all(
-      hoarders.map(({ socket, closed }) =>
-        Promise.race([closed, new Promise((resolve) => socket.once('drain', resolve))]),
-      ),
-    );
-    expect(await receiver.deliver(Buffer.alloc(500_000))).toMatchObject({ status: 200 });
-    const cutOff = await Promise.all(
-      hoarders.map(({ closed }) => Promise.race([closed.then(() => true), sleep(100).then(() => false)])),
-    );
-    // 64 MiB hold some 35 of them.
-    expect(cutOff.filter(Boolean).length).toBeGreaterThan(60);
-    expect(await fixture.inbox()).toHaveLength(1);
-    for (const { socket } of hoarders) socket.destroy();
-  });
+it('the receiver serves honest deliveries while a hundred connections hold memory and send nothing', async () => {
+  const receiver = await fixture.receive();
+  const part = Buffer.concat([
+    Buffer.from(receiver.head({ 'content-length': '2000000' })),
+    Buffer.alloc(1_900_000, 'x'),
+  ]);
+  const hoarders = Array.from({ length: 100 }, () => receiver.open(part));
+  await Promise.all(
+    hoarders.map(({ socket, closed }) =>
+      Promise.race([closed, new Promise((resolve) => socket.once('drain', resolve))]),
+    ),
+  );
+  expect(await receiver.deliver(Buffer.alloc(500_000))).toMatchObject({ status: 200 });
+  const cutOff = await Promise.all(
+    hoarders.map(({ closed }) => Promise.race([closed.then(() => true), sleep(100).then(() => false)])),
+  );
+  // 64 MiB hold some 35 of them.
+  expect(cutOff.filter(Boolean).length).toBeGreaterThan(60);
+  expect(await fixture.inbox()).toHaveLength(1);
+  for (const { socket } of hoarders) socket.destroy();
+});
 
-  it('the receiver stores nothing if a body is shorter than stated', async () => {
-    const receiver = await fixture.receive();
-    const { socket, closed } = receiver.open(`${receiver.head({ 'content-length': '100' })}{"half":`);
-    socket.end();
-    await closed;
-    expect((await receiver.deliver('{"whole":true}')).status).toBe(200);
-    expect(await fixture.inbox()).toHaveLength(1);
-    expect(receiver.logged()).toBe('');
-  });
+it('the receiver stores nothing if a body is shorter than stated', async () => {
+  const receiver = await fixture.receive();
+  const { socket, closed } = receiver.open(`${receiver.head({ 'content-length': '100' })}{"half":`);
+  socket.end();
+  await closed;
+  expect((await receiver.deliver('{"whole":true}')).status).toBe(200);
+  expect(await fixture.inbox()).toHaveLength(1);
+  expect(receiver.logged()).toBe('');
+});
 
-  it('the receiver closes the connection if a body is longer than stated', async () => {
-    const receiver = await fixture.receive();
-    const { closed } = receiver.open(`${receiver.head({ 'content-length': '2' })}{}and more\r\n\r\n`);
-    expect(await closed).toMatch(/^HTTP\/1\.1 400 /);
-  });
+it('the receiver closes the connection if a body is longer than stated', async () => {
+  const receiver = await fixture.receive();
+  const { closed } = receiver.open(`${receiver.head({ 'content-length': '2' })}{}and more\r\n\r\n`);
+  expect(await closed).toMatch(/^HTTP\/1\.1 400 /);
 });
 
 it(

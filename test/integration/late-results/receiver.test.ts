@@ -14,53 +14,51 @@ function sha256(body: Buffer): Buffer {
   return createHash('sha256').update(body).digest();
 }
 
-describe('a delivery', () => {
-  it('a delivery is stored as it came before the receiver answers with 2xx, and its run is signalled', async () => {
-    const receiver = await fixture.receive();
-    const body = Buffer.from('{"status":"success","people":[]}');
-    expect(await receiver.deliver(body)).toMatchObject({ status: 200, text: '{"received":true}' });
-    const [stored] = await fixture.inbox();
-    expect(stored).toMatchObject({
-      attempt_id: fixture.attempt.attemptId,
-      run_id: fixture.attempt.runId,
-      status: 'received',
-      body,
-      body_sha256: sha256(body),
-      content_encoding: null,
-    });
-    expect(receiver.told).toEqual([fixture.attempt.runId]);
+it('a delivery is stored as it came before the receiver answers with 2xx, and its run is signalled', async () => {
+  const receiver = await fixture.receive();
+  const body = Buffer.from('{"status":"success","people":[]}');
+  expect(await receiver.deliver(body)).toMatchObject({ status: 200, text: '{"received":true}' });
+  const [stored] = await fixture.inbox();
+  expect(stored).toMatchObject({
+    attempt_id: fixture.attempt.attemptId,
+    run_id: fixture.attempt.runId,
+    status: 'received',
+    body,
+    body_sha256: sha256(body),
+    content_encoding: null,
   });
+  expect(receiver.told).toEqual([fixture.attempt.runId]);
+});
 
-  it('each of 200 identical simultaneous deliveries is a row and gets a 2xx', async () => {
-    const receiver = await fixture.receive();
-    const answers = await Promise.all(Array.from({ length: 200 }, () => receiver.deliver('{"same":true}')));
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, () => 200));
-    expect(await fixture.inbox()).toHaveLength(200);
-  });
+it('each of 200 identical simultaneous deliveries is a row and gets a 2xx', async () => {
+  const receiver = await fixture.receive();
+  const answers = await Promise.all(Array.from({ length: 200 }, () => receiver.deliver('{"same":true}')));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, () => 200));
+  expect(await fixture.inbox()).toHaveLength(200);
+});
 
-  it.each([
-    ['NUL', Buffer.from('{"name":"a\u0000b"}')],
-    ['half a character', Buffer.from([0x7b, 0xed, 0xa0, 0x80, 0xff, 0xfe])],
-    ['no JSON', Buffer.from('<html>502 Bad Gateway</html>')],
-    ['random bytes', randomBytes(1_000_000)],
-  ])('a delivery is stored byte for byte if it holds %s', async (_, body) => {
-    const receiver = await fixture.receive();
-    expect((await receiver.deliver(body)).status).toBe(200);
-    const [stored] = await fixture.inbox();
-    expect(stored!.body.equals(body)).toBe(true);
-    expect(stored!.body_sha256.equals(sha256(body))).toBe(true);
-  });
+it.each([
+  ['NUL', Buffer.from('{"name":"a\u0000b"}')],
+  ['half a character', Buffer.from([0x7b, 0xed, 0xa0, 0x80, 0xff, 0xfe])],
+  ['no JSON', Buffer.from('<html>502 Bad Gateway</html>')],
+  ['random bytes', randomBytes(1_000_000)],
+])('a delivery is stored byte for byte if it holds %s', async (_, body) => {
+  const receiver = await fixture.receive();
+  expect((await receiver.deliver(body)).status).toBe(200);
+  const [stored] = await fixture.inbox();
+  expect(stored!.body.equals(body)).toBe(true);
+  expect(stored!.body_sha256.equals(sha256(body))).toBe(true);
+});
 
-  it('a compressed delivery is stored compressed, however large its content is', async () => {
-    const receiver = await fixture.receive();
-    const bomb = gzipSync(Buffer.alloc(100 * 1_048_576));
-    const before = process.memoryUsage().rss;
-    expect((await receiver.deliver(bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(200);
-    expect(process.memoryUsage().rss - before).toBeLessThan(50 * 1_048_576);
-    const [stored] = await fixture.inbox();
-    expect(stored).toMatchObject({ content_encoding: 'gzip' });
-    expect(stored!.body.equals(bomb)).toBe(true);
-  });
+it('a compressed delivery is stored compressed, however large its content is', async () => {
+  const receiver = await fixture.receive();
+  const bomb = gzipSync(Buffer.alloc(100 * 1_048_576));
+  const before = process.memoryUsage().rss;
+  expect((await receiver.deliver(bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(200);
+  expect(process.memoryUsage().rss - before).toBeLessThan(50 * 1_048_576);
+  const [stored] = await fixture.inbox();
+  expect(stored).toMatchObject({ content_encoding: 'gzip' });
+  expect(stored!.body.equals(bomb)).toBe(true);
 });
 
 describe('a token', () => {

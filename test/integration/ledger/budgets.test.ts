@@ -57,43 +57,39 @@ it('a limit set by command replaces the limit of the worker that started last', 
   expect(await spend(100)).toBe(10);
 });
 
-describe('a limit that is set by command', () => {
-  it('a limit set by command raises the day of workers with lower settings, without a restart', async () => {
-    await applyBudgetLimits(warehouse.database, tenADay);
-    expect(await spend(15)).toBe(10);
-    await setDay(wholeCredits(30));
-    expect(await spend(100)).toBe(20);
-  });
+it('a limit set by command raises the day of workers with lower settings, without a restart', async () => {
+  await applyBudgetLimits(warehouse.database, tenADay);
+  expect(await spend(15)).toBe(10);
+  await setDay(wholeCredits(30));
+  expect(await spend(100)).toBe(20);
+});
 
-  it('a limit set by command returns by "default" to a lower setting as the used credits', async () => {
-    await setDay(wholeCredits(30));
-    await spend(8);
-    expect(await setDay('default', wholeCredits(5))).toMatchObject({ before: '30', after: '8' });
-    expect(await spend(1)).toBe(0);
-    await applyBudgetLimits(warehouse.database, tenADay);
-    expect(await spend(100)).toBe(2);
-  });
+it('a limit set by command returns by "default" to a lower setting as the used credits', async () => {
+  await setDay(wholeCredits(30));
+  await spend(8);
+  expect(await setDay('default', wholeCredits(5))).toMatchObject({ before: '30', after: '8' });
+  expect(await spend(1)).toBe(0);
+  await applyBudgetLimits(warehouse.database, tenADay);
+  expect(await spend(100)).toBe(2);
+});
 
-  it('a limit set by command is refused below settled and reserved credits, and names a possible limit', async () => {
-    await spend(8);
-    await expect(setDay(wholeCredits(7))).rejects.toMatchObject({
-      type: 'budget.below-used',
-      message: expect.stringMatching(/^8 credits of budget day:/),
-    });
-    await setDay('used');
-    expect(await spend(1)).toBe(0);
+it('a limit set by command is refused below settled and reserved credits, and names a possible limit', async () => {
+  await spend(8);
+  await expect(setDay(wholeCredits(7))).rejects.toMatchObject({
+    type: 'budget.below-used',
+    message: expect.stringMatching(/^8 credits of budget day:/),
   });
+  await setDay('used');
+  expect(await spend(1)).toBe(0);
+});
 
-  it('a default limit of days applies to today as well, which keeps its used credits', async () => {
-    await spend(8);
-    expect(await setDefaultBudget(warehouse.database, 'day', wholeCredits(5), undefined, note)).toMatchObject(
-      {
-        before: null,
-        after: '8',
-      },
-    );
-    expect(await spend(1)).toBe(0);
+it('a default limit of days applies to today as well, which keeps its used credits', async () => {
+  await spend(8);
+  expect(await setDefaultBudget(warehouse.database, 'day', wholeCredits(5), undefined, note)).toMatchObject({
+    before: null,
+    after: '8',
   });
+  expect(await spend(1)).toBe(0);
 });
 
 it('readBudgets() lists the newest runs first, and says that a limit comes from their options', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { factsOfAnswer, keyOfId, keyWithoutId } from '../../../src/people/observation.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
@@ -72,82 +72,77 @@ async function suppressed(key: string): Promise<void> {
 
 const reconcile = (runId: string) => reconcileContacts(warehouse, runId, signal);
 
-describe('reconcileContacts()', () => {
-  it('reconcileContacts() fills a contact whose address a known person has, once', async () => {
-    await knownPerson('ada@one.example', 'p1');
-    const runId = await runOf('ada@one.example', 'c1');
-    expect(await reconcile(runId)).toEqual({ filled: 1, withdrawn: 0 });
-    expect(await reconcile(runId)).toEqual({ filled: 0, withdrawn: 0 });
-    expect((await readRunFacts(warehouse, runId)).filled).toBe(1);
-  });
+it('reconcileContacts() fills a contact whose address a known person has, once', async () => {
+  await knownPerson('ada@one.example', 'p1');
+  const runId = await runOf('ada@one.example', 'c1');
+  expect(await reconcile(runId)).toEqual({ filled: 1, withdrawn: 0 });
+  expect(await reconcile(runId)).toEqual({ filled: 0, withdrawn: 0 });
+  expect((await readRunFacts(warehouse, runId)).filled).toBe(1);
+});
 
-  it('reconcileContacts() does not share a person without an id between contacts', async () => {
-    await knownPerson('ada@two.example', null);
-    expect(await reconcile(await runOf('ada@two.example', 'c2'))).toEqual({ filled: 0, withdrawn: 0 });
-  });
+it('reconcileContacts() does not share a person without an id between contacts', async () => {
+  await knownPerson('ada@two.example', null);
+  expect(await reconcile(await runOf('ada@two.example', 'c2'))).toEqual({ filled: 0, withdrawn: 0 });
+});
 
-  it('a new person fills contacts of other sources, without calls', async () => {
-    for (const name of ['four', 'five', 'six']) await endedRunOf(`ada@${name}.example`, `b-${name}`);
-    // The record has become somebody else.
-    await endedRunOf('other@five.example', 'b-five', 'crm-b', 'Grace');
-    await suppressed('email:ada@six.example');
-    const runId = await runOf('ada@seven.example', 'c7');
-    for (const name of ['four', 'five', 'six']) await knownPerson(`ada@${name}.example`, `p-${name}`, runId);
-    expect(await contactsOfSource('crm-b')).toEqual(['b-four']);
-  });
+it('a new person fills contacts of other sources, without calls', async () => {
+  for (const name of ['four', 'five', 'six']) await endedRunOf(`ada@${name}.example`, `b-${name}`);
+  // The record has become somebody else.
+  await endedRunOf('other@five.example', 'b-five', 'crm-b', 'Grace');
+  await suppressed('email:ada@six.example');
+  const runId = await runOf('ada@seven.example', 'c7');
+  for (const name of ['four', 'five', 'six']) await knownPerson(`ada@${name}.example`, `p-${name}`, runId);
+  expect(await contactsOfSource('crm-b')).toEqual(['b-four']);
+});
 
-  it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, unknown>]>([
-    [
-      'a call has enriched',
-      (runId) =>
-        answerBatch(warehouse, { runId }, ([asked]) => [
-          {
-            id: 'p-a-call-has-enriched',
-            first_name: 'Ada',
-            last_name: 'Novak',
-            email: asked!.identity.email!,
-          },
-        ]),
-      { outcome: 'enriched', filled: false, reason: null },
-    ],
-    [
-      'no answer has found',
-      (runId) => answerBatch(warehouse, { runId }, () => [null]),
-      {
-        outcome: 'identity_mismatch',
-        filled: true,
-        reason: expect.stringMatching(/; filled without a call$/),
-      },
-    ],
-    [
-      'a lost call has asked for',
-      async (runId) => {
-        const admission = await admit(warehouse.database, { runId, rowNumbers: [1] });
-        if (admission.kind === 'admitted') await markUnknown(warehouse, admission.attemptId, 'reset');
-      },
-      { outcome: 'unknown', filled: true, reason: expect.stringMatching(/: reset; filled without a call$/) },
-    ],
-  ])(
-    'a row whose contact %s is filled without a call unless the call has the data',
-    async (how, end, row) => {
-      const source = how.replaceAll(' ', '-');
-      const email = `ada@${source}.example`;
-      await knownPerson(email, `p-${source}`);
-      const staged = {
-        keys: [`email:${email}`],
-        email,
-        firstName: 'Ada',
-        lastName: 'Novak',
-        contactId: 'c12',
-      };
-      const runId = await runningRunOf(warehouse, [staged], { source });
-      await reconcile(runId);
-      await end(runId);
-      await reconcile(runId);
-      expect(await contactsOfSource(source)).toEqual(['c12']);
-      expect(
-        await warehouse.query`select outcome, filled, reason from row_results where run_id = ${runId}`,
-      ).toEqual([row]);
+it.each<readonly [string, (runId: string) => Promise<unknown>, Record<string, unknown>]>([
+  [
+    'a call has enriched',
+    (runId) =>
+      answerBatch(warehouse, { runId }, ([asked]) => [
+        {
+          id: 'p-a-call-has-enriched',
+          first_name: 'Ada',
+          last_name: 'Novak',
+          email: asked!.identity.email!,
+        },
+      ]),
+    { outcome: 'enriched', filled: false, reason: null },
+  ],
+  [
+    'no answer has found',
+    (runId) => answerBatch(warehouse, { runId }, () => [null]),
+    {
+      outcome: 'identity_mismatch',
+      filled: true,
+      reason: expect.stringMatching(/; filled without a call$/),
     },
-  );
+  ],
+  [
+    'a lost call has asked for',
+    async (runId) => {
+      const admission = await admit(warehouse.database, { runId, rowNumbers: [1] });
+      if (admission.kind === 'admitted') await markUnknown(warehouse, admission.attemptId, 'reset');
+    },
+    { outcome: 'unknown', filled: true, reason: expect.stringMatching(/: reset; filled without a call$/) },
+  ],
+])('a row whose contact %s is filled without a call unless the call has the data', async (how, end, row) => {
+  const source = how.replaceAll(' ', '-');
+  const email = `ada@${source}.example`;
+  await knownPerson(email, `p-${source}`);
+  const staged = {
+    keys: [`email:${email}`],
+    email,
+    firstName: 'Ada',
+    lastName: 'Novak',
+    contactId: 'c12',
+  };
+  const runId = await runningRunOf(warehouse, [staged], { source });
+  await reconcile(runId);
+  await end(runId);
+  await reconcile(runId);
+  expect(await contactsOfSource(source)).toEqual(['c12']);
+  expect(
+    await warehouse.query`select outcome, filled, reason from row_results where run_id = ${runId}`,
+  ).toEqual([row]);
 });

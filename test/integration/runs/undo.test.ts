@@ -70,65 +70,60 @@ async function contact(contactId: string): Promise<Record<string, unknown> | und
 
 const undo = (runId: string) => undoRun(warehouse, runId, note, noSignal);
 
-describe('undoRun()', () => {
-  it('undoRun() takes the data of contacts back that only the run has, and a revert restores it', async () => {
-    const call = await endedWithPhones(warehouse);
-    const before = await contents();
-    expect(await measureUndo(warehouse, call.runId)).toEqual({ removed: 3, restored: 0 });
-    expect(await undo(call.runId)).toMatchObject({ complete: true });
-    expect(await warehouse.query`select 1 from enriched_contacts where run_id = ${call.runId}`).toEqual([]);
-    await revertUndo(warehouse, call.runId, noSignal);
-    expect(await contents()).toEqual(before);
-  });
+it('undoRun() takes the data of contacts back that only the run has, and a revert restores it', async () => {
+  const call = await endedWithPhones(warehouse);
+  const before = await contents();
+  expect(await measureUndo(warehouse, call.runId)).toEqual({ removed: 3, restored: 0 });
+  expect(await undo(call.runId)).toMatchObject({ complete: true });
+  expect(await warehouse.query`select 1 from enriched_contacts where run_id = ${call.runId}`).toEqual([]);
+  await revertUndo(warehouse, call.runId, noSignal);
+  expect(await contents()).toEqual(before);
+});
 
-  it('undoRun() leaves contacts that other exports have, in any order of undone runs', async () => {
-    const first = await endedRun([known('order', { title: 'CTO' })]);
-    const second = await endedRun([known('order', { title: 'CEO' })]);
-    const both = await contents();
-    expect(await measureUndo(warehouse, first)).toEqual({ removed: 0, restored: 1 });
-    const repeated = await endedRun([known('order', { title: 'CEO' })], { isFresh: true });
-    await undo(first);
-    expect(await contact('order')).toMatchObject({ title: 'CEO' });
-    await undo(second);
-    expect(await contact('order')).toMatchObject({ title: 'CEO' });
-    await undo(repeated);
-    expect(await contact('order')).toBeUndefined();
-    await revertUndo(warehouse, first, noSignal);
-    await revertUndo(warehouse, second, noSignal);
-    expect(await contents()).toEqual(both);
-  });
+it('undoRun() leaves contacts that other exports have, in any order of undone runs', async () => {
+  const first = await endedRun([known('order', { title: 'CTO' })]);
+  const second = await endedRun([known('order', { title: 'CEO' })]);
+  const both = await contents();
+  expect(await measureUndo(warehouse, first)).toEqual({ removed: 0, restored: 1 });
+  const repeated = await endedRun([known('order', { title: 'CEO' })], { isFresh: true });
+  await undo(first);
+  expect(await contact('order')).toMatchObject({ title: 'CEO' });
+  await undo(second);
+  expect(await contact('order')).toMatchObject({ title: 'CEO' });
+  await undo(repeated);
+  expect(await contact('order')).toBeUndefined();
+  await revertUndo(warehouse, first, noSignal);
+  await revertUndo(warehouse, second, noSignal);
+  expect(await contents()).toEqual(both);
+});
 
-  it('undoRun() lets the same export under another source have the people without a call', async () => {
-    const wrong = await endedRun([known('moved')]);
-    await undo(wrong);
-    const right = await endedRun([known('moved')], { source: 'right', isFresh: true });
-    expect(await outcomesOf(warehouse, right)).toEqual(['fresh']);
-    expect(await contact('moved')).toMatchObject({ source: 'right', person_id: 'id-moved' });
-  });
+it('undoRun() lets the same export under another source have the people without a call', async () => {
+  const wrong = await endedRun([known('moved')]);
+  await undo(wrong);
+  const right = await endedRun([known('moved')], { source: 'right', isFresh: true });
+  expect(await outcomesOf(warehouse, right)).toEqual(['fresh']);
+  expect(await contact('moved')).toMatchObject({ source: 'right', person_id: 'id-moved' });
+});
 
-  it('the digest of anybody completes an undo that was stopped after its first step', async () => {
-    const runId = await endedRun(Array.from({ length: 10 }, (_, n) => known(`many-${n}`)));
-    expect(await undoRun(warehouse, runId, note, AbortSignal.abort())).toMatchObject({ complete: false });
-    await endedRun([known('somebody-else')]);
-    expect(await contact('many-9')).toBeUndefined();
-  });
+it('the digest of anybody completes an undo that was stopped after its first step', async () => {
+  const runId = await endedRun(Array.from({ length: 10 }, (_, n) => known(`many-${n}`)));
+  expect(await undoRun(warehouse, runId, note, AbortSignal.abort())).toMatchObject({ complete: false });
+  await endedRun([known('somebody-else')]);
+  expect(await contact('many-9')).toBeUndefined();
+});
 
-  it('undoRun() keeps the first note when two undo a run at once', async () => {
-    const runId = await endedRun([known('twice')]);
-    await Promise.all([
-      undo(runId),
-      undoRun(warehouse, runId, { by: 'another', reason: undefined }, noSignal),
-    ]);
-    const { undone } = await getRun(warehouse, runId);
-    await undo(runId);
-    expect(await getRun(warehouse, runId)).toMatchObject({ undone });
-    expect(await contact('twice')).toBeUndefined();
-  });
+it('undoRun() keeps the first note when two undo a run at once', async () => {
+  const runId = await endedRun([known('twice')]);
+  await Promise.all([undo(runId), undoRun(warehouse, runId, { by: 'another', reason: undefined }, noSignal)]);
+  const { undone } = await getRun(warehouse, runId);
+  await undo(runId);
+  expect(await getRun(warehouse, runId)).toMatchObject({ undone });
+  expect(await contact('twice')).toBeUndefined();
+});
 
-  it('undoRun() refuses a run that has not ended', async () => {
-    const { runId } = await stagedRun(warehouse, []);
-    await expect(undo(runId)).rejects.toThrow('has not ended');
-  });
+it('undoRun() refuses a run that has not ended', async () => {
+  const { runId } = await stagedRun(warehouse, []);
+  await expect(undo(runId)).rejects.toThrow('has not ended');
 });
 
 it('a late result of an undone run is settled, changes no contact, and counts after a revert', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import type { ScheduleDefinition } from '../../../src/cli/schedule/schedule-definition.ts';
 import {
   deleteSchedule,
@@ -129,131 +129,128 @@ it('an existing schedule is changed and stays paused', async () => {
   expect(known.description.state).toMatchObject({ paused: true, note: 'CRM migration' });
 });
 
-describe('a schedule that fires', () => {
-  it.each([
-    [ownSchedules.sweep, { applied: 0 }],
-    [ownSchedules.prune, { answers: 1, deliveries: 2, rows: 3 }],
-  ])('the schedule $scheduleId is created by a worker and runs its activity', async (own, expected) => {
-    const { client } = temporal;
-    const activities = new ScriptedActivities();
-    await createOwnSchedules(client, true);
-    await createOwnSchedules(client, true);
-    const worker = await controlWorker(activities);
-    await worker.runUntil(async () => {
-      const schedule = client.schedule.getHandle(own.scheduleId);
-      await schedule.trigger();
-      const recent = async () => (await schedule.describe()).info.recentActions;
-      await expect.poll(recent).not.toEqual([]);
-      const { workflowId } = (await recent())[0]!.action.workflow;
-      expect(await client.workflow.getHandle(workflowId).result()).toMatchObject(expected);
+it.each([
+  [ownSchedules.sweep, { applied: 0 }],
+  [ownSchedules.prune, { answers: 1, deliveries: 2, rows: 3 }],
+])('the schedule $scheduleId is created by a worker and runs its activity', async (own, expected) => {
+  const { client } = temporal;
+  const activities = new ScriptedActivities();
+  await createOwnSchedules(client, true);
+  await createOwnSchedules(client, true);
+  const worker = await controlWorker(activities);
+  await worker.runUntil(async () => {
+    const schedule = client.schedule.getHandle(own.scheduleId);
+    await schedule.trigger();
+    const recent = async () => (await schedule.describe()).info.recentActions;
+    await expect.poll(recent).not.toEqual([]);
+    const { workflowId } = (await recent())[0]!.action.workflow;
+    expect(await client.workflow.getHandle(workflowId).result()).toMatchObject(expected);
+  });
+});
+
+it('deleting a schedule cancels a time that waits for a worker, so that no later worker begins a run', async () => {
+  const { client } = temporal;
+  await putSchedule(client, definition());
+  await triggerSchedule(client, definition());
+  const triggered = async () => (await getSchedule(client, name)).description.info.runningActions;
+  const { workflowId } = await expect
+    .poll(triggered)
+    .toHaveLength(1)
+    .then(async () => (await triggered())[0]!.workflow);
+  const deleted = await deleteSchedule(client, await getSchedule(client, name));
+  expect(deleted).toEqual([]);
+  const activities = new ScriptedActivities();
+  activities.scheduled = { runs: [runInput('monday.csv')], refused: [], left: 0 };
+  const worker = await controlWorker(activities);
+  await worker.runUntil(async () => {
+    await expect(client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+      cause: { name: 'CancelledFailure' },
     });
   });
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  expect(events?.filter(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled)).toEqual([]);
+});
 
-  it('deleting a schedule cancels a time that waits for a worker, so that no later worker begins a run', async () => {
-    const { client } = temporal;
-    await putSchedule(client, definition());
-    await triggerSchedule(client, definition());
-    const triggered = async () => (await getSchedule(client, name)).description.info.runningActions;
-    const { workflowId } = await expect
-      .poll(triggered)
-      .toHaveLength(1)
-      .then(async () => (await triggered())[0]!.workflow);
-    const deleted = await deleteSchedule(client, await getSchedule(client, name));
-    expect(deleted).toEqual([]);
-    const activities = new ScriptedActivities();
-    activities.scheduled = { runs: [runInput('monday.csv')], refused: [], left: 0 };
-    const worker = await controlWorker(activities);
-    await worker.runUntil(async () => {
-      await expect(client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
-        cause: { name: 'CancelledFailure' },
-      });
-    });
-    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
-    expect(events?.filter(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled)).toEqual([]);
+it('a schedule runs its files one after another, as runs with the scheduled time', async () => {
+  await putSchedule(temporal.client, definition());
+  const activities = new ScriptedActivities();
+  const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
+  activities.scheduled = { runs, refused: [], left: 3 };
+  const workflowId = await fire(activities);
+
+  const result = (await temporal.client.workflow.getHandle(workflowId).result()) as ScheduledRunResult;
+  expect(result).toMatchObject({
+    asOf: activities.scheduledFor[0],
+    summary: 'monday.csv finished, tuesday.csv finished; 3 new files are left for the next time',
+    runs: runs.map(({ runId, file }) => ({ runId, file, status: 'finished' })),
   });
+  const { raw } = await temporal.client.workflow.getHandle(workflowId).describe();
+  expect(workflowId).toMatch(new RegExp(`^${name}-`));
+  expect(raw.workflowExecutionInfo?.type?.name).toBe(workflowTypes.scheduled);
+  const { recentActions } = (await getSchedule(temporal.client, name)).description.info;
+  // Temporal states the scheduled time to the workflow in whole seconds.
+  expect(Date.parse(result.asOf)).toBe(new Date(recentActions[0]!.scheduledAt).setMilliseconds(0));
+  const child = await temporal.client.workflow.getHandle(runs[0]!.runId).describe();
+  expect(child.typedSearchAttributes.get({ name: 'EnrichmentAsOf', type: 'DATETIME' })?.toISOString()).toBe(
+    result.asOf,
+  );
+  expect(child.typedSearchAttributes.get({ name: 'EnrichmentSchedule', type: 'KEYWORD' })).toBe(name);
+  expect(await child.staticDetails()).toContain(`schedule ${name} |`);
+  const time = await temporal.client.workflow.getHandle(workflowId).describe();
+  expect(await time.staticDetails()).toContain(`| schedule | ${name} |`);
+});
 
-  it('a schedule runs its files one after another, as runs with the scheduled time', async () => {
-    await putSchedule(temporal.client, definition());
-    const activities = new ScriptedActivities();
-    const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
-    activities.scheduled = { runs, refused: [], left: 3 };
-    const workflowId = await fire(activities);
+it('a schedule with a refused run runs its other files, then fails with the reason and pauses', async () => {
+  await putSchedule(temporal.client, definition());
+  const activities = new ScriptedActivities();
+  const [wrong, right] = [runInput('wrong.csv'), runInput('right.csv')];
+  activities.scheduled = { runs: [wrong, right], refused: [], left: 0 };
+  activities.ingestExport = async (request) =>
+    request.runId === wrong.runId
+      ? {
+          kind: 'refused',
+          pauseReason: { type: 'export.empty', reason: 'the file is empty', next: 'export again' },
+        }
+      : { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
+  const workflowId = await fire(activities);
 
-    const result = (await temporal.client.workflow.getHandle(workflowId).result()) as ScheduledRunResult;
-    expect(result).toMatchObject({
-      asOf: activities.scheduledFor[0],
-      summary: 'monday.csv finished, tuesday.csv finished; 3 new files are left for the next time',
-      runs: runs.map(({ runId, file }) => ({ runId, file, status: 'finished' })),
-    });
-    const { raw } = await temporal.client.workflow.getHandle(workflowId).describe();
-    expect(workflowId).toMatch(new RegExp(`^${name}-`));
-    expect(raw.workflowExecutionInfo?.type?.name).toBe(workflowTypes.scheduled);
-    const { recentActions } = (await getSchedule(temporal.client, name)).description.info;
-    // Temporal states the scheduled time to the workflow in whole seconds.
-    expect(Date.parse(result.asOf)).toBe(new Date(recentActions[0]!.scheduledAt).setMilliseconds(0));
-    const child = await temporal.client.workflow.getHandle(runs[0]!.runId).describe();
-    expect(child.typedSearchAttributes.get({ name: 'EnrichmentAsOf', type: 'DATETIME' })?.toISOString()).toBe(
-      result.asOf,
-    );
-    expect(child.typedSearchAttributes.get({ name: 'EnrichmentSchedule', type: 'KEYWORD' })).toBe(name);
-    expect(await child.staticDetails()).toContain(`schedule ${name} |`);
-    const time = await temporal.client.workflow.getHandle(workflowId).describe();
-    expect(await time.staticDetails()).toContain(`| schedule | ${name} |`);
+  await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+    cause: { type: 'export.empty', message: expect.stringContaining('wrong.csv') as string },
   });
+  expect(activities.ending).toBe('finished');
+  await expect
+    .poll(async () => (await getSchedule(temporal.client, name)).description.state.paused)
+    .toBe(true);
+});
 
-  it('a schedule with a refused run runs its other files, then fails with the reason and pauses', async () => {
-    await putSchedule(temporal.client, definition());
-    const activities = new ScriptedActivities();
-    const [wrong, right] = [runInput('wrong.csv'), runInput('right.csv')];
-    activities.scheduled = { runs: [wrong, right], refused: [], left: 0 };
-    activities.ingestExport = async (request) =>
-      request.runId === wrong.runId
-        ? {
-            kind: 'refused',
-            pauseReason: { type: 'export.empty', reason: 'the file is empty', next: 'export again' },
-          }
-        : { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
-    const workflowId = await fire(activities);
+it('a schedule that is cancelled between two files leaves no run without a workflow', async () => {
+  await putSchedule(temporal.client, definition());
+  const activities = new ScriptedActivities();
+  const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
+  activities.scheduled = { runs, refused: [], left: 0 };
+  const { client } = temporal;
+  activities.ingestExport = async () => {
+    const { runningActions } = (await getSchedule(client, name)).description.info;
+    for (const { workflow } of runningActions) await client.workflow.getHandle(workflow.workflowId).cancel();
+    await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
+    return { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
+  };
+  const workflowId = await fire(activities);
+  await expect(client.workflow.getHandle(workflowId).result()).rejects.toThrow();
+  expect(activities.discarded).toEqual([runs[1]!.runId]);
+});
 
-    await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
-      cause: { type: 'export.empty', message: expect.stringContaining('wrong.csv') as string },
-    });
-    expect(activities.ending).toBe('finished');
-    await expect
-      .poll(async () => (await getSchedule(temporal.client, name)).description.state.paused)
-      .toBe(true);
+it('a schedule that cannot find its export is paused with the reason', async () => {
+  await putSchedule(temporal.client, definition());
+  const activities = new ScriptedActivities();
+  activities.beginScheduledRuns = async () => {
+    throw ApplicationFailure.nonRetryable('there is no such file', 'export.missing');
+  };
+  const workflowId = await fire(activities);
+  await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+    cause: { type: 'export.missing' },
   });
-
-  it('a schedule that is cancelled between two files leaves no run without a workflow', async () => {
-    await putSchedule(temporal.client, definition());
-    const activities = new ScriptedActivities();
-    const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
-    activities.scheduled = { runs, refused: [], left: 0 };
-    const { client } = temporal;
-    activities.ingestExport = async () => {
-      const { runningActions } = (await getSchedule(client, name)).description.info;
-      for (const { workflow } of runningActions)
-        await client.workflow.getHandle(workflow.workflowId).cancel();
-      await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
-      return { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
-    };
-    const workflowId = await fire(activities);
-    await expect(client.workflow.getHandle(workflowId).result()).rejects.toThrow();
-    expect(activities.discarded).toEqual([runs[1]!.runId]);
-  });
-
-  it('a schedule that cannot find its export is paused with the reason', async () => {
-    await putSchedule(temporal.client, definition());
-    const activities = new ScriptedActivities();
-    activities.beginScheduledRuns = async () => {
-      throw ApplicationFailure.nonRetryable('there is no such file', 'export.missing');
-    };
-    const workflowId = await fire(activities);
-    await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
-      cause: { type: 'export.missing' },
-    });
-    await expect
-      .poll(async () => (await getSchedule(temporal.client, name)).description.state.note)
-      .toContain('there is no such file');
-  });
+  await expect
+    .poll(async () => (await getSchedule(temporal.client, name)).description.state.note)
+    .toContain('there is no such file');
 });

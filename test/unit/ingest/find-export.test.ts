@@ -1,6 +1,6 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { ExportChoice } from '../../../src/contract/run-input.ts';
 import { openExport } from '../../../src/ingest/reading/open-export.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
@@ -34,42 +34,40 @@ async function find(choice: ExportChoice): Promise<string[]> {
   return found.map(({ address }) => address.text.slice(folder.length + 1));
 }
 
-describe('the export of a schedule', () => {
-  it('the export of a schedule is the newest file by its time', async () => {
-    expect(await find({ kind: 'newest', from: 'crm-2*.csv' })).toEqual(['crm-2026-11-19.csv']);
+it('the export of a schedule is the newest file by its time', async () => {
+  expect(await find({ kind: 'newest', from: 'crm-2*.csv' })).toEqual(['crm-2026-11-19.csv']);
+});
+
+it('the export of a schedule is every matching complete file, oldest first', async () =>
+  expect(await find({ kind: 'every-new', from: 'crm*' })).toEqual([
+    'crm-2026-11-20.csv',
+    'crm-2026-11-19.csv',
+    'crm+1.csv',
+  ]));
+
+it('a file whose name is not UTF-8 is found for a schedule, and refused by name when opened', async () => {
+  const name = Buffer.from('latin-caf\u00e9.csv', 'latin1');
+  writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), name]), 'email\n');
+  expect(await find({ kind: 'every-new', from: 'latin-*.csv' })).toEqual(['latin-caf\ufffd.csv']);
+  await expect(openExport(join(folder, name.toString()), {})).rejects.toMatchObject({
+    type: 'export.missing',
   });
+});
 
-  it('the export of a schedule is every matching complete file, oldest first', async () =>
-    expect(await find({ kind: 'every-new', from: 'crm*' })).toEqual([
-      'crm-2026-11-20.csv',
-      'crm-2026-11-19.csv',
-      'crm+1.csv',
-    ]));
+it('a pattern of a schedule gives only * and ? a meaning', async () => {
+  expect(await find({ kind: 'every-new', from: 'crm+?.csv' })).toEqual(['crm+1.csv']);
+  expect(await find({ kind: 'every-new', from: 'crm.1.csv' })).toEqual([]);
+});
 
-  it('a file whose name is not UTF-8 is found for a schedule, and refused by name when opened', async () => {
-    const name = Buffer.from('latin-caf\u00e9.csv', 'latin1');
-    writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), name]), 'email\n');
-    expect(await find({ kind: 'every-new', from: 'latin-*.csv' })).toEqual(['latin-caf\ufffd.csv']);
-    await expect(openExport(join(folder, name.toString()), {})).rejects.toMatchObject({
-      type: 'export.missing',
-    });
+it('the export of a schedule is one named file, with the date in the time zone of the schedule', async () =>
+  expect(await find({ kind: 'file', from: 'crm-{date}.csv' })).toEqual(['crm-2026-11-21.csv']));
+
+it('the export of a schedule is refused if the folder is missing or the pattern stands for folders', async () => {
+  await expect(find({ kind: 'newest', from: 'nowhere/*.csv' })).rejects.toMatchObject({
+    type: 'export.folder-unreadable',
   });
-
-  it('a pattern of a schedule gives only * and ? a meaning', async () => {
-    expect(await find({ kind: 'every-new', from: 'crm+?.csv' })).toEqual(['crm+1.csv']);
-    expect(await find({ kind: 'every-new', from: 'crm.1.csv' })).toEqual([]);
-  });
-
-  it('the export of a schedule is one named file, with the date in the time zone of the schedule', async () =>
-    expect(await find({ kind: 'file', from: 'crm-{date}.csv' })).toEqual(['crm-2026-11-21.csv']));
-
-  it('the export of a schedule is refused if the folder is missing or the pattern stands for folders', async () => {
-    await expect(find({ kind: 'newest', from: 'nowhere/*.csv' })).rejects.toMatchObject({
-      type: 'export.folder-unreadable',
-    });
-    for (const from of ['*/crm.csv', 's3://crm/*/a.csv'])
-      expect(() => checkPattern(parseAddress(from, '/'))).toThrow(
-        expect.objectContaining({ type: 'export.pattern' }),
-      );
-  });
+  for (const from of ['*/crm.csv', 's3://crm/*/a.csv'])
+    expect(() => checkPattern(parseAddress(from, '/'))).toThrow(
+      expect.objectContaining({ type: 'export.pattern' }),
+    );
 });

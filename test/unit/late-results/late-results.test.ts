@@ -13,46 +13,44 @@ import {
 
 const found = { found: 7, phoneStatus: undefined, waterfallStatus: undefined };
 
-describe('what comes later', () => {
-  it('late results are phones and waterfall fields; personal addresses come with the answer', () => {
-    expect(lateKindsOf({ reveal: ['email'], waterfall: [] })).toEqual([]);
-    expect(lateKindsOf({ reveal: ['phone'], waterfall: ['email', 'phone'] })).toEqual([
-      'phone',
-      'waterfall_email',
-      'waterfall_phone',
-    ]);
-  });
+it('late results are phones and waterfall fields; personal addresses come with the answer', () => {
+  expect(lateKindsOf({ reveal: ['email'], waterfall: [] })).toEqual([]);
+  expect(lateKindsOf({ reveal: ['phone'], waterfall: ['email', 'phone'] })).toEqual([
+    'phone',
+    'waterfall_email',
+    'waterfall_phone',
+  ]);
+});
 
-  it('the lookup history records late results apart from the profile', () => {
-    expect(askedFieldGroups({ reveal: ['email', 'phone'], waterfall: ['email'] })).toEqual([
-      'profile',
-      'personal_email',
-      'phone',
-      'waterfall_email',
-    ]);
-  });
+it('the lookup history records late results apart from the profile', () => {
+  expect(askedFieldGroups({ reveal: ['email', 'phone'], waterfall: ['email'] })).toEqual([
+    'profile',
+    'personal_email',
+    'phone',
+    'waterfall_email',
+  ]);
+});
 
-  it.each([
-    ['phones of people who were found', found, ['phone']],
-    ['phones where the answer says that they are pending', { ...found, phoneStatus: 'pending' }, ['phone']],
-    ['nothing where nobody was found', { ...found, found: 0 }, []],
-    ['nothing where an earlier request serves', { ...found, phoneStatus: 'skipped' }, []],
-    ['nothing where it failed', { ...found, phoneStatus: 'failed' }, []],
-  ])('a late result is %s', (_, answer, kinds) => {
-    expect(awaitedKinds(['phone'], answer)).toEqual(kinds);
-  });
+it.each([
+  ['phones of people who were found', found, ['phone']],
+  ['phones where the answer says that they are pending', { ...found, phoneStatus: 'pending' }, ['phone']],
+  ['nothing where nobody was found', { ...found, found: 0 }, []],
+  ['nothing where an earlier request serves', { ...found, phoneStatus: 'skipped' }, []],
+  ['nothing where it failed', { ...found, phoneStatus: 'failed' }, []],
+])('a late result is %s', (_, answer, kinds) => {
+  expect(awaitedKinds(['phone'], answer)).toEqual(kinds);
+});
 
-  it.each([
-    ['accepted', true],
-    ['partial_accepted', true],
-    [undefined, true],
-    ['failed', false],
-    ['rejected_by_plan', false],
-  ])('late results of a waterfall that is %s: %s', (waterfallStatus, comes) => {
-    const kinds = awaitedKinds(['waterfall_email'], { ...found, waterfallStatus });
-    expect(kinds).toEqual(comes ? ['waterfall_email'] : []);
-    expect(awaitedKinds(['waterfall_email'], { ...found, found: 0, waterfallStatus })).toEqual([]);
-  });
+it.each([
+  ['accepted', true],
+  ['partial_accepted', true],
+  [undefined, true],
+  ['failed', false],
+  ['rejected_by_plan', false],
+])('late results of a waterfall that is %s: %s', (waterfallStatus, comes) => {
+  const kinds = awaitedKinds(['waterfall_email'], { ...found, waterfallStatus });
+  expect(kinds).toEqual(comes ? ['waterfall_email'] : []);
+  expect(awaitedKinds(['waterfall_email'], { ...found, found: 0, waterfallStatus })).toEqual([]);
 });
 
 it('kindsOfFields() returns the kinds that a waterfall names, or all kinds', () => {

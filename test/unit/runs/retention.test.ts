@@ -1,57 +1,55 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import { parseRetention } from '../../../src/domain/runs/retention.ts';
 
 const day = 86_400;
 
-describe('RETENTION', () => {
-  it('RETENTION has a time for each named kind of data', () => {
-    expect(parseRetention('answers=90d, quarantine=365d')).toEqual({
-      answers: 90 * day,
-      quarantine: 365 * day,
-    });
-    expect(parseRetention('')).toEqual({});
+it('RETENTION has a time for each named kind of data', () => {
+  expect(parseRetention('answers=90d, quarantine=365d')).toEqual({
+    answers: 90 * day,
+    quarantine: 365 * day,
   });
+  expect(parseRetention('')).toEqual({});
+});
 
-  it('RETENTION keeps quarantined deliveries until the service’s polls expire', () => {
-    expect(parseRetention('quarantine=30d')).toEqual({ quarantine: 30 * day });
-    expect(() => parseRetention('quarantine=29d')).toThrow(
-      '"quarantine=29d" keeps quarantined deliveries for less than 30 days',
-    );
-  });
+it('RETENTION keeps quarantined deliveries until the service’s polls expire', () => {
+  expect(parseRetention('quarantine=30d')).toEqual({ quarantine: 30 * day });
+  expect(() => parseRetention('quarantine=29d')).toThrow(
+    '"quarantine=29d" keeps quarantined deliveries for less than 30 days',
+  );
+});
 
-  it('RETENTION keeps rows until the service has delivered all results', () => {
-    expect(parseRetention('rows=30d')).toEqual({ rows: 30 * day });
-    expect(() => parseRetention('rows=29d')).toThrow('"rows=29d" keeps rows for less than 30 days');
-  });
+it('RETENTION keeps rows until the service has delivered all results', () => {
+  expect(parseRetention('rows=30d')).toEqual({ rows: 30 * day });
+  expect(() => parseRetention('rows=29d')).toThrow('"rows=29d" keeps rows for less than 30 days');
+});
 
-  it('RETENTION refuses to remove rows before the personal data that staging keeps in them', () => {
-    expect(() => parseRetention('staging=90d,rows=35d')).toThrow(
-      expect.objectContaining({
-        message: '"rows=35d" removes the personal data that "staging=90d" keeps longer',
-        next: 'write staging=35d or less, or rows=90d or more',
-      }) as Error,
-    );
-    expect(parseRetention('staging=90d,rows=90d')).toEqual({ staging: 90 * day, rows: 90 * day });
-  });
+it('RETENTION refuses to remove rows before the personal data that staging keeps in them', () => {
+  expect(() => parseRetention('staging=90d,rows=35d')).toThrow(
+    expect.objectContaining({
+      message: '"rows=35d" removes the personal data that "staging=90d" keeps longer',
+      next: 'write staging=35d or less, or rows=90d or more',
+    }) as Error,
+  );
+  expect(parseRetention('staging=90d,rows=90d')).toEqual({ staging: 90 * day, rows: 90 * day });
+});
 
-  it.each([
-    ['answers=90d,rows=1x', '"1x" of "rows" is not a duration'],
-    ['rows', '"" of "rows" is not a duration'],
-    ['rows=30d=40d', '"30d=40d" of "rows" is not a duration'],
-    ['rows=30d,rows=40d', '"rows" has two durations'],
-  ])('RETENTION=%s is refused with the part that is wrong', (setting, what) => {
-    expect(() => parseRetention(setting)).toThrow(what);
-  });
+it.each([
+  ['answers=90d,rows=1x', '"1x" of "rows" is not a duration'],
+  ['rows', '"" of "rows" is not a duration'],
+  ['rows=30d=40d', '"30d=40d" of "rows" is not a duration'],
+  ['rows=30d,rows=40d', '"rows" has two durations'],
+])('RETENTION=%s is refused with the part that is wrong', (setting, what) => {
+  expect(() => parseRetention(setting)).toThrow(what);
+});
 
-  it('two wrong settings are named with a next step each', () => {
-    expect(() => readConfig({ RETENTION: 'runs=1d', FRESHNESS: 'email=3', CALL_TIMEOUT: '0' })).toThrow(
-      expect.objectContaining({
-        message: expect.stringMatching(
-          /FRESHNESS is wrong: "3" of "email" is not a duration; RETENTION is wrong/,
-        ),
-        next: expect.stringMatching(/for FRESHNESS, write a whole .*; for RETENTION, write kinds/),
-      }) as Error,
-    );
-  });
+it('two wrong settings are named with a next step each', () => {
+  expect(() => readConfig({ RETENTION: 'runs=1d', FRESHNESS: 'email=3', CALL_TIMEOUT: '0' })).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(
+        /FRESHNESS is wrong: "3" of "email" is not a duration; RETENTION is wrong/,
+      ),
+      next: expect.stringMatching(/for FRESHNESS, write a whole .*; for RETENTION, write kinds/),
+    }) as Error,
+  );
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readPerson } from '../../../src/service/answers/bulk-answer.ts';
 import documented from './documented-fields.json' with { type: 'json' };
 import cases from '../../data/service/answered-person.json' with { type: 'json' };
@@ -38,51 +38,49 @@ function read(element: unknown) {
     : { person: result.person as object, unread: [...result.unread].sort() };
 }
 
-describe('readPerson', () => {
-  it('readPerson() keeps every field that the interface document names', () => {
-    expect(read(whole)).toEqual({ person: whole, unread: [] });
+it('readPerson() keeps every field that the interface document names', () => {
+  expect(read(whole)).toEqual({ person: whole, unread: [] });
+});
+
+it('readPerson() leaves out fields that the interface document does not name', () => {
+  expect(read({ id: 'p1', new_field: 1, organization: { name: 'Orbit', other: 2 } })).toEqual({
+    person: { id: 'p1', organization: { name: 'Orbit' } },
+    unread: [],
   });
+});
 
-  it('readPerson() leaves out fields that the interface document does not name', () => {
-    expect(read({ id: 'p1', new_field: 1, organization: { name: 'Orbit', other: 2 } })).toEqual({
-      person: { id: 'p1', organization: { name: 'Orbit' } },
-      unread: [],
-    });
-  });
+it('readPerson() leaves out nulls at every level', () => {
+  const named = { id: null, name: 'Mira', contact: { email: null, contact_roles: [null, { a: null }] } };
+  expect(read(named)).toMatchObject({ person: { name: 'Mira', contact: { contact_roles: [{}] } } });
+});
 
-  it('readPerson() leaves out nulls at every level', () => {
-    const named = { id: null, name: 'Mira', contact: { email: null, contact_roles: [null, { a: null }] } };
-    expect(read(named)).toMatchObject({ person: { name: 'Mira', contact: { contact_roles: [{}] } } });
-  });
+it.each(cases.refused as [number | unknown[] | object, string][])(
+  'readPerson() refuses %j, whose evidence has another type, and does not quote it',
+  (element, reason) => {
+    expect(read(element)).toEqual({ unreadable: reason });
+  },
+);
 
-  it.each(cases.refused as [number | unknown[] | object, string][])(
-    'readPerson() refuses %j, whose evidence has another type, and does not quote it',
-    (element, reason) => {
-      expect(read(element)).toEqual({ unreadable: reason });
-    },
-  );
+it.each(cases.otherTypes as [object, string[], object][])(
+  'readPerson() leaves out fields of another type, and names them: %j',
+  (fields, unread, left) => {
+    expect(read({ id: 'p1', ...fields })).toEqual({ person: { id: 'p1', ...left }, unread });
+  },
+);
 
-  it.each(cases.otherTypes as [object, string[], object][])(
-    'readPerson() leaves out fields of another type, and names them: %j',
-    (fields, unread, left) => {
-      expect(read({ id: 'p1', ...fields })).toEqual({ person: { id: 'p1', ...left }, unread });
-    },
-  );
+it.each([[''], [' '], [[]], [{}], [false]])('readPerson() reads %j as null for another type', (nothing) => {
+  const fields = { contact: nothing, organization: nothing, departments: nothing, contact_id: nothing };
+  expect(read(fields)).toMatchObject({ unread: [] });
+});
 
-  it.each([[''], [' '], [[]], [{}], [false]])('readPerson() reads %j as null for another type', (nothing) => {
-    const fields = { contact: nothing, organization: nothing, departments: nothing, contact_id: nothing };
-    expect(read(fields)).toMatchObject({ unread: [] });
-  });
-
-  it('readPerson() reads a number that is written as a text of at most 15 digits', () => {
-    const texts = {
-      estimated_num_employees: '1200',
-      annual_revenue: '-0.5',
-      total_funding: '1234567890123456',
-    };
-    expect(read({ organization: texts })).toEqual({
-      person: { organization: { estimated_num_employees: 1200, annual_revenue: -0.5 } },
-      unread: ['organization.total_funding'],
-    });
+it('readPerson() reads a number that is written as a text of at most 15 digits', () => {
+  const texts = {
+    estimated_num_employees: '1200',
+    annual_revenue: '-0.5',
+    total_funding: '1234567890123456',
+  };
+  expect(read({ organization: texts })).toEqual({
+    person: { organization: { estimated_num_employees: 1200, annual_revenue: -0.5 } },
+    unread: ['organization.total_funding'],
   });
 });
