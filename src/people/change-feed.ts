@@ -128,11 +128,8 @@ export async function forgetUpserts(
   `.execute(transaction);
 }
 
-/** Counts changes that are older than a time. @param before null: none */
-export async function countOldChanges(
-  { database }: Warehouse,
-  before: RawBuilder<Date | null>,
-): Promise<number> {
+/** @param before a time; null: no changes are old */
+export async function countOldChanges({ database }: Warehouse, before: RawBuilder<Date | null>) {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from changes where changed_at < ${before}
   `.execute(database);

@@ -126,10 +126,7 @@ export async function writeObservations(
 }
 
 /** Ids for observations that are folded before they are written. */
-export async function newObservationIds(
-  transaction: Transaction<Tables>,
-  count: number,
-): Promise<readonly number[]> {
+export async function newObservationIds(transaction: Transaction<Tables>, count: number): Promise<number[]> {
   if (count === 0) return [];
   const { rows } = await sql<{ id: number }>`
     select nextval('observation_log_observation_id_seq')::float8 as id from generate_series(1, ${count}::int)
@@ -222,12 +219,13 @@ export async function writePeople(
   people: readonly FoldedRow[],
 ): Promise<readonly string[]> {
   const gone = people.filter(({ folded }) => folded === undefined);
-  const rows = people.flatMap((person) => (person.folded ? [rowOfPerson(person, person.folded)] : []));
-  const keys = people.flatMap(({ service, personKey, matchKeys, folded }) =>
-    folded ? matchKeys.map((key) => ({ key, service, person_key: personKey })) : [],
-  );
+  const known = people.flatMap((person) => (person.folded ? { ...person, folded: person.folded } : []));
   const differing: string[] = await removePeople(transaction, gone);
-  if (rows.length > 0) {
+  if (known.length > 0) {
+    const rows = known.map((person) => rowOfPerson(person, person.folded));
+    const keys = known.flatMap(({ service, personKey, matchKeys }) =>
+      matchKeys.map((key) => ({ key, service, person_key: personKey })),
+    );
     const upserted = await sql<PersonName>`
       insert into people as p (service, person_key, ${listed})
       select service, person_key, ${listed} from jsonb_populate_recordset(null::people, ${JSON.stringify(rows)}::jsonb)
@@ -244,8 +242,9 @@ export async function writePeople(
       order by key, service, person_key
       on conflict do nothing
     `.execute(transaction);
+    differing.push(...(await writeHistory(transaction, known)));
   }
-  return [...differing, ...(await writeHistory(transaction, people))];
+  return differing;
 }
 
 function rowOfPerson({ service, personKey }: PersonName, folded: FoldedPerson) {
@@ -269,10 +268,7 @@ function rowOfPerson({ service, personKey }: PersonName, folded: FoldedPerson) {
   };
 }
 
-async function removePeople(
-  transaction: Transaction<Tables>,
-  people: readonly PersonName[],
-): Promise<string[]> {
+async function removePeople(transaction: Transaction<Tables>, people: readonly PersonName[]) {
   if (people.length === 0) return [];
   const isGone = isOfPeople(people);
   await sql`delete from person_keys where ${isGone}`.execute(transaction);
@@ -286,12 +282,10 @@ async function removePeople(
 /** Writes the earlier values of people who were observed more than once. */
 async function writeHistory(
   transaction: Transaction<Tables>,
-  people: readonly FoldedRow[],
-): Promise<readonly string[]> {
-  const known = people.filter(({ folded }) => folded !== undefined);
-  if (known.length === 0) return [];
-  const rows = known.flatMap(({ service, personKey, folded }) =>
-    folded!.history.map(({ group, validFrom, validTo, value, observationId }) => ({
+  people: readonly (PersonName & { readonly folded: FoldedPerson })[],
+) {
+  const rows = people.flatMap(({ service, personKey, folded }) =>
+    folded.history.map(({ group, validFrom, validTo, value, observationId }) => ({
       service,
       person_key: personKey,
       field_group: group,
@@ -306,7 +300,7 @@ async function writeHistory(
       select * from jsonb_populate_recordset(null::person_history, ${JSON.stringify(rows)}::jsonb)
     ), gone as (
       delete from person_history h
-      where ${isOfPeople(known)}
+      where ${isOfPeople(people)}
         and (h.service, h.person_key, h.field_group, h.valid_from) not in (
           select service, person_key, field_group, valid_from from said)
       returning service, person_key
