@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { isPossible } from '../domain/identity/decide-person.ts';
 import { areTwoPeople, readyPerson, weigh } from '../domain/identity/identity-evidence.ts';
-import { ownerKey } from '../domain/identity/match-keys.ts';
+import { matchKeysOf, ownerKey } from '../domain/identity/match-keys.ts';
 import type { Person } from '../domain/identity/person.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
@@ -215,9 +215,15 @@ async function readContacts(
   const contested = first.flatMap((contact) =>
     names.has(contactKey(contact)) ? near.weakCandidates(contact, true) : [],
   );
-  const sharing = await near.readContactsOf([...known, ...gone, ...contested]);
-  const affected =
-    gone.length > 0 ? sharing : sharing.filter((contact) => near.isNear(contact, [...known, ...contested]));
+  // A name and employer decide only if a call has asked for them, and another contact can have the same.
+  const asked = new Set(calls.flatMap(({ rows }) => rows.flatMap(({ compared }) => compared.keys)));
+  const sharing = await near.readContactsOf([...known, ...gone, ...contested], matchKeysOf([...asked]));
+  const affected = sharing.filter(
+    (contact) =>
+      gone.length > 0 ||
+      contact.records.some(({ compared }) => compared.keys.some((key) => asked.has(key))) ||
+      near.isNear(contact, [...known, ...contested]),
+  );
   await near.readPeopleOf(affected);
   const contacts = [...new Set([...first, ...affected])];
   await near.readContactsOf(contacts.flatMap((contact) => near.weakCandidates(contact)));

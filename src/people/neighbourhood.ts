@@ -103,12 +103,17 @@ export class Neighbourhood {
     return [...new Set(contacts.map((contact) => this.#contact(contact)!))];
   }
 
-  /** Reads the contacts that share a key with one of these people, and those that have or had one of them. */
+  /**
+   * Reads the contacts that share a key with one of these people, and those that have or had one of them.
+   *
+   * @param more further keys, for contacts that have one of them
+   */
   async readContactsOf(
     people: readonly (PersonName & { readonly matchKeys: readonly number[] })[],
+    more: readonly number[] = [],
   ): Promise<ContactState[]> {
-    if (people.length === 0) return [];
-    const keys = [...new Set(people.flatMap(({ matchKeys }) => matchKeys))];
+    if (people.length + more.length === 0) return [];
+    const keys = [...new Set([...people.flatMap(({ matchKeys }) => matchKeys), ...more])];
     const { rows } = await sql<ContactKey>`
       select source, contact_id as "contactId" from contact_keys where key = any(${keys}::integer[])
       union

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
@@ -87,5 +88,21 @@ describe('two people of one name at one employer', () => {
     await endRun(warehouse, earlier, 'finished', undefined);
     await undoRun(warehouse, earlier, note, signal);
     expect(await resultOf()).toEqual(kept);
+  });
+
+  it('a call for a name and employer also decides about another contact with the same ones', async () => {
+    const { person } = namesakes();
+    const identity = { firstName: 'John', lastName: person.last_name, organizationName: 'Acme Widgets' };
+    const rowOf = (contactId: string) => ({ ...identity, contactId, keys: identityKeys(identity) });
+    const stranger = { ...strangers()[0]!, contactId: `stranger-${people}` };
+    const first = await runningRunOf(warehouse, [stranger]);
+    await answerBatch(warehouse, { runId: first }, () => [person]);
+    const unasked = await runningRunOf(warehouse, [rowOf(`unasked-${people}`)], { source: 'events' });
+    await reconcileContacts(warehouse, unasked, signal);
+    const asking = await runningRunOf(warehouse, [rowOf(`asked-${people}`)]);
+    await reconcileContacts(warehouse, asking, signal);
+    await answerBatch(warehouse, { runId: asking }, () => [null]);
+    const figures = await rebuild(warehouse, { check: true, signal });
+    expect(figures).toMatchObject({ differing: [] });
   });
 });
