@@ -13,7 +13,7 @@ import { comparisonForm, displayForm, organizationForm } from './values/normalis
  *   because the service would get the same question twice and give the same answer.
  *
  * A plain address gets no `hash:` key for rows that have only a hash: that would triple the keys in every table. The
- * plan finds the addresses of such rows in the file and in the log (`hashed-addresses.ts`).
+ * plan finds the addresses of such rows in the file and in the log (`addressesOfHash`).
  *
  * The key of an id has the id as tables store it, so that SQL can make it. A key has at most about 600 characters.
  *
