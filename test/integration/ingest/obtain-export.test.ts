@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { open as openFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createHash } from 'node:crypto';
@@ -18,15 +19,18 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
-// The device refuses every write, as a full disk does.
-vi.mock(import('node:fs/promises'), async (original) => {
-  const files = await original();
-  return {
-    ...files,
-    open: (path, ...mode) =>
-      String(path).includes('full-disk') ? files.open('/dev/full', 'w') : files.open(path, ...mode),
-  };
-});
+/** Lets writes of this process to open files fail until the test ends, as a full disk does. */
+async function fillDisk(): Promise<void> {
+  const handle = await openFile(process.execPath);
+  const files = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const full = vi
+    .spyOn(files, 'appendFile')
+    .mockRejectedValue(
+      Object.assign(new Error('no space left on device'), { code: 'ENOSPC', syscall: 'write' }),
+    );
+  onTestFinished(() => full.mockRestore());
+}
 
 const night = new Date('2026-11-20T23:30:00Z');
 /** Several pieces of a socket. */
@@ -75,13 +79,13 @@ function downloadOf(open: RemoteExport['open'], limits?: DownloadLimits) {
 }
 
 it('a download that meets a full disk ends at once, and names the folder of this machine', async () => {
-  access = { ...access, stagingDirectory: join(folder, 'full-disk') };
+  await fillDisk();
   let requests = 0;
-  const open = () => {
+  const full = () => {
     requests += 1;
     return Promise.resolve({ etag: undefined, bytes: undefined, body: Readable.from([large]) });
   };
-  await expect(downloadOf(open)).rejects.toMatchObject({
+  await expect(downloadOf(full)).rejects.toMatchObject({
     type: 'data-directory.unusable',
     message: expect.stringContaining('ENOSPC'),
     where: access.stagingDirectory,
