@@ -328,8 +328,8 @@ export async function untilDatabaseIsBack<Result>(
  * Refused calls (422) are free: ten batches in flight with one such person each begin with two of them. A failed call
  * may have been billed and holds credits, so five of them are too many.
  */
-const longest = 30;
-const weights = { refused: 1, failed: 6 } as const;
+const longestStreak = 30;
+const streakWeights = { refused: 1, failed: 6 } as const;
 /** Calls that cannot be sent cost nothing. A run survives a restart of DNS or of a proxy without an operator. */
 const unsentPatienceMilliseconds = 120_000;
 /** A call that could not be sent longer ago belongs to an earlier outage. */
@@ -346,10 +346,10 @@ export class CallStreaks {
   #unsent: { since: number; last: number } | undefined;
 
   /** Counts one more call without success. @returns whether the streak is so long that the run must pause */
-  tooLong(runId: string, ended: keyof typeof weights): boolean {
-    const length = (this.#lengths.get(runId) ?? 0) + weights[ended];
+  tooLong(runId: string, ended: keyof typeof streakWeights): boolean {
+    const length = (this.#lengths.get(runId) ?? 0) + streakWeights[ended];
     this.#lengths.set(runId, length);
-    return length >= longest;
+    return length >= longestStreak;
   }
 
   /**

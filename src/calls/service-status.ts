@@ -268,7 +268,7 @@ export async function keepCreditStatement(
   }
 }
 
-/** Why there is no statement; undefined: the error concerns neither the service nor what it states. */
+/** Why there is no statement; undefined: the error is neither of the service nor a refusal by the database. */
 function whyMissing(error: unknown): string | undefined {
   if (error instanceof ServiceFailure) return error.message;
   const code = databaseErrorCode(error);

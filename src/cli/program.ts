@@ -153,7 +153,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .exitOverride();
 }
 
-/** A script whose variable is not set gives an empty value, or the next flag as the value: `--output $FILE --json`. */
+/** A script with an unset variable gives an empty value, or the next flag as the value: `--output $FILE --json`. */
 function refuseMissingValues(command: Command): void {
   const values = command.opts<Record<string, unknown>>();
   const isMissing = (value: unknown): boolean => typeof value === 'string' && /^(?:--\w[\w-]*)?$/.test(value);

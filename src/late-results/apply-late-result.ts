@@ -429,10 +429,10 @@ async function asksForSuppressed(
   const rows = sql`
     select row_number from attempt_people
     where attempt_id = ${attemptId} and outcome is distinct from ${'not_found' satisfies Outcome}`;
-  const { rows: found } = await sql<{ any: boolean }>`
+  const { rows: found } = await sql<{ asksForSuppressed: boolean }>`
     select exists (${listedRows(keysOfRows(runId, rows))}) or exists (
       select 1 from run_rows where run_id = ${runId} and row_number in (${rows})
-        and contact_id = 'erased:' || row_number) as any
+        and contact_id = 'erased:' || row_number) as "asksForSuppressed"
   `.execute(transaction);
-  return found[0]!.any;
+  return found[0]!.asksForSuppressed;
 }

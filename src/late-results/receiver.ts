@@ -278,8 +278,8 @@ export class WakeUps {
 
   stored(runId: string): void {
     if (this.#closed || this.#waiting.has(runId)) return;
-    const next = (this.#wokenAt.get(runId) ?? 0) + nextPauseMilliseconds;
-    const pause = Math.max(firstPauseMilliseconds, next - Date.now());
+    const next = (this.#wokenAt.get(runId) ?? Number.NEGATIVE_INFINITY) + nextPauseMilliseconds;
+    const pause = Math.max(firstPauseMilliseconds, next - performance.now());
     this.#waiting.set(
       runId,
       setTimeout(() => void this.#ring(runId), pause),
@@ -296,7 +296,8 @@ export class WakeUps {
 
   async #ring(runId: string): Promise<void> {
     this.#waiting.delete(runId);
-    this.#wokenAt.set(runId, Date.now());
+    this.#wokenAt.set(runId, performance.now());
+    setTimeout(() => this.#wokenAt.delete(runId), nextPauseMilliseconds).unref();
     try {
       await this.#wake(runId);
     } catch {

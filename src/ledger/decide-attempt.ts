@@ -105,15 +105,21 @@ interface Decision extends Partial<Note> {
  * @throws Problem `attempt.closed` without a decision to make or to correct; `attempt.more-than-held`
  */
 export async function decideAttempts(warehouse: Warehouse, decisions: readonly Decision[]): Promise<void> {
+  const ordered = decisions.toSorted((one, other) => (one.attemptId < other.attemptId ? -1 : 1));
   await warehouse.database.transaction().execute(async (transaction) => {
-    for (const decision of decisions) await decideAttempt(transaction, decision);
+    const settlements = [];
+    for (const decision of ordered) settlements.push(await decideAttempt(transaction, decision));
+    // Budgets are locked last, as by answers, after all attempts and claims.
+    for (const { budgetIds, reserved, credits } of settlements)
+      await settle(transaction, budgetIds, reserved, credits);
   });
 }
 
+/** Closes an attempt by a decision. @returns what its budgets settle */
 async function decideAttempt(
   transaction: Transaction<Tables>,
   { attemptId, credits, by = 'the operator', reason }: Decision,
-): Promise<void> {
+) {
   const decision = `${by}: ${credits} ${nounFor(credits, 'credit')}${reason ? ` (${reason})` : ''}`;
   const found = await sql<{ budget_ids: string[]; reserved: string; settled: string | null }>`
     select budget_ids, credits_reserved::text as reserved, credits_settled::text as settled
@@ -143,13 +149,11 @@ async function decideAttempt(
     returning credits_settled::text as settled
   `.execute(transaction);
   await releaseClaims(transaction, attemptId);
-  const isCorrection = attempt.settled !== null;
-  await settle(
-    transaction,
-    attempt.budget_ids,
-    isCorrection ? '0' : attempt.reserved,
-    storedCredits(rows[0]!.settled) - storedCredits(attempt.settled ?? '0'),
-  );
+  return {
+    budgetIds: attempt.budget_ids,
+    reserved: attempt.settled === null ? attempt.reserved : '0',
+    credits: storedCredits(rows[0]!.settled) - storedCredits(attempt.settled ?? '0'),
+  };
 }
 
 function attemptClosed(attemptId: string): Problem {

@@ -172,7 +172,7 @@ export function priceOfAnswer(answer: AnswerToRecord, asked: AskedExtras, people
     consumed: stated ?? (isFreeMiss ? 0n : undefined),
     /** False: the stated figure is too large to be a price, and counts as not stated. */
     isCredible,
-    /** Number of people whom the service found: late results come, and cost, for each of them. */
+    /** Number of people that the service found. Each can bring late results, which cost credits. */
     found,
   };
 }

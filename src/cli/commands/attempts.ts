@@ -145,7 +145,7 @@ async function decide(
   });
 }
 
-/** A call whose answer or deliveries state a cost was billed. */
+/** A cost in an answer or a delivery proves that the service billed the call. */
 function refuseLessThanStated(
   { attempt_id: id, status, credits_stated: stated, credits_reserved: held }: AttemptFacts,
   credits: string,

@@ -9,7 +9,7 @@ import { sampleExport } from '../../sandbox/sample-export.ts';
 import { listTable, print, tell } from '../terminal/output.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { readRunView, reportRun } from '../run/run-status.ts';
-import { describeService, refuseInventedPeople } from '../session/with-service.ts';
+import { describeService, refuseMixedWarehouse } from '../session/with-service.ts';
 import { specifyRun } from '../run/run-spec.ts';
 import { withSession, type Session, settingsOf } from '../session/session.ts';
 
@@ -38,7 +38,7 @@ export function demoCommand(): Command {
       const file = await writeSample(config, options.people, options.seed);
       const spec = await specifyRun(parseAddress(file, process.cwd()), { reveal: 'phone', source }, config);
       const view = await withSession(config, { temporal: true, service: true }, async (session) => {
-        await refuseInventedPeople(session);
+        await refuseMixedWarehouse(session);
         const ended = await enrichExport(session, spec, false);
         await showContacts(session);
         return readRunView(session, ended);

@@ -4,7 +4,7 @@ import { portTaken, UsageProblem } from '../../domain/problem.ts';
 import { formatRateLimits } from '../../domain/rates/rate-limit.ts';
 import { shellWord } from '../../domain/text/format.ts';
 import { untilStopped, withSession, type Session, settingsOf } from '../session/session.ts';
-import { refuseInventedPeople } from '../session/with-service.ts';
+import { refuseMixedWarehouse } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
 import { print, table, tell } from '../terminal/output.ts';
 
@@ -57,7 +57,7 @@ Example:
     .action(async () => {
       const config = settingsOf();
       await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
-        await refuseInventedPeople(session);
+        await refuseMixedWarehouse(session);
         await session.work();
         tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
         // Workers of one deployment must agree on both. Their logs show one that was not restarted after a change.

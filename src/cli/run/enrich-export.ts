@@ -23,7 +23,7 @@ import { requireNamespace } from '../../temporal/connection.ts';
 import { webhookUrlOf } from '../session/servers.ts';
 import { warnOfWorkers } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
-import { refuseInventedPeople, withSessionClient } from '../session/with-service.ts';
+import { refuseMixedWarehouse, withSessionClient } from '../session/with-service.ts';
 import { agrees } from '../terminal/confirm.ts';
 import { tell } from '../terminal/output.ts';
 import { approvalQuestion, describeMapping, describePlan } from './describe-plan.ts';
@@ -96,7 +96,7 @@ function tellPlan(run: RunRecord, isOld: boolean): void {
 
 /** Checks, before a run begins, what the run needs: otherwise it would keep the status `ingesting` forever. */
 async function requireComponents(session: Session, spec: SpecifiedRun): Promise<void> {
-  if (knowsService(session.config)) await refuseInventedPeople(session);
+  if (knowsService(session.config)) await refuseMixedWarehouse(session);
   await checkService(session, spec.options);
   await requireNamespace(await session.temporal(), session.stack.temporal);
   await warnOfWorkers(session);

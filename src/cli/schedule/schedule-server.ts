@@ -19,7 +19,12 @@ export interface KnownSchedule {
   readonly description: ScheduleDescription;
 }
 
-/** A paused schedule stays paused. @param service whose workers may run it; null: any @returns whether it is new */
+/**
+ * A paused schedule stays paused.
+ *
+ * @param service of the workers that may run it; null: any
+ * @returns whether it is new
+ */
 export async function putSchedule(
   client: Client,
   definition: ScheduleDefinition,

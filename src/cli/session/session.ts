@@ -36,7 +36,7 @@ export interface SessionNeeds {
   readonly isServer?: boolean;
 }
 
-/** The SDK can wait longer than a minute after the longest call, such as for a server whose disk is full. */
+/** The SDK can wait longer than a minute after the longest call, such as for a server with a full disk. */
 const closeSecondsBeyondCall = 65;
 
 /** Opens the parts that a command needs, runs `use`, and closes the parts, also after an error. */

@@ -30,7 +30,7 @@ export async function withClient<Result>(
 }
 
 /** Keeps invented people of the sandbox and people of a service in separate warehouses. */
-export async function refuseInventedPeople({ config, warehouse }: Session): Promise<void> {
+export async function refuseMixedWarehouse({ config, warehouse }: Session): Promise<void> {
   const isSandbox = serviceName(config) === sandbox;
   const other = (await servicesOfRuns(warehouse)).find((service) => (service === sandbox) !== isSandbox);
   if (other === undefined) return;

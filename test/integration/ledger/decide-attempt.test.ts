@@ -131,3 +131,27 @@ it('listAttempts() lists calls whose late results are overdue, until a decision 
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
   expect(await overdue()).toEqual([]);
 });
+
+it('decideAttempts() does not deadlock with answers, because budgets are locked last', async () => {
+  const calls = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
+  const [first, last] = calls.toSorted((one, other) => (one.attemptId < other.attemptId ? -1 : 1));
+  for (const { attemptId } of calls) await markUnknown(warehouse, attemptId, 'by a test');
+  await warehouse.query`
+    insert into claims (service, identity_key, run_id, row_number) select 'test', keys[1], run_id, row_number
+    from run_rows where run_id = ${last!.runId}`;
+  const recording = await warehouse.pool.connect();
+  await recording.query('begin');
+  await recording.query('delete from claims where run_id = $1', [last!.runId]);
+  const decisions = calls.map(({ attemptId }) => ({ attemptId, credits: '0' }));
+  const deciding = decideAttempts(warehouse, decisions);
+  // Until it waits for the claims.
+  await expect
+    .poll(async () => (await warehouse.query`select 1 from pg_locks where not granted`).length)
+    .toBeGreaterThan(0);
+  await recording.query('update budgets set settled = settled + 1 where budget_id = $1', [
+    `run:${first!.runId}`,
+  ]);
+  await recording.query('commit');
+  recording.release();
+  await deciding;
+});
