@@ -20,7 +20,7 @@ const calls = beatingActivities<CallActivities>({
 });
 
 /** Temporal bills each activity. */
-const batchesPerActivity = 10;
+const batchesPerActivity = 20;
 /** An activity runs on one worker: the batches that run at the same time are spread over so many activities. */
 const sharingWorkers = 3;
 

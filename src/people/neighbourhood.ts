@@ -69,6 +69,7 @@ export class Neighbourhood {
   readonly #people = new Map<string, KnownPerson>();
   readonly #contacts = new Map<string, ContactState>();
   readonly #peopleByKey = new Map<string, Set<KnownPerson>>();
+  readonly #readKeys = new Set<string>();
   readonly #contactsByKey = new Map<number, Set<ContactState>>();
 
   constructor(transaction: Transaction<Tables>, asking: readonly AskingRow[] = []) {
@@ -137,39 +138,48 @@ export class Neighbourhood {
       );
   }
 
+  /** Reads people by keys and names. Each key and each person is read once. */
   async #readPeople(service: string, keys: readonly number[], personKeys: readonly string[]): Promise<void> {
     const missing = personKeys.filter((personKey) => !this.person({ service, personKey }));
-    if (keys.length + missing.length === 0) return;
+    const unread = [...new Set(keys)].filter((key) => !this.#readKeys.has(`${service} ${key}`));
+    if (unread.length + missing.length === 0) return;
+    for (const key of unread) this.#readKeys.add(`${service} ${key}`);
+    const read = [...this.#people.values()].flatMap((each) =>
+      each.service === service ? each.personKey : [],
+    );
     const { rows } = await sql<{
       readonly personKey: string;
       readonly keys: readonly (number | null)[];
-      readonly columns: Readonly<Record<string, unknown>>;
-      readonly emails: readonly Readonly<Record<string, unknown>>[];
-      readonly employment: readonly unknown[];
-      readonly askedAt: number;
+      /** Null: the person has been read. */
+      readonly person: (Parameters<typeof comparedForm>[0] & { readonly askedAt: number }) | null;
     }>`
       with found as materialized (
         select person_key, array_agg(key) as keys
         from (
-          select person_key, key from person_keys
-          where key = any(${[...new Set(keys)]}::integer[]) and service = ${service}
+          select person_key, key from person_keys where key = any(${unread}::integer[]) and service = ${service}
           union all
           select unnest(${missing}::text[]), null
         ) named
         group by person_key
       )
-      select n.person_key as "personKey", n.keys, p.emails, p.employment,
-        jsonb_build_object(${columnMembers}) as columns,
-        (extract(epoch from p.enriched_at) * 1000000)::float8 as "askedAt"
+      select n.person_key as "personKey", n.keys, p.person
       from found n
-      join people p on p.service = ${service} and p.person_key = n.person_key
-      where p.person_key = any(array(select person_key from found))
+      left join (
+        select person_key, jsonb_build_object('columns', jsonb_build_object(${columnMembers}), 'emails', emails,
+          'employment', employment, 'askedAt', (extract(epoch from enriched_at) * 1000000)::float8) as person
+        from people p
+        where service = ${service}
+          and person_key = any(array(select person_key from found where person_key <> all(${read}::text[])))
+      ) p using (person_key)
       order by n.person_key
     `.execute(this.#transaction);
-    for (const { personKey, keys: found, askedAt, ...row } of rows) {
-      const read = this.person({ service, personKey });
-      const known = read ?? knownPerson({ service, personKey, person: comparedForm(row), askedAt });
-      if (!read) this.#people.set(nameOfPerson(known), known);
+    for (const { personKey, keys: found, person } of rows) {
+      const known =
+        this.person({ service, personKey }) ??
+        (person &&
+          knownPerson({ service, personKey, person: comparedForm(person), askedAt: person.askedAt }));
+      if (!known) continue;
+      this.#people.set(nameOfPerson(known), known);
       for (const key of found) if (key !== null) addTo(this.#peopleByKey, `${service} ${key}`, known);
     }
   }

@@ -174,8 +174,10 @@ async function actions(stack: Stack, runId: string): Promise<number> {
 }
 
 const environment = { ENRICH_DATA_DIR: join(directory, 'state') };
+// As the runs have it: without a service, the servers would be those of the product's own sandbox.
+const service = { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1', ENRICHMENT_API_KEY: 'sandbox-key' };
 const stack = await acquireStack(
-  readConfig({ ...process.env, ...environment }),
+  readConfig({ ...process.env, ...environment, ...service }),
   { postgres: true, temporal: true },
   () => {},
 );

@@ -365,10 +365,10 @@ export async function openBatches(
   const { service } = dependencies.limits;
   const run = await getRun(warehouse, runId);
   const isOurs = run.options.service === service;
-  // The outcomes of stored answers follow from their digest, which a kill can have left to be done.
-  await digestTogether(warehouse);
   // Registered first, so that calls of lower priority leave a slot free during the following steps.
-  const { leftAttempts, hasSuppressions } = await registerBatches(database, { runId, batches });
+  const { leftAttempts, leftAnswers, hasSuppressions } = await registerBatches(database, { runId, batches });
+  // The outcomes of stored answers follow from their digest, which a kill can have left to be done.
+  if (leftAnswers) await digestTogether(warehouse);
   for (const attemptId of leftAttempts) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
     log.warn({ attemptId }, 'an earlier execution left a call without an end: the attempt is unknown');

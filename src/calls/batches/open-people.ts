@@ -125,23 +125,32 @@ function openPerson({
   };
 }
 
+interface LeftByEarlier {
+  readonly hasSuppressions: boolean;
+  readonly leftAttempts: readonly string[];
+  readonly leftAnswers: boolean;
+}
+
 /**
  * Registers batches as waiting, so that calls of lower priority leave slots free.
  *
- * @returns whether the suppression list has entries, and the attempts that an earlier execution of the batches left
- *   open: their calls may have been sent
+ * @returns whether the suppression list has entries; the attempts that an earlier execution of the batches left open:
+ *   their calls may have been sent; and whether it left answers that are stored and not digested
  */
 export async function registerBatches(
   database: Kysely<Tables>,
   batches: BatchesOfRun,
-): Promise<{ readonly leftAttempts: readonly string[]; readonly hasSuppressions: boolean }> {
-  const { rows } = await sql<{ leftAttempts: string[]; hasSuppressions: boolean }>`
-    with registered as (${registration(batches)})
+): Promise<LeftByEarlier> {
+  const { rows } = await sql<LeftByEarlier>`
+    with registered as (${registration(batches)}), earlier as (
+      select attempt_id, status from attempts
+      where run_id = ${batches.runId} and batch = any(${batches.batches}::integer[])
+    )
     select exists (select from suppression_entries) as "hasSuppressions",
-      array(
-        select attempt_id from attempts
-        where run_id = ${batches.runId} and batch = any(${batches.batches}::integer[]) and status = 'admitted'
-      ) as "leftAttempts"
+      array(select attempt_id from earlier where status = 'admitted') as "leftAttempts",
+      exists (
+        select from earlier join digest_queue q on q.kind = 'answer' and q.owner = attempt_id and q.problem is null
+      ) as "leftAnswers"
   `.execute(database);
   return rows[0]!;
 }

@@ -38,7 +38,8 @@ function parseIds(text: string): unknown {
   const [first, second] = text.matchAll(integerId);
   if (first && !second) {
     const value: unknown = JSON.parse(text);
-    const id = first[1];
+    // A new text: the match is a slice, which kept 600 KB until the call was stored.
+    const id = BigInt(first[1]!).toString();
     if (isObject(value) && value['request_id'] === Number(id)) return { ...value, request_id: id };
   }
   return JSON.parse(first ? text.replaceAll(integerId, '"request_id":"$1"') : text);
