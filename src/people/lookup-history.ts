@@ -121,7 +121,10 @@ export async function recordLateLookups(
   `.execute(transaction);
 }
 
-/** Records that the service refused a row alone: no run asks again while the lookup is fresh. */
+/**
+ * Records that the service refused a row alone: no run asks again while the lookup is fresh. The digest decides again
+ * about all contacts with a key of the row: a name and employer decide only if the service was asked for them.
+ */
 export async function recordRejected(
   transaction: Transaction<Tables>,
   runId: string,
@@ -132,5 +135,15 @@ export async function recordRejected(
   await sql`
     select record_lookup(${asked.service}, ${runId}, clock_timestamp(), ${JSON.stringify(answered)}::jsonb, '[]',
       ${askedFieldGroups(asked)}::text[])
+  `.execute(transaction);
+  await sql`
+    insert into digest_queue (kind, owner, name)
+    select distinct 'contact', c.source, c.contact_id
+    from run_rows r
+    join runs u using (run_id)
+    join contact_records k on k.source = u.source and k.contact_id = r.contact_id
+    join contact_keys c on c.key = any(k.match_keys)
+    where r.run_id = ${runId} and r.row_number = ${rowNumber}
+    order by 2, 3
   `.execute(transaction);
 }

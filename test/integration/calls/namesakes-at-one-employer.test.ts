@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { rejectPerson } from '../../../src/calls/batches/enrich-batch.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
+import { digest } from '../../../src/people/digest.ts';
 import { rebuild } from '../../../src/people/rebuild.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { revertUndo, undoRun } from '../../../src/runs/undo-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { outcomesOf } from '../../helpers/warehouse/rows.ts';
+import { outcomesOf, testSpec } from '../../helpers/warehouse/rows.ts';
 import {
   answerBatch,
   runningRunOf,
@@ -90,19 +92,31 @@ describe('two people of one name at one employer', () => {
     expect(await resultOf()).toEqual(kept);
   });
 
-  it('a call for a name and employer also decides about another contact with the same ones', async () => {
-    const { person } = namesakes();
-    const identity = { firstName: 'John', lastName: person.last_name, organizationName: 'Acme Widgets' };
-    const rowOf = (contactId: string) => ({ ...identity, contactId, keys: identityKeys(identity) });
-    const stranger = { ...strangers()[0]!, contactId: `stranger-${people}` };
-    const first = await runningRunOf(warehouse, [stranger]);
-    await answerBatch(warehouse, { runId: first }, () => [person]);
-    const unasked = await runningRunOf(warehouse, [rowOf(`unasked-${people}`)], { source: 'events' });
-    await reconcileContacts(warehouse, unasked, signal);
-    const asking = await runningRunOf(warehouse, [rowOf(`asked-${people}`)]);
-    await reconcileContacts(warehouse, asking, signal);
-    await answerBatch(warehouse, { runId: asking }, () => [null]);
-    const figures = await rebuild(warehouse, { check: true, signal });
-    expect(figures).toMatchObject({ differing: [] });
-  });
+  const endings = {
+    'finds nobody': (runId: string) => answerBatch(warehouse, { runId }, () => [null]),
+    'is refused': async (runId: string) => {
+      const refused = { runId, rowNumber: 1, reason: 'refused', asked: testSpec().options };
+      await rejectPerson(warehouse, refused);
+      await digest(warehouse);
+    },
+  };
+
+  it.each(Object.entries(endings))(
+    'a call for a name that %s decides about namesakes too',
+    async (_, end) => {
+      const { person } = namesakes();
+      const identity = { firstName: 'John', lastName: person.last_name, organizationName: 'Acme Widgets' };
+      const rowOf = (contactId: string) => ({ ...identity, contactId, keys: identityKeys(identity) });
+      const stranger = { ...strangers()[0]!, contactId: `stranger-${people}` };
+      const first = await runningRunOf(warehouse, [stranger]);
+      await answerBatch(warehouse, { runId: first }, () => [person]);
+      const unasked = await runningRunOf(warehouse, [rowOf(`unasked-${people}`)], { source: 'events' });
+      await reconcileContacts(warehouse, unasked, signal);
+      const asking = await runningRunOf(warehouse, [rowOf(`asked-${people}`)]);
+      await reconcileContacts(warehouse, asking, signal);
+      await end(asking);
+      const figures = await rebuild(warehouse, { check: true, signal });
+      expect(figures).toMatchObject({ differing: [] });
+    },
+  );
 });
