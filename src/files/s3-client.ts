@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { describeCode, Problem, UsageProblem } from '../domain/problem.ts';
 import type * as AmazonS3 from '@aws-sdk/client-s3';
 
@@ -90,74 +91,28 @@ export function s3Unreachable(error: unknown, shown: string, kind: keyof typeof 
 }
 
 /** S3 accepts 10,000 parts, so a file has at most 160 GB. At most two parts are in memory. */
-const partBytes = 16 * 1024 * 1024;
+const partSize = 16 * 1024 * 1024;
 
 /**
- * Writes an object of S3. A reader gets either the former object or the complete new one. An object that fits into one
- * part needs one request.
+ * Writes an object of S3. A reader gets either the former object or the complete new one.
  *
- * @throws Problem `output.*`
+ * @throws Problem `output.*`, or the error of `bytes`
  */
 export async function writeS3Object(
-  bytes: AsyncIterable<Uint8Array>,
+  bytes: Readable,
   { bucket, key }: { readonly bucket: string; readonly key: string },
   settings: S3Settings,
 ): Promise<void> {
-  const object = { Bucket: bucket, Key: key };
-  const shown = `s3://${bucket}/${key}`;
-  await withS3Client(settings, async (client, sdk) => {
-    const withProblem = async <Answer>(request: Promise<Answer>): Promise<Answer> =>
-      request.catch((error: unknown) => {
-        throw asS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
-      });
-    let upload: Upload | undefined;
+  await withS3Client(settings, async (client) => {
+    const { Upload } = await import('@aws-sdk/lib-storage');
+    const params = { Bucket: bucket, Key: key, Body: bytes };
     try {
-      for await (const { part, isLast } of partsOf(bytes)) {
-        if (isLast && upload === undefined)
-          return void (await withProblem(client.send(new sdk.PutObjectCommand({ ...object, Body: part }))));
-        upload ??= await withProblem(begin());
-        if (part.length === 0) continue;
-        const PartNumber = upload.parts.length + 1;
-        const { ETag } = await withProblem(
-          client.send(new sdk.UploadPartCommand({ ...object, UploadId: upload.id, PartNumber, Body: part })),
-        );
-        upload.parts.push({ ETag, PartNumber });
-      }
-      const finished = { ...object, UploadId: upload!.id, MultipartUpload: { Parts: upload!.parts } };
-      await withProblem(client.send(new sdk.CompleteMultipartUploadCommand(finished)));
+      // Without `leavePartsOnError`, a failed upload is aborted: Amazon charges for its parts.
+      await new Upload({ client, params, partSize, queueSize: 1 }).done();
     } catch (error) {
-      // Amazon charges for the parts of an incomplete upload.
-      if (upload)
-        await client
-          .send(new sdk.AbortMultipartUploadCommand({ ...object, UploadId: upload.id }))
-          .catch(() => {});
-      throw error;
-    }
-
-    async function begin(): Promise<Upload> {
-      const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(object));
-      return { id: UploadId, parts: [] };
+      if (bytes.errored) throw bytes.errored;
+      const shown = `s3://${bucket}/${key}`;
+      throw asS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
     }
   });
-}
-
-interface Upload {
-  readonly id: string | undefined;
-  readonly parts: AmazonS3.CompletedPart[];
-}
-
-/** Splits the bytes into parts; the last part can be empty. */
-async function* partsOf(
-  bytes: AsyncIterable<Uint8Array>,
-): AsyncGenerator<{ readonly part: Uint8Array; readonly isLast: boolean }> {
-  let chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of bytes) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length < partBytes) continue;
-    yield { part: Buffer.concat(chunks), isLast: false };
-    [chunks, length] = [[], 0];
-  }
-  yield { part: Buffer.concat(chunks), isLast: true };
 }

@@ -191,6 +191,16 @@ describe('writeS3Object()', () => {
     await writeS3Object(Readable.from([bytes.subarray(0, 5), bytes.subarray(5)]), object, store);
     expect(store.objects.get('/lake/contacts.parquet')!.body.equals(bytes)).toBe(true);
   });
+
+  it('writeS3Object() leaves neither an object nor parts if its bytes end with an error', async () => {
+    const lost = new Error('the connection to the database is lost');
+    const endEarly = async function* () {
+      yield Buffer.alloc(33 * 1024 * 1024);
+      await Promise.reject(lost);
+    };
+    await expect(writeS3Object(Readable.from(endEarly()), object, store)).rejects.toBe(lost);
+    expect([store.objects.size, store.uploads.size]).toEqual([0, 0]);
+  });
 });
 
 describe('exported contacts', () => {
