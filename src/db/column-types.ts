@@ -4,7 +4,6 @@ import type { PlanSummary } from '../contract/plan-summary.ts';
 import type { RunStatus } from '../contract/run-transitions.ts';
 import type { DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
-import type { BudgetPeriod } from '../domain/money/budget-periods.ts';
 import type { ExportProfile } from '../domain/runs/expectations.ts';
 import type { MatchRate } from '../domain/runs/match-rate.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
@@ -24,7 +23,6 @@ export type Generated<Value> =
 /** The types of columns that take only some values, or JSON. */
 export interface NamedTypes {
   'attempts.status': AttemptStatus;
-  'default_budgets.period': BudgetPeriod;
   'run_rows.outcome': Outcome;
   'runs.status': RunStatus;
   'runs.pause_reason': Json<StatusReason>;

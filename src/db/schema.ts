@@ -88,10 +88,6 @@ export interface Tables {
     cycle_end: string | null;
     read_at: Generated<Timestamp>;
   };
-  default_budgets: {
-    period: NamedTypes['default_budgets.period'];
-    credits_limit: Decimal | null;
-  };
   fetched_exports: {
     address: string;
     etag: string;

@@ -59,8 +59,7 @@ export async function reserve(
 
 /**
  * Creates the budgets of a run and of the present periods if they are missing. Periods are UTC by the database's clock.
- * A new budget gets the default that an operator has set for its period, or else the limit of the worker that started
- * last.
+ * A new budget of a period gets the limit of the worker that started last.
  *
  * @param runId undefined: a call without a run
  * @returns the ids of the budgets, ascending
@@ -197,15 +196,10 @@ export interface PeriodBudget {
 export async function readPeriodBudgets(database: Kysely<Tables>): Promise<readonly PeriodBudget[]> {
   const result = await sql<PeriodBudget>`
     select p.period,
-      trim_scale(case
-        when b.budget_id is not null then b.credits_limit
-        when d.period is not null then d.credits_limit
-        else w.credits_limit
-      end)::text as "limit",
+      trim_scale(case when b.budget_id is not null then b.credits_limit else w.credits_limit end)::text as "limit",
       trim_scale(coalesce(b.reserved, 0))::text as reserved, trim_scale(coalesce(b.settled, 0))::text as settled
     from present_budgets() p
     left join budgets b using (budget_id)
-    left join default_budgets d using (period)
     left join worker_budgets w using (period)
     order by period
   `.execute(database);
@@ -215,7 +209,7 @@ export async function readPeriodBudgets(database: Kysely<Tables>): Promise<reado
 /**
  * A limit as an operator sets it.
  *
- * - `default`: the default of every day or month, or else the limit of the settings or of the run's options.
+ * - `default`: the limit of the settings or of the run's options.
  * - `used`: the credits that are settled and reserved now. The budget reserves nothing more until credits are released.
  */
 export type WantedLimit = Credits | 'none' | 'default' | 'used';
@@ -251,65 +245,14 @@ export async function setBudget(
     const budget = await lockBudget(transaction, budgetId, ownDefault);
     if (isWanted && !(await isWanted(transaction)))
       return { budgetId, before: budget.limit, after: budget.limit };
-    if (wanted === 'default') return writeDefault(transaction, budget, ownDefault, note);
+    if (wanted === 'default') {
+      const limit = await defaultLimit(transaction, budgetId, ownDefault);
+      return writeLimit(transaction, budget, { limit, byCommand: false }, note);
+    }
     const limit = wanted === 'used' ? budget.used : textOf(wanted);
     if (isBelow(limit, budget.used)) throw belowUsed(budgetId, budget.used);
     return writeLimit(transaction, budget, { limit, byCommand: true }, note);
   });
-}
-
-/**
- * Sets the default limit of every day or month, from the present one on. If the present one has used more, its limit
- * becomes what it has used.
- *
- * @param wanted `default`: the settings of the workers count again
- * @returns the change of the present day or month
- */
-export async function setDefaultBudget(
-  database: Kysely<Tables>,
-  period: BudgetPeriod,
-  wanted: Exclude<WantedLimit, 'used'>,
-  ownDefault: Credits | undefined,
-  note: Note,
-): Promise<LimitChange> {
-  return database.transaction().execute(async (transaction) => {
-    const before = await transaction
-      .selectFrom('default_budgets')
-      .select((budget) => decimalText(budget.ref('credits_limit')).as('limit'))
-      .where('period', '=', period)
-      .forUpdate()
-      .executeTakeFirst();
-    const limit = wanted === 'default' ? null : textOf(wanted);
-    if (wanted === 'default') {
-      await transaction.deleteFrom('default_budgets').where('period', '=', period).execute();
-    } else {
-      await transaction
-        .insertInto('default_budgets')
-        .values({ period, credits_limit: limit })
-        .onConflict((conflict) => conflict.column('period').doUpdateSet({ credits_limit: limit }))
-        .execute();
-    }
-    const isKept = (before === undefined) === (wanted === 'default') && (before?.limit ?? null) === limit;
-    if (!isKept)
-      await noteChange(
-        transaction,
-        { budgetId: `every-${period}`, before: before?.limit ?? null, after: limit },
-        note,
-      );
-
-    const present = await presentBudget(transaction, period);
-    return writeDefault(transaction, await lockBudget(transaction, present, ownDefault), ownDefault, note);
-  });
-}
-
-/** The default is read under the lock of the budget: another command may have changed it until then. */
-async function writeDefault(
-  transaction: Transaction<Tables>,
-  budget: LockedBudget,
-  ownDefault: Credits | undefined,
-  note: Note,
-): Promise<LimitChange> {
-  return writeLimit(transaction, budget, await defaultLimit(transaction, budget.budgetId, ownDefault), note);
 }
 
 /** Writes a limit, at least the used credits. A command that changes nothing leaves no entry in the history. */
@@ -358,10 +301,10 @@ async function lockBudget(
   budgetId: string,
   ownDefault: Credits | undefined,
 ): Promise<LockedBudget> {
-  const { limit, byCommand } = await defaultLimit(transaction, budgetId, ownDefault);
+  const limit = await defaultLimit(transaction, budgetId, ownDefault);
   await transaction
     .insertInto('budgets')
-    .values({ budget_id: budgetId, credits_limit: limit, set_by_command: byCommand })
+    .values({ budget_id: budgetId, credits_limit: limit })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   return transaction
@@ -378,24 +321,17 @@ function textOf(limit: Credits | 'none'): string | null {
   return limit === 'none' ? null : formatCredits(limit);
 }
 
-/** The default of every day or month, or else the limit without a command. */
+/** The limit without a command: of the worker that started last, or else of this process. */
 async function defaultLimit(
   transaction: Transaction<Tables>,
   budgetId: string,
   ownDefault: Credits | undefined,
-): Promise<Limit> {
-  const { rows } = await sql<Limit>`
-    select trim_scale(case
-        when d.period is not null then d.credits_limit
-        when w.period is not null then w.credits_limit
-        else ${ownDefault === undefined ? null : formatCredits(ownDefault)}::numeric
-      end)::text as "limit",
-      d.period is not null as "byCommand"
-    from (select split_part(${budgetId}, ':', 1) as period) of_budget
-    left join default_budgets d using (period)
-    left join worker_budgets w using (period)
+): Promise<string | null> {
+  const { rows } = await sql<{ limit: string | null }>`
+    select trim_scale(credits_limit)::text as "limit" from worker_budgets where period = split_part(${budgetId}, ':', 1)
   `.execute(transaction);
-  return rows[0]!;
+  if (rows[0]) return rows[0].limit;
+  return ownDefault === undefined ? null : formatCredits(ownDefault);
 }
 
 async function noteChange(
@@ -432,7 +368,7 @@ export interface BudgetFacts {
   readonly alarms: readonly number[];
 }
 
-/** A change of a limit. `budget` is `every-day` or `every-month` for a changed default. */
+/** A change of a limit. */
 interface BudgetChange {
   readonly changed_at: Date;
   readonly budget: string;
@@ -465,16 +401,6 @@ export async function readBudgets(database: Kysely<Tables>, ofEach: number): Pro
     order by kind, age
   `.execute(database);
   return result.rows;
-}
-
-export async function readDefaultBudgets(
-  database: Kysely<Tables>,
-): Promise<{ period: BudgetPeriod; limit: string | null }[]> {
-  return database
-    .selectFrom('default_budgets')
-    .select((budget) => ['period', decimalText(budget.ref('credits_limit')).as('limit')])
-    .orderBy('period')
-    .execute();
 }
 
 export async function readBudgetHistory(database: Kysely<Tables>, limit: number): Promise<BudgetChange[]> {

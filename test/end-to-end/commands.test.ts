@@ -127,7 +127,7 @@ describe('--json', () => {
   it.each([
     `run ${hostile.replaceAll(' ', '\t')} --yes --source crm`,
     'attempts list --status all',
-    'budget set every-month 900',
+    'budget set month 900',
     'budget show',
     'changes --limit 1',
     'doctor',

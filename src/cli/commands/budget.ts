@@ -3,11 +3,8 @@ import { formatLimit, parseCredits, type Credits } from '../../domain/money/deci
 import {
   readBudgetHistory,
   readBudgets,
-  readDefaultBudgets,
   presentBudget,
   setBudget,
-  setDefaultBudget,
-  type LimitChange,
   type WantedLimit,
 } from '../../ledger/credit-ledger.ts';
 import { onWarehouse, withWarehouse, withSession, settingsOf } from '../session/session.ts';
@@ -18,12 +15,11 @@ import { budgetChangedSignalName } from '../../contract/temporal-names.ts';
 import {
   budgetNameForms,
   budgetOfRun,
-  defaultBudgetNames,
   parseBudgetName,
   periodNames,
   type BudgetName,
 } from '../../domain/money/budget-periods.ts';
-import { UsageProblem, type Note, type Problem } from '../../domain/problem.ts';
+import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
@@ -55,8 +51,6 @@ Example:
         const budgets = await readBudgets(database, shownOfEach);
         if (json === true) return printJson<'budget-list'>(budgets);
         print(listTable(budgets));
-        for (const { period, limit } of await readDefaultBudgets(database))
-          print(`  every new ${period}: ${formatLimit(limit)} (set by command)`);
         const changes = await readBudgetHistory(database, shownOfEach);
         if (changes.length > 0) print(listTable(changes));
       }),
@@ -66,26 +60,26 @@ Example:
 function setBudgetCommand(): Command {
   return new Command('set')
     .description('Change a limit for all workers at once. Runs that wait for the budget continue.')
-    .argument('<budget>', `one of ${budgetNameForms}, ${defaultBudgetNames.join(', ')}`)
+    .argument('<budget>', `one of ${budgetNameForms}`)
     .argument('<limit>', 'credits, none, default, or used (settled + reserved credits)')
     .keepNote('kept in the history')
     .option(...jsonOption)
     .explain(`
 Periods are UTC. A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) and ends with its period;
-"every-day" is the limit of today and of every later day, "every-month" likewise. "default" restores them or the
-setting. "run:latest" is the newest run. A limit below the used credits is refused: no budget is exceeded at any moment.
+"default" restores the setting. "run:latest" is the newest run. A limit below the used credits is refused: no budget is
+exceeded at any moment.
 
 Examples:
   enrich budget set day 800 --reason "trade fair"
-  enrich budget set every-day 500
   enrich budget set run:latest 250
   enrich budget set month used                    spend nothing more this month`)
     .action(async (name: string, limit: string, options: Flags) => {
       const config = settingsOf();
-      const { budget, fromNowOn } = budgetOf(name);
-      const wanted = limitOf(limit, fromNowOn);
+      const budget = budgetOf(name);
+      const wanted = limitOf(limit);
       const { change, waiting, awaiting } = await withWarehouse(config, async ({ warehouse }) => {
-        const changed = await changeLimit(warehouse, budget, { wanted, fromNowOn }, config, noteOf(options));
+        const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
+        const changed = await setBudget(warehouse.database, budgetId, wanted, ownDefault, noteOf(options));
         return {
           change: changed,
           waiting: await runsWaitingFor(warehouse, changed.budgetId),
@@ -105,22 +99,6 @@ Examples:
         );
       if (options.json === true) printJson({ budget: budgetId, before, after, waiting_runs: waiting });
     });
-}
-
-async function changeLimit(
-  warehouse: Warehouse,
-  budget: BudgetName,
-  { wanted, fromNowOn }: { readonly wanted: WantedLimit; readonly fromNowOn: boolean },
-  config: Config,
-  note: Note,
-): Promise<LimitChange> {
-  const { database } = warehouse;
-  if (fromNowOn && budget.kind === 'period' && wanted !== 'used') {
-    const { period } = budget;
-    return setDefaultBudget(database, period, wanted, config.budgets.perPeriod[period], note);
-  }
-  const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
-  return setBudget(database, budgetId, wanted, ownDefault, note);
 }
 
 async function signalRuns(client: Client, runIds: readonly string[]): Promise<void> {
@@ -154,21 +132,17 @@ async function resolve(
   return { budgetId, ownDefault: config.budgets.perPeriod[budget.period] };
 }
 
-/** The name of a default budget, such as `every-day`, changes every period from now on. */
-function budgetOf(text: string): { budget: BudgetName; fromNowOn: boolean } {
-  const every = periodNames.find((period) => text === `every-${period}`);
-  const budget = parseBudgetName(every ?? text);
-  const next = `write ${budgetNameForms}, ${defaultBudgetNames.join(', ')} or run:latest`;
-  if (budget === undefined) throw wrong(`"${text}" is no budget`, next);
-  return { budget, fromNowOn: every !== undefined };
+function budgetOf(text: string): BudgetName {
+  const budget = parseBudgetName(text);
+  if (budget === undefined) throw wrong(`"${text}" is no budget`, `write ${budgetNameForms} or run:latest`);
+  return budget;
 }
 
-function limitOf(text: string, fromNowOn: boolean): WantedLimit {
-  if (text === 'none' || text === 'default' || (text === 'used' && !fromNowOn)) return text;
+function limitOf(text: string): WantedLimit {
+  if (text === 'none' || text === 'default' || text === 'used') return text;
   const credits = parseCredits(text);
   if (credits !== undefined) return credits;
-  const words = fromNowOn ? 'none or default' : 'none, default or used';
-  throw wrong(`"${text}" is no limit`, `write credits such as 500 or 12.5, or ${words}`);
+  throw wrong(`"${text}" is no limit`, 'write credits such as 500 or 12.5, or none, default or used');
 }
 
 function wrong(what: string, next: string): Problem {

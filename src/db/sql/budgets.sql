@@ -10,12 +10,6 @@ comment on column enrichment.budgets.reserved is 'Credits reserved for calls who
 comment on column enrichment.budgets.settled is 'Credits spent';
 comment on column enrichment.budgets.set_by_command is 'The limit was set by enrich budget set';
 
-create table enrichment.default_budgets (
-  period text primary key check (period in ('day', 'month')),
-  credits_limit numeric(20, 6) check (credits_limit >= 0)
-);
-comment on table enrichment.default_budgets is 'Limits of periods that were set by command';
-
 create table enrichment.worker_budgets (
   period text primary key check (period in ('day', 'month')),
   credits_limit numeric(20, 6) check (credits_limit >= 0)
@@ -70,8 +64,8 @@ create function enrichment_internal.present_budgets() returns table (budget_id t
   from (values ('day', '"day:"YYYY-MM-DD'), ('month', '"month:"YYYY-MM')) as p (period, format)
 $$;
 
--- The ids of the budgets of a call, ascending. Creates missing budgets, with the operator's default for the period or
--- else the limit of the worker that started last.
+-- The ids of the budgets of a call, ascending. Creates missing budgets of periods with the limit of the worker that
+-- started last.
 create function enrichment_internal.open_budgets(of_run text) returns text[] language plpgsql as $$
   declare
     budgets text[];
@@ -81,10 +75,9 @@ create function enrichment_internal.open_budgets(of_run text) returns text[] lan
       union all
       select 'run:' || of_run, null where of_run is not null
     ), added as (
-      insert into enrichment.budgets (budget_id, credits_limit, set_by_command)
-      select a.budget_id, case when d.period is null then w.credits_limit else d.credits_limit end, d.period is not null
+      insert into enrichment.budgets (budget_id, credits_limit)
+      select a.budget_id, w.credits_limit
       from applying a
-      left join enrichment.default_budgets d using (period)
       left join enrichment.worker_budgets w using (period)
       where not exists (select from enrichment.budgets b where b.budget_id = a.budget_id)
       order by a.budget_id

@@ -43,9 +43,6 @@ export function settingOfPeriod(period: BudgetPeriod): PeriodSetting {
   return `MAX_CREDITS_PER_${period.toUpperCase() as Uppercase<BudgetPeriod>}`;
 }
 
-/** Names of default budgets, the limits of every new day and month: `every-day`. */
-export const defaultBudgetNames = periodNames.map((period) => `every-${period}` as const);
-
 export const budgetNameForms = [
   'run:ID',
   ...periodNames,

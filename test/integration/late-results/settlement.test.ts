@@ -154,7 +154,7 @@ it('a call that passes midnight is settled in the day of its admission, and the 
     insert into shift values ('0');
     create function clock_timestamp() returns timestamptz language sql volatile
       as 'select pg_catalog.clock_timestamp() + (select ahead from shift)';
-    insert into default_budgets (period, credits_limit) values ('day', 27)`;
+    insert into worker_budgets (period, credits_limit) values ('day', 27)`;
   const days = async () => {
     return calendar.query`
       select reserved::float8, settled::float8

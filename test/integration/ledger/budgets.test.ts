@@ -3,7 +3,6 @@ import { wholeCredits, type Credits } from '../../../src/domain/money/decimal.ts
 import {
   presentBudget,
   setBudget,
-  setDefaultBudget,
   readBudgetHistory,
   readBudgets,
   applyBudgetLimits,
@@ -21,9 +20,7 @@ const warehouse = await warehouseOfFile({ connections: 10 });
 const tenADay: BudgetLimits = { day: wholeCredits(10) };
 const note = { by: 'mira', reason: 'trade fair' };
 
-beforeEach(() =>
-  warehouse.pool.query('truncate budgets, default_budgets, worker_budgets, budget_changes, budget_alarms'),
-);
+beforeEach(() => warehouse.pool.query('truncate budgets, worker_budgets, budget_changes, budget_alarms'));
 
 /** Reserves for people at a credit each; tells for how many. */
 async function spend(people: number, alarmsAt?: readonly number[]): Promise<number> {
@@ -48,12 +45,13 @@ it('the limit of the worker that started last counts on the next day', async () 
   expect(await spend(100)).toBe(10);
 });
 
-it('a limit set by command replaces the limit of the worker that started last', async () => {
+it('a limit set by command replaces the limit of the worker that started last, and "default" restores it', async () => {
   await recordWorkerBudgets(warehouse.database, tenADay);
-  await setDefaultBudget(warehouse.database, 'day', wholeCredits(20), undefined, note);
+  await setDay(wholeCredits(20));
   expect(await spend(100)).toBe(20);
-  await setDefaultBudget(warehouse.database, 'day', 'default', wholeCredits(50), note);
   await warehouse.query`truncate budgets`;
+  await setDay(wholeCredits(20));
+  await setDay('default', wholeCredits(50));
   expect(await spend(100)).toBe(10);
 });
 
@@ -80,15 +78,6 @@ it('a limit set by command is refused below settled and reserved credits, and na
     message: expect.stringMatching(/^8 credits of budget day:/),
   });
   await setDay('used');
-  expect(await spend(1)).toBe(0);
-});
-
-it('a default limit of days applies to today as well, which keeps its used credits', async () => {
-  await spend(8);
-  expect(await setDefaultBudget(warehouse.database, 'day', wholeCredits(5), undefined, note)).toMatchObject({
-    before: null,
-    after: '8',
-  });
   expect(await spend(1)).toBe(0);
 });
 

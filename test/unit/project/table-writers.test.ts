@@ -21,7 +21,6 @@ const owners: Readonly<Record<string, string>> = {
   contact_matches: 'people',
   contact_records: 'people',
   credit_statements: 'ledger',
-  default_budgets: 'ledger',
   digest_queue: 'people',
   erasures: 'privacy',
   expected_results: 'late-results',
