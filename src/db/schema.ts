@@ -88,11 +88,6 @@ export interface Tables {
     cycle_end: string | null;
     read_at: Generated<Timestamp>;
   };
-  fetched_exports: {
-    address: string;
-    etag: string;
-    sha256: string;
-  };
   rate_calls: {
     call_id: string;
     scope: string;

@@ -159,9 +159,8 @@ export async function erase(
 async function replaceSamples({ database }: Warehouse): Promise<void> {
   const analysis = sql`
     analyze run_rows, contact_records, contact_keys, contact_matches, contact_decisions, observation_log, people,
-      person_history, person_keys, changes, digest_queue, organization_facts, runs,
-      fetched_exports, attempts, attempt_people, expected_results, raw_answers, quarantined_people,
-      webhook_deliveries, claims, lookup_history
+      person_history, person_keys, changes, digest_queue, organization_facts, runs, attempts, attempt_people,
+      expected_results, raw_answers, quarantined_people, webhook_deliveries, claims, lookup_history
   `.execute(database);
   await analysis.catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -294,8 +293,6 @@ async function eraseFromFileNames(transaction: Transaction<Tables>, forms: reado
       file_name = regexp_replace(file_name, ${pattern}, 'erased', 'gi')
     where (ingested_at is not null or finished_at is not null) and (file_path ~* ${pattern} or file_name ~* ${pattern})
   `.execute(transaction);
-  // The next run of a schedule fetches such an export again.
-  await sql`delete from fetched_exports where address ~* ${pattern}`.execute(transaction);
 }
 
 /** Removes the observations of a person, and what only these said about companies. */

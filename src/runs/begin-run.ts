@@ -81,20 +81,31 @@ function keyOf(spec: RunSpec): string {
     .digest('hex');
 }
 
+/** The content of an export, or an address whose content has not changed since a time. */
+type KnownContent =
+  | { readonly fileSha256: string }
+  | { readonly filePath: string; readonly modifiedMilliseconds: number };
+
 /**
- * Whether a run with the same options has enriched a file with this content. Runs that were refused or cancelled count.
+ * Whether a run with the same options has enriched this content. Runs that were refused or cancelled count.
  * A finished run that left people over budget does not count, because the next run asks for them. The same holds if
  * people were in flight in another run that claims them no more: it may have been cancelled before its call. After its
  * end, the other run keeps claims only of people whose call is unknown.
  */
 export async function wasRunBefore(
   warehouse: Warehouse,
-  { fileSha256, options }: Pick<RunSpec, 'fileSha256' | 'options'>,
+  content: KnownContent,
+  options: RunOptions,
 ): Promise<boolean> {
+  // The scheduled time is before the time at which the run found the export.
+  const hasContent =
+    'fileSha256' in content
+      ? sql`file_sha256 = ${content.fileSha256}`
+      : sql`file_path = ${content.filePath} and as_of >= ${new Date(content.modifiedMilliseconds)}`;
   const others = optionsThatDecide('manner', 'waiting', 'gate', 'start');
   const { rows } = await sql`
     select 1 from runs r
-    where file_sha256 = ${fileSha256} and status in ('finished', 'cancelled', 'failed')
+    where ${hasContent} and status in ('finished', 'cancelled', 'failed')
       and ${maySpend}
       and options - ${others}::text[] = ${JSON.stringify(options)}::jsonb - ${others}::text[]
       and (status <> 'finished' or r.outcomes -> 'over_budget' is null and not exists (

@@ -11,7 +11,6 @@ import { withDefaults, type RunDefaults, type RunOptions } from '../domain/runs/
 import { ingestRun, type IngestDependencies } from './ingest-run.ts';
 import { discardUnstartedRuns } from './planning/plan-lock.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
-import type { Warehouse } from '../db/database.ts';
 
 export interface ScheduleDependencies extends IngestDependencies {
   readonly callConcurrency: number;
@@ -107,20 +106,20 @@ async function beginRunOf(
     expectedPlanHash: null,
     asOf,
   });
-  const isKnown = async (sha256: string): Promise<boolean> =>
-    onlyNew && (await wasRunBefore(warehouse, { fileSha256: sha256, options }));
-  const known = onlyNew ? await knownContent(dependencies, found) : undefined;
-  if (known !== undefined && (await isKnown(known))) return undefined;
+  // So that an unchanged object is not fetched again. A local file can be replaced by an older one.
+  if (onlyNew && address.kind === 's3' && found.modified !== undefined) {
+    const unchanged = { filePath: address.text, modifiedMilliseconds: found.modified };
+    if (await wasRunBefore(warehouse, unchanged, options)) return undefined;
+  }
   // Only a fetch can show whether it is new: the next scheduled time does that.
   if (isFull && isElsewhere(address)) return 'left';
   const obtained = await obtainExport(address, exportAccess, signal).catch((error: unknown) => {
     const standIn = onlyNew ? unreadableContent(found, error) : undefined;
     if (standIn === undefined) throw error;
-    return { sha256: standIn, path: undefined, etag: undefined };
+    return { sha256: standIn, path: undefined };
   });
-  const { path, sha256, etag } = obtained;
-  if (etag !== undefined) await recordContent(warehouse, address.text, { etag, sha256 });
-  if (await isKnown(sha256)) {
+  const { path, sha256 } = obtained;
+  if (onlyNew && (await wasRunBefore(warehouse, { fileSha256: sha256 }, options))) {
     if (path !== undefined && isElsewhere(address))
       await new StagingDirectory(exportAccess.stagingDirectory).remove(path);
     return undefined;
@@ -152,35 +151,19 @@ const faultsOfFile: readonly string[] = [
  * A stand-in for the content hash of a file that cannot be read. It changes only with the file, so that the file is
  * refused once.
  *
- * @returns undefined if another try may succeed, or the file has no version
+ * @returns undefined if another try may succeed, or the time of the file's last change is not known
  */
-function unreadableContent({ address, etag, modified }: FoundExport, error: unknown): string | undefined {
-  const version = etag ?? modified?.toString();
-  if (!isOfExport(error) || version === undefined) return undefined;
+function unreadableContent({ address, modified }: FoundExport, error: unknown): string | undefined {
+  if (!isOfExport(error) || modified === undefined) return undefined;
   if (error.type !== 'export.empty' && (isElsewhere(address) || !faultsOfFile.includes(error.type)))
     return undefined;
   return createHash('sha256')
-    .update(JSON.stringify([error.type, address.text, version]))
+    .update(JSON.stringify([error.type, address.text, modified]))
     .digest('hex');
 }
 
 function isOfExport(error: unknown): error is Problem {
   return error instanceof Problem && error.type.startsWith('export.');
-}
-
-/** The content hash of an export, if the listing states its version and this version was fetched before. */
-async function knownContent(
-  { warehouse }: Pick<ScheduleDependencies, 'warehouse'>,
-  { address, etag }: FoundExport,
-): Promise<string | undefined> {
-  if (etag === undefined) return undefined;
-  const fetched = await warehouse.database
-    .selectFrom('fetched_exports')
-    .select('sha256')
-    .where('address', '=', address.text)
-    .where('etag', '=', etag)
-    .executeTakeFirst();
-  return fetched?.sha256;
 }
 
 function optionsOf(
@@ -223,17 +206,4 @@ function noBudget(schedule: string): Problem {
     where: `schedule ${schedule}`,
     next: 'give the schedule --max-credits or --no-budget, or the worker MAX_CREDITS_PER_RUN or a period budget',
   });
-}
-
-/** @param address without secrets */
-export async function recordContent(
-  warehouse: Warehouse,
-  address: string,
-  version: { readonly etag: string; readonly sha256: string },
-): Promise<void> {
-  await warehouse.database
-    .insertInto('fetched_exports')
-    .values({ address, ...version })
-    .onConflict((conflict) => conflict.column('address').doUpdateSet(version))
-    .execute();
 }

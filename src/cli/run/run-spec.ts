@@ -3,8 +3,7 @@ import type { RunPriority } from '../../contract/temporal-names.ts';
 import type { ExportChoice } from '../../contract/run-input.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { parseAddress, type ExportAddress } from '../../ingest/sources/export-address.ts';
-import type { DownloadRetry } from '../../ingest/sources/download.ts';
-import { isElsewhere, obtainExport, type ObtainedExport } from '../../ingest/sources/obtain-export.ts';
+import { isElsewhere, obtainExport } from '../../ingest/sources/obtain-export.ts';
 import {
   refusePersonalColumns,
   refuseUnknownColumns,
@@ -12,7 +11,7 @@ import {
 } from '../../ingest/columns/chosen-column.ts';
 import { recordedMapping } from '../../ingest/columns/fields.ts';
 import { namingExport, openExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
-import { StagingDirectory } from '../../ingest/sources/staging-directory.ts';
+import { StagingDirectory, type StagedContent } from '../../ingest/sources/staging-directory.ts';
 import { withDefaults } from '../../domain/runs/run-options.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
 import { withoutPerson } from '../terminal/command.ts';
@@ -117,12 +116,10 @@ async function readColumns(
   return { fileSha256: file.sha256, source: columns.source };
 }
 
-function obtain(address: ExportAddress, config: Config): Promise<ObtainedExport> {
+function obtain(address: ExportAddress, config: Config): Promise<StagedContent> {
   const access = {
     ...config.exportAccess,
     standardInput: process.stdin,
-    onRetry: ({ reason, waitSeconds }: DownloadRetry) =>
-      tell(`the export cannot be fetched yet (${reason}): next try in ${waitSeconds} s`),
   };
   if (address.kind !== 'query') return obtainExport(address, access);
   return withWarehouse(config, ({ warehouse: { pool } }) => obtainExport(address, { ...access, pool }));

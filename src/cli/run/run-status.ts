@@ -235,12 +235,7 @@ export function describeUndone({ at, by, reason }: Undone): string {
 }
 
 /** Reasons of a failed run that a repetition can overcome. Any other run needs another export or other options. */
-const passingReasons: readonly string[] = [
-  'export.changed',
-  'export.unreachable',
-  'export.too-slow',
-  'export.unreadable',
-];
+const passingReasons: readonly string[] = ['export.changed', 'export.unreachable', 'export.unreadable'];
 
 export function exitCodeOf({ status, reason_type: type, cancelled }: RunFacts): number {
   if (status === 'failed')

@@ -1,7 +1,6 @@
 import type { ScheduledRunResult } from '../../contract/run-input.ts';
 import { Problem } from '../../domain/problem.ts';
 import { clockIn } from '../../domain/text/time-zone.ts';
-import { downloadLimits } from '../../ingest/sources/download.ts';
 import { findExports } from '../../ingest/sources/find-export.ts';
 import { obtainExport } from '../../ingest/sources/obtain-export.ts';
 import { getRun } from '../../runs/runs.ts';
@@ -77,7 +76,7 @@ export async function describeFoundExport(
     const access = { ...config.exportAccess, pool: warehouse.pool };
     const found = await findExports(work.export, new Date(), timezone, access);
     const newest = found.at(-1)?.address;
-    if (newest?.kind === 'file') await obtainExport(newest, { ...access, limits: downloadLimits });
+    if (newest?.kind === 'file') await obtainExport(newest, access);
     const more = found.length > 1 ? ` and ${found.length - 1} more, of which it takes the new ones` : '';
     return `${name} would find now: ${newest?.shown ?? 'no file'}${more}; enrich plan shows the price of an export`;
   } catch (error) {

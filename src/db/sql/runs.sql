@@ -160,11 +160,3 @@ create table enrichment_internal.claims (
 );
 alter table enrichment_internal.claims alter column run_id set statistics 0;
 create index claims_by_run on enrichment_internal.claims (run_id, row_number);
-
--- Content hash by address and version, so that an unchanged export is not fetched again.
-create table enrichment_internal.fetched_exports (
-  -- Without secrets.
-  address text primary key,
-  etag text not null,
-  sha256 text not null
-);

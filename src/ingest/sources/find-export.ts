@@ -10,8 +10,6 @@ import { listObjects } from './s3-objects.ts';
 /** An export that is there. */
 export interface FoundExport {
   readonly address: ExportAddress;
-  /** The version of the export, if the listing states it. */
-  readonly etag?: string | undefined;
   /** Time of the last change, in milliseconds since 1970, if the listing states it. */
   readonly modified?: number | undefined;
 }
@@ -104,11 +102,7 @@ async function matchingObjects(
   const objects = await listObjects(settings, bucket, pattern.split(/[*?]/)[0]!);
   return objects
     .filter(({ key }) => !key.slice(folder.length).includes('/') && fits(key.slice(folder.length)))
-    .map(({ key, etag, modified }) => ({
-      address: parseAddress(`s3://${bucket}/${key}`, '/'),
-      etag,
-      modified,
-    }));
+    .map(({ key, modified }) => ({ address: parseAddress(`s3://${bucket}/${key}`, '/'), modified }));
 }
 
 /** `*` and `?`. Everything else stands for itself: `contacts (1).csv` and `[crm] *.csv` are names of downloads. */

@@ -1,7 +1,7 @@
 import { Agent, buildConnector, fetch } from 'undici';
 import { UsageProblem } from '../../domain/problem.ts';
 import { loginInHeader } from '../../domain/text/url-parts.ts';
-import type { RemoteContent, RemoteExport } from './download.ts';
+import type { RemoteExport } from './download.ts';
 import { refusePlainHttp, type ExportAddress } from './export-address.ts';
 
 type HttpAddress = Extract<ExportAddress, { kind: 'http' }>;
@@ -42,29 +42,23 @@ export async function withHttpExport<Result>(
   }
 }
 
-async function openAddress(address: HttpAddress, agent: Agent, signal: AbortSignal): Promise<RemoteContent> {
+async function openAddress(
+  address: HttpAddress,
+  agent: Agent,
+  signal: AbortSignal | undefined,
+): Promise<AsyncIterable<Uint8Array>> {
   const { url, headers: login } = loginInHeader(address.url);
   const headers = { ...login, 'accept-encoding': 'identity' };
-  const answer = await fetch(url, { dispatcher: agent, headers, signal }).catch((error: Error) => {
-    const cause = (error.cause ?? error) as Error;
-    if (!cause.message.startsWith('redirect')) throw cause;
-    throw new UsageProblem('export.redirected', 'the address redirects too many times', {
-      where: address.shown,
-      next: 'use the address of the export itself, without redirects',
-    });
-  });
+  const answer = await fetch(url, { dispatcher: agent, headers, signal: signal ?? null }).catch(
+    (error: Error) => {
+      throw error.cause ?? error;
+    },
+  );
   if (answer.status !== 200 || answer.body === null) {
     await answer.body?.cancel();
     throw refusal(answer.status, address.shown);
   }
-  const tag = answer.headers.get('etag');
-  const length = answer.headers.get('content-length');
-  return {
-    // A weak version says that two contents are equivalent, and not that their bytes are equal.
-    etag: tag?.startsWith('"') ? tag : undefined,
-    bytes: length === null ? undefined : Number(length),
-    body: answer.body,
-  };
+  return answer.body;
 }
 
 /** Another error than a Problem: a retry can help. */

@@ -2,13 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Pool } from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { S3Settings } from '../../files/s3-client.ts';
-import {
-  download,
-  downloadLimits,
-  type DownloadLimits,
-  type DownloadRetry,
-  type RemoteExport,
-} from './download.ts';
+import { download, type RemoteExport } from './download.ts';
 import { changedExport, hashExport } from '../reading/export-bytes.ts';
 import { parseAddress, type ExportAddress } from './export-address.ts';
 import { withHttpExport } from './http-export.ts';
@@ -23,14 +17,10 @@ export interface ExportAccess {
   /** Pool of the warehouse, for queries. */
   readonly pool?: Pool | undefined;
   readonly standardInput?: Readable | undefined;
-  readonly limits?: DownloadLimits | undefined;
-  /** Called before a retry of a download. */
-  readonly onRetry?: ((retry: DownloadRetry) => void) | undefined;
-}
-
-export interface ObtainedExport extends StagedContent {
-  /** The version of a remote export, if it has one. */
-  readonly etag: string | undefined;
+  /** Maximum size of an export. */
+  readonly mostBytes?: number | undefined;
+  /** Pauses before the retries of a download, in milliseconds. */
+  readonly retryPauses?: readonly number[] | undefined;
 }
 
 /** Whether the export must be downloaded before it can be read. */
@@ -48,26 +38,26 @@ export async function obtainExport(
   address: ExportAddress,
   access: ExportAccess,
   signal?: AbortSignal,
-): Promise<ObtainedExport> {
-  const { limits = downloadLimits, onRetry, pool, standardInput } = access;
+): Promise<StagedContent> {
+  const { pool, standardInput } = access;
   const staging = new StagingDirectory(access.stagingDirectory);
   const write = (content: AsyncIterable<Uint8Array>): Promise<StagedContent> =>
-    staging.write(content, { bytes: limits.bytes, where: address.shown });
-  const fetchRemote = (remote: RemoteExport): Promise<ObtainedExport> =>
-    download(remote, write, signal, limits, onRetry);
+    staging.write(content, address.shown, access.mostBytes);
+  const fetchRemote = (remote: RemoteExport): Promise<StagedContent> =>
+    download(remote, write, signal, access.retryPauses);
   switch (address.kind) {
     case 'file':
-      return { path: address.path, sha256: await hashExport(address.path, signal), etag: undefined };
+      return { path: address.path, sha256: await hashExport(address.path, signal) };
     case 'http':
       return withHttpExport(address, fetchRemote);
     case 's3':
       return withS3Export(access.s3, address, fetchRemote);
     case 'query':
       if (!pool) throw new Error('rows are read from a database');
-      return { ...(await write(rowsOfQuery(pool, address.sql, signal))), etag: undefined };
+      return write(rowsOfQuery(pool, address.sql, signal));
     case 'standard-input':
       if (!standardInput) throw new Error('standard input is not available here');
-      return { ...(await write(standardInput as AsyncIterable<Buffer>)), etag: undefined };
+      return write(standardInput as AsyncIterable<Buffer>);
   }
 }
 

@@ -4,7 +4,6 @@ import type { ExportAddress } from './export-address.ts';
 
 export interface S3Object {
   readonly key: string;
-  readonly etag: string | undefined;
   /** Milliseconds since 1970. */
   readonly modified: number;
 }
@@ -16,9 +15,8 @@ export function listObjects(settings: S3Settings, bucket: string, prefix: string
     const objects: S3Object[] = [];
     try {
       for await (const page of sdk.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })) {
-        for (const { Key: key, ETag: etag, LastModified: modified, Size: size } of page.Contents ?? [])
-          if (key !== undefined && size !== 0)
-            objects.push({ key, etag, modified: modified?.getTime() ?? 0 });
+        for (const { Key: key, LastModified: modified, Size: size } of page.Contents ?? [])
+          if (key !== undefined && size !== 0) objects.push({ key, modified: modified?.getTime() ?? 0 });
       }
     } catch (error) {
       throw asS3Problem(error, shown, 'export') ?? s3Unreachable(error, shown, 'export');
@@ -36,11 +34,12 @@ export function withS3Export<Result>(
   return withS3Client(settings, (client, sdk) => {
     const open: RemoteExport['open'] = async (abortSignal) => {
       const request = new sdk.GetObjectCommand({ Bucket: bucket, Key: key });
-      const answer = await client.send(request, { abortSignal }).catch((error: unknown) => {
-        throw asS3Problem(error, shown, 'export') ?? error;
-      });
-      const body = answer.Body as unknown as AsyncIterable<Uint8Array>;
-      return { etag: answer.ETag, bytes: answer.ContentLength, body };
+      const answer = await client
+        .send(request, { ...(abortSignal && { abortSignal }) })
+        .catch((error: unknown) => {
+          throw asS3Problem(error, shown, 'export') ?? error;
+        });
+      return answer.Body as unknown as AsyncIterable<Uint8Array>;
     };
     return use({ shown, open });
   });

@@ -5,23 +5,17 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { asUnusable, makeFolder } from '../../files/make-folder.ts';
 import { emptyFile } from '../reading/export-bytes.ts';
 
-/** The largest content of an export. */
-export interface ContentLimit {
-  readonly bytes: number;
-  /** The export, for the error. */
-  readonly where: string;
-}
-
 export interface StagedContent {
   readonly path: string;
   /** Hexadecimal. */
   readonly sha256: string;
 }
 
-/** A younger file can belong to a command that has not begun its run yet. */
-const abandonedAfterMilliseconds = 3_600_000;
+/** Far above any export of contacts, and below what fills a disk by mistake. */
+const mostExportBytes = 16 * 1024 ** 3;
+
 /** A program can pause for hours while it writes to standard input. */
-const partAbandonedAfterMilliseconds = 24 * 3_600_000;
+const abandonedAfterMilliseconds = 24 * 3_600_000;
 
 /**
  * A folder that holds fetched exports until their rows are staged. The files have personal data: only the user of this
@@ -40,10 +34,15 @@ export class StagingDirectory {
   /**
    * Writes content to a file. If the content ends with an error, its file is removed.
    *
+   * @param where the export, for errors
    * @throws Problem `export.empty`, `export.too-large`; `data-directory.unusable`, so that a full disk is no fault of a
    *   connection
    */
-  async write(content: AsyncIterable<Uint8Array>, limit: ContentLimit): Promise<StagedContent> {
+  async write(
+    content: AsyncIterable<Uint8Array>,
+    where: string,
+    mostBytes = mostExportBytes,
+  ): Promise<StagedContent> {
     const usable = <Result>(work: Promise<Result>): Promise<Result> =>
       work.catch((error: unknown) => {
         throw asUnusable(error, this.#folder);
@@ -60,11 +59,11 @@ export class StagingDirectory {
     try {
       for await (const piece of content) {
         bytes += piece.length;
-        requireRoom(bytes, limit);
+        if (bytes > mostBytes) throw tooLarge(where, mostBytes);
         await usable(handle.appendFile(piece));
         hash.update(piece);
       }
-      if (bytes === 0) throw emptyFile(limit.where);
+      if (bytes === 0) throw emptyFile(where);
       // So that a power failure does not lose the file.
       await usable(handle.sync());
       const sha256 = hash.digest('hex');
@@ -83,24 +82,22 @@ export class StagingDirectory {
     await rm(path, { force: true });
   }
 
-  /** What killed processes left: complete files after an hour, incomplete files after a day. */
+  /** What killed processes left, after a day. */
   async abandoned(): Promise<Pick<StagedContent, 'path' | 'sha256'>[]> {
     const old = [];
     for (const name of await readdir(this.#folder).catch(() => [])) {
       const path = join(this.#folder, name);
       const found = await stat(path).catch(() => undefined);
-      const age = name.endsWith('.part') ? partAbandonedAfterMilliseconds : abandonedAfterMilliseconds;
-      if (found && found.mtimeMs < Date.now() - age) old.push({ path, sha256: name.split('.')[0]! });
+      if (found && found.mtimeMs < Date.now() - abandonedAfterMilliseconds)
+        old.push({ path, sha256: name.split('.')[0]! });
     }
     return old;
   }
 }
 
-/** Refuses more than any export of contacts holds. @throws Problem `export.too-large` */
-export function requireRoom(bytes: number, limit: ContentLimit): void {
-  if (bytes <= limit.bytes) return;
-  throw new UsageProblem('export.too-large', `the export is larger than ${limit.bytes} bytes`, {
-    where: limit.where,
+function tooLarge(where: string, mostBytes: number): UsageProblem {
+  return new UsageProblem('export.too-large', `the export is larger than ${mostBytes} bytes`, {
+    where,
     next: 'check that this is the right export; split a large export, or download it and name the file',
   });
 }

@@ -161,7 +161,6 @@ const queriedTables = [
   'claims',
   'contact_matches',
   'credit_statements',
-  'fetched_exports',
   'rate_calls',
   'raw_answers',
   'run_people',

@@ -6,11 +6,8 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { IngestOutcome } from '../../../src/contract/activities.ts';
 import { ingestRun } from '../../../src/runs/ingest-run.ts';
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
-import {
-  obtainExport,
-  type ExportAccess,
-  type ObtainedExport,
-} from '../../../src/ingest/sources/obtain-export.ts';
+import { obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
+import type { StagedContent } from '../../../src/ingest/sources/staging-directory.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
@@ -32,11 +29,11 @@ beforeEach(() => {
 });
 
 /** What a command does first: it reads its standard input, before there is a run. */
-function fetched(): Promise<ObtainedExport> {
+function fetched(): Promise<StagedContent> {
   return obtainExport(parseAddress('-', '/'), { ...access, standardInput: Readable.from([content]) });
 }
 
-async function begin(from: ObtainedExport, kind: { planOnly: boolean }): Promise<string> {
+async function begin(from: StagedContent, kind: { planOnly: boolean }): Promise<string> {
   const { run } = await findOrBeginRun(warehouse, {
     ...testSpec(),
     filePath: '-',
@@ -47,7 +44,7 @@ async function begin(from: ObtainedExport, kind: { planOnly: boolean }): Promise
   return run.runId;
 }
 
-function ingest(runId: string, from?: ObtainedExport): Promise<IngestOutcome> {
+function ingest(runId: string, from?: StagedContent): Promise<IngestOutcome> {
   return ingestRun({ warehouse, exportAccess: access }, runId, {
     signal: new AbortController().signal,
     onProgress: () => {},

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { erase } from '../../../src/privacy/erase.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
-import { recordContent } from '../../../src/runs/begin-scheduled-runs.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
@@ -92,19 +91,25 @@ describe('an erasure reaches', () => {
     ]);
   });
 
-  it('an erasure reaches the addresses of exports that a schedule has fetched', async () => {
+  it('an erasure reaches the addresses of exports that a run has fetched', async () => {
     for (const name of [
       'fetched+crm@orbit.example',
       'Fetched%2Bcrm%40orbit.example',
       'unfetched+crm@orbit.example',
-    ])
-      await recordContent(warehouse, `https://crm.example/${name}.csv`, {
-        etag: 'one',
-        sha256: 'of-fetched',
-      });
+    ]) {
+      const run = await stagedRun(warehouse, []);
+      const address = `https://crm.example/${name}.csv`;
+      await warehouse.query`
+        update runs set file_path = ${address}, ingested_at = now() where run_id = ${run.runId}`;
+    }
     await erase(warehouse, ['email:fetched+crm@orbit.example'], note);
-    const rows = await warehouse.query`select address from fetched_exports where sha256 = 'of-fetched'`;
-    expect(rows).toEqual([{ address: 'https://crm.example/unfetched+crm@orbit.example.csv' }]);
+    const rows = await warehouse.query`
+      select file_path from runs where file_path like 'https://crm.example/%' order by created_at`;
+    expect(rows.map(({ file_path: address }) => address)).toEqual([
+      'https://crm.example/erased.csv',
+      'https://crm.example/erased.csv',
+      'https://crm.example/unfetched+crm@orbit.example.csv',
+    ]);
   });
 
   it('an erasure reaches unreadable rows that hold the address', async () => {

@@ -283,6 +283,16 @@ describe('an export that lies elsewhere', () => {
     expect(refused).toMatchObject([{ file: 'a.csv' }]);
   });
 
+  it('an object of S3 that a run has enriched is fetched again only after it has changed', async () => {
+    const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/out/*.csv' };
+    const fetched = (): number => store.requests.filter(({ path }) => path.includes('a.csv')).length;
+    store.put('crm/out/a.csv', csv('cy'), new Date(night));
+    await finish(await begin(choice));
+    expect([await begin(choice), fetched()]).toEqual([[], 1]);
+    store.put('crm/out/a.csv', csv('dee'), new Date(Date.parse(night) + 1_000));
+    expect([await begin(choice), fetched()]).toMatchObject([[{ file: 'a.csv' }], 2]);
+  });
+
   it('an export of a schedule may be rows of the warehouse at that time', async () => {
     await warehouse.query`
       create table if not exists public.leads (id int, email text, day date);

@@ -24,7 +24,6 @@ const owners: Readonly<Record<string, string>> = {
   digest_queue: 'people',
   erasures: 'privacy',
   expected_results: 'late-results',
-  fetched_exports: 'runs',
   lookup_history: 'people',
   lookup_runs: 'people',
   notifications: 'monitoring',
