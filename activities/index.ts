@@ -92,9 +92,9 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
       })),
     pruneWarehouse: () =>
       beating(log, async (signal) => {
-        const { answers, deliveries, quarantine, staging, kept } = await prune(warehouse, retention, signal);
+        const { answers, deliveries, quarantine, staging, held } = await prune(warehouse, retention, signal);
         const bodies = deliveries.count + quarantine.count;
-        return { answers: answers.count, deliveries: bodies, rows: staging.rows, kept };
+        return { answers: answers.count, deliveries: bodies, rows: staging.rows, heldRuns: held.length };
       }),
     beginScheduledRuns: (request) =>
       beating(log, (signal) =>

@@ -99,13 +99,8 @@ export interface Pruned {
   readonly deliveries: number;
   /** Rows of exports whose personal data was removed. */
   readonly rows: number;
-  /** Data older than its retention that is kept, because its calls or deliveries are open. */
-  readonly kept: {
-    readonly answers: number;
-    readonly deliveries: number;
-    readonly quarantine: number;
-    readonly runs: number;
-  };
+  /** Runs with data older than its retention that is kept, because calls or deliveries are open. */
+  readonly heldRuns: number;
 }
 
 /** Activities of the control queue. All are idempotent, because their state is in the database. */

@@ -2,25 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { Problem, type Note } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
-import { anyValue, anyOf } from '../db/expressions.ts';
-import { exportOrder } from '../db/run-states.ts';
-import { freeStatuses } from '../domain/money/attempt-status.ts';
+import { anyValue } from '../db/expressions.ts';
 import { forgetUpserts } from '../people/change-feed.ts';
 import { rewriteContactKeys } from '../people/record-contacts.ts';
 import { digestQueued, lockDigest } from '../people/digest.ts';
 import { queueContacts, queuePeople } from '../people/digest-queue.ts';
-import { keyOfId } from '../people/observation.ts';
 import { unnestRows, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { isOfPeople, type PersonName } from '../people/people-tables.ts';
-import { asWord, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
+import { containsAny, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
 import { clearPersonalData } from '../suppression/drop-suppressed.ts';
-import {
-  hideFoundPeople,
-  isHiddenId,
-  withoutIds,
-  lockSuppressionsExclusive,
-  suppress,
-} from '../suppression/suppression-list.ts';
+import { hideFoundPeople, lockSuppressionsExclusive, suppress } from '../suppression/suppression-list.ts';
 import type { Tables } from '../db/schema.ts';
 
 export interface ErasureFigures {
@@ -113,24 +104,23 @@ export async function erase(
     });
     await queueNearby(transaction, traces);
     const removed = await measure(transaction, traces);
-    const unnamed = await peopleOfLostCalls(transaction, traces.attemptIds);
-    // The change feed shows only that contacts were deleted. A contact that belonged to the person once and belongs to
-    // another person now stays.
-    const people = [...traces.people, ...unnamed];
-    await eraseObservations(transaction, people);
+    await eraseObservations(transaction, traces.people);
     await eraseRecords(transaction, traces);
     await queueContacts(transaction, traces.records);
-    await queuePeople(transaction, people);
+    await queuePeople(transaction, traces.people);
     await transaction
       .deleteFrom('raw_answers')
       .where('attempt_id', '=', anyValue(traces.attemptIds))
       .execute();
     await sql`
-      update webhook_deliveries set body = null
-      where ${isDelivered(traces)} and body is not null and status <> 'received'
+      update webhook_deliveries set body = null, person_ids = '{}'
+      where ${isDelivered(traces)} and status <> 'received'
     `.execute(transaction);
-    await forgetIds(transaction, traces);
-    await eraseFromFileNames(transaction, traces.forms);
+    await sql`
+      update attempt_people set person_id = null where person_id = any(${traces.personIds}::text[])
+    `.execute(transaction);
+    await hideFoundPeople(transaction, traces.attemptIds, traces.personIds);
+    await eraseFileNames(transaction, traces.forms);
     await clearRows(transaction, traces);
     await eraseDecisions(transaction, traces);
     await digestQueued(transaction, database);
@@ -184,76 +174,6 @@ async function queueNearby(transaction: Transaction<Tables>, traces: PersonTrace
   await queuePeople(transaction, rows);
 }
 
-/** Replaces the person's ids where only the number of ids matters. */
-async function forgetIds(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
-  const { personIds, attemptIds } = traces;
-  await transaction
-    .updateTable('attempt_people')
-    .set({ person_id: null })
-    .where('person_id', '=', anyValue(personIds))
-    .execute();
-  await hideFoundPeople(transaction, attemptIds, personIds);
-  const delivered = [...personIds, ...(await idsOnlyInDeliveries(transaction, attemptIds))];
-  await sql`
-    update webhook_deliveries set person_ids = ${withoutIds('person_ids', delivered)}
-    where ${isDelivered(traces)} and person_ids && ${delivered}::text[]
-  `.execute(transaction);
-}
-
-/**
- * Reads the ids in deliveries of calls that no answer has for another person: a delivery can name the erased person by
- * an id of its own.
- */
-async function idsOnlyInDeliveries(
-  transaction: Transaction<Tables>,
-  attemptIds: readonly string[],
-): Promise<readonly string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select distinct id
-    from webhook_deliveries d
-    cross join unnest(d.person_ids) as id
-    where d.attempt_id = any(${attemptIds}::text[])
-  `.execute(transaction);
-  const ids = rows.flatMap(({ id }) => (isHiddenId(id) ? [] : [id]));
-  const others = await sql<{ key: string }>`
-    select distinct person_key as key from observation_log where person_key = any(${ids.map(keyOfId)}::text[])
-  `.execute(transaction);
-  const known = new Set(others.rows.map(({ key }) => key));
-  return ids.filter((id) => !known.has(keyOfId(id)));
-}
-
-/**
- * Reads the people whom only deliveries of calls without an answer have named: one of them can be the erased person,
- * and nothing tells who.
- */
-async function peopleOfLostCalls(
-  transaction: Transaction<Tables>,
-  attemptIds: readonly string[],
-): Promise<readonly PersonName[]> {
-  const { rows } = await sql<PersonName>`
-    select distinct o.service, o.person_key as "personKey"
-    from attempts a
-    join observation_log o on o.run_id = a.run_id and o.attempt_id = a.attempt_id
-    where a.attempt_id = any(${attemptIds}::text[]) and a.answered_at is null
-      and not exists (
-        select from observation_log other
-        where other.service = o.service and other.person_key = o.person_key and other.kind = 'answer')
-  `.execute(transaction);
-  return rows;
-}
-
-/** How far the call for an open row `r` is. The answer to a call in flight adds what became of the call. */
-const whyErased = sql`(
-  select case
-    when bool_or(a.status = 'admitted') then 'erased while its call was in flight'
-    when bool_or(a.status not in (${anyOf(freeStatuses)})) then 'erased after a call whose answer was lost'
-    else 'erased before its call'
-  end
-  from attempt_people p
-  join attempts a using (attempt_id)
-  where p.run_id = r.run_id and p.row_number = r.row_number
-)`;
-
 /** Clears the person's rows. Rows keep number and outcome, so that a file still adds up; an open row is suppressed. */
 async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
   // In the same order as plans and pruning, so that two transactions cannot wait for each other.
@@ -266,32 +186,25 @@ async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces)
       for update
     )
     update run_rows r set ${clearPersonalData}, contact_id = 'erased:' || r.row_number,
-      reason = case when r.outcome is null then ${whyErased} else r.reason end,
+      reason = case when r.outcome is null then 'erased before an answer was recorded' else r.reason end,
       outcome = coalesce(r.outcome, 'suppressed')
     from locked theirs where r.run_id = theirs.run_id and r.row_number = theirs.row_number
   `.execute(transaction);
 }
 
 /**
- * Removes a person from the paths and URLs of exports, such as a file that is called after the person. A run needs the
- * address only until its rows are staged.
+ * Removes the paths and URLs of exports that contain the person, such as a file that is called after the person. A run
+ * needs the address only until its rows are staged.
  *
  * @param forms identity keys of the person
  */
-async function eraseFromFileNames(transaction: Transaction<Tables>, forms: readonly string[]): Promise<void> {
+async function eraseFileNames(transaction: Transaction<Tables>, forms: readonly string[]): Promise<void> {
   // An id of the service is as short as other names of files.
-  const patterns = textsOf(forms.filter((form) => !form.startsWith('person:'))).map(asWord);
-  if (patterns.length === 0) return;
-  // URLs encode the `@` and the `+` of a file name.
-  const pattern = patterns
-    .join('|')
-    .replaceAll('@', '(?:@|%40)')
-    .replaceAll(String.raw`\+`, String.raw`(?:\+|%2b)`);
+  const texts = textsOf(forms.filter((form) => !form.startsWith('person:')));
   await sql`
-    update runs
-    set file_path = regexp_replace(file_path, ${pattern}, 'erased', 'gi'),
-      file_name = regexp_replace(file_name, ${pattern}, 'erased', 'gi')
-    where (ingested_at is not null or finished_at is not null) and (file_path ~* ${pattern} or file_name ~* ${pattern})
+    update runs set file_path = 'erased', file_name = 'erased'
+    where (ingested_at is not null or finished_at is not null)
+      and (${containsAny(sql`file_path`, texts)} or ${containsAny(sql`file_name`, texts)})
   `.execute(transaction);
 }
 
@@ -316,27 +229,23 @@ async function eraseObservations(
 }
 
 /**
- * In several statements, because `or` reads the whole log. A contact whose newest record is the person's loses all its
- * records: by an earlier one it would become the person whom it was before.
+ * Removes the cells of the person's rows, and all cells of a CRM record that is nobody else now: by an earlier row the
+ * contact would become the person whom it was before.
  */
-async function eraseRecords(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
+async function eraseRecords(
+  transaction: Transaction<Tables>,
+  { rows, records, people }: PersonTraces,
+): Promise<void> {
   await sql`
-    delete from contact_records
-    where (source, contact_id) in (
-      select source, contact_id
-      from (
-        select distinct on (k.source, k.contact_id) k.source, k.contact_id, k.run_id, k.row_number
-        from contact_records own
-        join contact_records k on k.source = own.source and k.contact_id = own.contact_id
-        join runs u on u.run_id = k.run_id and u.undone_at is null
-        where (own.run_id, own.row_number) in (select * from ${unnestRows(traces.rows)})
-        order by k.source, k.contact_id, ${sql.raw(exportOrder('u'))} desc
-      ) newest
-      where ${isOfRows(traces)})
+    delete from contact_records where (run_id, row_number) in (select * from ${unnestRows(rows)})
   `.execute(transaction);
-  await sql`delete from contact_records where ${isOfRows(traces)}`.execute(transaction);
-  await sql`delete from contact_records where ${isOfContacts(traces.contacts)}`.execute(transaction);
-  await rewriteContactKeys(transaction, traces.records);
+  await sql`
+    delete from contact_records k
+    where ${isOfContacts(records)} and not exists (
+      select from contacts
+      where source = k.source and contact_id = k.contact_id and not ${isOfPeople(people)})
+  `.execute(transaction);
+  await rewriteContactKeys(transaction, records);
 }
 
 /** Removes former matches, after the digest has ended those of the erased person. */
@@ -348,10 +257,6 @@ async function eraseMatches(
   await sql`delete from contact_matches where valid_to is not null and ${isOfContacts(records)}`.execute(
     transaction,
   );
-}
-
-function isOfRows({ rows }: PersonTraces) {
-  return sql`(run_id, row_number) in (select * from ${unnestRows(rows)})`;
 }
 
 function isOfContacts(contacts: readonly ContactKey[]) {

@@ -2,15 +2,13 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { isRoleAddress, emailHashes } from '../domain/identity/values/email-address.ts';
 import { identityKeys } from '../domain/identity/identity-keys.ts';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
-import { ownerKey } from '../domain/identity/match-keys.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
-import { identityCells } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
-import { contactKey, unnestContacts, unnestRows, type ContactKey, type RowKey } from '../keys/contact-key.ts';
-import { hashKeysOf, sharesKey } from '../keys/key-lookups.ts';
+import { contactKey, unnestRows, type ContactKey, type RowKey } from '../keys/contact-key.ts';
+import { addressesOfHash, sharesKey } from '../keys/key-lookups.ts';
 import { isOverruled, isOverruledMatch, recordHash } from '../people/decisions/contact-decisions.ts';
-import { isOfPeople, nameOfPerson, type PersonName } from '../people/people-tables.ts';
+import { isOfPeople, type PersonName } from '../people/people-tables.ts';
 import { recordKeysOf } from '../suppression/compared-keys.ts';
 
 export type PersonTraces = Awaited<ReturnType<typeof tracesOf>>;
@@ -19,36 +17,28 @@ export type PersonTraces = Awaited<ReturnType<typeof tracesOf>>;
 const mostRounds = 20;
 
 /**
- * Finds a person under every key that the warehouse has. Rows and contacts that share a key are one person, as in a
- * plan; their other keys are searched in the next round. So are rows that were accepted as the person, also in undone
- * runs: weak evidence shares no key with the person. So are rows of the same CRM record with the same name.
+ * Finds a person under every key that the warehouse has: rows and people of answers with one of the keys; then the rows
+ * that were accepted as these people, and the people as whom these rows were accepted; then the rows of the same CRM
+ * records with a name of the person. What is found leads to further keys, until no key is new.
  *
  * @param known identity keys to begin with
  */
 export async function findPerson(database: Kysely<Tables>, known: readonly string[]): Promise<PersonTraces> {
   const keys = new Set(known);
-  const hashes = new Set<string>();
   let people: readonly FoundPerson[] = [];
-  let ofRecords: readonly RowOfRecord[] = [];
+  let rows: readonly FoundRow[] = [];
   for (let round = 0; round < mostRounds; round += 1) {
-    const before = keys.size + people.length + ofRecords.length;
-    const learn = (learned: readonly string[]): void => {
-      for (const key of learned) if (!isShared(key)) keys.add(key);
-    };
-    learn(await addressesOf(database, [...keys], hashes));
-    const rows = await findRows(database, [...keys].flatMap(formsOf), people, ofRecords);
-    for (const row of rows) {
-      learn(row.keys);
-      if (row.personId !== null) learn([`person:${row.personId}`]);
-    }
-    people = await findPeople(database, [...keys], rows);
-    for (const person of people) learn(keysOf(person));
-    const contacts = await findContacts(database, people);
-    const names = people.length > 0 ? people.map(nameOf) : rows;
-    const { followed, others } = await followRecords(database, { rows, contacts, names });
-    ofRecords = followed;
-    if (keys.size + people.length + ofRecords.length === before)
-      return tracesOf(database, [...keys], { people, contacts, rows, names, others });
+    const before = keys.size + people.length + rows.length;
+    for (const address of await addressesOf(database, [...keys])) keys.add(address);
+    const ofRecords = await findRows(database, [...keys].flatMap(formsOf), people);
+    rows = ofRecords.filter(({ isOwn }) => isOwn);
+    const accepted = await findAccepted(database, rows);
+    people = await findPeople(database, [...keys], accepted);
+    const withIds = accepted.filter((personKey) => personKey.startsWith('person:'));
+    for (const key of [...rows.flatMap((row) => row.keys), ...people.flatMap(keysOf), ...withIds])
+      if (!isShared(key)) keys.add(key);
+    if (keys.size + people.length + rows.length === before)
+      return tracesOf(database, [...keys], people, ofRecords);
   }
   throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
 }
@@ -57,53 +47,42 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
 async function tracesOf(
   database: Kysely<Tables>,
   keys: readonly string[],
-  found: {
-    readonly people: readonly FoundPerson[];
-    readonly contacts: readonly ContactKey[];
-    readonly rows: readonly FoundRow[];
-    readonly names: readonly NameCells[];
-    readonly others: readonly ContactKey[];
-  },
+  found: readonly FoundPerson[],
+  ofRecords: readonly FoundRow[],
 ) {
-  const { rows, contacts, names, others } = found;
   const forms = keys.flatMap(formsOf);
-  const personIds = idsIn(keys);
-  const records = [...new Map([...rows, ...contacts].map((each) => [contactKey(each), each])).values()];
-  const all = [...found.people, ...(await findPeopleWithoutIds(database, records))];
-  const people = [...new Map(all.map((each) => [nameOfPerson(each), each])).values()];
-  const ofOthers = new Set(others.map(contactKey));
+  const rows = ofRecords.filter(({ isOwn }) => isOwn);
+  const ofOthers = new Set(ofRecords.filter(({ isOwn }) => !isOwn).map(contactKey));
+  const attemptIds = await findAttempts(database, { keys, people: found, rows });
+  const people = [...found, ...(await findUnassigned(database, attemptIds))];
+  const contacts = await findContacts(database, people);
   const identities = rows.map((row) => ({ row, identity: identityOfColumns(row) }));
   return {
     /** Identity keys of this person alone, without addresses that the person shares with colleagues. */
     keys,
     /** The same keys and the hashes of the addresses. */
     forms,
-    personIds,
+    personIds: idsIn(keys),
     /** Keys in the log. */
     people,
-    names: [...names, ...rows],
+    names: [...found.map(nameOf), ...rows],
     /** Contacts that belong to the person now. */
     contacts,
-    rows: [...rows, ...(await findRowsWithoutKeys(database, forms, records))].map(({ runId, rowNumber }) => ({
+    rows: [...rows, ...(await findUnreadRows(database, forms))].map(({ runId, rowNumber }) => ({
       runId,
       rowNumber,
     })),
     /** The CRM records of the rows and contacts. */
-    records,
+    records: [...new Map([...rows, ...contacts].map((each) => [contactKey(each), each])).values()],
     /** Hashes of what identifies the person in these records. */
     recordHashes: identities.map(({ identity }) => recordHash(identity)),
     /** For the suppression list: the next export may have another address for the person in a record. */
-    recordKeys: [
-      ...identities.flatMap(({ row, identity }) => {
-        const { id, named } = recordKeysOf(row, identity);
-        return id.length > 0 && !ofOthers.has(contactKey(row)) ? id : named;
-      }),
-      ...contacts.flatMap((contact) =>
-        ofOthers.has(contactKey(contact)) ? [] : recordKeysOf(contact, {}).id,
-      ),
-    ],
+    recordKeys: identities.flatMap(({ row, identity }) => {
+      const { id, named } = recordKeysOf(row, identity);
+      return id.length > 0 && !ofOthers.has(contactKey(row)) ? id : named;
+    }),
     /** Attempts that asked for the person or whose answer contains the person. */
-    attemptIds: await findAttempts(database, { keys, personIds, people, rows }),
+    attemptIds,
   };
 }
 
@@ -118,25 +97,12 @@ function formsOf(key: string): string[] {
   return [key, ...emailHashes(email).map((hash) => `hash:${hash}`)];
 }
 
-/**
- * Finds the addresses of hashes. It hashes every known address, so it runs only for hashes that belong to none of the
- * person's addresses: if an erasure begins with a hash.
- *
- * @param looked hashes of earlier searches; this search adds its own
- */
-async function addressesOf(
-  database: Kysely<Tables>,
-  keys: readonly string[],
-  looked: Set<string>,
-): Promise<string[]> {
-  const explained = new Set([...looked, ...keys.filter((key) => key.startsWith('email:')).flatMap(formsOf)]);
-  const hashes = keys.filter((key) => key.startsWith('hash:') && !explained.has(key));
-  if (hashes.length === 0) return [];
-  for (const hash of hashes) looked.add(hash);
+/** Finds the addresses in the log whose hashes are among these keys. */
+async function addressesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
-    select distinct key from (
-      select unnest(keys) as key from run_rows union all select unnest(identity_keys) from observation_log
-    ) known where starts_with(key, 'email:') and array[${hashKeysOf(sql`key`)}] && ${hashes}::text[]
+    select distinct known.identity_key as key
+    from unnest(${keys}::text[]) as given (key)
+    cross join lateral (${addressesOfHash(undefined, sql`given.key`)}) known
   `.execute(database);
   return rows.map(({ key }) => key);
 }
@@ -144,135 +110,75 @@ async function addressesOf(
 /** A row of an export, or the cells that the log keeps of the row. */
 interface FoundRow extends RowKey, ContactKey, IdentityColumns {
   readonly keys: readonly string[];
-  readonly personId: string | null;
-  /** Whether the row was found as accepted for the person. */
-  readonly isAccepted: boolean;
+  /** False: the row is of the same CRM record, and names somebody else. */
+  readonly isOwn: boolean;
 }
 
 const cells = sql.raw(identityColumns.join(', '));
 
-/** Condition: somebody has decided that the contact `c` of a run `runs` is not the person whom it had. */
-const wasWrong = (personKey: RawBuilder<unknown>, evidence: RawBuilder<unknown>) =>
-  isOverruled({ source: sql`runs.source`, contactId: sql`c.contact_id`, personKey, evidence });
+/** Condition on an accepted row `p` of a run: somebody has decided that the contact is not the person. */
+const isOverruledRow = isOverruled({
+  source: sql`runs.source`,
+  contactId: sql`r.contact_id`,
+  personKey: sql`'person:' || p.person_id`,
+  evidence: sql`p.evidence`,
+});
 
 /**
- * Finds rows with one of these keys, rows that were accepted as one of these people, and followed rows. The log keeps
- * the cells of contacts when retention has pruned their rows.
+ * Finds the rows with one of these keys, the rows that were accepted as one of these people, and all rows of the CRM
+ * records of both. The log keeps the cells of contacts when retention has pruned their rows.
  */
 async function findRows(
   database: Kysely<Tables>,
   keys: readonly string[],
-  people: readonly PersonName[],
-  followed: readonly RowKey[],
+  people: readonly FoundPerson[],
 ): Promise<FoundRow[]> {
-  const { rows } = await sql<FoundRow>`
+  const { rows } = await sql<FoundRow & { readonly isCleared: boolean }>`
     with found as materialized (
-      select r.run_id, r.row_number, null as person_key, null as evidence
+      select runs.source, r.contact_id, r.run_id, r.row_number
       from run_rows r
+      join runs using (run_id)
       where ${sharesKey(sql`select unnest(${keys}::text[])`)}
       union
-      select k.run_id, k.row_number, null, null
+      select k.source, k.contact_id, k.run_id, k.row_number
       from unnest(${keys}::text[]) as key
-      cross join lateral (
-        select run_id, row_number from contact_records where keys @> array[key] offset 0
-      ) k
+      cross join lateral (select * from contact_records where keys @> array[key] offset 0) k
       union
-      select run_id, row_number, 'person:' || person_id, evidence
-      from attempt_people where person_id = any(${idsIn(keys)}::text[])
+      select runs.source, r.contact_id, p.run_id, p.row_number
+      from attempt_people p
+      join run_rows r using (run_id, row_number)
+      join runs on runs.run_id = p.run_id
+      where p.person_id = any(${idsIn(keys)}::text[]) and p.outcome = 'enriched' and not ${isOverruledRow}
       union
-      select m.run_id, m.row_number, m.person_key, m.evidence
-      from (${peopleOf(people)}) as p (service, person_key)
-      cross join lateral (
-        select * from contact_matches m where m.service = p.service and m.person_key = p.person_key offset 0
-      ) m
-      union
-      select run_id, row_number, null, null from ${unnestRows(followed)} as f (run_id, row_number)
+      select m.source, m.contact_id, m.run_id, m.row_number
+      from contact_matches m
+      where ${isOfPeople(people)} and not ${isOverruledMatch}
     )
-    select distinct runs.run_id as "runId", found.row_number as "rowNumber", runs.source,
-      c.contact_id as "contactId", c.keys, ${identityCells('c')},
-      p.person_id as "personId", found.person_key is not null as "isAccepted"
-    from found
-    join runs on runs.run_id = found.run_id
+    select distinct of_record.*, found.run_id is not null as "isOwn"
+    from (select distinct source, contact_id from found) record
     cross join lateral (
-      select contact_id, keys, ${cells} from run_rows
-      where run_id = found.run_id and row_number = found.row_number
+      select run_id as "runId", row_number as "rowNumber", runs.source, r.contact_id as "contactId", keys, ${cells},
+        keys = '{}' and raw = '[]' as "isCleared"
+      from run_rows r
+      join runs using (run_id)
+      where r.contact_id = record.contact_id and runs.source = record.source
       union
-      select contact_id, keys, ${cells} from contact_records
-      where run_id = found.run_id and row_number = found.row_number
-    ) c
-    left join lateral (
-      select * from attempt_people p where p.run_id = found.run_id and p.row_number = found.row_number offset 0
-    ) p on p.outcome = 'enriched' and not ${wasWrong(sql`'person:' || p.person_id`, sql`p.evidence`)}
-    where found.person_key is null or not ${wasWrong(sql`found.person_key`, sql`found.evidence`)}
+      select run_id, row_number, source, contact_id, keys, ${cells}, keys = '{}'
+      from contact_records k
+      where k.source = record.source and k.contact_id = record.contact_id
+    ) of_record
+    left join found on found.run_id = of_record."runId" and found.row_number = of_record."rowNumber"
   `.execute(database);
-  return rows;
-}
-
-/** A row of a CRM record of the person, or the cells that the log keeps of the row. */
-type RowOfRecord = RowKey & ContactKey & NameCells & { readonly keys: readonly string[] };
-
-/**
- * Follows the CRM records of a person. A row with the name of another row of the record that is the person is the
- * person as well: a contact keeps its person if only its name stays. A row is not followed if its name contradicts a
- * name of the person: the address in the row may have had another owner.
- *
- * @param person.names by which answers name the person, or otherwise rows
- * @returns rows of the person, and rows of the same records that name somebody else
- */
-async function followRecords(
-  database: Kysely<Tables>,
-  person: {
-    readonly rows: readonly FoundRow[];
-    readonly contacts: readonly ContactKey[];
-    readonly names: readonly NameCells[];
-  },
-): Promise<{ readonly followed: readonly RowOfRecord[]; readonly others: readonly RowOfRecord[] }> {
-  const { names, contacts } = person;
-  const contradicts = (row: NameCells): boolean =>
-    names.some((name) => ['other_first_name', 'differ'].includes(compareNameCells(row, name)));
-  const own = person.rows.filter((row) => row.isAccepted || !contradicts(row));
-  const { rows } = await sql<RowOfRecord>`
-    select distinct r.run_id as "runId", r.row_number as "rowNumber", runs.source, r.contact_id as "contactId", r.keys,
-      r.first_name, r.last_name, r.name
-    from (select distinct * from ${unnestContacts([...own, ...contacts])} as t (source, contact_id)) named
-    cross join lateral (
-      select run_id, row_number, contact_id, keys, first_name, last_name, name
-      from run_rows
-      where contact_id = named.contact_id
-      union all
-      select run_id, row_number, contact_id, keys, first_name, last_name, name
-      from contact_records
-      where source = named.source and contact_id = named.contact_id
-    ) r
-    join runs on runs.run_id = r.run_id and runs.source = named.source
-  `.execute(database);
-  const isSameRecord = (one: ContactKey, other: ContactKey): boolean =>
-    one.source === other.source && one.contactId === other.contactId;
-  const followed = rows.filter((row) => {
-    const alike = own.filter((one) => isSameRecord(one, row) && compareNameCells(one, row) === 'agree');
-    return (
-      alike.some(({ isAccepted }) => isAccepted) ||
-      (!contradicts(row) &&
-        (alike.length > 0 ||
-          (contacts.some((contact) => isSameRecord(contact, row)) &&
-            names.some((name) => compareNameCells(name, row) === 'agree'))))
-    );
-  });
-  return { followed, others: rows.filter((row) => contradicts(row) && !followed.includes(row)) };
-}
-
-/** Finds the people without an id whom answers gave to calls for these records. Nothing tells who they are. */
-async function findPeopleWithoutIds(
-  database: Kysely<Tables>,
-  records: readonly ContactKey[],
-): Promise<readonly PersonName[]> {
-  const keys = records.map(({ source, contactId }) => ownerKey(source, contactId));
-  const { rows } = await sql<PersonName>`
-    select distinct service, person_key as "personKey"
-    from person_keys
-    where key = any(${keys}::integer[]) and starts_with(person_key, 'row:')
-  `.execute(database);
-  return rows;
+  const names = [...people.map(nameOf), ...rows.filter(({ isOwn }) => isOwn)];
+  const named = rows.map((row) => ({
+    ...row,
+    isOwn: row.isOwn || names.some((name) => compareNameCells(name, row) === 'agree'),
+  }));
+  const ofOthers = new Set(named.filter((row) => !row.isOwn && !row.isCleared).map(contactKey));
+  return named.map((row) => ({
+    ...row,
+    isOwn: row.isOwn || (row.isCleared && !ofOthers.has(contactKey(row))),
+  }));
 }
 
 interface FoundPerson extends PersonName {
@@ -283,33 +189,66 @@ interface FoundPerson extends PersonName {
   readonly lastName: string | null;
 }
 
-/**
- * Finds the people in the log with one of these keys, and the people who were accepted for one of these rows, under all
- * keys that the service has given them.
- */
+/** Finds the people as whom rows were accepted, by their keys in the log. */
+async function findAccepted(database: Kysely<Tables>, own: readonly RowKey[]): Promise<string[]> {
+  // `offset 0` keeps PostgreSQL from reading a whole index for a join.
+  const { rows } = await sql<{ personKey: string }>`
+    select m.person_key as "personKey"
+    from ${unnestRows(own)} as own (run_id, row_number)
+    cross join lateral (
+      select * from contact_matches where run_id = own.run_id and row_number = own.row_number offset 0
+    ) m
+    where not ${isOverruledMatch}
+    union
+    select 'person:' || p.person_id
+    from ${unnestRows(own)} as own (run_id, row_number)
+    join run_rows r using (run_id, row_number)
+    join runs using (run_id)
+    cross join lateral (
+      select * from attempt_people where run_id = own.run_id and row_number = own.row_number offset 0
+    ) p
+    where p.outcome = 'enriched' and p.person_id is not null and not ${isOverruledRow}
+  `.execute(database);
+  return rows.map(({ personKey }) => personKey);
+}
+
+/** Finds the people in the log with one of these keys, under all keys that the service has given them. */
 async function findPeople(
   database: Kysely<Tables>,
   keys: readonly string[],
-  rows: readonly RowKey[],
+  personKeys: readonly string[],
 ): Promise<FoundPerson[]> {
-  // Not `or`, which reads the whole log. `offset 0` keeps PostgreSQL from reading a whole index for a join.
+  // Not `or`, which reads the whole log.
   return readPeople(
     database,
     sql`o.observation_id in (
-      select s.observation_id from observation_log s where s.identity_keys && ${keys}::text[]
+      select observation_id from observation_log where identity_keys && ${keys}::text[]
       union all
-      select s.observation_id
-      from ${unnestRows(rows)} as r (run_id, row_number)
-      cross join lateral (
-        select * from contact_matches m where m.run_id = r.run_id and m.row_number = r.row_number offset 0
-      ) m
-      cross join lateral (
-        select * from observation_log o
-        where o.service = m.service and o.person_key = m.person_key
-        offset 0
-      ) s
-      where not ${isOverruledMatch})`,
+      select observation_id from observation_log where person_key = any(${personKeys}::text[]))`,
   );
+}
+
+/**
+ * Finds the people in the log of these calls whom no answer has with an id, and who were no contact. One of them can be
+ * the person, and nothing tells who.
+ */
+async function findUnassigned(
+  database: Kysely<Tables>,
+  attemptIds: readonly string[],
+): Promise<readonly PersonName[]> {
+  const { rows } = await sql<PersonName>`
+    select distinct o.service, o.person_key as "personKey"
+    from attempts a
+    join observation_log o on o.run_id = a.run_id and o.attempt_id = a.attempt_id
+    where a.attempt_id = any(${attemptIds}::text[])
+      and not exists (
+        select from contact_matches m where m.service = o.service and m.person_key = o.person_key)
+      and not exists (
+        select from observation_log other
+        where other.service = o.service and other.person_key = o.person_key and other.kind = 'answer'
+          and other.person_id is not null)
+  `.execute(database);
+  return rows;
 }
 
 /** Reads people from the log. @param theirs condition on an observation `o` */
@@ -327,12 +266,6 @@ function nameOf({ firstName, lastName }: FoundPerson): NameCells {
   return { first_name: firstName, last_name: lastName, name: null };
 }
 
-function peopleOf(people: readonly PersonName[]): RawBuilder<unknown> {
-  return sql`
-    select * from unnest(${people.map(({ service }) => service)}::text[],
-      ${people.map(({ personKey }) => personKey)}::text[])`;
-}
-
 /** Identity keys of a person; a shared mailbox only together with the name. */
 function keysOf(person: FoundPerson): string[] {
   return [
@@ -346,28 +279,12 @@ function keysOf(person: FoundPerson): string[] {
   ];
 }
 
-/**
- * Finds rows without keys: pruned rows with the id of one of the person's records, except those whose cells in the log
- * are another person's, and malformed rows whose text has one of the person's keys.
- */
-async function findRowsWithoutKeys(
-  database: Kysely<Tables>,
-  forms: readonly string[],
-  records: readonly ContactKey[],
-): Promise<RowKey[]> {
+/** Finds unreadable rows whose text contains one of the person's keys, also within another word. */
+async function findUnreadRows(database: Kysely<Tables>, forms: readonly string[]): Promise<RowKey[]> {
   const { rows } = await sql<RowKey>`
-    select r.run_id as "runId", r.row_number as "rowNumber"
-    from ${unnestContacts(records)} as record (source, contact_id)
-    join run_rows r on r.contact_id = record.contact_id and r.keys = '{}' and r.raw = '[]'
-    join runs on runs.run_id = r.run_id and runs.source = record.source
-    where not exists (
-      select from contact_records k
-      where k.source = record.source and k.contact_id = record.contact_id and k.run_id = r.run_id
-        and k.keys <> '{}' and not k.keys && ${forms}::text[])
-    union
-    select run_id, row_number
+    select run_id as "runId", row_number as "rowNumber"
     from run_rows
-    where keys = '{}' and raw <> '[]' and lower(raw) ~ any(${textsOf(forms).map(asWord)}::text[])
+    where keys = '{}' and raw <> '[]' and ${containsAny(sql`raw`, textsOf(forms))}
   `.execute(database);
   return rows;
 }
@@ -379,11 +296,10 @@ export function textsOf(forms: readonly string[]): string[] {
   );
 }
 
-export function asWord(text: string): string {
-  const escaped = text.toLowerCase().replaceAll(/[!-/:-?[-^`{-~]/g, String.raw`\$&`);
-  // The key of a profile leaves out the host's `www.`, and an address ends with its domain.
-  const before = text.includes('/') ? '[a-z0-9_%+-]' : '[a-z0-9._%+-]';
-  return `(?<!${before})${escaped}(?![a-z0-9-])`;
+/** Condition: a text contains one of these texts, also in the form of URLs. */
+export function containsAny(text: RawBuilder<unknown>, texts: readonly string[]): RawBuilder<boolean> {
+  const decoded = sql`replace(replace(lower(${text}), '%40', '@'), '%2b', '+')`;
+  return sql<boolean>`exists (select from unnest(${texts}::text[]) as part where strpos(${decoded}, part) > 0)`;
 }
 
 async function findContacts(database: Kysely<Tables>, people: readonly PersonName[]): Promise<ContactKey[]> {
@@ -403,16 +319,15 @@ async function findAttempts(
   database: Kysely<Tables>,
   {
     keys,
-    personIds,
     people,
     rows,
   }: {
     readonly keys: readonly string[];
-    readonly personIds: readonly string[];
     readonly people: readonly PersonName[];
     readonly rows: readonly RowKey[];
   },
 ): Promise<string[]> {
+  const personIds = idsIn(keys);
   const { rows: attempts } = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempt_people
     where (run_id, row_number) in (select * from ${unnestRows(rows)})
@@ -436,23 +351,18 @@ export async function keysOfRecord(
   database: Kysely<Tables>,
   record: ContactKey,
 ): Promise<string[] | undefined> {
-  const contacts = await database
-    .selectFrom('contact_matches')
-    .where('valid_to', 'is', null)
-    .select(['service', 'person_key as personKey'])
-    .where('source', '=', record.source)
-    .where('contact_id', '=', record.contactId)
-    .execute();
-  const known = await readPeople(database, sql`(o.service, o.person_key) in (${peopleOf(contacts)})`);
   const { rows } = await sql<{ keys: string[] }>`
-    select r.keys
-    from run_rows r
-    join runs using (run_id)
-    where r.contact_id = ${record.contactId}
-      and runs.source = ${record.source}
-      and r.keys <> '{}'
+    select array[person_key] as keys
+    from contacts
+    where source = ${record.source} and contact_id = ${record.contactId} and starts_with(person_key, 'person:')
+    union all
+    select keys from run_rows join runs using (run_id)
+    where contact_id = ${record.contactId} and source = ${record.source} and keys <> '{}'
+    union all
+    select keys from contact_records
+    where source = ${record.source} and contact_id = ${record.contactId} and keys <> '{}'
   `.execute(database);
-  const named = [...known.map(keysOf), ...rows.map(({ keys }) => keys)].filter((keys) => keys.length > 0);
+  const named = rows.map(({ keys }) => keys);
   if (named.length < 2) return named.flat();
   const { forms } = await findPerson(database, named[0]!);
   const isTheirs = (keys: readonly string[]): boolean => keys.some((key) => forms.includes(key));
@@ -473,7 +383,7 @@ export async function findNamesakes({ database }: Warehouse, keys: readonly stri
     database,
     sql`o.run_id in (select run_id from attempts where attempt_id = any(${attemptIds}::text[]))
       and o.attempt_id = any(${attemptIds}::text[]) and o.person_id is not null
-      and (o.service, o.person_key) not in (${peopleOf(people)})`,
+      and not ${isOfPeople(people)}`,
   );
   const alike = answered.filter((person) =>
     names.some((name) => compareNameCells(name, nameOf(person)) === 'agree'),

@@ -55,15 +55,11 @@ function ofDeliveries(status: RawBuilder<unknown>): (typeof bodies)[BodyKind] {
 }
 
 /** Bodies that are older than their retention, with their call `a` and its run `r`. */
-const oldBodies = (
-  kind: BodyKind,
-  retention: Retention,
-  { table, which } = bodies[kind],
-): RawBuilder<unknown> => sql`
-  from ${table} b
+const oldBodies = (kind: BodyKind, retention: Retention): RawBuilder<unknown> => sql`
+  from ${bodies[kind].table} b
   join attempts a using (attempt_id)
   join runs r on r.run_id = a.run_id
-  where ${which} and b.received_at < ${before(retention[kind])}`;
+  where ${bodies[kind].which} and b.received_at < ${before(retention[kind])}`;
 
 /**
  * Measures what `prune` would remove, without a change.
@@ -90,60 +86,43 @@ async function removeOldReplaced(
 
 /** Measures bodies and rows, which calls and deliveries may still need. */
 async function measureNeeded(warehouse: Warehouse, retention: Retention) {
-  const { answers, deliveries, quarantine } = await measureBodies(warehouse, retention);
+  const { held, ...removable } = await measureBodies(warehouse, retention);
   const staging = await measureRows(warehouse, 'staging', retention);
   const rows = await measureRows(warehouse, 'rows', retention);
-  const measured = [answers, deliveries, quarantine, staging, rows];
   return {
-    answers: answers.removable,
-    deliveries: deliveries.removable,
-    quarantine: quarantine.removable,
+    ...removable,
     /** Rows whose personal data is removed. */
     staging: staging.pruned,
     rows: rows.pruned,
-    /** Older than the retention, but needed by an open call or delivery; `runs` have rows with personal data. */
-    kept: {
-      answers: answers.kept,
-      deliveries: deliveries.kept,
-      quarantine: quarantine.kept,
-      runs: staging.keptRuns.length,
-      rows: rows.keptRuns.length,
-    },
-    held: await describeHeld(warehouse.database, [...new Set(measured.flatMap(({ keptRuns }) => keptRuns))]),
+    /** Runs with data that is older than its retention, but needed by an open call or delivery. */
+    held: await describeHeld(warehouse.database, [...held, ...staging.keptRuns, ...rows.keptRuns]),
   };
 }
 
-interface MeasuredBodies {
-  readonly removable: Removed;
-  readonly kept: number;
-  readonly keptRuns: readonly string[];
-}
-
-async function measureBodies(
-  { database }: Warehouse,
-  retention: Retention,
-): Promise<Readonly<Record<BodyKind, MeasuredBodies>>> {
-  const kinds = [
-    ...Object.entries(bodies),
-    // An unread delivery is needed.
-    ['deliveries', ofDeliveries(sql`b.status = 'received'`)],
-  ] as readonly (readonly [BodyKind, (typeof bodies)[BodyKind]])[];
+async function measureBodies({ database }: Warehouse, retention: Retention) {
+  const kinds = Object.keys(bodies) as BodyKind[];
   const measured = kinds.map(
-    ([kind, which]) => sql`
-      select ${sql.lit(kind)} as kind, r.run_id, octet_length(${which.body}) as bytes, ${closedCall} as closed
-      ${oldBodies(kind, retention, which)}`,
+    (kind) => sql`
+      select ${sql.lit(kind)} as kind, r.run_id, octet_length(${bodies[kind].body}) as bytes, ${closedCall} as closed
+      ${oldBodies(kind, retention)}`,
   );
-  const { rows } = await sql<MeasuredBodies & { kind: BodyKind }>`
-    select kind, jsonb_build_object('count', count(*) filter (where closed),
-        'bytes', coalesce(sum(bytes) filter (where closed), 0)) as removable,
-      count(*) filter (where not closed)::int as kept,
-      coalesce(array_agg(distinct run_id) filter (where not closed), '{}') as "keptRuns"
+  const { rows } = await sql<Removed & { kind: BodyKind; held: string[] }>`
+    select kind, count(*) filter (where closed)::int as count,
+      coalesce(sum(bytes) filter (where closed), 0)::float8 as bytes,
+      coalesce(array_agg(distinct run_id) filter (where not closed), '{}') as held
     from (${sql.join(measured, sql` union all `)}) old
     group by kind
   `.execute(database);
-  const of = (kind: BodyKind): MeasuredBodies =>
-    rows.find((row) => row.kind === kind) ?? { removable: { count: 0, bytes: 0 }, kept: 0, keptRuns: [] };
-  return { answers: of('answers'), deliveries: of('deliveries'), quarantine: of('quarantine') };
+  const of = (kind: BodyKind): Removed => {
+    const { count, bytes } = rows.find((row) => row.kind === kind) ?? { count: 0, bytes: 0 };
+    return { count, bytes };
+  };
+  return {
+    answers: of('answers'),
+    deliveries: of('deliveries'),
+    quarantine: of('quarantine'),
+    held: rows.flatMap(({ held }) => held),
+  };
 }
 
 /**
@@ -169,8 +148,8 @@ export async function prune(
   const rows = await pruneRows(warehouse, 'rows', retention, signal);
   const observations = { count: await removeOldReplaced(warehouse, retention, signal) };
   const changes = { count: await pruneChanges(warehouse, before(retention.changes), signal) };
-  const { kept, held } = await measureNeeded(warehouse, retention);
-  return { answers, deliveries, quarantine, staging, rows, observations, changes, kept, held };
+  const { held } = await measureNeeded(warehouse, retention);
+  return { answers, deliveries, quarantine, staging, rows, observations, changes, held };
 }
 
 async function pruneBodies(

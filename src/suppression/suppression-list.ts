@@ -259,7 +259,7 @@ const hashLength = 24;
 /**
  * Expression that replaces some ids of an array column by `hiddenId`, in a table with the column `attempt_id`.
  */
-export function withoutIds(column: string, personIds: readonly string[]): RawBuilder<unknown> {
+function withoutIds(column: string, personIds: readonly string[]): RawBuilder<unknown> {
   return sql`array(
     select case when id = any(${personIds}::text[]) then ${hiddenForm(sql`id`)} else id end
     from unnest(${sql.ref(column)}) with ordinality as known (id, place) order by place)`;

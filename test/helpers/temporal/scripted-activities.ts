@@ -133,7 +133,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     answers: 1,
     deliveries: 2,
     rows: 3,
-    kept: { answers: 0, deliveries: 0, quarantine: 0, runs: 0 },
+    heldRuns: 0,
   });
 
   /** Runs that a schedule begins; default: none. */

@@ -161,7 +161,7 @@ describe('a person who is erased', () => {
     const call = await callWithPhones(warehouse);
     const { email, personId } = first(call);
     await erase(warehouse, [`email:${email}`], note);
-    const erased = 'erased while its call was in flight';
+    const erased = 'erased before an answer was recorded';
     expect(await reasonsOf(call)).toEqual([erased, null, null]);
     await recordPhonesAnswer(warehouse, call);
     expect(await reasonsOf(call)).toEqual([`${erased}; the answer was discarded`, null, null]);
@@ -175,7 +175,7 @@ describe('a person who is erased', () => {
     await openPage(warehouse, run.runId, 1, asked);
     await erase(warehouse, ['person:early'], note);
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', null]);
-    expect(await reasonsOf(run)).toEqual(['erased before its call', null]);
+    expect(await reasonsOf(run)).toEqual(['erased before an answer was recorded', null]);
   });
 
   it('an unknown person who is erased is put on the suppression list', async () => {

@@ -21,7 +21,7 @@ it('prune() removes the rows of an ended run, and the facts of the run and its c
   const before = await state();
   expect(before.facts.outcomes).toEqual({ enriched: 3 });
   const measured = await measurePrune(warehouse, always);
-  expect(measured).toMatchObject({ rows: { runs: 1, rows: 3 }, kept: { rows: 0 } });
+  expect(measured).toMatchObject({ rows: { runs: 1, rows: 3 }, held: [] });
   expect(await prune(warehouse, always, noSignal)).toEqual(measured);
   expect(await outcomesOf(warehouse, runId)).toEqual([]);
   expect(await state()).toEqual(before);
