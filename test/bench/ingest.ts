@@ -4,18 +4,17 @@
  * `npm run bench:ingest [-- --rows 100000]`. Uses DATABASE_URL (an empty database), or an embedded PostgreSQL. Each
  * measurement runs in a process of its own, so that its peak memory is separate.
  */
-import { createReadStream, createWriteStream, statSync } from 'node:fs';
+import { createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import Papa from 'papaparse';
 import { Client } from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
 import type { RunOptions } from '../../src/domain/runs/run-options.ts';
 import { hashExport } from '../../src/ingest/reading/export-bytes.ts';
 import { stageExport } from '../../src/ingest/staging/stage.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { planRows } from '../../src/runs/planning/plan-rows.ts';
+import { copyBare } from './bare-copy.ts';
 import { openBenchDatabase } from './bench-database.ts';
 import { benchOptions } from './command-line.ts';
 import { hasJob, inOwnProcess, peakMegabytes } from './own-process.ts';
@@ -35,7 +34,6 @@ interface Measured {
 }
 
 const runId = 'bench-ingest';
-const plainTable = 'bench_ingest_plain';
 /** The options that the plan reads: all rows, in the order of the file. */
 const planOptions: Pick<RunOptions, 'only' | 'orderBy'> = { only: [], orderBy: null };
 const columns = 14;
@@ -73,42 +71,7 @@ function* inventedRows(rows: number): Generator<string> {
   }
 }
 
-/** The baseline: the file, papaparse's stream, COPY into text columns. */
-async function measureBare({ file, databaseUrl }: Job): Promise<number> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  const names = Array.from({ length: columns }, (_, index) => `c${index + 1}`);
-  await client.query(`create table ${plainTable} (${names.map((name) => `${name} text`).join(', ')})`);
-  let rows = -1;
-  let lines = '';
-  const toCopy = new Transform({
-    writableObjectMode: true,
-    transform(record: string[], _, done) {
-      rows += 1;
-      if (rows > 0) lines += `${record.map(escapeCell).join('\t')}\n`;
-      if (lines.length < 65_536) return done();
-      done(null, lines);
-      lines = '';
-    },
-    flush(done) {
-      done(null, lines);
-    },
-  });
-  await pipeline(
-    createReadStream(file),
-    Papa.parse(Papa.NODE_STREAM_INPUT, { delimiter: ',', newline: '\n', skipEmptyLines: true }),
-    toCopy,
-    client.query(copyFrom(`copy ${plainTable} from stdin`)),
-  );
-  await client.end();
-  return rows;
-}
-
-function escapeCell(cell: string): string {
-  return /[\\\n\r\t]/.test(cell)
-    ? cell.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t')
-    : cell;
-}
+const measureBare = ({ file, databaseUrl }: Job): Promise<number> => copyBare(file, databaseUrl, columns);
 
 async function measureStaging({ file, databaseUrl }: Job): Promise<number> {
   const warehouse = openWarehouse(databaseUrl);
