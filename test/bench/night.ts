@@ -34,7 +34,7 @@ const isKnown = (number: number): boolean => number % 10 !== 0;
 
 /** Names without digits, which identity ignores; colleagues seldom share their initials, as in life. */
 function nameOf(number: number): { first: string; last: string } {
-  const letters = [...number.toString(26)].map((digit) => letterOf(Number.parseInt(digit, 26))).join('');
+  const letters = number.toString(26).replaceAll(/./g, (digit) => letterOf(Number.parseInt(digit, 26)));
   return { first: `${letterOf(number * 7)}lina`, last: `${letterOf(number * 3)}ovak${letters}` };
 }
 
@@ -59,9 +59,9 @@ function* exportOf(night: number): Generator<string> {
 /** Writes what calls of the first night have learned about nine of ten contacts. */
 async function learnPeople({ pool }: Warehouse, runId: string): Promise<void> {
   const perStatement = 10_000;
-  for (let first = 1; first <= rows; first += perStatement) {
-    const count = Math.min(perStatement, rows - first + 1);
-    const people = Array.from({ length: count }, (_, index) => first + index)
+  for (let from = 1; from <= rows; from += perStatement) {
+    const count = Math.min(perStatement, rows - from + 1);
+    const people = Array.from({ length: count }, (_, index) => from + index)
       .filter(isKnown)
       .map((number) => {
         const { first, last, email, company, domain } = personOf(number, 1);
@@ -72,8 +72,8 @@ async function learnPeople({ pool }: Warehouse, runId: string): Promise<void> {
     await pool.query(
       `with known as materialized (
          select *, 'person:p' || number as person_key
-         from jsonb_to_recordset($1::jsonb) as k (number integer, first text, last text, email text, company text, domain text,
-           keys integer[])
+         from jsonb_to_recordset($1::jsonb) as k (number integer, first text, last text, email text, company text,
+           domain text, keys integer[])
        ), people as (
          insert into people (service, person_key, person_id, first_name, last_name, email, email_status,
            organization_name, organization_domain, emails, phones, employment, said_by, valid_from, enriched_at, run_id,
