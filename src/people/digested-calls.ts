@@ -3,7 +3,7 @@ import { alignRows, type DecidedRow } from '../domain/identity/alignment.ts';
 import { contestedReason } from '../domain/identity/decide-person.ts';
 import { isOnePerson, readyPerson } from '../domain/identity/identity-evidence.ts';
 import { contactFields } from '../domain/warehouse/contact-fields.ts';
-import { filledNote, outcomesWithoutContact, type Outcome } from '../domain/runs/outcome.ts';
+import { filledNote, outcomesWithoutPerson, type Outcome } from '../domain/runs/outcome.ts';
 import { anyOf } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
@@ -188,7 +188,7 @@ async function writeOutcomes(
         -- The database had lost the call when its run ended.
         or r.outcome in ('unknown', 'cancelled', 'over_budget')
         or (r.outcome = 'suppressed' and r.reason not like ${`%${discarded}%`})
-        or (a.outcome = 'enriched' and r.outcome in (${anyOf(outcomesWithoutContact)})))
+        or (a.outcome = 'enriched' and r.outcome in (${anyOf(outcomesWithoutPerson)})))
   `.execute(transaction);
 }
 

@@ -65,7 +65,7 @@ describe.each(writtenExports)('some columns of an export of $title', (written: W
       fc.property(fc.shuffledSubarray([...columns], { minLength: columns.length - 2 }), (header) => {
         fc.pre(needsId !== true || header.includes(idColumn!));
         const known = recogniseExport({ header, rows: [rowWith(header, idColumn, id)] });
-        expect(known?.source, 'needs more ownNames or signatures; otherwise the export has needsId').toBe(
+        expect(known?.source, 'needs more ownHeaders or signatures; otherwise the export has needsId').toBe(
           source,
         );
       }),

@@ -16,7 +16,7 @@ import type { Person } from './person.ts';
 /** A person who may be the person of a row, from the answer for the row or from another answer. */
 export interface Candidate {
   readonly person: ComparedPerson;
-  /** The contact's earlier person, whom no answer has named since a later run asked for the contact. */
+  /** An earlier person of the contact: a later call asked for the contact, and no answer since has named this person. */
   readonly isFormer?: boolean;
   /** When a call asked for the person, in microseconds; undefined: the person is in the answer for the row. */
   readonly askedAt?: number;
@@ -37,7 +37,7 @@ interface Surroundings {
  * The person of a row.
  *
  * - `person`: `index` in `candidates`; if several records are the same person, the newest one with an id.
- * - `refused`: `indexes` are the people who fit; none of them is certain.
+ * - `refused`: `indexes` are the people who fit; none of them is certain. `isStrong`: an identifier fits.
  * - `none`: no candidate fits; `reason` is what contradicts the first of them.
  */
 export type PersonDecision =

@@ -73,7 +73,7 @@ function messageOf({ what }: FailureKind, facts: FailureFacts): string {
 
 /**
  * What the caller does after a failure.
- * - `retry`: the call was not processed, or it is free. The caller may repeat it.
+ * - `retry`: the call was not processed, or it is free. The caller may repeat it at once.
  * - `wait`: the service refused the call for its rate. The caller may repeat it after a pause.
  * - `pause`: every call will fail until a person changes something. The people of the call are not the cause.
  * - `reject`: the service refused what the call said about its people.

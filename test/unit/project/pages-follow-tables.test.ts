@@ -27,7 +27,7 @@ it.each([
   ['docs/settings.md', 'src/config/settings-schema.ts', settingNames],
   ['docs/outcomes.md', 'src/domain/runs/outcome.ts', outcomes],
   ['docs/warehouse.md', 'src/domain/warehouse/person-columns.ts', contactColumns],
-  ['docs/exports.md', 'src/ingest/columns/recognition/known-exports.ts', sources],
+  ['docs/exports.md', 'src/domain/crm/crm.ts', sources],
 ] as const)('a table of %s has every name of %s', (page, _, names) => {
   const named = namesOf(page);
   expect(names.filter((name) => !isNamed(name, named))).toEqual([]);
