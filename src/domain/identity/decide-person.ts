@@ -16,7 +16,7 @@ import type { Person } from './person.ts';
 /** A person who may be the person of a row, from the answer for the row or from another answer. */
 export interface Candidate {
   readonly person: ComparedPerson;
-  /** An earlier person of the contact: a later call asked for the contact, and no answer since has named this person. */
+  /** An earlier person of the contact: a later call asked for it, and no answer since has named this person. */
   readonly isFormer?: boolean;
   /** When a call asked for the person, in microseconds; undefined: the person is in the answer for the row. */
   readonly askedAt?: number;
