@@ -8,14 +8,7 @@ import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import { stageExport } from '../ingest/staging/stage.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { Warehouse } from '../db/database.ts';
-import {
-  countMalformedRows,
-  getRun,
-  isContentAwaited,
-  saveWarnings,
-  sourceOf,
-  type RunRecord,
-} from './runs.ts';
+import { countMalformedRows, getRun, saveWarnings, sourceOf, type RunRecord } from './runs.ts';
 
 export interface IngestDependencies {
   readonly warehouse: Warehouse;
@@ -39,7 +32,7 @@ type StagedRun =
     });
 
 /**
- * Stages the export of a run, from where an earlier try stopped. A staged export is not read again. Then removes the
+ * Stages the export of a run. A staged export is not read again. Then removes the
  * fetched file.
  *
  * @returns `refused` if the export has an error: nothing was paid, and another try has the same result
@@ -52,7 +45,7 @@ export async function ingestRun(
   const run = await getRun(warehouse, runId);
   const address = parseAddress(run.filePath, '/');
   let path = options.fetched;
-  let counted = run.rowsStaged;
+  let counted = 0;
   try {
     if (run.ingestedAt !== null) return await ingested(warehouse, run);
     const content = await findContent(run, exportAccess, options);
@@ -72,6 +65,7 @@ export async function ingestRun(
         signal: options.signal,
       }),
     );
+    if (staged === undefined) return await ingested(warehouse, await getRun(warehouse, runId));
     if (staged.warnings.length > 0) await saveWarnings(warehouse, runId, staged.warnings);
     return { kind: 'ingested', rows: staged.rows, malformed: staged.malformed, source: staged.source };
   } catch (error) {
@@ -82,7 +76,7 @@ export async function ingestRun(
       ? { kind: 'refused', pauseReason: asPauseReason(error, run.options.schedule), problem: error }
       : await ingested(warehouse, now);
   } finally {
-    if (isElsewhere(address)) await forgetContent(warehouse, exportAccess.stagingDirectory, path);
+    if (isElsewhere(address)) await removeFetched(exportAccess.stagingDirectory, path);
   }
 }
 
@@ -94,17 +88,11 @@ async function ingested(
   return { kind: 'ingested', rows: run.rowsStaged, malformed, source: sourceOf(run) };
 }
 
-/** Removes the fetched file of a run, and files of killed processes that no run waits for. */
-async function forgetContent(
-  warehouse: Warehouse,
-  folder: string,
-  fetched: string | undefined,
-): Promise<void> {
+/** Removes the fetched file of a run, and the files of killed processes. */
+async function removeFetched(folder: string, fetched: string | undefined): Promise<void> {
   const staging = new StagingDirectory(folder);
   if (fetched !== undefined) await staging.remove(fetched);
-  for (const { path, sha256 } of await staging.abandoned()) {
-    if (!(await isContentAwaited(warehouse, sha256))) await staging.remove(path);
-  }
+  await staging.removeAbandoned();
 }
 
 function asPauseReason(problem: Problem, schedule: string | null): StatusReason {

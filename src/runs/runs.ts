@@ -163,19 +163,6 @@ export async function setRunStatus(
   `.execute(warehouse.database);
 }
 
-/** Whether an unfinished run still has to be staged from this content. */
-export async function isContentAwaited(warehouse: Warehouse, fileSha256: string): Promise<boolean> {
-  const awaited = await warehouse.database
-    .selectFrom('runs')
-    .select('run_id')
-    .where('file_sha256', '=', fileSha256)
-    .where('ingested_at', 'is', null)
-    .where(isUnfinished)
-    .limit(1)
-    .executeTakeFirst();
-  return awaited !== undefined;
-}
-
 export async function countMalformedRows(warehouse: Warehouse, runId: string): Promise<number> {
   const { rows } = await warehouse.database
     .selectFrom('run_rows')

@@ -77,7 +77,7 @@ async function measureStaging({ file, databaseUrl }: Job): Promise<number> {
   const warehouse = openWarehouse(databaseUrl);
   const staged = await stageExport({ pool: warehouse.pool, runId, path: file });
   await warehouse.close();
-  return staged.rows;
+  return staged!.rows;
 }
 
 async function measurePlan({ databaseUrl }: Job): Promise<number> {

@@ -82,16 +82,13 @@ export class StagingDirectory {
     await rm(path, { force: true });
   }
 
-  /** What killed processes left, after a day. */
-  async abandoned(): Promise<Pick<StagedContent, 'path' | 'sha256'>[]> {
-    const old = [];
+  /** Removes what killed processes left, after a day. */
+  async removeAbandoned(): Promise<void> {
     for (const name of await readdir(this.#folder).catch(() => [])) {
       const path = join(this.#folder, name);
       const found = await stat(path).catch(() => undefined);
-      if (found && found.mtimeMs < Date.now() - abandonedAfterMilliseconds)
-        old.push({ path, sha256: name.split('.')[0]! });
+      if (found && found.mtimeMs < Date.now() - abandonedAfterMilliseconds) await this.remove(path);
     }
-    return old;
   }
 }
 

@@ -1,25 +1,25 @@
-import { type Pool, DatabaseError, type PoolClient } from 'pg';
-import { recordedMapping } from '../columns/fields.ts';
-import { readDataRecords } from '../reading/data-records.ts';
-import { openExport, type OpenedExport, type ReadingOptions } from '../reading/open-export.ts';
-import { OptOutCounts } from '../columns/opt-outs.ts';
-import { createRowReader, type StagedRow } from '../columns/read-row.ts';
-import { rowsWorthAnalyzing } from '../../db/database.ts';
-import { changedExport, refuseChange } from '../reading/export-bytes.ts';
-import { counted, nounFor } from '../../domain/text/format.ts';
 import { pipeline } from 'node:stream/promises';
+import { type Pool, DatabaseError, type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { isFinal, type RunStatus } from '../../contract/run-transitions.ts';
+import { rowsWorthAnalyzing } from '../../db/database.ts';
 import { fieldOfColumn, identityColumns } from '../../domain/identity/identity.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
+import { counted, nounFor } from '../../domain/text/format.ts';
+import { recordedMapping } from '../columns/fields.ts';
+import { OptOutCounts } from '../columns/opt-outs.ts';
+import { createRowReader, type StagedRow } from '../columns/read-row.ts';
+import { readDataRecords } from '../reading/data-records.ts';
+import { changedExport, refuseChange } from '../reading/export-bytes.ts';
+import { openExport, type OpenedExport, type ReadingOptions } from '../reading/open-export.ts';
 
 export interface StagingOptions extends ReadingOptions {
   readonly pool: Pool;
-  /** The run: `file_sha256` is the content to read, and `rows_staged` is where to continue. */
+  /** The run: `file_sha256` is the content to read. */
   readonly runId: string;
   readonly path: string;
-  /** Called after each commit with the number of staged rows. */
-  readonly onProgress?: ((rowsStaged: number) => void) | undefined;
+  /** Called with the number of rows that are read so far. */
+  readonly onProgress?: ((rows: number) => void) | undefined;
 }
 
 export interface StagedExport {
@@ -33,146 +33,114 @@ export interface StagedExport {
  * Stages an export: streams it with bounded memory into `enrichment.run_rows`, each record with its raw cells, its
  * normalised identity and its keys. A record that cannot be read or identifies no person gets its outcome at once.
  *
- * Chunks are committed together with the number of staged rows. So every row is staged once, also after a kill or
- * beside another process that stages the same run. A completely staged run stays unchanged.
+ * One transaction stages all rows, so that a killed process or a refused file leaves none. A second process that stages
+ * the same run waits for the first.
  *
+ * @returns undefined if the run is staged already
  * @throws Problem `export.*`, `mapping.*` for an error of the file; errors of the driver for an error of the database
  */
-export async function stageExport(options: StagingOptions): Promise<StagedExport> {
+export async function stageExport(options: StagingOptions): Promise<StagedExport | undefined> {
   const { pool, runId, path, signal } = options;
   const opened = await openExport(path, options);
-  const stagedBefore = await beginStaging(pool, runId, opened);
-  const width = opened.layout.header.length;
-  const warnings = [...opened.warnings];
-
-  const readRow = createRowReader(opened.columns);
-  const optOuts = new OptOutCounts(opened.columns.optOuts);
-  const faults: string[] = [];
-  let malformed = 0;
-  let short = 0;
-  const chunks = new ChunkWriter(runId, stagedBefore + 1, signal, (chunk, onCopy) =>
-    stageChunk(pool, runId, chunk, onCopy).then(options.onProgress),
-  );
-  let rows = 0;
-  try {
-    const onWarning = (warning: string): void => void warnings.push(warning);
-    for await (const records of readDataRecords(opened, onWarning, signal)) {
-      const staged: StagedRow[] = [];
-      for (const { cells, fault } of records) {
-        rows += 1;
-        if (fault === undefined) optOuts.add(cells);
-        else {
-          malformed += 1;
-          if (cells.length < width) short += 1;
-          if (faults.length < shownFaults) faults.push(`row ${rows} (${fault})`);
-        }
-        if (rows > stagedBefore) staged.push(readRow(cells, rows, fault));
-      }
-      await chunks.add(staged);
-    }
-    await chunks.writeRest();
-  } finally {
-    await chunks.close();
-  }
-  await refuseChange(path, opened.file.state);
-  if (rows > 0 && malformed === rows) throw noReadableRow(path, rows, faults[0]!);
-  await finishStaging(pool, runId, rows);
+  const staged = await inTransaction(pool, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [stagingLock, runId]);
+    const run = await readRun(client, runId);
+    if (run.ingested_at !== null) return undefined;
+    if (run.file_sha256 !== opened.file.sha256) throw changedExport(path);
+    const figures = new StagingFigures(opened);
+    await pipeline(copyLines(runId, opened, figures, options), client.query(copyFrom(copyRows)), {
+      ...(signal && { signal }),
+    });
+    await refuseChange(path, opened.file.state);
+    figures.refuseUnreadable(path);
+    await finishStaging(client, runId, opened, figures.rows);
+    return figures;
+  });
+  if (staged === undefined) return undefined;
+  const { rows, malformed } = staged;
   // The rows can fill pages that retention has emptied, and that older statistics count as empty: the plan then expects
   // one row of the run.
   if (rows > rowsWorthAnalyzing) await pool.query('analyze enrichment.run_rows (row_number)');
-  warnings.push(...optOuts.warnings());
-  if (malformed > 0)
-    warnings.push(
-      `${counted(malformed, 'row')} cannot be read (rows are counted below the header): ` +
-        `${malformed > shownFaults ? 'the first are ' : ''}${faults.join('; ')}`,
-    );
-  if (short > 0)
-    warnings.push(
-      `${counted(short, 'row')} ${nounFor(short, 'has', 'have')} too few cells; if only empty cells at the end are ` +
-        'missing, read the file with --short-rows fill',
-    );
-  return { rows, malformed, source: opened.columns.source, warnings };
+  return { rows, malformed, source: opened.columns.source, warnings: staged.warnings() };
 }
 
-function noReadableRow(path: string, rows: number, fault: string): UsageProblem {
-  return new UsageProblem('export.no-readable-row', `none of ${counted(rows, 'row')} can be read: ${fault}`, {
-    where: path,
-    next: 'export the contacts again; if only empty cells at the end of rows are missing, add --short-rows fill',
-  });
-}
+/** First number of the advisory locks of staging; the second is a hash of the run. */
+const stagingLock = 730_591;
 
 /** Maximum number of malformed rows that a warning names. */
 const shownFaults = 3;
 
-/** Consecutive rows of a run, in the text format of COPY. */
-interface Chunk {
-  readonly firstRow: number;
-  readonly lastRow: number;
-  readonly lines: Buffer;
-}
+/** Counts the rows of an export, and collects its warnings. */
+class StagingFigures {
+  rows = 0;
+  malformed = 0;
+  readonly onWarning = (warning: string): void => void this.#warnings.push(warning);
+  readonly #width: number;
+  readonly #optOuts: OptOutCounts;
+  readonly #warnings: string[];
+  readonly #faults: string[] = [];
+  #short = 0;
 
-/**
- * About 16,000 rows of a CRM: a kill loses the work on at most two chunks, and no row. With 4,000 rows, the parser
- * waited for the statements around each chunk.
- */
-const chunkBytes = 8 * 1024 * 1024;
-
-/**
- * Writes rows in chunks. One chunk is written while the other is filled, so that database and parser work at the same
- * time. Rows are kept as bytes: the garbage collector would copy lines of text until they are written, and took a third
- * of the time.
- */
-class ChunkWriter {
-  readonly #runId: string;
-  readonly #signal: AbortSignal | undefined;
-  readonly #write: (chunk: Chunk, onCopy: () => void) => Promise<unknown>;
-  #firstRow: number;
-  #rows = 0;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
-  #written: Promise<unknown> = Promise.resolve();
-
-  /** @param write writes a chunk, and calls `onCopy` when COPY begins */
-  constructor(
-    runId: string,
-    firstRow: number,
-    signal: AbortSignal | undefined,
-    write: (chunk: Chunk, onCopy: () => void) => Promise<unknown>,
-  ) {
-    this.#runId = runId;
-    this.#firstRow = firstRow;
-    this.#signal = signal;
-    this.#write = write;
+  constructor({ layout, columns, warnings }: OpenedExport) {
+    this.#width = layout.header.length;
+    this.#optOuts = new OptOutCounts(columns.optOuts);
+    this.#warnings = [...warnings];
   }
 
-  /** @param rows those behind the last rows */
-  async add(rows: readonly StagedRow[]): Promise<void> {
-    if (rows.length === 0) return;
-    const piece = Buffer.from(`${rows.map((row) => copyLine(this.#runId, row)).join('\n')}\n`);
-    this.#pieces.push(piece);
-    this.#rows += rows.length;
-    this.#bytes += piece.length;
-    if (this.#bytes >= chunkBytes) await this.writeRest();
+  add(cells: readonly string[], fault: string | undefined): void {
+    this.rows += 1;
+    if (fault === undefined) return this.#optOuts.add(cells);
+    this.malformed += 1;
+    if (cells.length < this.#width) this.#short += 1;
+    if (this.#faults.length < shownFaults) this.#faults.push(`row ${this.rows} (${fault})`);
   }
 
-  async writeRest(): Promise<void> {
-    await this.#written;
-    this.#signal?.throwIfAborted();
-    if (this.#rows === 0) return;
-    const lastRow = this.#firstRow + this.#rows - 1;
-    const chunk = { firstRow: this.#firstRow, lastRow, lines: Buffer.concat(this.#pieces) };
-    [this.#firstRow, this.#rows, this.#pieces, this.#bytes] = [lastRow + 1, 0, [], 0];
-    // The parser serves the connection only between two pieces of the file: it waits until COPY has begun.
-    await new Promise<void>((onCopy) => {
-      this.#written = this.#write(chunk, onCopy);
-      // A later await reports the error; until then it must not be an unhandled rejection.
-      this.#written.catch(() => {}).finally(onCopy);
+  /** @throws Problem `export.no-readable-row` */
+  refuseUnreadable(where: string): void {
+    const { rows, malformed } = this;
+    if (rows === 0 || malformed < rows) return;
+    const what = `none of ${counted(rows, 'row')} can be read: ${this.#faults[0]}`;
+    throw new UsageProblem('export.no-readable-row', what, {
+      where,
+      next: 'export the contacts again; if only empty cells at the end of rows are missing, add --short-rows fill',
     });
   }
 
-  /** Waits until the last chunk is written. */
-  async close(): Promise<void> {
-    await this.#written;
+  warnings(): string[] {
+    const { malformed } = this;
+    const unread =
+      `${counted(malformed, 'row')} cannot be read (rows are counted below the header): ` +
+      `${malformed > shownFaults ? 'the first are ' : ''}${this.#faults.join('; ')}`;
+    const short =
+      `${counted(this.#short, 'row')} ${nounFor(this.#short, 'has', 'have')} too few cells; if only empty cells at ` +
+      'the end are missing, read the file with --short-rows fill';
+    return [
+      ...this.#warnings,
+      ...this.#optOuts.warnings(),
+      ...(malformed > 0 ? [unread] : []),
+      ...(this.#short > 0 ? [short] : []),
+    ];
+  }
+}
+
+/**
+ * The lines of COPY, in pieces of some hundred rows. As bytes: the garbage collector would copy lines of text until
+ * they are written, and took a third of the time.
+ */
+async function* copyLines(
+  runId: string,
+  opened: OpenedExport,
+  figures: StagingFigures,
+  { signal, onProgress }: StagingOptions,
+): AsyncGenerator<Buffer> {
+  const readRow = createRowReader(opened.columns);
+  for await (const records of readDataRecords(opened, figures.onWarning, signal)) {
+    const lines = records.map(({ cells, fault }) => {
+      figures.add(cells, fault);
+      return copyLine(runId, readRow(cells, figures.rows, fault));
+    });
+    if (lines.length > 0) yield Buffer.from(`${lines.join('\n')}\n`);
+    onProgress?.(figures.rows);
   }
 }
 
@@ -219,87 +187,41 @@ function arrayOf(items: readonly string[]): string {
   return items.length === 0 ? '{}' : `{"${quoted.join('","')}"}`;
 }
 
-/** Stores how the file is read. @returns the number of rows that are staged already */
-async function beginStaging(
-  pool: Pool,
-  runId: string,
-  { file, layout, columns }: OpenedExport,
-): Promise<number> {
-  return inTransaction(pool, async (client) => {
-    const { rowsStaged, fileSha256 } = await lockRun(client, runId);
-    if (fileSha256 !== file.sha256) throw changedExport(file.path);
-    const mapping = JSON.stringify(recordedMapping(layout.header, columns));
-    await client.query(
-      'update enrichment.runs set header = $2, mapping = $3::jsonb, source = $4 where run_id = $1',
-      [runId, layout.header, mapping, columns.source],
-    );
-    return rowsStaged;
-  });
-}
-
-const lineFeed = 0x0a;
-
-/**
- * Stages consecutive rows in one transaction, together with the run's number of staged rows. Locks the run, so that a
- * second process that stages the same file leaves out the rows that the first one has staged.
- *
- * @param onCopy called when COPY begins
- * @returns the number of staged rows of the run
- */
-async function stageChunk(
-  pool: Pool,
-  runId: string,
-  { firstRow, lastRow, lines }: Chunk,
-  onCopy: () => void,
-): Promise<number> {
-  return inTransaction(pool, async (client) => {
-    // A crash of the server loses rows only together with their count. The commit of finishStaging waits for the disk.
-    await client.query('set local synchronous_commit = off');
-    const { rowsStaged } = await lockRun(client, runId);
-    if (rowsStaged >= lastRow) return rowsStaged;
-    if (rowsStaged < firstRow - 1) throw new Error(`run ${runId}: rows before ${firstRow} are missing`);
-    let start = 0;
-    for (let row = firstRow; row <= rowsStaged; row += 1) start = lines.indexOf(lineFeed, start) + 1;
-    const copy = client.query(copyFrom(copyRows));
-    onCopy();
-    // In one piece: between two the stream waits until the socket is served, and the parser lets nothing be served for
-    // long.
-    await pipeline([lines.subarray(start)], copy);
-    await client.query('update enrichment.runs set rows_staged = $2 where run_id = $1', [runId, lastRow]);
-    return lastRow;
-  });
-}
-
-/** Marks a file as completely staged. A repetition changes nothing. */
-async function finishStaging(pool: Pool, runId: string, rows: number): Promise<void> {
-  await inTransaction(pool, async (client) => {
-    const { rowsStaged } = await lockRun(client, runId);
-    if (rowsStaged !== rows)
-      throw new Error(`run ${runId}: ${rowsStaged} rows are staged, the file has ${rows}`);
-    await client.query(
-      'update enrichment.runs set ingested_at = coalesce(ingested_at, clock_timestamp()) where run_id = $1',
-      [runId],
-    );
-  });
-}
-
-async function lockRun(
+/** Marks the run as staged, and stores how its file is read. */
+async function finishStaging(
   client: PoolClient,
   runId: string,
-): Promise<{ readonly rowsStaged: number; readonly fileSha256: string }> {
-  const found = await client.query<{ rows_staged: number; file_sha256: string; status: RunStatus }>(
-    'select rows_staged, file_sha256, status from enrichment.runs where run_id = $1 for update',
-    [runId],
-  );
-  const run = found.rows[0];
-  if (!run) throw new Error(`run ${runId} does not exist`);
+  { layout, columns }: OpenedExport,
+  rows: number,
+): Promise<void> {
+  const { status } = await readRun(client, runId, 'for update');
   // A worker that lost Temporal can still be staging when the run is cancelled: the row would have no outcome.
-  if (isFinal(run.status))
+  if (isFinal(status))
     throw new Problem('run.ended', `run ${runId} has ended: no row of its export was added`, {
       where: `run:${runId}`,
       next: 'run the same file again',
     });
-  return { rowsStaged: run.rows_staged, fileSha256: run.file_sha256 };
+  await client.query(
+    `update enrichment.runs
+     set header = $2, mapping = $3::jsonb, source = $4, rows_staged = $5, ingested_at = clock_timestamp()
+     where run_id = $1`,
+    [runId, layout.header, JSON.stringify(recordedMapping(layout.header, columns)), columns.source, rows],
+  );
+}
+
+interface StagedRun {
+  readonly file_sha256: string;
+  readonly status: RunStatus;
+  readonly ingested_at: Date | null;
+}
+
+async function readRun(client: PoolClient, runId: string, lock: 'for update' | '' = ''): Promise<StagedRun> {
+  const { rows } = await client.query<StagedRun>(
+    `select file_sha256, status, ingested_at from enrichment.runs where run_id = $1 ${lock}`,
+    [runId],
+  );
+  if (rows[0]) return rows[0];
+  throw new Error(`run ${runId} does not exist`);
 }
 
 async function inTransaction<Result>(
