@@ -23,7 +23,7 @@ export function sharesKey(keys: RawBuilder<unknown>): RawBuilder<boolean> {
 }
 
 /** The identity keys of hashes of an address, from its identity key `email:…`. `emailHashes` has the same hashes. */
-export function hashKeysOf(emailKey: RawBuilder<unknown>): RawBuilder<unknown> {
+function hashKeysOf(emailKey: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     'hash:' || md5(substr(${emailKey}, 7)),
     'hash:' || encode(sha256(convert_to(substr(${emailKey}, 7), 'UTF8')), 'hex')`;

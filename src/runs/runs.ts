@@ -35,8 +35,8 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
     .execute();
   if (row && other && runId !== 'latest') {
     throw new UsageProblem('run.ambiguous', `"${runId}" names two runs or more`, {
-      where: 'enrichment.runs',
-      next: `use a whole id, such as ${row.run_id}; enrich status --json lists them`,
+      where: 'the runs that enrich status lists',
+      next: `use a whole id, such as ${row.run_id}`,
     });
   }
   if (!row) {
@@ -44,12 +44,12 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
       'run.unknown',
       runId === 'latest' ? 'there is no run yet' : `there is no run "${runId}"`,
       {
-        where: 'enrichment.runs',
+        where: 'the runs that enrich status lists',
         next: (await isSchedule(warehouse, runId))
           ? `${runId} is a schedule: enrich schedule show ${runId} lists its runs`
           : runId === 'latest'
             ? 'enrich run FILE begins one'
-            : 'enrich status (without a name) lists the runs',
+            : 'enrich status, without a name: then write an id of the list, its last six characters, or latest',
       },
     );
   }

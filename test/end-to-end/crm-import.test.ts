@@ -44,6 +44,12 @@ describe('enrich export --for hubspot', () => {
       code: 0,
       stderr: expect.stringContaining('nothing to import: source "zoho"'),
     });
+    expect(
+      await system.here(['export', '--for', 'zoho', '--run', run.run_id, '--output', zoho]),
+    ).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/of the source hubspot[^]*--for hubspot/),
+    });
   });
 
   it('enrich export --for hubspot refuses other files, S3, and unknown policies and importers', async () => {

@@ -48,6 +48,8 @@ it('the whole demo runs after the cut-over, with error_details alone', async () 
     ['COMPLETE', 'enrich.demo'],
   ]);
   expect(ended.stderr).toContain('read as demo:');
+  expect(ended.stderr).not.toContain('set ENRICHMENT_BASE_URL');
+  expect(ended.stderr).toContain('ENRICHMENT_BASE_URL= npx enrich export --for hubspot --source demo');
   const folder = join(system.directory, 'import');
   await system.here(['export', '--for', 'hubspot', '--source', 'demo', '--output', folder]);
   const { parts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as {
@@ -89,7 +91,7 @@ it('enrich run at a service is refused in a warehouse with people of the sandbox
   expect(system.sandbox.log.bill().calls).toBe(0);
 });
 
-it('enrich demo, run and worker with the sandbox are refused in a warehouse with runs of a service', async () => {
+it('the sandbox is refused in a warehouse with runs of a service: demo, run, match and worker', async () => {
   const own = await TestSystem.open();
   onTestFinished(() => own.close());
   const file = own.sample(3);
@@ -97,6 +99,7 @@ it('enrich demo, run and worker with the sandbox are refused in a warehouse with
   const withSandbox = [
     await own.hereAlone(['demo', '--people', '20']),
     await own.hereAlone(['run', file, '--yes', '--freshness', '0s'], { ENRICHMENT_BASE_URL: '' }),
+    await own.here(['match', '--email', 'mira@nordlys.example', '--yes'], { ENRICHMENT_BASE_URL: '' }),
     await own.here(['worker'], { ENRICHMENT_BASE_URL: '' }),
   ];
   for (const { stderr, code } of withSandbox) {

@@ -51,6 +51,8 @@ it('enrich undo shows its effect, asks, keeps the people, and a revert changes n
   expect(shown.said.undone).toBe(false);
   expect(shown.said.removed + shown.said.restored).toBe(await contactsOf(run.run_id));
   expect(await contents()).toBe(after);
+  const asked = await system.here(['undo', run.run_id]);
+  expect(`${asked.stderr}${asked.stdout}`.match(/nothing was changed/g)).toHaveLength(1);
 
   const { code, shown: said } = await system.answerPrompts(['undo', run.run_id, '--reason', 'wrong'], 'y\n');
   expect(code).toBe(0);

@@ -9,7 +9,7 @@ import { sampleExport } from '../../sandbox/sample-export.ts';
 import { listTable, print, tell } from '../terminal/output.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { readRunView, reportRun } from '../run/run-status.ts';
-import { describeService, refuseMixedWarehouse } from '../session/with-service.ts';
+import { refuseMixedWarehouse, sandboxService } from '../session/with-service.ts';
 import { specifyRun } from '../run/run-spec.ts';
 import { withSession, type Session, settingsOf } from '../session/session.ts';
 
@@ -34,7 +34,7 @@ export function demoCommand(): Command {
         LATE_RESULTS_POLL_AFTER: '15s',
         LATE_RESULTS_DEADLINE: '60s',
       });
-      tell(describeService(config));
+      tell(sandboxService);
       const file = await writeSample(config, options.people, options.seed);
       const spec = await specifyRun(parseAddress(file, process.cwd()), { reveal: 'phone', source }, config);
       const view = await withSession(config, { temporal: true, service: true }, async (session) => {
@@ -44,11 +44,15 @@ export function demoCommand(): Command {
         return readRunView(session, ended);
       });
       reportRun(view, options.json === true);
+      // The sandbox has a warehouse of its own, which other commands use only without these settings.
+      const unset = ['ENRICHMENT_BASE_URL', 'TEMPORAL_ADDRESS'].filter((name) => process.env[name]);
+      const enrich = `${unset.map((name) => `${name}= `).join('')}npx enrich`;
+      if (unset.length > 0) tell(`\nthe sandbox has data of its own; to read them: ${enrich} COMMAND`);
       tell(
         '\nthe same command again makes no call, because everybody is fresh; other people: --seed 2' +
           '\nyour own export: npx enrich plan contacts.csv' +
-          `\nfiles for the CRM: npx enrich export --for ${crm} --source ${source} --output FOLDER` +
-          '\nexplore with: npx enrich dev            (database, Temporal UI and sandbox until Ctrl-C)',
+          `\nfiles for the CRM: ${enrich} export --for ${crm} --source ${source} --output FOLDER` +
+          `\nexplore with: ${enrich} dev            (database, Temporal UI and sandbox until Ctrl-C)`,
       );
     });
 }

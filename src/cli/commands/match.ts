@@ -10,7 +10,7 @@ import { worstCaseCredits } from '../../domain/money/credit-rules.ts';
 import { formatCredits } from '../../domain/money/decimal.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { toDetail, type MatchAnswer } from '../../service/client.ts';
-import { describeService, withSessionClient } from '../session/with-service.ts';
+import { describeService, refuseMixedWarehouse, withSessionClient } from '../session/with-service.ts';
 import { withSession, settingsOf } from '../session/session.ts';
 import { Command, Option, type Flags } from '../terminal/command.ts';
 import { approves } from '../terminal/confirm.ts';
@@ -61,6 +61,7 @@ Example:
         return;
       }
       await withSession(config, { temporal: false, service: true }, async (session) => {
+        await refuseMixedWarehouse(session);
         const answer = await withSessionClient(session, (dependencies) =>
           matchPerson({ ...dependencies, budgets: config.budgets.perPeriod }, { person, reveal }),
         );

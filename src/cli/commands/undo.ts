@@ -80,7 +80,7 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
   if (discards) tell('what the answers of the run said is removed: a rerun pays for its people again');
   const question = revert ? 'revert the undo of this run?' : 'undo this run?';
   if (!(await approves(question, options, 'nothing was changed')))
-    return answer('nothing was changed', run.undone !== null);
+    return answer(run.undone ? 'the run stays undone' : 'the run is not undone', run.undone !== null);
   const signal = stopAfterBatch();
   const progress = progressReporter('contacts and people');
   const change = revert

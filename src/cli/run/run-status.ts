@@ -212,8 +212,8 @@ function nextSteps(facts: RunFacts): string[] {
       ? []
       : [{ reason: facts.reason, next: facts.next ?? '' }];
   const steps = [...own, ...decisions].flatMap(({ reason, next }) => [`  ${reason}`, `  next: ${next}`]);
-  if (steps.length > 0 || status !== 'finished' || facts.undone || (outcomes.enriched ?? 0) === 0)
-    return steps;
+  const hasContacts = (outcomes.enriched ?? 0) + facts.filled > 0;
+  if (steps.length > 0 || status !== 'finished' || facts.undone || !hasContacts) return steps;
   return [`  next: enrich report ${runId}; enrich export --run ${runId} --output contacts.csv`];
 }
 

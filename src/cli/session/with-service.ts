@@ -49,6 +49,8 @@ export async function refuseMixedWarehouse({ config, warehouse }: Session): Prom
   );
 }
 
+export const sandboxService = 'service: the sandbox on this machine (invented people, no cost)';
+
 /** Commands print the service before a plan, so that nobody takes the sandbox's invented people for real ones. */
 export function describeService({
   service,
@@ -56,6 +58,6 @@ export function describeService({
 }: Pick<Config, 'service' | 'temporalAddress'>): string {
   if (service.baseUrl !== undefined) return `service: ${new URL(service.baseUrl).host}`;
   return temporalAddress === undefined
-    ? 'service: the sandbox on this machine (invented people, no cost); set ENRICHMENT_BASE_URL for a real one'
+    ? `${sandboxService}; set ENRICHMENT_BASE_URL for a real one`
     : 'service: that of the workers; without ENRICHMENT_BASE_URL here, the plan does not know whom it has answered for';
 }

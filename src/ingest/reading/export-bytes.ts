@@ -3,6 +3,7 @@ import foreignKinds from './foreign-kinds.json' with { type: 'json' };
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
@@ -178,8 +179,9 @@ function fileProblem(path: string, cause: unknown): Problem {
  */
 export function refuseForeignKind(path: string, head: Buffer): void {
   const text = head.toString('latin1').replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
-  // Each byte is one character, whatever the file is called.
-  const kind = foreignKinds.find(({ beginning }) => new RegExp(`^${beginning}`, 'iu').test(text));
+  // Each byte is one character. The name tells a workbook from an archive if the workbook begins in another way.
+  const named = `${text} ${basename(path)}`;
+  const kind = foreignKinds.find(({ beginning }) => new RegExp(`^${beginning}`, 'iu').test(named));
   if (!kind) return;
   const { name, next } = kind;
   throw new UsageProblem('export.not-csv', `this is no CSV file but ${name}`, { where: path, next });

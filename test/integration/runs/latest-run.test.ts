@@ -63,6 +63,13 @@ it('"latest" is the newest run, whoever began it, and no plan', async () => {
   expect((await getRun(warehouse, 'latest')).runId).toBe(nightly);
 });
 
+it('an unknown run leads to the command that lists runs', async () => {
+  await expect(getRun(warehouse, 'no-such-run')).rejects.toMatchObject({
+    type: 'run.unknown',
+    where: 'the runs that enrich status lists',
+  });
+});
+
 it('a name that is a schedule leads to the schedule', async () => {
   const runId = await begin('a.csv', 'finished', 'schedule');
   await warehouse.query`

@@ -82,6 +82,12 @@ const facts: RunFacts = {
   credits: { settled: '34', reserved: '0', unknown: '20' },
 };
 
+it('a finished run that only filled contacts without a call names the report and the export', () => {
+  const filled = { ...anyFacts, rows: 3, outcomes: { fresh: 3 }, filled: 3 };
+  expect(describeRun(filled)).toContain('next: enrich report run-1; enrich export --run run-1');
+  expect(describeRun({ ...filled, filled: 0 })).not.toContain('next:');
+});
+
 it('a run with calls of unknown cost names the command that decides on them', () => {
   expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then settle or release each');
 });

@@ -9,6 +9,7 @@ import { exportFiles } from '../../helpers/exports/export-file.ts';
 interface Example {
   readonly title: string;
   readonly text: string;
+  readonly name?: string;
   readonly mapping?: Readonly<Record<string, unknown>>;
   readonly read?: Partial<ReadFile>;
   readonly problem?: Readonly<Record<string, string>>;
@@ -30,8 +31,8 @@ const examples = readFileSync(new URL('../../data/ingest/files.jsonl', import.me
   .split('\n')
   .map((line) => JSON.parse(line) as Example);
 
-async function read({ text, mapping }: Example): Promise<ReadFile> {
-  const opened = await openExport(file(text), { mapping });
+async function read({ text, name, mapping }: Example): Promise<ReadFile> {
+  const opened = await openExport(file(text, name), { mapping });
   const { layout, columns } = opened;
   const warnings = [...opened.warnings];
   const records = [];
