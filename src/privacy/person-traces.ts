@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { isRoleAddress, emailHashes } from '../domain/identity/values/email-address.ts';
-import { identityKeys } from '../domain/identity/identity-keys.ts';
+import { emailHashes } from '../domain/identity/values/email-address.ts';
+import { identityKeys, isSharedKey } from '../domain/identity/identity-keys.ts';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import type { Tables } from '../db/schema.ts';
@@ -36,7 +36,7 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
     people = await findPeople(database, [...keys], accepted);
     const withIds = accepted.filter((personKey) => personKey.startsWith('person:'));
     for (const key of [...rows.flatMap((row) => row.keys), ...people.flatMap(keysOf), ...withIds])
-      if (!isShared(key)) keys.add(key);
+      if (!isSharedKey(key)) keys.add(key);
     if (keys.size + people.length + rows.length === before)
       return tracesOf(database, [...keys], people, ofRecords);
   }
@@ -84,10 +84,6 @@ async function tracesOf(
     /** Attempts that asked for the person or whose answer contains the person. */
     attemptIds,
   };
-}
-
-function isShared(key: string): boolean {
-  return key.startsWith('email:') && !key.includes('|') && isRoleAddress(key.slice('email:'.length));
 }
 
 /** Returns a key in every form that exports use: an address also as its hashes. */

@@ -40,6 +40,11 @@ function emailKey(email: string, identity: Identity): string {
   return name === undefined ? `email:${email}` : `email:${email}|${name}`;
 }
 
+/** Whether a key is an address that several people read, without a name: nobody is found by it. */
+export function isSharedKey(key: string): boolean {
+  return key.startsWith('email:') && !key.includes('|') && isRoleAddress(key.slice('email:'.length));
+}
+
 /** First and last name, or the full name; a first name alone identifies no person. */
 function comparedName(identity: Identity): string | undefined {
   const { firstName, lastName, name } = identity;

@@ -1,8 +1,6 @@
 import { contactFields, crmExports, type CrmExport } from '../../domain/crm/crm.ts';
-import { isRoleAddress, parseEmails } from '../../domain/identity/values/email-address.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { counted } from '../../domain/text/format.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import { Columns } from './columns.ts';
 import { filledCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
@@ -80,7 +78,6 @@ export function mapColumns(
     optOuts,
     warnings: [
       ...contradictedSource(name, recognised),
-      ...sharedAddresses(layout, fields),
       ...unusedColumns(header, missed),
       ...unreadNames(
         header.filter((_, column) => isFree(column)),
@@ -236,26 +233,6 @@ function refuseShortenedIds(
         `record ids: --mapping FILE with {"ignore": [${column + 1}]}`,
     },
   );
-}
-
-/** A note on addresses that several people read, if no column has names: by these no answer is accepted. */
-function sharedAddresses({ header, rows }: FirstRows, fields: ColumnsOfPeople): string[] {
-  const { first_name, last_name, name, profile_url, person_id, hashed_email } = fields;
-  if ([first_name, last_name, name, profile_url, person_id, hashed_email].some((list) => list.length > 0))
-    return [];
-  const isShared = (cell: string): boolean => {
-    const addresses = parseEmails(cell);
-    return addresses.length > 0 && addresses.every(isRoleAddress);
-  };
-  return fields.email.flatMap((column) => {
-    const shared = rows.filter((row) => isShared(row[column] ?? '')).length;
-    if (shared === 0) return [];
-    return [
-      `column "${shownHeader(header[column]!)}" has ${counted(shared, 'cell')} in the first ` +
-        `${counted(rows.length, 'row')} with an address that several people read, such as info@, and no column has ` +
-        'names: a person who is found by such an address is paid for, and no contact gets the data',
-    ];
-  });
 }
 
 /** A note on columns that are not read and seem to matter, with the way to read them. */

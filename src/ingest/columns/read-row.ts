@@ -6,7 +6,7 @@ import {
   parseHashedEmail,
   isFreeMail,
 } from '../../domain/identity/values/email-address.ts';
-import { identityKeys, longestId } from '../../domain/identity/identity-keys.ts';
+import { identityKeys, isSharedKey, longestId } from '../../domain/identity/identity-keys.ts';
 import type { Identity } from '../../domain/identity/identity.ts';
 import {
   displayForm,
@@ -42,7 +42,7 @@ const unread = {
   optedOutOfCalls: false,
   keys: [],
 } as const;
-const noIdentifier = 'no email, profile URL or service id, and no name together with a company';
+const noIdentifier = 'no email of one person, profile URL or service id, and no name together with a company';
 
 /**
  * Reads records of one export.
@@ -60,7 +60,9 @@ export function createRowReader(
     if (fault !== undefined)
       return { ...unread, rowNumber, contactId: `row:${rowNumber}`, reason: fault, cells };
     const identity = readIdentity(cells);
-    const keys = identityKeys(identity);
+    const stated = identityKeys(identity);
+    // By a shared mailbox alone a person would be paid for, and the identity rule would give the person to no contact.
+    const keys = stated.every(isSharedKey) ? [] : stated;
     const usable = keys.length > 0;
     const optOut = optOutOfProcessing(cells);
     return {

@@ -149,15 +149,16 @@ describe('every record has one row, and an outcome where it can go no further', 
   it('rows are counted by record, not by line', async () => {
     const { staged, rows } = await stage(
       'Title of the report\n\nid,email,name,company\n1,a@x.example,,\n\n  ' +
-        '\n"2","b@x.example","two\nlines",\n,,,\n4,,Ada Novak,Orbit\n5,,Ada Novak,\n\n',
+        '\n"2","b@x.example","two\nlines",\n,,,\n4,,Ada Novak,Orbit\n5,,Ada Novak,\n6,info@x.example,,X\n\n',
     );
-    expect(staged).toMatchObject({ rows: 5, malformed: 0 });
+    expect(staged).toMatchObject({ rows: 6, malformed: 0 });
     expect(rows.map((row) => [row.row_number, row.contact_id, row.outcome])).toEqual([
       [1, '1', null],
       [2, '2', null],
       [3, 'row:3', 'no_identifier'],
       [4, '4', null],
       [5, '5', 'no_identifier'],
+      [6, '6', 'no_identifier'],
     ]);
   });
 
