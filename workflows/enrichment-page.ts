@@ -8,7 +8,7 @@ import {
 import type { CallActivities, PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
 import { taskPriorities, callTaskQueues } from '../src/contract/temporal-names.ts';
-import { markdownTable } from '../src/domain/runs/run-options.ts';
+import { markdownTable } from '../src/contract/workflow-details.ts';
 import { beatingActivities, quick, useHeartbeatOf } from './control-activities.ts';
 import { endPageSignal, wakeSignal, pageWaitsSignal } from './messages.ts';
 

@@ -11,7 +11,7 @@ import type { PlanSummary } from '../src/contract/plan-summary.ts';
 import type { RunFacts } from '../src/contract/run-facts.ts';
 import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/temporal-names.ts';
-import { longestSummary } from '../src/domain/runs/run-options.ts';
+import { longestSummary } from '../src/contract/workflow-details.ts';
 import { counted, countedPeople } from '../src/domain/text/format.ts';
 import { computing, long, quick, useHeartbeatOf } from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';

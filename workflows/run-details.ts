@@ -1,5 +1,5 @@
 import { figureRows } from '../src/contract/figure-rows.ts';
-import { markdownTable } from '../src/domain/runs/run-options.ts';
+import { markdownTable } from '../src/contract/workflow-details.ts';
 import { statusText, type RunStatus } from '../src/contract/run-transitions.ts';
 import { counted, secondOf } from '../src/domain/text/format.ts';
 import { upsertSearchAttributes } from '@temporalio/workflow';

@@ -9,8 +9,8 @@ import {
 } from '@temporalio/workflow';
 import type { RunInput, ScheduledRunInput, ScheduledRunResult } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/temporal-names.ts';
-import { describeStart, longestSummary, startAttributes } from '../src/domain/runs/run-options.ts';
-import { counted, nounFor } from '../src/domain/text/format.ts';
+import { describeStart, longestSummary, startAttributes } from '../src/contract/workflow-details.ts';
+import { counted } from '../src/domain/text/format.ts';
 import { controlActivities } from './control-activities.ts';
 import { enrichmentRun } from './enrichment-run.ts';
 
@@ -30,7 +30,7 @@ type EndedRun = ScheduledRunResult['runs'][number];
  */
 export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledRunResult> {
   const asOf = scheduledTime();
-  const { runs, refused, left } = await beginScheduledRuns
+  const { runs, refused } = await beginScheduledRuns
     .executeWithOptions({ summary: `look for ${input.export.from}`.slice(0, longestSummary) }, [
       { ...input, asOf: asOf.toISOString() },
     ])
@@ -51,7 +51,7 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
     }
   }
   if (failures.length > 0) throw together(failures);
-  return { asOf: asOf.toISOString(), summary: summaryOf(input, ended, left), runs: ended };
+  return { asOf: asOf.toISOString(), summary: summaryOf(input, ended), runs: ended };
 }
 
 /** Removes the records of runs that were not started: the next scheduled time finds their files again. */
@@ -125,10 +125,7 @@ function failureOf(run: RunInput, error: unknown): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`${run.file} (${run.runId}): ${message}`, type ?? 'run.failed');
 }
 
-function summaryOf(input: ScheduledRunInput, runs: readonly EndedRun[], left: number): string {
+function summaryOf(input: ScheduledRunInput, runs: readonly EndedRun[]): string {
   if (runs.length === 0) return `no new file at ${input.export.from}: nothing was asked for`;
-  const files = runs.map(({ file, status }) => `${file} ${status}`).join(', ');
-  return left === 0
-    ? files
-    : `${files}; ${counted(left, 'new file')} ${nounFor(left, 'is', 'are')} left for the next time`;
+  return runs.map(({ file, status }) => `${file} ${status}`).join(', ');
 }

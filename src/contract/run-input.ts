@@ -86,8 +86,6 @@ export interface ScheduledRuns {
   readonly runs: readonly RunInput[];
   /** Files that could not be read: the scheduled time fails, and the next one tries these files again. */
   readonly refused: readonly RefusedExport[];
-  /** Number of new files that are left for the next scheduled time. */
-  readonly left: number;
 }
 
 export interface RefusedExport {

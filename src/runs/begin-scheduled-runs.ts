@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { RunInput, RefusedExport, ScheduledRunInput, ScheduledRuns } from '../contract/run-input.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectations.ts';
@@ -21,7 +20,7 @@ export interface ScheduleDependencies extends IngestDependencies {
   readonly hasPeriodBudget: boolean;
 }
 
-/** Maximum runs per scheduled time: their list has to fit into a payload. */
+/** Maximum runs per scheduled time: their list has to fit into a payload. The next time takes the others. */
 const mostRuns = 200;
 
 /**
@@ -30,9 +29,8 @@ const mostRuns = 200;
  *
  * This worker also stages exports that it has to fetch. Each export is fetched once, and the disk holds one at a time.
  *
- * A file of `every-new` that cannot be read does not stop the others: its run fails with the reason, and the file is
- * not tried again until it changes. If this function throws, it has removed the runs that it began, so that no run is
- * recorded without a workflow.
+ * A file of `every-new` that cannot be read does not stop the others, and each scheduled time tries it again. If
+ * this function throws, it has removed the runs that it began, so that no run is recorded without a workflow.
  *
  * @param asOf the scheduled time, as ISO 8601
  * @throws Problem `schedule.other-service`, `credits.no-ceiling`, `export.*`
@@ -54,13 +52,12 @@ export async function beginScheduledRuns(
   // Two files with the same content are one run.
   const begun = new Map<string, RunInput>();
   const refused: RefusedExport[] = [];
-  let left = 0;
   try {
     const exports = await findExports(input.export, asOf, input.timezone, exportAccess);
     if (exports.length === 0 && input.export.kind === 'newest') throw noMatch(input.export.from);
     for (const found of exports) {
-      const isFull = begun.size === mostRuns;
-      const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew, isFull }, signal).catch(
+      if (begun.size === mostRuns) break;
+      const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew }, signal).catch(
         (error: unknown) => {
           // The error of a single export is the error of the schedule's workflow.
           if (!onlyNew || !isOfExport(error)) throw error;
@@ -71,14 +68,13 @@ export async function beginScheduledRuns(
           return undefined;
         },
       );
-      if (run === 'left') left += 1;
-      else if (run) begun.set(run.runId, runInputOf(run, settings));
+      if (run) begun.set(run.runId, runInputOf(run, settings));
     }
   } catch (error) {
     await discardUnstartedRuns(warehouse, { runIds: [...begun.keys()], asOf });
     throw error;
   }
-  return { runs: [...begun.values()], refused, left };
+  return { runs: [...begun.values()], refused };
 }
 
 interface ExportToBegin {
@@ -86,16 +82,14 @@ interface ExportToBegin {
   readonly options: RunOptions;
   readonly asOf: Date;
   readonly onlyNew: boolean;
-  /** The maximum number of runs is reached. */
-  readonly isFull: boolean;
 }
 
-/** @returns undefined if the export was enriched before; `left` if the next scheduled time takes it */
+/** @returns undefined if the export was enriched before */
 async function beginRunOf(
   dependencies: ScheduleDependencies,
-  { found, options, asOf, onlyNew, isFull }: ExportToBegin,
+  { found, options, asOf, onlyNew }: ExportToBegin,
   signal: AbortSignal,
-): Promise<RunRecord | 'left' | undefined> {
+): Promise<RunRecord | undefined> {
   const { warehouse, exportAccess } = dependencies;
   const { address } = found;
   const specOf = (fileSha256: string): RunSpec => ({
@@ -111,25 +105,16 @@ async function beginRunOf(
     const unchanged = { filePath: address.text, modifiedMilliseconds: found.modified };
     if (await wasRunBefore(warehouse, unchanged, options)) return undefined;
   }
-  // Only a fetch can show whether it is new: the next scheduled time does that.
-  if (isFull && isElsewhere(address)) return 'left';
-  const obtained = await obtainExport(address, exportAccess, signal).catch((error: unknown) => {
-    const standIn = onlyNew ? unreadableContent(found, error) : undefined;
-    if (standIn === undefined) throw error;
-    return { sha256: standIn, path: undefined };
-  });
-  const { path, sha256 } = obtained;
+  const { path, sha256 } = await obtainExport(address, exportAccess, signal);
   if (onlyNew && (await wasRunBefore(warehouse, { fileSha256: sha256 }, options))) {
-    if (path !== undefined && isElsewhere(address))
-      await new StagingDirectory(exportAccess.stagingDirectory).remove(path);
+    if (isElsewhere(address)) await new StagingDirectory(exportAccess.stagingDirectory).remove(path);
     return undefined;
   }
-  if (isFull) return 'left';
   const { run } = await findOrBeginRun(warehouse, specOf(sha256));
   // The run of this schedule, or of another one: runs that a person begins have another priority, so another key.
   await approveRun(warehouse, run.runId);
   // If the export is refused, the run's workflow fetches it again, and fails with the same error.
-  if (path !== undefined && isElsewhere(address)) {
+  if (isElsewhere(address)) {
     const staging = { fetched: path, signal, onProgress: () => {} };
     await ingestRun(dependencies, run.runId, staging).catch(async (error: unknown) => {
       await discardUnstartedRuns(warehouse, { runIds: [run.runId], asOf });
@@ -137,29 +122,6 @@ async function beginRunOf(
     });
   }
   return run;
-}
-
-/** Errors of the file itself, which stay until the file changes. */
-const faultsOfFile: readonly string[] = [
-  'export.empty',
-  'export.missing',
-  'export.not-permitted',
-  'export.unreadable',
-];
-
-/**
- * A stand-in for the content hash of a file that cannot be read. It changes only with the file, so that the file is
- * refused once.
- *
- * @returns undefined if another try may succeed, or the time of the file's last change is not known
- */
-function unreadableContent({ address, modified }: FoundExport, error: unknown): string | undefined {
-  if (!isOfExport(error) || modified === undefined) return undefined;
-  if (error.type !== 'export.empty' && (isElsewhere(address) || !faultsOfFile.includes(error.type)))
-    return undefined;
-  return createHash('sha256')
-    .update(JSON.stringify([error.type, address.text, modified]))
-    .digest('hex');
 }
 
 function isOfExport(error: unknown): error is Problem {

@@ -3,7 +3,7 @@ import { cancellation, needsResume, pauseByPerson, type Why } from '../../contra
 import { taskPriorities, controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { isInProgress, statusText } from '../../contract/run-transitions.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
-import { describeStart, startAttributes } from '../../domain/runs/run-options.ts';
+import { describeStart, startAttributes } from '../../contract/workflow-details.ts';
 import { approveRun, runInputOf, getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { endAbandonedRun } from '../../runs/finish-run.ts';
 import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';

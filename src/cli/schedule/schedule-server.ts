@@ -10,7 +10,7 @@ import {
 import type { ScheduledRunInput } from '../../contract/run-input.ts';
 import { controlTaskQueue, workflowTypes } from '../../contract/temporal-names.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
-import { longestSummary, markdownTable } from '../../domain/runs/run-options.ts';
+import { longestSummary, markdownTable } from '../../contract/workflow-details.ts';
 import { registerSearchAttributes } from '../../temporal/connection.ts';
 import { fieldsOf, type ScheduleDefinition } from './schedule-definition.ts';
 

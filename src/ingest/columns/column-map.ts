@@ -1,13 +1,12 @@
 import { contactFields, crmExports, type CrmExport } from '../../domain/crm/crm.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
+import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { Columns } from './columns.ts';
 import { filledCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
 import {
   commonHeaders,
   firstOrWholeNames,
-  isUnderstood,
   lastOrWholeNames,
   otherObjectOf,
   secondSurnames,
@@ -76,14 +75,7 @@ export function mapColumns(
     fields,
     secondSurnames: fields.last_name.filter((column) => secondSurnames.has(headerKey(header[column]!))),
     optOuts,
-    warnings: [
-      ...contradictedSource(name, recognised),
-      ...unusedColumns(header, missed),
-      ...unreadNames(
-        header.filter((_, column) => isFree(column)),
-        optOuts,
-      ),
-    ],
+    warnings: [...contradictedSource(name, recognised), ...unusedColumns(header, missed)],
   };
 }
 
@@ -247,15 +239,5 @@ function unusedColumns(header: readonly string[], missed: readonly (ContactField
   return [
     `columns that are not used, and may identify people or records: ${unused.join(', ')}; to use them: --mapping ` +
       `FILE with ${proposedMapping(header, missed) ?? ''}, after you have checked it${beforehand}`,
-  ];
-}
-
-/** A note on free columns that can say who has opted out: words for this are known in few other scripts than Latin. */
-function unreadNames(free: readonly string[], optOuts: readonly OptOutColumn[]): string[] {
-  const unread = free.filter((name) => /(?!\p{Script=Latin})\p{L}/u.test(name) && !isUnderstood(name));
-  if (unread.length === 0 || optOuts.some(({ scope }) => scope === 'processing')) return [];
-  return [
-    `no column is known to say who has opted out, and these names are not understood: ${shownHeaders(unread)}; if ` +
-      'one says so, people who have opted out are paid for: --mapping FILE with {"columns": {"opted_out": "NAME"}}',
   ];
 }

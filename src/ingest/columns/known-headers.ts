@@ -86,14 +86,6 @@ export function fieldsNamed(key: string): readonly string[] {
   return knownFields().get(key) ?? [];
 }
 
-let understoodKeys: ReadonlySet<string> | undefined;
-
-/** Whether the name is a known label of any field in any language, such as a city. */
-export function isUnderstood(header: string): boolean {
-  understoodKeys ??= keysOf(Object.values(labels).flat());
-  return understoodKeys.has(headerKey(header));
-}
-
 /** Number of columns that identify the object of an export: a file of contacts can have one of them. */
 const enoughOfObject = 2;
 

@@ -137,7 +137,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
   });
 
   /** Runs that a schedule begins; default: none. */
-  scheduled: ScheduledRuns = { runs: [], refused: [], left: 0 };
+  scheduled: ScheduledRuns = { runs: [], refused: [] };
   readonly discarded: string[] = [];
 
   discardRuns: ControlActivities['discardRuns'] = async ({ runIds }) => {

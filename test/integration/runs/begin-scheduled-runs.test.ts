@@ -13,7 +13,7 @@ import { beginScheduledRuns, type ScheduleDependencies } from '../../../src/runs
 import type { ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { findOrBeginRun } from '../../../src/runs/begin-run.ts';
-import { getRun, setRunStatus } from '../../../src/runs/runs.ts';
+import { getRun } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
@@ -94,42 +94,20 @@ async function finish(runs: readonly RunInput[]): Promise<void> {
   }
 }
 
-describe('a bad file in a folder of which every new file is enriched', () => {
-  const choice: ExportChoice = { kind: 'every-new', from: '*.csv' };
-  const names = async (): Promise<string[]> => (await begin(choice)).map(({ file }) => file);
-
-  /** Ends runs as their workflows do: one whose file is refused fails. */
-  async function play(runs: readonly RunInput[]): Promise<void> {
-    for (const run of runs) {
-      const { kind } = await ingestRun({ warehouse, exportAccess }, run.runId, {
-        signal: new AbortController().signal,
-        onProgress: () => {},
-      });
-      if (kind === 'refused') await setRunStatus(warehouse, run.runId, 'failed', undefined);
-      else await finish([run]);
-    }
-  }
-
-  it('an empty file among every new file fails alone and once, and the good files are enriched', async () => {
-    write('good.csv', 'id,email\n1,ada@orbit.example\n');
-    write('empty.csv', '');
-    write('later.csv', 'id,email\n2,ben@orbit.example\n');
-    const runs = await begin(choice);
-    expect(runs.map(({ file }) => file)).toEqual(['good.csv', 'empty.csv', 'later.csv']);
-    await play(runs);
-    const rows = await warehouse.query`
-      select file_name, status
-      from enrichment.runs where run_id = any(${runs.map(({ runId }) => runId)}) order by created_at`;
-    expect(rows.map(({ status }: { status: string }) => status)).toEqual(['finished', 'failed', 'finished']);
-    expect(await names()).toEqual([]);
-  });
-
-  it('a bad file among every new file is tried again after it has changed', async () => {
-    write('late.csv', '');
-    await play(await begin(choice));
-    write('late.csv', 'id,email\n3,cy@orbit.example\n');
-    expect(await names()).toEqual(['late.csv']);
-  });
+it('a file of every new file that cannot be read is refused alone each time, until it changes', async () => {
+  const names = async (): Promise<string[]> => {
+    const runs = await begin({ kind: 'every-new', from: '*.csv' });
+    await finish(runs);
+    return [...runs, ...refused].map(({ file }) => file);
+  };
+  write('good.csv', 'id,email\n1,ada@orbit.example\n');
+  write('empty.csv', '');
+  write('later.csv', 'id,email\n2,ben@orbit.example\n');
+  expect(await names()).toEqual(['good.csv', 'later.csv', 'empty.csv']);
+  expect(refused).toMatchObject([{ reason: expect.stringContaining('the file is empty') }]);
+  expect(await names()).toEqual(['empty.csv']);
+  write('empty.csv', 'id,email\n3,cy@orbit.example\n');
+  expect([await names(), refused]).toEqual([['empty.csv'], []]);
 });
 
 describe('the runs of a schedule', () => {

@@ -160,7 +160,7 @@ it('deleting a schedule cancels a time that waits for a worker, so that no later
   const deleted = await deleteSchedule(client, await getSchedule(client, name));
   expect(deleted).toEqual([]);
   const activities = new ScriptedActivities();
-  activities.scheduled = { runs: [runInput('monday.csv')], refused: [], left: 0 };
+  activities.scheduled = { runs: [runInput('monday.csv')], refused: [] };
   const worker = await controlWorker(activities);
   await worker.runUntil(async () => {
     await expect(client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
@@ -175,13 +175,13 @@ it('a schedule runs its files one after another, as runs with the scheduled time
   await putSchedule(temporal.client, definition());
   const activities = new ScriptedActivities();
   const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
-  activities.scheduled = { runs, refused: [], left: 3 };
+  activities.scheduled = { runs, refused: [] };
   const workflowId = await fire(activities);
 
   const result = (await temporal.client.workflow.getHandle(workflowId).result()) as ScheduledRunResult;
   expect(result).toMatchObject({
     asOf: activities.scheduledFor[0],
-    summary: 'monday.csv finished, tuesday.csv finished; 3 new files are left for the next time',
+    summary: 'monday.csv finished, tuesday.csv finished',
     runs: runs.map(({ runId, file }) => ({ runId, file, status: 'finished' })),
   });
   const { raw } = await temporal.client.workflow.getHandle(workflowId).describe();
@@ -204,7 +204,7 @@ it('a schedule with a refused run runs its other files, then fails with the reas
   await putSchedule(temporal.client, definition());
   const activities = new ScriptedActivities();
   const [wrong, right] = [runInput('wrong.csv'), runInput('right.csv')];
-  activities.scheduled = { runs: [wrong, right], refused: [], left: 0 };
+  activities.scheduled = { runs: [wrong, right], refused: [] };
   activities.ingestExport = async (request) =>
     request.runId === wrong.runId
       ? {
@@ -227,7 +227,7 @@ it('a schedule that is cancelled between two files leaves no run without a workf
   await putSchedule(temporal.client, definition());
   const activities = new ScriptedActivities();
   const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
-  activities.scheduled = { runs, refused: [], left: 0 };
+  activities.scheduled = { runs, refused: [] };
   const { client } = temporal;
   activities.ingestExport = async () => {
     const { runningActions } = (await getSchedule(client, name)).description.info;
