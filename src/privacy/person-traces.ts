@@ -2,6 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { emailHashes } from '../domain/identity/values/email-address.ts';
 import { identityKeys, isSharedKey } from '../domain/identity/identity-keys.ts';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
+import { ownerKey } from '../domain/identity/match-keys.ts';
 import { compareNameCells, type NameCells } from '../domain/identity/names/name-agreement.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -54,7 +55,7 @@ async function tracesOf(
   const rows = ofRecords.filter(({ isOwn }) => isOwn);
   const ofOthers = new Set(ofRecords.filter(({ isOwn }) => !isOwn).map(contactKey));
   const attemptIds = await findAttempts(database, { keys, people: found, rows });
-  const people = [...found, ...(await findUnassigned(database, attemptIds))];
+  const people = [...found, ...(await findUnassigned(database, attemptIds, rows))];
   const contacts = await findContacts(database, people);
   const identities = rows.map((row) => ({ row, identity: identityOfColumns(row) }));
   return {
@@ -225,24 +226,36 @@ async function findPeople(
 }
 
 /**
- * Finds the people in the log of these calls whom no answer has with an id, and who were no contact. One of them can be
- * the person, and nothing tells who.
+ * Finds the people whom answers for these CRM records named without an id, and those whom only deliveries of calls
+ * without an answer named; no contact was one of them. One of them can be the person, and nothing tells who.
  */
 async function findUnassigned(
   database: Kysely<Tables>,
   attemptIds: readonly string[],
+  records: readonly ContactKey[],
 ): Promise<readonly PersonName[]> {
+  const owners = records.map(({ source, contactId }) => ownerKey(source, contactId));
+  // `offset 0` keeps PostgreSQL from reading all matches and the whole log.
   const { rows } = await sql<PersonName>`
-    select distinct o.service, o.person_key as "personKey"
-    from attempts a
-    join observation_log o on o.run_id = a.run_id and o.attempt_id = a.attempt_id
-    where a.attempt_id = any(${attemptIds}::text[])
+    with named as materialized (
+      select service, person_key
+      from person_keys
+      where key = any(${owners}::integer[]) and starts_with(person_key, 'row:')
+      union
+      select o.service, o.person_key
+      from attempts a
+      join observation_log o on o.run_id = a.run_id and o.attempt_id = a.attempt_id
+      where a.attempt_id = any(${attemptIds}::text[]) and a.answered_at is null
+    )
+    select service, person_key as "personKey"
+    from named
+    where not exists (
+        select from contact_matches m where m.service = named.service and m.person_key = named.person_key offset 0)
       and not exists (
-        select from contact_matches m where m.service = o.service and m.person_key = o.person_key)
-      and not exists (
-        select from observation_log other
-        where other.service = o.service and other.person_key = o.person_key and other.kind = 'answer'
-          and other.person_id is not null)
+        select from observation_log o
+        where o.service = named.service and o.person_key = named.person_key and o.kind = 'answer'
+          and o.person_id is not null
+        offset 0)
   `.execute(database);
   return rows;
 }
