@@ -95,7 +95,7 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
   // It is idle only after its next poll is due. A run can have millions of calls: its budget has their credits, and
   // its open and newest calls show when it moved.
   unfinishedRuns: sql<Row>`
-    select r.run_id as run, r.status, r.rows_staged,
+    select r.run_id as run, r.status,
       case when r.plan ? 'people' then a.asked end as asked,
       case when r.plan ? 'people' then greatest(0, (r.plan->>'people')::int - a.asked) end as open,
       coalesce(b.settled, 0)::float8 as settled,
