@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Scenario } from '../../src/sandbox/faults.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
@@ -47,6 +47,9 @@ it('a person whom the service refuses is rejected alone, and a refusal for the r
   await expectPromisesKept(system);
 });
 
+/** A worker that makes one call at a time. */
+const oneAtATime = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
+
 /** Settings of a command that leaves the choice of the service to the workers. */
 const ofWorkers = { ENRICHMENT_BASE_URL: '' };
 
@@ -68,19 +71,17 @@ it('a call that was not sent is retried at no cost until the service is reachabl
   const facts = (await running).facts();
   expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
   expect(sum(facts.outcomes)).toBe(60);
-  await system.startWorker();
   await expectPromisesKept(system);
 });
 
 it('a worker that Temporal abandoned during its call asks for no person twice when it comes back', async () => {
   system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 8_000 }] });
   const before = system.sandbox.log.bill().calls;
-  const settings = { ...system.sharedTemporal(), CALL_CONCURRENCY: '1' };
-  const abandoned = system.begin(['worker'], settings);
+  const abandoned = system.begin(['worker'], oneAtATime);
   // A worker alone would make both calls.
   await expect.poll(abandoned.output).toContain('stop it with Ctrl-C');
-  await system.startWorker(settings);
-  const ofRun = { ...settings, ENRICH_HEARTBEAT_SECONDS: '3' };
+  await system.startWorker(oneAtATime);
+  const ofRun = { ...oneAtATime, ENRICH_HEARTBEAT_SECONDS: '3' };
   const run = system.here(['run', system.sample(60), '--yes', '--json'], ofRun);
   // One call at a time each: of the first two calls one is the abandoned worker's.
   await expect.poll(() => system.sandbox.log.bill().calls - before, { interval: 50 }).toBe(2);
@@ -98,33 +99,30 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
   await expectPromisesKept(system);
 });
 
-describe('with one call at a time', () => {
-  beforeAll(() => system.startWorker({ CALL_CONCURRENCY: '1' }));
-
-  it('a refused key and an account without credits pause the run, fail no row, and the run continues', async () => {
-    let command = ['run', system.sample(60), '--yes', '--json'];
-    const faults: Scenario[] = [
-      { rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] },
-      { credits_left: 12, out_of_credits: 402 },
-      { credits_left: 12, out_of_credits: 200 },
-    ];
-    for (const fault of faults) {
-      system.sandbox.faults.set(fault);
-      const before = system.sandbox.log.bill().calls;
-      const paused = await system.here(command);
-      expect(paused.code).toBe(3);
-      expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
-      expect(paused.facts().outcomes['rejected']).toBeUndefined();
-      expect(system.sandbox.log.bill().calls).toBeGreaterThan(before);
-      command = ['resume', paused.facts().run_id, '--json'];
-    }
-    system.sandbox.faults.set({});
-    const resumed = (await system.here(command)).facts();
-    expect(resumed.status).toBe('finished');
-    expect(sum(resumed.outcomes)).toBe(60);
-    expect(system.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(system);
-  });
+it('a refused key and an account without credits pause the run, fail no row, and the run continues', async () => {
+  await system.startWorker(oneAtATime);
+  let command = ['run', system.sample(60), '--yes', '--json'];
+  const faults: Scenario[] = [
+    { rules: [{ path: '/people/bulk_match', from: 2, status: 401 }] },
+    { credits_left: 12, out_of_credits: 402 },
+    { credits_left: 12, out_of_credits: 200 },
+  ];
+  for (const fault of faults) {
+    system.sandbox.faults.set(fault);
+    const before = system.sandbox.log.bill().calls;
+    const paused = await system.here(command);
+    expect(paused.code).toBe(3);
+    expect(paused.facts()).toMatchObject({ status: 'paused', reason: expect.any(String) });
+    expect(paused.facts().outcomes['rejected']).toBeUndefined();
+    expect(system.sandbox.log.bill().calls).toBeGreaterThan(before);
+    command = ['resume', paused.facts().run_id, '--json'];
+  }
+  system.sandbox.faults.set({});
+  const resumed = (await system.here(command)).facts();
+  expect(resumed.status).toBe('finished');
+  expect(sum(resumed.outcomes)).toBe(60);
+  expect(system.sandbox.log.bill().billedAgain).toEqual({});
+  await expectPromisesKept(system);
 });
 
 /** Last: people of these calls may be in the export of another test, which then asks for them again. */

@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { openWarehouse } from '../../src/db/database.ts';
 import { Store, type LoggedDelivery } from '../../src/sandbox/store.ts';
+import { createTestDatabase } from '../helpers/database/database.ts';
 import { startLineageReceiver } from '../helpers/servers/lineage-receiver.ts';
 import { TestSystem } from '../helpers/system/test-system.ts';
 import { expectPromisesKept, type Witness } from '../helpers/system/promises.ts';
+import { stagedRun, testSpec } from '../helpers/warehouse/rows.ts';
+import { testWarehouse } from '../helpers/database/test-warehouse.ts';
 
 const system = await TestSystem.ofFile();
 
@@ -92,17 +96,19 @@ it('enrich run at a service is refused in a warehouse with people of the sandbox
 });
 
 it('the sandbox is refused in a warehouse with runs of a service: demo, run, match and worker', async () => {
-  const own = await TestSystem.open();
-  onTestFinished(() => own.close());
-  const file = own.sample(3);
-  expect((await own.hereAlone(['run', file, '--yes'])).code).toBe(0);
-  const withSandbox = [
-    await own.hereAlone(['demo', '--people', '20']),
-    await own.hereAlone(['run', file, '--yes', '--freshness', '0s'], { ENRICHMENT_BASE_URL: '' }),
-    await own.here(['match', '--email', 'mira@nordlys.example', '--yes'], { ENRICHMENT_BASE_URL: '' }),
-    await own.here(['worker'], { ENRICHMENT_BASE_URL: '' }),
+  const databaseUrl = await createTestDatabase();
+  const warehouse = testWarehouse(openWarehouse(databaseUrl, { connections: 1 }));
+  const spec = testSpec();
+  await stagedRun(warehouse, [], { ...spec, options: { ...spec.options, service: system.sandbox.baseUrl } });
+  await warehouse.close();
+  const ofSandbox = { DATABASE_URL: databaseUrl, ENRICHMENT_BASE_URL: '' };
+  const refusals = [
+    await system.hereAlone(['demo', '--people', '20'], { DATABASE_URL: databaseUrl }),
+    await system.hereAlone(['run', system.sample(3), '--yes'], ofSandbox),
+    await system.here(['match', '--email', 'mira@nordlys.example', '--yes'], ofSandbox),
+    await system.here(['worker'], ofSandbox),
   ];
-  for (const { stderr, code } of withSandbox) {
+  for (const { stderr, code } of refusals) {
     expect(stderr).toMatch(/^error: this warehouse has runs of the service http:.*\n +where: DATABASE_URL/m);
     expect(code).toBe(2);
   }

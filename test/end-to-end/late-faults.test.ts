@@ -56,16 +56,21 @@ async function reveal(file: string, settings: Record<string, string> = {}): Prom
  * Begins a receiver again each time that it ends, as a server's supervisor does.
  *
  * @param points where the receivers are killed, one after another
- * @returns how often a receiver was killed at each point
+ * @returns how often a receiver was killed at each point so far, and when the last one has ended
  */
-async function keepReceiving(points: readonly string[]): Promise<number[]> {
+function keepReceiving(points: readonly string[]): {
+  readonly kills: number[];
+  readonly ended: Promise<void>;
+} {
   const kills = points.map(() => 0);
-  isKept = true;
-  for (let index = 0; isKept; index = (index + 1) % points.length) {
-    const code = await begin(['receiver'], { ENRICH_KILL_AT: points[index]! }).ended;
-    if (code === null) kills[index]! += 1;
-  }
-  return kills;
+  const receive = async (): Promise<void> => {
+    isKept = true;
+    for (let index = 0; isKept; index = (index + 1) % points.length) {
+      const code = await begin(['receiver'], { ENRICH_KILL_AT: points[index]! }).ended;
+      if (code === null) kills[index]! += 1;
+    }
+  };
+  return { kills, ended: receive() };
 }
 
 /**
@@ -88,16 +93,18 @@ function deliveriesOfCallsAfter(calls: number): readonly { readonly status: numb
 
 it('a receiver that is killed repeatedly loses no accepted delivery, and each takes effect once', async () => {
   await system.startWorker(server);
-  const receiving = keepReceiving(['delivery-arrived:2', 'delivery-stored:2', 'delivery-answered:2']);
-  const facts = await reveal(system.sample(60));
+  const { kills, ended } = keepReceiving(['delivery-arrived:2', 'delivery-stored:2', 'delivery-answered:2']);
+  // Deliveries that come at once, as on a slow machine, can all be stored before a receiver was killed at each point.
+  do
+    expect(await reveal(system.sample(60))).toMatchObject({
+      status: 'finished',
+      credits: { reserved: '0', unknown: '0' },
+      late_results: { awaited: 0, expired: 0 },
+    });
+  while (Math.min(...kills) === 0);
   isKept = false;
   await endAll();
-  expect(Math.min(...(await receiving))).toBeGreaterThan(0);
-  expect(facts).toMatchObject({
-    status: 'finished',
-    credits: { reserved: '0', unknown: '0' },
-    late_results: { awaited: 0, expired: 0 },
-  });
+  await ended;
   await expectPromisesKept(system);
 });
 
@@ -156,8 +163,10 @@ it('during an outage of Temporal deliveries are accepted, and the run continues 
 });
 
 describe('what is secret', () => {
-  /** People of whom no part is a word that would be written for another reason. */
-  function canaries(): { file: string; texts: string[] } {
+  /** Parts of each person's data that nothing would write for another reason. A search for each cell takes seconds. */
+  const canaries = ['uirinalda', 'wetsch', 'anarywerk'];
+
+  function canaryExport(): string {
     const people = Array.from({ length: 40 }, (_, number) => [
       `Quirinalda${number}q`,
       `Zwetschgenbaum${number}z`,
@@ -168,11 +177,11 @@ describe('what is secret', () => {
     const file = join(system.directory, 'canaries.csv');
     const header = 'First Name,Last Name,Email,Company Name,LinkedIn URL';
     writeFileSync(file, [header, ...people.map((cells) => cells.join(','))].join('\n'));
-    return { file, texts: people.flat() };
+    return file;
   }
 
   it('keys, tokens, addresses, names and phones are in no log, error or metric, and not in Temporal', async () => {
-    const { file, texts } = canaries();
+    const file = canaryExport();
     // Whatever goes wrong has more to say than what goes well.
     system.sandbox.faults.set({
       rules: [
@@ -187,7 +196,7 @@ describe('what is secret', () => {
       begin([name], { ...loud, METRICS_LISTEN: `127.0.0.1:${ports[index]}` }),
     );
     const parameters = ['run', file, '--yes', '--json', '--reveal', 'phone'];
-    const ended = await system.enrich(parameters, { ...server, ...loud });
+    const ended = await system.here(parameters, { ...server, ...loud });
     const metrics = await Promise.all(
       ports.map(async (each) => (await fetch(`http://127.0.0.1:${each}/metrics`)).text()),
     );
@@ -199,7 +208,7 @@ describe('what is secret', () => {
       select number from enrichment.person_phones`;
     const secrets = [
       'sandbox-key',
-      ...texts,
+      ...canaries,
       ...system.sandbox.log.lateResults().map(({ url }) => url.split('/').at(-1)!),
       ...contacts.flatMap(({ email, phone }) => [email, phone]).filter((text) => typeof text === 'string'),
       ...phones.map(({ number }) => number),
@@ -207,8 +216,9 @@ describe('what is secret', () => {
     expect(phones.length).toBeGreaterThan(5);
     expect(metrics.join('')).toContain('enrich_');
     const logs = [receiver!, worker!].map((process) => process.output());
-    const written = [ended.stdout, ended.stderr, ...logs, ...metrics, ...system.temporalFiles()].join('\n');
-    expect(secrets.filter((secret) => written.includes(secret))).toEqual([]);
+    const written = [ended.stdout, ended.stderr, ...logs, ...metrics, ...system.temporalFiles()];
+    const isWritten = (secret: string): boolean => written.some((text) => text.includes(secret));
+    expect([...new Set(secrets)].filter(isWritten)).toEqual([]);
     await expectPromisesKept(system);
   });
 });

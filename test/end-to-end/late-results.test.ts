@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sweepScheduleId } from '../../src/contract/temporal-names.ts';
 import type { DeliveryRule } from '../../src/sandbox/faults.ts';
@@ -11,6 +11,7 @@ const waterfall = ['--waterfall', 'email,phone', '--max-credits-per-person', '20
 const deadline = { LATE_RESULTS_DEADLINE: '20s' };
 /** Polls that come after each webhook, however busy the machine is. */
 const lastPolls = { LATE_RESULTS_POLL_AFTER: '10m' };
+const earlyPolls = { LATE_RESULTS_POLL_AFTER: '2s' };
 
 const system = await TestSystem.ofFile({ latency: 20, lateDelay: 600, now: () => Date.now() + clockAhead });
 
@@ -84,31 +85,6 @@ it('phones and a waterfall that arrive by webhook, in one or many bodies, are se
   await expectPromisesKept(system);
 });
 
-describe('phones', () => {
-  beforeAll(() => system.startWorker({ LATE_RESULTS_POLL_AFTER: '2s' }));
-
-  it('phones are polled without a webhook, by the exact id of the request', async () => {
-    system.sandbox.faults.set({ deliveries: [{ never: true }] });
-    const facts = await reveal(system.sample(40));
-    expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
-    expect(await phonesOf(facts.run_id)).toBeGreaterThan(5);
-    const polled = new Set(
-      system.sandbox.log
-        .calls()
-        .filter(({ path }) => path === '/webhook_result')
-        .map(({ requestId }) => requestId),
-    );
-    const asked = await rows<{ request_id: string }>(
-      'select request_id from enrichment.attempts where run_id = $1 and found_ids <> $2',
-      facts.run_id,
-      [],
-    );
-    expect(asked.every(({ request_id: id }) => polled.has(id))).toBe(true);
-    expect(asked.some(({ request_id: id }) => !Number.isSafeInteger(Number(id)))).toBe(true);
-    await expectPromisesKept(system);
-  });
-});
-
 it('a result after its run is applied by the sweep, and marked late', async () => {
   await system.startWorker(lastPolls);
   const hour = 3_600_000;
@@ -135,8 +111,30 @@ it('a result after its run is applied by the sweep, and marked late', async () =
   await expectPromisesKept(system);
 });
 
+it('phones are polled without a webhook, by the exact id of the request', async () => {
+  await system.startWorker(earlyPolls);
+  system.sandbox.faults.set({ deliveries: [{ never: true }] });
+  const facts = await reveal(system.sample(40));
+  expect(facts).toMatchObject({ status: 'finished', credits: { reserved: '0', unknown: '0' } });
+  expect(await phonesOf(facts.run_id)).toBeGreaterThan(5);
+  const polled = new Set(
+    system.sandbox.log
+      .calls()
+      .filter(({ path }) => path === '/webhook_result')
+      .map(({ requestId }) => requestId),
+  );
+  const asked = await rows<{ request_id: string }>(
+    'select request_id from enrichment.attempts where run_id = $1 and found_ids <> $2',
+    facts.run_id,
+    [],
+  );
+  expect(asked.every(({ request_id: id }) => polled.has(id))).toBe(true);
+  expect(asked.some(({ request_id: id }) => !Number.isSafeInteger(Number(id)))).toBe(true);
+  await expectPromisesKept(system);
+});
+
 it('phones of a call whose answer was lost are paid for once, and reach its contacts by the next run', async () => {
-  await system.startWorker(lastPolls);
+  await system.startWorker(earlyPolls);
   system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 1, to: 1, answer: 'reset' }] });
   const before = Number(system.sandbox.log.bill().credits);
   const file = system.sample(10);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { runningRecord, stopServer } from '../../src/dev/server.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { openWarehouse } from '../../src/db/database.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
@@ -26,7 +27,7 @@ function begin(parameters: readonly string[], settings: Record<string, string>):
 }
 
 /** @returns waits until the service has had more than that many further calls */
-function callsFromNow({ sandbox }: TestSystem = system): (calls: number) => Promise<void> {
+function callsFromNow(sandbox = system.sandbox): (calls: number) => Promise<void> {
   const before = sandbox.log.calls().length;
   return async (calls) => {
     await expect.poll(() => sandbox.log.calls().length).toBeGreaterThan(before + calls);
@@ -48,23 +49,26 @@ describe('a server that is killed in the middle of a run and started again', () 
 
   it('after a kill of PostgreSQL in the middle of a run, the run continues and pays for no person twice', async () => {
     // The bill of a sandbox is compared with one database.
-    const own = await TestSystem.open({ latency: 400 });
-    onTestFinished(() => own.close());
-    const directory = join(own.directory, 'postgres');
+    const sandbox = await startSandbox({ latency: 400, rateLimits: 'unlimited' });
+    onTestFinished(() => sandbox.close());
+    const directory = join(system.directory, 'postgres');
     const postgres = await startEmbeddedPostgres({ directory });
-    const settings = { ...own.sharedTemporal(), DATABASE_URL: postgres.databaseUrl };
-    const untilCalls = callsFromNow(own);
-    const worker = own.begin(['worker'], settings);
-    begun.push(worker);
-    const running = own.here(['run', own.sample(100), '--yes', '--json'], settings);
+    const settings = {
+      ...system.sharedTemporal(),
+      DATABASE_URL: postgres.databaseUrl,
+      ENRICHMENT_BASE_URL: sandbox.baseUrl,
+    };
+    const untilCalls = callsFromNow(sandbox);
+    const worker = begin(['worker'], settings);
+    const running = system.here(['run', system.sample(100), '--yes', '--json'], settings);
     await untilCalls(4);
     process.kill(postgres.pid, 'SIGKILL');
     await expect.poll(() => runningRecord(directory)).toBeUndefined();
     await startEmbeddedPostgres({ directory });
     expect((await running).facts()).toMatchObject({ status: 'finished' });
-    expect(own.sandbox.log.bill().billedAgain).toEqual({});
+    expect(sandbox.log.bill().billedAgain).toEqual({});
     const warehouse = testWarehouse(openWarehouse(postgres.databaseUrl, { connections: 2 }));
-    await expectPromisesKept({ warehouse, sandbox: own.sandbox });
+    await expectPromisesKept({ warehouse, sandbox });
     await expectRebuildEqual(warehouse);
     await warehouse.close();
     // A worker whose database is away waits for it.

@@ -105,27 +105,6 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  it('a signal to enrich run beside separate workers says that the run continues, and pauses no run', async () => {
-    const limit = `${(await countedCalls()) + 1}/hour`;
-    await system.startWorker({ RATE_LIMITS: limit });
-    const before = system.sandbox.log.calls().length;
-    const left = system.begin(['run', system.sample(40), '--yes', '--json']);
-    await expect.poll(() => system.sandbox.log.calls().length, patient).toBe(before + 1);
-    left.kill('SIGTERM');
-    expect(await left.ended).toBe(3);
-    const runId = await latestRun();
-    const facts = JSON.parse(left.output().trim().split('\n').at(-1)!) as RunFacts;
-    expect(facts).toMatchObject({ run_id: runId, status: 'running', reason_type: 'run.continues' });
-    expect(facts.reason).toContain('continues on the workers');
-    expect(facts.next).toContain(`enrich resume ${runId}`);
-    expect(facts.next).toContain(`enrich pause ${runId}`);
-    expect(left.output().match(/the run continues/g)).toHaveLength(2);
-    expect((await statusOf(runId)).status).toBe('running');
-    await system.here(['cancel', runId]);
-    await system.startWorker();
-    await expectPromisesKept(system);
-  });
-
   it('a pilot is asked for first, and the rest when a person resumes, not when the command is repeated', async () => {
     const command = ['run', system.sample(50), '--yes', '--json', '--pilot', '20'];
     const calls = system.sandbox.log.bill().calls;
@@ -186,6 +165,26 @@ describe('with a worker of a server', () => {
       expect(stdout).not.toContain('a worker continues the run');
     }
     expect((await system.here(['resume', runId, '--json'])).facts()).toMatchObject({ status: 'finished' });
+    await expectPromisesKept(system);
+  });
+
+  it('a signal to enrich run beside separate workers says that the run continues, and pauses no run', async () => {
+    const limit = `${(await countedCalls()) + 1}/hour`;
+    await system.startWorker({ RATE_LIMITS: limit });
+    const before = system.sandbox.log.calls().length;
+    const left = system.begin(['run', system.sample(40), '--yes', '--json']);
+    await expect.poll(() => system.sandbox.log.calls().length, patient).toBe(before + 1);
+    left.kill('SIGTERM');
+    expect(await left.ended).toBe(3);
+    const runId = await latestRun();
+    const facts = JSON.parse(left.output().trim().split('\n').at(-1)!) as RunFacts;
+    expect(facts).toMatchObject({ run_id: runId, status: 'running', reason_type: 'run.continues' });
+    expect(facts.reason).toContain('continues on the workers');
+    expect(facts.next).toContain(`enrich resume ${runId}`);
+    expect(facts.next).toContain(`enrich pause ${runId}`);
+    expect(left.output().match(/the run continues/g)).toHaveLength(2);
+    expect((await statusOf(runId)).status).toBe('running');
+    await system.here(['cancel', runId]);
     await expectPromisesKept(system);
   });
 });

@@ -7,7 +7,7 @@ import { readBulkAnswer } from '../../src/service/answers/bulk-answer.ts';
 import { operations } from '../../src/service/client.ts';
 
 /** Few in the suite; `npm run property:answers` draws more. */
-const numRuns = Number(process.env['ANSWER_CASES'] ?? 300);
+const numRuns = Number(process.env['ANSWER_CASES'] ?? 100);
 
 /** Few names, employers and addresses, so that namesakes, colleagues and shared addresses are the rule. */
 const first = fc.constantFrom('Ada', 'Ben', 'Cleo', 'Ana María');

@@ -16,7 +16,7 @@ import { sequence, type Step, openWorlds } from '../helpers/invented/warehouse-w
  * `SEED=7 DROPPED_SEQUENCES=20` plays twenty from seed 7 on.
  */
 const chosen = process.env['DROPPED_SEQUENCES'];
-const numRuns = Number(chosen ?? 3);
+const numRuns = Number(chosen ?? 2);
 const seed = Number(process.env['SEED'] ?? (chosen === undefined ? 7 : randomInt(2 ** 31)));
 const { signal } = new AbortController();
 

@@ -207,7 +207,7 @@ function worldOf(humans: readonly Human[], shapes: readonly Row[], withoutIds: s
 
 /** The same few cases in the suite; `npm run property:identity` draws others each time. */
 const chosen = process.env['IDENTITY_CASES'] ?? process.env['IDENTITY_SEQUENCES'];
-const cases = Number(process.env['IDENTITY_CASES'] ?? 200);
+const cases = Number(process.env['IDENTITY_CASES'] ?? 100);
 const sequences = Number(process.env['IDENTITY_SEQUENCES'] ?? 2);
 const given = process.env['IDENTITY_SEED'];
 const drawn = chosen === undefined ? { seed: 7 } : {};

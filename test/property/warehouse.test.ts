@@ -16,7 +16,7 @@ import { sequence, type Step, openWorlds, type World } from '../helpers/invented
  * plays a hundred sequences from seed 7 on; `SHRINK=1` makes those that fail smaller.
  */
 const chosen = process.env['SEQUENCES'];
-const sequences = Number(chosen ?? 12);
+const sequences = Number(chosen ?? 9);
 const firstSeed = Number(process.env['SEED'] ?? (chosen === undefined ? 8 : randomInt(2 ** 31)));
 const endOnFailure = process.env['SHRINK'] === undefined;
 /** Sequences that share a database; each has people, contacts and runs of its own. */

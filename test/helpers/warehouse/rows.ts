@@ -94,12 +94,12 @@ export async function stagedRun(
   return run;
 }
 
-/** Begins a run with status `running`, its own budget and 4,000 open rows. */
+/** Begins a run with status `running`, its own budget and 1,500 open rows. */
 export async function runningRun(warehouse: TestWarehouse, limit: string | null = null): Promise<string> {
   const run = await stagedRun(warehouse, []);
   await warehouse.query`
     insert into run_rows (run_id, row_number, contact_id, raw, keys)
-    select ${run.runId}, n, 'contact-' || n, '[]', '{}' from generate_series(1, 4000) n`;
+    select ${run.runId}, n, 'contact-' || n, '[]', '{}' from generate_series(1, 1500) n`;
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   await budgetsOf(warehouse.database, run.runId);
   await warehouse.database

@@ -6,8 +6,11 @@ import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { stagedRun } from '../../helpers/warehouse/rows.ts';
+import { stagedRun, putOnList, asked } from '../../helpers/warehouse/rows.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
+import { readContestedRows } from '../../../src/report/figures.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 /** 3 calls in any 10 seconds. */
@@ -287,4 +290,27 @@ describe('the report of a run', () => {
       gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth }),
     ).rejects.toMatchObject({ type: 'truth.unreadable', next: expect.stringContaining('title') as string });
   });
+});
+
+it('the report of a run says that a record id names different people', async () => {
+  const contested = await stagedRun(warehouse, [
+    { keys: ['email:a1'], contactId: '9001', firstName: 'Ada', lastName: 'Novak' },
+    { keys: ['email:b1'], contactId: '9001', firstName: 'Bob', lastName: 'Quist' },
+    { keys: ['email:c1'], contactId: '9002', firstName: 'Cleo', lastName: 'Adler' },
+    { keys: ['email:c1'], contactId: '9002', firstName: 'Cleo', lastName: 'Adler' },
+  ]);
+  await planRows(warehouse, contested.runId, asked);
+  const told = await gatherReport(warehouse, contested.runId, { rateLimits: [], now: new Date() });
+  expect(told.contested_rows).toBe(2);
+  expect(told.needs_person).toEqual([
+    {
+      what: '2 rows have a record id that names different people in the file.',
+      next: expect.stringContaining('correct these record ids in the CRM'),
+    },
+  ]);
+  expect(renderReport(told, 'terminal')).toContain('Rows whose record id names different people');
+  await putOnList(warehouse, 'email:b1');
+  await reconcileContacts(warehouse, contested.runId, new AbortController().signal);
+  // A suppressed row needs no correction.
+  expect(await readContestedRows(warehouse.database, contested.runId)).toBe(1);
 });

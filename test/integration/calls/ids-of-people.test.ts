@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { answerWith } from '../../helpers/warehouse/answers.ts';
+import { answerWith, recordAnswer } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
+import { randomBytes } from 'node:crypto';
+import { readBulkAnswer } from '../../../src/service/answers/bulk-answer.ts';
+import { operations } from '../../../src/service/client.ts';
+import { booksOf, callWithPhones, deliverTo, phonesBody } from '../../helpers/warehouse/late-calls.ts';
+import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 const { callInFlight, record } = callsByHand(warehouse);
@@ -67,4 +72,33 @@ it('a person who changes the last name keeps the id', async () => {
     [[before.row.contactId, after.row.contactId]],
   );
   expect(rows).toEqual([{ last_name: 'Married' }, { last_name: 'Married' }]);
+});
+
+it.each([
+  ['longer than an entry of an index', randomBytes(9_000).toString('base64')],
+  ['long, and of characters of two UTF-16 units,', `a${'𠮷'.repeat(300)}`],
+])('a person whose id is %s gets data and phones, as the others do', async (_, id) => {
+  const call = await callWithPhones(warehouse);
+  const { runId, attemptId, people } = call;
+  const ids = [id, ...call.ids.slice(1)];
+  const matches = people.map(({ identity: { firstName, lastName, email } }, index) => ({
+    id: ids[index],
+    first_name: firstName,
+    last_name: lastName,
+    email,
+  }));
+  const body = Buffer.from(JSON.stringify({ request_id: 1, credits_consumed: 3, matches }));
+  await recordAnswer(warehouse, {
+    attemptId,
+    people,
+    asked: { ...call.extras, service: 'test' },
+    lateResults: { pollAfterSeconds: 60, deadlineSeconds: 3_600 },
+    answer: readBulkAnswer({ status: 200, headers: {}, body, receivedAt: 0 }, operations.bulkMatch),
+  });
+  expect(await outcomesOf(warehouse, runId)).toEqual(Array(3).fill('enriched'));
+  await deliverTo(warehouse, call, phonesBody(ids, 24));
+  expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
+  const rows = await warehouse.query`
+    select 1 from enriched_contacts where run_id = ${runId} and phone is not null`;
+  expect(rows).toHaveLength(3);
 });

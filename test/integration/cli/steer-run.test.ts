@@ -1,21 +1,26 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RunStatus } from '../../../src/contract/run-transitions.ts';
-import { resumeRun } from '../../../src/cli/run/steer-run.ts';
+import { pauseRun, resumeRun } from '../../../src/cli/run/steer-run.ts';
 import type { Session } from '../../../src/cli/session/session.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { getRun, setRunStatus, type RunRecord } from '../../../src/runs/runs.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { stagedRun } from '../../helpers/warehouse/rows.ts';
+import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
+import type { RunStatus } from '../../../src/contract/run-transitions.ts';
 
 const warehouse = await warehouseOfFile({ connections: 1 });
 
 const cancelled = { type: 'run.cancelled', reason: 'wrong file', next: '' };
 const start = vi.fn();
+const executeUpdate = vi.fn<() => Promise<void>>();
 const handle = {
   describe: () => Promise.resolve({ staticSummary: () => Promise.resolve('') }),
-  executeUpdate: vi.fn<() => Promise<void>>(),
+  executeUpdate,
 };
 
-beforeEach(() => start.mockReset());
+beforeEach(() => {
+  start.mockReset();
+  executeUpdate.mockReset();
+});
 
 function session(): Session {
   const client = {
@@ -34,6 +39,57 @@ function session(): Session {
   return { warehouse, config, stack, temporal: () => Promise.resolve(client) } as unknown as Session;
 }
 
+/** A run that has one person left to ask for. */
+async function runOfOne(): Promise<RunRecord> {
+  const { runId } = await stagedRun(warehouse, [{ keys: ['email:ada@orbit.example'] }]);
+  await planRows(warehouse, runId, asked);
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  await warehouse.database
+    .updateTable('runs')
+    .set({ plan_hash: 'hash' })
+    .where('run_id', '=', runId)
+    .execute();
+  return getRun(warehouse, runId);
+}
+
+/** The status of a run at the moment when its workflow receives the pause. */
+async function statusAtUpdate(run: RunRecord): Promise<string | undefined> {
+  let status: string | undefined;
+  executeUpdate.mockImplementationOnce(async () => {
+    ({ status } = await getRun(warehouse, run.runId));
+  });
+  await pauseRun(session(), run, 'budget review');
+  return status;
+}
+
+it('pauseRun() records the pause before the workflow receives it, if people are left to ask for', async () => {
+  expect(await statusAtUpdate(await runOfOne())).toBe('paused');
+});
+
+it('pauseRun() lets a run continue whose workflow refuses the pause', async () => {
+  const run = await runOfOne();
+  const cause = Object.assign(new Error('no call is left'), { name: 'ApplicationFailure' });
+  executeUpdate.mockRejectedValueOnce(
+    Object.assign(new Error('refused'), { name: 'WorkflowUpdateFailedError', cause }),
+  );
+  await expect(pauseRun(session(), run, 'review')).rejects.toMatchObject({ type: 'run.not-steerable' });
+  expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'running' });
+});
+
+describe('pauseRun() of a run without its workflow', () => {
+  const gone = Object.assign(new Error('not found'), { name: 'WorkflowNotFoundError' });
+
+  it('pauseRun() pauses a run without its workflow in the tables', async () => {
+    const run = await runOfOne();
+    executeUpdate.mockRejectedValueOnce(gone);
+    await pauseRun(session(), run, { by: 'anna', reason: 'budget review' });
+    expect(await getRun(warehouse, run.runId)).toMatchObject({
+      status: 'paused',
+      pauseReason: { type: 'run.paused', reason: 'paused by anna: budget review' },
+    });
+  });
+});
+
 async function cancellingRun(): Promise<RunRecord> {
   const { runId } = await stagedRun(warehouse, []);
   await setRunStatus(warehouse, runId, 'cancelling', cancelled);
@@ -42,7 +98,7 @@ async function cancellingRun(): Promise<RunRecord> {
 
 it('resumeRun() starts no second workflow when the run ends before the cancellation arrives', async () => {
   const run = await cancellingRun();
-  handle.executeUpdate.mockImplementationOnce(async () => {
+  executeUpdate.mockImplementationOnce(async () => {
     await setRunStatus(warehouse, run.runId, 'cancelled', undefined);
     throw Object.assign(new Error('the workflow has completed'), { name: 'WorkflowNotFoundError' });
   });
@@ -55,14 +111,13 @@ describe('resumeRun() of a run without an approval', () => {
     const { runId } = await stagedRun(warehouse, []);
     await warehouse.query`update runs set approved_at = null, plan = '{"planHash": "abc"}' where run_id = ${runId}`;
     await setRunStatus(warehouse, runId, status, undefined);
-    handle.executeUpdate.mockReset();
     return getRun(warehouse, runId);
   };
 
   it('resumeRun() approves the plan that the run shows', async () => {
     const run = await planned('awaiting_approval');
     expect(await resumeRun(session(), run, true)).toBe(handle);
-    expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith('approve', { args: ['abc'] });
+    expect(executeUpdate).toHaveBeenCalledExactlyOnceWith('approve', { args: ['abc'] });
     expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: true });
     expect(start).not.toHaveBeenCalled();
   });
@@ -72,7 +127,7 @@ describe('resumeRun() of a run without an approval', () => {
     async (approves) => {
       const run = await planned('paused');
       await resumeRun(session(), run, approves);
-      expect(handle.executeUpdate).toHaveBeenCalledExactlyOnceWith('resume');
+      expect(executeUpdate).toHaveBeenCalledExactlyOnceWith('resume');
       expect(await getRun(warehouse, run.runId)).toMatchObject({ isApproved: false });
     },
   );
