@@ -26,11 +26,11 @@ function sum(counts: Readonly<Record<string, number>>): number {
 /** The report of a run in every form, written and printed. */
 async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<void> {
   const json = await system.here(['report', runId, '--format', 'json']);
-  const text = await system.here(['report', runId, '--output', '-']);
+  const markdown = await system.here(['report', runId, '--format', 'markdown', '--output', '-']);
   const page = await system.here(['report', runId, '--output', 'report.html']);
-  expect([json.code, text.code, page.code]).toEqual([0, 0, 0]);
+  expect([json.code, markdown.code, page.code]).toEqual([0, 0, 0]);
   expect(JSON.parse(json.stdout)).toMatchObject({ run: { run_id: runId }, outcomes });
-  expect(text.stdout).toMatch(new RegExp(`^ +enriched +${outcomes['enriched']} `, 'm'));
+  expect(markdown.stdout).toMatch(new RegExp(`^\\| enriched \\| ${outcomes['enriched']} \\|`, 'm'));
   expect(page.stdout).toBe('');
   expect(readFileSync(join(system.directory, 'report.html'), 'utf8')).toContain(runId);
 }

@@ -59,6 +59,7 @@ async function showRuns(session: Session, { json, limit }: Flags & { limit: numb
 const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.html': 'html',
   '.htm': 'html',
+  '.md': 'markdown',
   '.json': 'json',
   '.txt': 'terminal',
   '': 'terminal',
@@ -76,7 +77,7 @@ function formatOf(output: string): ReportFormat {
   if (format !== undefined) return format;
   throw new UsageProblem('setting.invalid', `enrich report writes no ${extension} files`, {
     where: `--output ${output}`,
-    next: 'name a file that ends in .html, .json or .txt, or give a --format',
+    next: 'name a file that ends in .html, .md, .json or .txt, or give a --format',
   });
 }
 

@@ -28,3 +28,11 @@ describe('the report for a terminal', () => {
     expect(hostile).not.toMatch(/[\u0000-\u0009\u000B-\u001F]/);
   });
 });
+
+it('the Markdown report escapes markup in a file name', () => {
+  const file = '<b>*x*</b>_y_[z](//evil.example)`w` www.evil.example.csv';
+  const text = renderReport(reportWith({ run: { ...run, file } }), 'markdown');
+  expect(text.split('\n')[0]).toBe(
+    '# Enrichment report: \\<b\\>\\*x\\*\\</b\\>\\_y\\_\\[z\\](//evil.example)\\`w\\` www&#46;evil.example.csv',
+  );
+});
