@@ -140,6 +140,8 @@ it('phones of a call whose answer was lost are paid for once, and reach its cont
   const file = system.sample(10);
   const facts = await reveal(file);
   expect(facts.outcomes.unknown).toBeGreaterThan(5);
+  // The run has ended, so only a sweep after the delivery applies it.
+  await expect.poll(() => inbox(facts.run_id)).not.toEqual({});
   await sweep();
   await expect.poll(() => inbox(facts.run_id), { timeout: 20_000 }).toEqual({ applied: 1 });
   const billed = Number(system.sandbox.log.bill().credits) - before;
