@@ -24,8 +24,8 @@ export default defineConfig({
     env: { npm_command: '' },
     // Without isolation a process loads the sources once and not for each file: several seconds of processor time.
     isolate: false,
-    // For two cores: end-to-end tests wait, such as for the heartbeat of a killed worker.
-    maxWorkers: 5,
+    // For two cores: end-to-end tests wait, such as for the heartbeat of a killed worker. With five, a run took longer.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Only for what hangs: a machine under load starts the processes of an end-to-end test several times slower.
     testTimeout: 300_000,
