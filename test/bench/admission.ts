@@ -48,7 +48,7 @@ try {
   await warehouse.pool.query(
     'create table bare_admissions (call_id bigint primary key, at timestamptz not null)',
   );
-  runId = await runningRun(warehouse);
+  runId = await runningRun(warehouse, null, 4_000);
   await addRows((seconds * rounds + 1) * windows.length * mostCallsPerSecond * peoplePerCall);
   console.log(`${cpus().length} processors; ${clients} clients of one process`);
   const bare: Measured[] = [];

@@ -95,11 +95,15 @@ export async function stagedRun(
 }
 
 /** Begins a run with status `running`, its own budget and 1,500 open rows. */
-export async function runningRun(warehouse: TestWarehouse, limit: string | null = null): Promise<string> {
+export async function runningRun(
+  warehouse: TestWarehouse,
+  limit: string | null = null,
+  rows = 1_500,
+): Promise<string> {
   const run = await stagedRun(warehouse, []);
   await warehouse.query`
     insert into run_rows (run_id, row_number, contact_id, raw, keys)
-    select ${run.runId}, n, 'contact-' || n, '[]', '{}' from generate_series(1, 1500) n`;
+    select ${run.runId}, n, 'contact-' || n, '[]', '{}' from generate_series(1, ${rows}::integer) n`;
   await setRunStatus(warehouse, run.runId, 'running', undefined);
   await budgetsOf(warehouse.database, run.runId);
   await warehouse.database
