@@ -308,7 +308,7 @@ export function textsOf(forms: readonly string[]): string[] {
 /** Condition: a text contains one of these texts, also in the form of URLs. */
 export function containsAny(text: RawBuilder<unknown>, texts: readonly string[]): RawBuilder<boolean> {
   const decoded = sql`replace(replace(lower(${text}), '%40', '@'), '%2b', '+')`;
-  return sql<boolean>`exists (select from unnest(${texts}::text[]) as part where strpos(${decoded}, part) > 0)`;
+  return sql<boolean>`exists (select from unnest(${texts}::text[]) as part where strpos(${decoded}, lower(part)) > 0)`;
 }
 
 async function findContacts(database: Kysely<Tables>, people: readonly PersonName[]): Promise<ContactKey[]> {

@@ -134,7 +134,8 @@ async function resolve(
 
 function budgetOf(text: string): BudgetName {
   const budget = parseBudgetName(text);
-  if (budget === undefined) throw wrong(`"${text}" is no budget`, `write ${budgetNameForms} or run:latest`);
+  if (budget === undefined)
+    throw wrong(`"${text}" is not a budget`, `write ${budgetNameForms} or run:latest`);
   return budget;
 }
 
@@ -142,7 +143,7 @@ function limitOf(text: string): WantedLimit {
   if (text === 'none' || text === 'default' || text === 'used') return text;
   const credits = parseCredits(text);
   if (credits !== undefined) return credits;
-  throw wrong(`"${text}" is no limit`, 'write credits such as 500 or 12.5, or none, default or used');
+  throw wrong(`"${text}" is not a limit`, 'write credits such as 500 or 12.5, or none, default or used');
 }
 
 function wrong(what: string, next: string): Problem {

@@ -19,8 +19,8 @@ export function usageCommand(): Command {
     .option(...jsonOption)
     .explain(`
 Needs a master key, or a key with the scope for usage statistics. If the service states only a part, the exit code is 3.
-The service states windows of a minute, an hour and a day; one that it does not limit is unlimited, also beside a limit
-of another window, such as --rate-limits 20/10s of the sandbox.
+The service states windows of a minute, an hour and a day. A window without a limit does not mean that calls are
+unlimited: another window, such as --rate-limits 20/10s of the sandbox, can limit them.
 --reconcile: of the held credits, the service has billed at most what is billed and not settled. Unexplained credits
 are beyond both: those of another program, or of calls that the warehouse lacks (docs/budgets.md).
 

@@ -40,7 +40,7 @@ function emailKey(email: string, identity: Identity): string {
   return name === undefined ? `email:${email}` : `email:${email}|${name}`;
 }
 
-/** Whether a key is an address that several people read, without a name: nobody is found by it. */
+/** Whether a key is an address that several people read, without a name: it leads to no person. */
 export function isSharedKey(key: string): boolean {
   return key.startsWith('email:') && !key.includes('|') && isRoleAddress(key.slice('email:'.length));
 }

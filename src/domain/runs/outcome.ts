@@ -8,7 +8,7 @@ interface OutcomeFacts {
    * What became of the row. `not asked`: the row names a person for whom the run makes no call. `cannot be asked`: the
    * row names no person, or one for whom no run may ask.
    */
-  readonly group: 'enriched' | 'nobody found' | 'not asked' | 'cannot be asked' | 'needs a decision';
+  readonly group: 'enriched' | 'no person found' | 'not asked' | 'cannot be asked' | 'needs a decision';
   /** Text for the report. */
   readonly meaning: string;
 }
@@ -16,10 +16,10 @@ interface OutcomeFacts {
 /** The outcomes of an input row. Every row ends in exactly one. Part of the public surface. */
 export const outcomeFacts = {
   enriched: { answer: 'person', group: 'enriched', meaning: 'found, and written to the warehouse' },
-  not_found: { answer: 'person', group: 'nobody found', meaning: 'the service does not know the person' },
+  not_found: { answer: 'person', group: 'no person found', meaning: 'the service does not know the person' },
   identity_mismatch: {
     answer: 'person',
-    group: 'nobody found',
+    group: 'no person found',
     meaning: 'the returned person does not match by the identity rule',
   },
   no_identifier: { answer: null, group: 'cannot be asked', meaning: 'the row has no identifier to ask with' },
@@ -28,7 +28,7 @@ export const outcomeFacts = {
   fresh: { answer: null, group: 'not asked', meaning: 'asked recently' },
   in_flight: { answer: null, group: 'not asked', meaning: 'another run is asking for the person' },
   over_budget: { answer: null, group: 'needs a decision', meaning: 'the budget had no credits left' },
-  rejected: { answer: 'data', group: 'nobody found', meaning: 'the service refused the data of the row' },
+  rejected: { answer: 'data', group: 'no person found', meaning: 'the service refused the data of the row' },
   unknown: {
     answer: null,
     group: 'needs a decision',
@@ -77,7 +77,7 @@ export const answeredOutcomes: readonly Outcome[] = outcomes.filter(
 
 /** Outcomes whose answer gave the row no person: a later answer can replace them. */
 export const outcomesWithoutPerson: readonly Outcome[] = outcomes.filter(
-  (name) => outcomeFacts[name].group === 'nobody found',
+  (name) => outcomeFacts[name].group === 'no person found',
 );
 
 /** Outcomes of rows with a person for whom the run makes no call. */

@@ -105,22 +105,27 @@ describe('an erasure reaches', () => {
     expect(rows).toEqual([{ file_path: 'https://crm.example/fetched@orbit.example.csv' }]);
   });
 
-  it('an erasure removes the cells of unreadable rows that contain the address, also within a word', async () => {
-    const run = await stagedRun(warehouse, [{ keys: [] }, { keys: [] }, { keys: [] }]);
+  it('an erasure removes the cells of unreadable rows that contain an address or id, also within a word', async () => {
+    const run = await stagedRun(
+      warehouse,
+      [1, 2, 3, 4].map(() => ({ keys: [] })),
+    );
     await warehouse.pool.query(
       `update run_rows set outcome = 'malformed',
-         raw = '["Ada","' || (array['Torn@Orbit.example', 'untorn@orbit.example', 'ada@orbit.example'])[row_number]
+         raw = '["Ada","' || (array['Torn@Orbit.example', 'untorn@orbit.example', 'ada@orbit.example', 'TornId7'])
+             [row_number]
            || '",""]'
        where run_id = $1`,
       [run.runId],
     );
-    await erase(warehouse, ['email:torn@orbit.example'], note);
+    await erase(warehouse, ['email:torn@orbit.example', 'person:TornId7'], note);
     const rows = await warehouse.query`
       select raw, outcome from run_rows where run_id = ${run.runId} order by row_number`;
     expect(rows).toEqual([
       { raw: '[]', outcome: 'malformed' },
       { raw: '[]', outcome: 'malformed' },
       { raw: '["Ada","ada@orbit.example",""]', outcome: 'malformed' },
+      { raw: '[]', outcome: 'malformed' },
     ]);
   });
 

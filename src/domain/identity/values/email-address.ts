@@ -175,7 +175,7 @@ function registrableDomain(text: string): string | null {
 
 /**
  * A host in lower case and ASCII, as it is stored and compared: `bücher.example` and `xn--bcher-kva.example` are the
- * same domain. Undefined if the text is no host.
+ * same domain. Undefined if the text is not a host.
  */
 function asciiHost(host: string): string | undefined {
   const lower = host.toLowerCase();
