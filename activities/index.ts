@@ -18,7 +18,6 @@ import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
 import { judgePilot } from '../src/runs/quality-gates.ts';
 import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
 import { planRun, type PlanDependencies } from '../src/runs/planning/plan-run.ts';
-import { discardUnstartedRuns } from '../src/runs/planning/plan-lock.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/begin-scheduled-runs.ts';
 import type { Retention } from '../src/domain/runs/retention.ts';
 import type { Logger } from '../src/telemetry/log.ts';
@@ -100,8 +99,6 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
       beating(log, (signal) =>
         notifyingOfFailure(warehouse, request, () => beginScheduledRuns(dependencies, request, signal)),
       ),
-    discardRuns: ({ runIds, asOf }) =>
-      beating(log, () => discardUnstartedRuns(warehouse, { runIds, asOf: new Date(asOf) })),
     judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),
     resolveBudgetExhaustion: ({ runId }) => beating(log, () => resolveBudgetExhaustion(dependencies, runId)),
     changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),

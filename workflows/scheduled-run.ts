@@ -1,7 +1,6 @@
 import {
   ActivityFailure,
   ApplicationFailure,
-  CancellationScope,
   ChildWorkflowFailure,
   executeChild,
   isCancellation,
@@ -14,7 +13,7 @@ import { counted } from '../src/domain/text/format.ts';
 import { controlActivities } from './control-activities.ts';
 import { enrichmentRun } from './enrichment-run.ts';
 
-const { beginScheduledRuns, discardRuns } = controlActivities({
+const { beginScheduledRuns } = controlActivities({
   // The files are read for their hashes.
   startToCloseTimeout: '2 hours',
 });
@@ -39,30 +38,16 @@ export async function scheduledRun(input: ScheduledRunInput): Promise<ScheduledR
   const failures = refused.map(({ file, reason }) =>
     ApplicationFailure.nonRetryable(`${file}: ${reason}`, 'export.refused'),
   );
-  for (const [index, run] of runs.entries()) {
+  for (const run of runs) {
     try {
       ended.push(await carryOut(run, input, asOf));
     } catch (error) {
-      if (isCancellation(error)) {
-        await discard(runs.slice(index + 1), asOf);
-        throw error;
-      }
+      if (isCancellation(error)) throw error;
       failures.push(failureOf(run, error));
     }
   }
   if (failures.length > 0) throw together(failures);
   return { asOf: asOf.toISOString(), summary: summaryOf(input, ended), runs: ended };
-}
-
-/** Removes the records of runs that were not started: the next scheduled time finds their files again. */
-function discard(runs: readonly RunInput[], asOf: Date): Promise<void> {
-  const runIds = runs.map(({ runId }) => runId);
-  if (runIds.length === 0) return Promise.resolve();
-  return CancellationScope.nonCancellable(() =>
-    discardRuns.executeWithOptions({ summary: 'runs that are not started after all' }, [
-      { runIds, asOf: asOf.toISOString() },
-    ]),
-  );
 }
 
 /** One failure that names every file, with the type of the first. */

@@ -129,8 +129,6 @@ export interface ControlActivities {
   pruneWarehouse(): Promise<Pruned>;
   /** Finds the exports of a schedule and begins their runs; a retry finds the same runs. */
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
-  /** Removes the records of runs whose workflows were not started. */
-  discardRuns(request: { readonly runIds: readonly string[]; readonly asOf: string }): Promise<void>;
   /** Judges the pilot, and pauses the run in the tables if a quality gate or the missing approval requires it. */
   judgePilot(request: RunRequest): Promise<PilotJudgement>;
   /** Decides what the run does when a page has no credits left. */

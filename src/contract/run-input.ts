@@ -70,8 +70,6 @@ export interface ExportChoice {
 /** Input of a schedule's workflow: the options of its runs, and properties of the schedule. */
 export interface ScheduledRunInput extends ScheduledOptions {
   readonly schedule: string;
-  /** Workers of another service refuse the schedule; null: the schedule uses the service of the worker that runs it. */
-  readonly service: string | null;
   readonly export: ExportChoice;
   readonly timezone: string;
   /** The schedule may run without any budget (`--no-budget`). */

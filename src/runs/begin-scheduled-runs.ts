@@ -5,10 +5,9 @@ import { findExports, type FoundExport } from '../ingest/sources/find-export.ts'
 import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
 import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
 import { approveRun, runInputOf, shownName, type RunRecord } from './runs.ts';
-import { findOrBeginRun, wasRunBefore, type RunSpec } from './begin-run.ts';
+import { findOrBeginRun, wasRunBefore } from './begin-run.ts';
 import { withDefaults, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
 import { ingestRun, type IngestDependencies } from './ingest-run.ts';
-import { discardUnstartedRuns } from './planning/plan-lock.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
 export interface ScheduleDependencies extends IngestDependencies {
@@ -29,11 +28,11 @@ const mostRuns = 200;
  *
  * This worker also stages exports that it has to fetch. Each export is fetched once, and the disk holds one at a time.
  *
- * A file of `every-new` that cannot be read does not stop the others, and each scheduled time tries it again. If
- * this function throws, it has removed the runs that it began, so that no run is recorded without a workflow.
+ * A file of `every-new` that cannot be read does not stop the others, and each scheduled time tries it again. A run
+ * whose workflow is not started, because Temporal has cancelled this time, is found again by the next time.
  *
  * @param asOf the scheduled time, as ISO 8601
- * @throws Problem `schedule.other-service`, `credits.no-ceiling`, `export.*`
+ * @throws Problem `credits.no-ceiling`, `export.*`
  */
 export async function beginScheduledRuns(
   dependencies: ScheduleDependencies,
@@ -41,10 +40,9 @@ export async function beginScheduledRuns(
   signal: AbortSignal,
 ): Promise<ScheduledRuns> {
   const options = optionsOf(dependencies, input);
-  if (input.service !== null && input.service !== options.service) throw otherService(input, options.service);
   if (options.maxCredits === null && !dependencies.hasPeriodBudget && !input.noBudget)
     throw noBudget(input.schedule);
-  const { warehouse, exportAccess, callConcurrency, pollAfterSeconds } = dependencies;
+  const { exportAccess, callConcurrency, pollAfterSeconds } = dependencies;
   const { searchable } = input;
   const settings = { searchable, callConcurrency, pollAfterSeconds, checksService: true };
   const asOf = new Date(input.asOf);
@@ -52,27 +50,22 @@ export async function beginScheduledRuns(
   // Two files with the same content are one run.
   const begun = new Map<string, RunInput>();
   const refused: RefusedExport[] = [];
-  try {
-    const exports = await findExports(input.export, asOf, input.timezone, exportAccess);
-    if (exports.length === 0 && input.export.kind === 'newest') throw noMatch(input.export.from);
-    for (const found of exports) {
-      if (begun.size === mostRuns) break;
-      const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew }, signal).catch(
-        (error: unknown) => {
-          // The error of a single export is the error of the schedule's workflow.
-          if (!onlyNew || !isOfExport(error)) throw error;
-          refused.push({
-            file: shownName({ fileName: found.address.name }),
-            reason: withoutPersonalData(error.sentence),
-          });
-          return undefined;
-        },
-      );
-      if (run) begun.set(run.runId, runInputOf(run, settings));
-    }
-  } catch (error) {
-    await discardUnstartedRuns(warehouse, { runIds: [...begun.keys()], asOf });
-    throw error;
+  const exports = await findExports(input.export, asOf, input.timezone, exportAccess);
+  if (exports.length === 0 && input.export.kind === 'newest') throw noMatch(input.export.from);
+  for (const found of exports) {
+    if (begun.size === mostRuns) break;
+    const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew }, signal).catch(
+      (error: unknown) => {
+        // The error of a single export is the error of the schedule's workflow.
+        if (!onlyNew || !isOfExport(error)) throw error;
+        refused.push({
+          file: shownName({ fileName: found.address.name }),
+          reason: withoutPersonalData(error.sentence),
+        });
+        return undefined;
+      },
+    );
+    if (run) begun.set(run.runId, runInputOf(run, settings));
   }
   return { runs: [...begun.values()], refused };
 }
@@ -92,14 +85,6 @@ async function beginRunOf(
 ): Promise<RunRecord | undefined> {
   const { warehouse, exportAccess } = dependencies;
   const { address } = found;
-  const specOf = (fileSha256: string): RunSpec => ({
-    filePath: address.text,
-    fileName: address.name,
-    fileSha256,
-    options,
-    expectedPlanHash: null,
-    asOf,
-  });
   // So that an unchanged object is not fetched again. A local file can be replaced by an older one.
   if (onlyNew && address.kind === 's3' && found.modified !== undefined) {
     const unchanged = { filePath: address.text, modifiedMilliseconds: found.modified };
@@ -110,17 +95,19 @@ async function beginRunOf(
     if (isElsewhere(address)) await new StagingDirectory(exportAccess.stagingDirectory).remove(path);
     return undefined;
   }
-  const { run } = await findOrBeginRun(warehouse, specOf(sha256));
+  const { run } = await findOrBeginRun(warehouse, {
+    filePath: address.text,
+    fileName: address.name,
+    fileSha256: sha256,
+    options,
+    expectedPlanHash: null,
+    asOf,
+  });
   // The run of this schedule, or of another one: runs that a person begins have another priority, so another key.
   await approveRun(warehouse, run.runId);
   // If the export is refused, the run's workflow fetches it again, and fails with the same error.
-  if (isElsewhere(address)) {
-    const staging = { fetched: path, signal, onProgress: () => {} };
-    await ingestRun(dependencies, run.runId, staging).catch(async (error: unknown) => {
-      await discardUnstartedRuns(warehouse, { runIds: [run.runId], asOf });
-      throw error;
-    });
-  }
+  if (isElsewhere(address))
+    await ingestRun(dependencies, run.runId, { fetched: path, signal, onProgress: () => {} });
   return run;
 }
 
@@ -130,7 +117,7 @@ function isOfExport(error: unknown): error is Problem {
 
 function optionsOf(
   { defaults }: Pick<ScheduleDependencies, 'defaults'>,
-  input: Omit<ScheduledRunInput, 'timezone' | 'searchable' | 'service'>,
+  input: ScheduledRunInput,
 ): RunOptions {
   return {
     ...withDefaults(input, defaults),
@@ -141,17 +128,6 @@ function optionsOf(
     expectations:
       input.expectations ?? (input.export.kind === 'every-new' ? usualOfUnlikeFiles : usualExpectations),
   };
-}
-
-function otherService({ schedule, service }: ScheduledRunInput, workers: string): Problem {
-  return new Problem(
-    'schedule.other-service',
-    `this schedule was set for the service ${service}, and this worker uses ${workers}: nothing was asked for`,
-    {
-      where: `schedule ${schedule}`,
-      next: `enrich schedule set ${schedule} … with the settings of the other service, or enrich schedule delete`,
-    },
-  );
 }
 
 /** `--newest` asks for a file each time; `--every-new` only if one is new. */

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { Command, jsonOption, Option, type Flags } from '../terminal/command.ts';
-import { serviceName, type Config } from '../../config/settings.ts';
+import type { Config } from '../../config/settings.ts';
 import { approves } from '../terminal/confirm.ts';
 import { printFacts, tell } from '../terminal/output.ts';
 import { withScheduleFlags } from '../run/run-option-flags.ts';
@@ -66,12 +66,7 @@ Examples:
       const config = settingsOf();
       const definition = await defineSchedule(name, file, flags, hasBudget(config));
       await withSchedules(config, async (session, client) => {
-        const created = await putSchedule(
-          client,
-          definition,
-          // Any worker of a server may run it.
-          session.stack.temporal.embedded ? serviceName(config) : null,
-        );
+        const created = await putSchedule(client, definition);
         tell(`${created ? 'created' : 'replaced'} ${name}`);
         tell(await describeFoundExport(session, definition));
         await warnOfWorkers(session);

@@ -20,7 +20,7 @@ export interface ScheduleDefinition {
   readonly work: ScheduledWork;
 }
 
-export type ScheduledWork = Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable' | 'service'>;
+export type ScheduledWork = Omit<ScheduledRunInput, 'schedule' | 'timezone' | 'searchable'>;
 
 export interface ScheduleFlags {
   readonly cron: string;

@@ -19,18 +19,9 @@ export interface KnownSchedule {
   readonly description: ScheduleDescription;
 }
 
-/**
- * A paused schedule stays paused.
- *
- * @param service of the workers that may run it; null: any
- * @returns whether it is new
- */
-export async function putSchedule(
-  client: Client,
-  definition: ScheduleDefinition,
-  service: string | null = null,
-): Promise<boolean> {
-  const options = optionsOf(definition, service, await registerSearchAttributes(client));
+/** A paused schedule stays paused. @returns whether it is new */
+export async function putSchedule(client: Client, definition: ScheduleDefinition): Promise<boolean> {
+  const options = optionsOf(definition, await registerSearchAttributes(client));
   try {
     await client.schedule.create(options);
     return true;
@@ -108,13 +99,9 @@ function policyOf({ overlap }: ScheduleDefinition): ScheduleOverlapPolicy {
   return overlap === 'skip' ? ScheduleOverlapPolicy.SKIP : ScheduleOverlapPolicy.BUFFER_ONE;
 }
 
-function optionsOf(
-  definition: ScheduleDefinition,
-  service: string | null,
-  searchable: boolean,
-): ScheduleOptions {
+function optionsOf(definition: ScheduleDefinition, searchable: boolean): ScheduleOptions {
   const { name, cron, timezone, work } = definition;
-  const input: ScheduledRunInput = { schedule: name, service, timezone, ...work, searchable };
+  const input: ScheduledRunInput = { schedule: name, timezone, ...work, searchable };
   return {
     scheduleId: name,
     spec: {
@@ -150,7 +137,7 @@ function optionsOf(
 /** Reads times and policies from Temporal's description: a person may have changed them in Temporal. */
 function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescription): ScheduleDefinition {
   const [input] = action.args as [ScheduledRunInput];
-  const { schedule: _name, service: _service, timezone: _timezone, searchable: _searchable, ...work } = input;
+  const { schedule: _name, timezone: _timezone, searchable: _searchable, ...work } = input;
   return {
     name: scheduleId,
     cron: spec.calendars?.[0]?.comment || 'changed in Temporal',

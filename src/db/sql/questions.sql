@@ -1,36 +1,3 @@
-create view enrichment.job_changes_of_last_run as
-  select people.first_name, people.last_name,
-    array(
-      select c.source || '/' || c.contact_id
-      from enrichment.contacts c
-      where c.service = j.service and c.person_key = j.person_key
-      order by c.source, c.contact_id
-    ) as contact_ids,
-    j.*
-  from (
-    select r.run_id
-    from enrichment.runs r
-    where r.finished_at is not null and r.undone_at is null and r.status <> 'planned'
-    order by r.created_at desc
-    limit 1
-  ) last
-  cross join lateral (
-    select distinct o.service, o.person_key from enrichment_internal.observation_log o where o.run_id = last.run_id
-  ) p
-  -- `offset 0` keeps the planner from computing the changes of all people.
-  cross join lateral (
-    select * from enrichment.job_changes c where c.service = p.service and c.person_key = p.person_key offset 0
-  ) j
-  left join enrichment.people on people.service = j.service and people.person_key = j.person_key
-  where j.run_id = last.run_id;
-comment on view enrichment.job_changes_of_last_run is
-  'People whose move to another employer the newest finished run detected';
-comment on column enrichment.job_changes_of_last_run.started_at is
-  'First day of the new job, where the service gives a date';
-comment on column enrichment.job_changes_of_last_run.evidence is 'Second sign of the move: start_date or email';
-comment on column enrichment.job_changes_of_last_run.contact_ids is
-  'Contacts that are the person, as source/contact_id';
-
 create view enrichment.contact_phones as
   select c.source, c.contact_id, n.number, n.e164, n.type, n.status, n.dnc_status, n.number = p.phone as is_first,
     n.origin, n.asked_at, o.recorded_at, o.run_id, o.attempt_id, o.delivery_id,
@@ -52,17 +19,6 @@ comment on column enrichment.contact_phones.recorded_at is
   'When the newest answer or delivery with the number was written';
 comment on column enrichment.contact_phones.first_recorded_at is
   'When the first answer or delivery with the number was written';
-
-create view enrichment.calls_without_data as
-  select a.attempt_id, a.run_id, a.status, a.people, a.credits_settled, a.credits_answered, a.credits_reserved,
-    a.reason, a.admitted_at
-  from enrichment.attempts a
-  where (coalesce(a.credits_settled, a.credits_answered) > 0 or a.status = 'unknown')
-    and not exists (
-      select from enrichment.attempt_people p where p.attempt_id = a.attempt_id and p.outcome = 'enriched');
-comment on view enrichment.calls_without_data is 'Calls that were or may have been billed, and enriched no row';
-comment on column enrichment.calls_without_data.credits_settled is 'What the call cost; null: not known yet';
-comment on column enrichment.calls_without_data.credits_answered is 'What its answer stated as the cost';
 
 -- Reads the log only for rows that gave their contact a person, and whose contact has no person now.
 create view enrichment.row_results as
@@ -90,37 +46,6 @@ comment on column enrichment.row_results.reason is
   'Reason of `run_rows`, and why the contact lost the person that the row gave it';
 comment on column enrichment.row_results.lost_reason is 'Why the contact lost its person; null: it did not';
 comment on column enrichment.row_results.lost_at is 'When the contact lost its person';
-
-create view enrichment.changes_of_last_day as
-  select c.source, c.contact_id,
-    (array_agg(c.operation order by c.change_id desc))[1] as operation,
-    coalesce(array_agg(distinct g.field_group) filter (where g.field_group is not null), '{}') as field_groups,
-    max(c.changed_at) as changed_at
-  from enrichment.changes c
-  left join lateral unnest(c.field_groups) as g (field_group) on true
-  where c.changed_at > now() - interval '1 day'
-  group by c.source, c.contact_id;
-comment on view enrichment.changes_of_last_day is
-  'Contacts that changed within 24 hours: the last operation, and all groups of fields that changed';
-comment on column enrichment.changes_of_last_day.operation is 'The last operation: upsert or delete';
-comment on column enrichment.changes_of_last_day.field_groups is
-  'All groups of fields that changed; empty: the run or row changed';
-comment on column enrichment.changes_of_last_day.changed_at is 'When the contact changed last';
-
-create view enrichment.value_changes_of_last_day as
-  select c.source, c.contact_id, h.field_group, h.old_value, h.value as new_value, h.valid_from as changed_at,
-    h.run_id
-  from enrichment.changes_of_last_day c
-  cross join lateral (
-    select *, lag(value) over (partition by field_group order by valid_from) as old_value
-    from enrichment.contact_history where source = c.source and contact_id = c.contact_id
-  ) h
-  where h.valid_from > now() - interval '1 day' and h.value is distinct from h.old_value;
-comment on view enrichment.value_changes_of_last_day is
-  'Values of contacts that changed within 24 hours, with the value before';
-comment on column enrichment.value_changes_of_last_day.old_value is 'Value before; null: there was none';
-comment on column enrichment.value_changes_of_last_day.new_value is 'Value now';
-comment on column enrichment.value_changes_of_last_day.changed_at is 'When the new value was recorded';
 
 -- All contacts of exports, also those without a person.
 create view enrichment.coverage_by_segment as
@@ -151,69 +76,3 @@ comment on column enrichment.coverage_by_segment.emails is 'Those with an addres
 comment on column enrichment.coverage_by_segment.verified_emails is 'Those with a verified address';
 comment on column enrichment.coverage_by_segment.phones is 'Those with a phone';
 comment on column enrichment.coverage_by_segment.titles is 'Those with a title';
-
-create function enrichment.coverage_by_column(of_source text, column_name text)
-  returns table (segment_value text, contacts bigint, people bigint, emails bigint, verified_emails bigint,
-    phones bigint, titles bigint) language sql stable as $$
-    select n.segment_value, count(*), count(c.contact_id), count(c.email),
-      count(*) filter (where lower(c.email_status) = 'verified'), count(c.phone), count(c.title)
-    from (
-      select distinct on (r.contact_id) r.contact_id,
-        r.raw::json ->> (array_position(u.header, column_name) - 1) as segment_value
-      from enrichment.runs u
-      join enrichment.run_rows r using (run_id)
-      where u.source = of_source and u.undone_at is null and column_name = any(u.header) and r.raw is not null
-        and r.contact_id is not null
-      order by r.contact_id, u.as_of desc, r.row_number
-    ) n
-    left join enrichment.enriched_contacts c on c.source = of_source and c.contact_id = n.contact_id
-    group by n.segment_value
-$$;
-comment on function enrichment.coverage_by_column(text, text) is
-  'How many contacts of a source have an address, phone or title, by the cells of a column of its newest exports';
-
-create function enrichment.contact_as_of(of_source text, of_contact text, moment timestamptz)
-  returns setof enrichment.enriched_contacts language sql stable as $$
-    select of_source, of_contact, h.groups #>> '{first_name,first_name}', h.groups #>> '{first_name,last_name}',
-      h.groups #>> '{email,email}', h.groups #>> '{email,email_status}', h.groups #>> '{phone,phone}',
-      h.groups #>> '{title,title}', h.groups #>> '{headline,headline}', h.groups #>> '{seniority,seniority}',
-      case when jsonb_typeof(h.groups #> '{departments,departments}') = 'array'
-        then (select array_agg(each) from jsonb_array_elements_text(h.groups #> '{departments,departments}') as each)
-      end,
-      h.groups #>> '{city,city}', h.groups #>> '{city,state}', h.groups #>> '{city,country}',
-      h.groups #>> '{organization_name,organization_name}', h.groups #>> '{organization_name,organization_domain}',
-      h.groups #>> '{organization_name,organization_industry}',
-      (h.groups #>> '{organization_name,organization_employees}')::integer,
-      h.groups #>> '{organization_name,organization_id}', h.groups #>> '{linkedin_url,linkedin_url}',
-      h.groups #>> '{linkedin_url,profile_url}', h.groups #>> '{person_id,person_id}',
-      newest.asked_at, m.run_id, newest.attempt_id, m.row_number, m.service, m.person_key
-    from enrichment.contact_matches m
-    cross join lateral (
-      select jsonb_object_agg(field_group, value) as groups
-      from enrichment.contact_history
-      where source = of_source and contact_id = of_contact
-        and valid_from <= moment and (valid_to is null or valid_to > moment)
-    ) h
-    left join lateral (
-      select asked_at, attempt_id
-      from enrichment.observations
-      where service = m.service and person_key = m.person_key and recorded_at <= moment
-      order by kind <> 'answer', asked_at desc, observation_id desc
-      limit 1
-    ) newest on true
-    where m.source = of_source and m.contact_id = of_contact
-      and m.valid_from <= moment and (m.valid_to is null or m.valid_to > moment)
-$$;
-comment on function enrichment.contact_as_of(text, text, timestamptz) is
-  'A contact as enriched_contacts had it at a time; no row: enriched_contacts did not have it';
-
-create view enrichment.duplicate_contacts as
-  select c.service, p.person_id, p.first_name, p.last_name, count(*) as contacts,
-    array_agg(c.source || '/' || c.contact_id order by c.source, c.contact_id) as contact_ids
-  from enrichment.contacts c
-  join enrichment.people p on p.service = c.service and p.person_key = c.person_key
-  group by c.service, c.person_key, p.person_id, p.first_name, p.last_name
-  having count(*) > 1;
-comment on view enrichment.duplicate_contacts is 'People with more than one CRM contact';
-comment on column enrichment.duplicate_contacts.contacts is 'Number of contacts';
-comment on column enrichment.duplicate_contacts.contact_ids is 'Contacts as source/contact_id';

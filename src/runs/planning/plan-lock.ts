@@ -3,7 +3,6 @@ import type { Warehouse } from '../../db/database.ts';
 import { isUnfinished, maySpend } from '../../db/run-states.ts';
 import { setRunStatus } from '../runs.ts';
 import { removeRunBudget } from '../../ledger/credit-ledger.ts';
-import { anyValue } from '../../db/expressions.ts';
 
 /** Each command that stages an export only to plan it holds this lock, shared, on its own connection. */
 const planLock = sql.lit(4_207_311);
@@ -69,32 +68,4 @@ export async function removePlans({ database }: Warehouse): Promise<void> {
     .returning('run_id')
     .execute();
   for (const { run_id: runId } of plans) await removeRunBudget(database, runId);
-}
-
-/**
- * Removes runs that a schedule has recorded but whose workflows it cannot start. Nothing was planned or paid for
- * them. Runs that have begun stay. The next time of the schedule begins the removed runs anew.
- *
- * @param asOf the scheduled time: runs of an earlier time stay
- */
-export async function discardUnstartedRuns(
-  warehouse: Warehouse,
-  { runIds, asOf }: { readonly runIds: readonly string[]; readonly asOf: Date },
-): Promise<void> {
-  const unstarted = await warehouse.database
-    .selectFrom('runs')
-    .select('run_id')
-    .where('run_id', '=', anyValue(runIds))
-    .where('as_of', '=', asOf)
-    .where('status', '=', 'ingesting')
-    .where('plan', 'is', null)
-    .execute();
-  for (const { run_id: runId } of unstarted) {
-    await discardStagedRows(warehouse, runId);
-    await warehouse.database
-      .deleteFrom('runs')
-      .where('run_id', '=', runId)
-      .where('status', '=', 'ingesting')
-      .execute();
-  }
 }

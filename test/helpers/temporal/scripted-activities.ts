@@ -138,12 +138,6 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
 
   /** Runs that a schedule begins; default: none. */
   scheduled: ScheduledRuns = { runs: [], refused: [] };
-  readonly discarded: string[] = [];
-
-  discardRuns: ControlActivities['discardRuns'] = async ({ runIds }) => {
-    this.discarded.push(...runIds);
-  };
-
   readonly scheduledFor: string[] = [];
 
   beginScheduledRuns: ControlActivities['beginScheduledRuns'] = async ({ asOf }) => {

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { endRun } from '../../../src/runs/finish-run.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { callWithPhones, recordPhonesAnswer, deliveredCall } from '../../helpers/warehouse/late-calls.ts';
-import { job, match, say, titled } from '../../helpers/warehouse/write-facts.ts';
+import { deliveredCall } from '../../helpers/warehouse/late-calls.ts';
+import { match, say, titled } from '../../helpers/warehouse/write-facts.ts';
 import { stagedRun } from '../../helpers/warehouse/rows.ts';
 
-const acme = { id: 'o-acme', name: 'Acme', domain: 'acme.example' };
-const orbit = { id: 'o-orbit', name: 'Orbit', domain: 'orbit.example' };
 const warehouse = await warehouseOfFile();
 
 async function ask(question: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
@@ -33,33 +31,6 @@ async function contact(person: string, at: string, facts: Record<string, unknown
 }
 
 describe('the views for the questions of docs/warehouse.md', () => {
-  it('job_changes_of_last_run names the people and contacts of moves that the newest run detected', async () => {
-    const [first, last] = [await finishedRun(), await finishedRun()];
-    for (const [person, runId] of [
-      ['early', first],
-      ['mover', last],
-    ] as const) {
-      await contact(person, '2025-01-01', job('Analyst', acme, { startedOn: '2020-01-01' }));
-      await contact(person, '2026-01-01', job('Lead', orbit, { startedOn: '2025-06-01' }), runId);
-    }
-    const named = { first_name: { first_name: 'Ada', last_name: 'Novak' } };
-    await contact('mover', '2026-01-01', named, last);
-    const moves = await ask('select * from job_changes_of_last_run');
-    expect(moves).toMatchObject([
-      {
-        first_name: 'Ada',
-        last_name: 'Novak',
-        contact_ids: ['hubspot/mover'],
-        person_id: 'mover',
-        from_organization: 'Acme',
-        to_organization: 'Orbit',
-        to_title: 'Lead',
-        run_id: last,
-      },
-    ]);
-    expect(await ask('select from job_changes')).toHaveLength(2);
-  });
-
   it('contact_phones says which delivery brought a phone and when, and run_costs what each phone cost', async () => {
     const call = await deliveredCall(warehouse);
     const phones = await ask('select * from contact_phones where run_id = $1 order by number', call.runId);
@@ -101,15 +72,6 @@ describe('the views for the questions of docs/warehouse.md', () => {
     ]);
   });
 
-  it('calls_without_data has calls that were billed and enriched no row', async () => {
-    const [paid, found] = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
-    await recordPhonesAnswer(warehouse, paid, [0, 0, 0], 2);
-    await recordPhonesAnswer(warehouse, found);
-    expect(await ask('select attempt_id, status, credits_answered from calls_without_data')).toEqual([
-      { attempt_id: paid.attemptId, status: 'awaiting', credits_answered: '2.000000' },
-    ]);
-  });
-
   it('row_results says of each row whether its contact has lost its person, also a row without a call', async () => {
     const { runId } = await stagedRun(warehouse, [
       { keys: [], contactId: 'keeps' },
@@ -142,57 +104,11 @@ describe('the views for the questions of docs/warehouse.md', () => {
     ]);
   });
 
-  it('changes_of_last_day has one row for each contact, with its last operation and all changed groups', async () => {
-    await contact('changing', '2026-01-01', titled('Analyst'));
-    await say(warehouse, {
-      person: 'changing',
-      askedAt: '2026-02-01',
-      runId: 'run-1',
-      facts: { city: { city: 'Bonn' } },
-    });
-    await match(warehouse, { contactId: 'changing', person: null, at: '2026-03-01', runId: 'run-1' });
-    expect(
-      await ask(`select operation, field_groups from changes_of_last_day where contact_id = 'changing'`),
-    ).toEqual([{ operation: 'delete', field_groups: ['city', 'person_id', 'title'] }]);
-  });
-
   it('coverage_by_segment counts values by source, country, industry and seniority', async () => {
     await contact('north', '2026-01-01', { city: { country: 'Norway' }, title: { title: 'Lead' } });
     await contact('south', '2026-01-01', { city: { country: 'Norway' } });
     expect(await ask(`select * from coverage_by_segment where segment_value = 'Norway'`)).toMatchObject([
       { source: 'hubspot', segment: 'country', contacts: '2', titles: '1', emails: '0' },
-    ]);
-  });
-
-  it('value_changes_of_last_day has the value before and after each change', async () => {
-    const yesterday = new Date(Date.now() - 86_400_000 * 3).toISOString();
-    const today = new Date(Date.now() - 3_600_000).toISOString();
-    await contact('promoted', yesterday, titled('Analyst'));
-    await contact('promoted', today, titled('Lead'));
-    expect(
-      await ask(`
-        select field_group, old_value, new_value from value_changes_of_last_day where contact_id = 'promoted'`),
-    ).toEqual([{ field_group: 'title', old_value: { title: 'Analyst' }, new_value: { title: 'Lead' } }]);
-  });
-
-  it('contact_as_of() gives the contact as it was at a time, and no row before it was known', async () => {
-    await contact('dated', '2026-01-01', job('Analyst', acme));
-    await contact('dated', '2026-03-01', job('Lead', orbit));
-    const at = (moment: string) => ask(`select * from contact_as_of('hubspot', 'dated', $1)`, moment);
-    expect(await at('2025-12-31')).toEqual([]);
-    expect(await at('2026-02-01')).toMatchObject([
-      { source: 'hubspot', contact_id: 'dated', title: 'Analyst', organization_name: 'Acme' },
-    ]);
-    expect(await at('infinity')).toEqual(
-      await ask(`select * from enriched_contacts where source = 'hubspot' and contact_id = 'dated'`),
-    );
-  });
-
-  it('duplicate_contacts lists the contacts that are one person', async () => {
-    await contact('twin', '2026-01-01', { first_name: { first_name: 'Ada', last_name: 'Novak' } });
-    await match(warehouse, { contactId: 'twin-2', person: 'twin', at: '2026-01-01', runId: 'run-1' });
-    expect(await ask('select * from duplicate_contacts')).toMatchObject([
-      { last_name: 'Novak', contacts: '2', contact_ids: ['hubspot/twin', 'hubspot/twin-2'] },
     ]);
   });
 });

@@ -72,7 +72,6 @@ async function begin(
   const input = {
     ...unsetOptions,
     schedule: 'nightly',
-    service: null,
     export: isFile(choice) ? { ...choice, from: join(folder, choice.from) } : choice,
     timezone: 'Europe/Berlin',
     maxCredits: '500',
@@ -158,15 +157,6 @@ describe('the runs of a schedule', () => {
     await expect(begin(choice, { maxCredits: null })).rejects.toMatchObject({ type: 'credits.no-ceiling' });
     await expect(begin(choice, { maxCredits: null, noBudget: true })).resolves.toHaveLength(1);
     await expect(begin(choice, { maxCredits: null }, { hasPeriodBudget: true })).resolves.toHaveLength(1);
-  });
-
-  it('a schedule that was set for one service begins no run at a worker of another service', async () => {
-    write('a.csv');
-    const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
-    await expect(begin(choice, { service: 'https://api.example/api/v1' })).rejects.toMatchObject({
-      type: 'schedule.other-service',
-    });
-    await expect(begin(choice, { service: 'sandbox' })).resolves.toHaveLength(1);
   });
 
   it('runs of a schedule fail if the named file or the newest file of a pattern is missing', async () => {

@@ -88,11 +88,3 @@ it.each<[file: string, what: string, text: string]>([
 ])('%s has the %s of the code', (file, _, text) => {
   expect(files[file]).toContain(text);
 });
-
-it('contact_as_of() returns the columns of enriched_contacts in their order', () => {
-  const read = [...files['questions.sql']!.matchAll(/h\.groups #>> '\{(\w+,\w+)\}'/g)].map(
-    ([, path]) => path,
-  );
-  const scalars = contactColumns.filter(({ type }) => type !== 'text[]');
-  expect(read).toEqual(scalars.map(({ group, name }) => `${group},${name}`));
-});
