@@ -93,6 +93,7 @@ export interface Tables {
     scope: string;
     started_at: Generated<Timestamp>;
     counted_until: Timestamp;
+    end_number: string | null;
     abandoned: Generated<boolean>;
   };
   raw_answers: {

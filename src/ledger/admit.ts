@@ -102,10 +102,22 @@ async function admitAll(
   });
 }
 
-type Decision =
-  | { readonly kind: 'wait'; readonly wait: SlotWait }
-  | { readonly kind: 'admitted'; readonly people: number; readonly alarms: readonly BudgetAlarm[] }
-  | Extract<Admission, { kind: 'over_budget' | 'taken' | 'not_running' }>;
+/** A row of the database's function `admit_calls`. Places are indexes of the requests. */
+interface Admitted {
+  readonly run_status: string | null;
+  /** Calls whose people are neither answered nor in another call. */
+  readonly asked: readonly number[];
+  /** Place → number of people. */
+  readonly admitted: Readonly<Record<string, number>> | null;
+  /** Null if a slot is free. */
+  readonly wait: SlotWait | null;
+  readonly short_budget: string | null;
+  readonly alarms: readonly BudgetAlarm[] | null;
+  readonly may_free_credits: boolean;
+}
+
+/** A slot has become free during the admission. */
+const freeAgain: Wait = { milliseconds: 1, reason: 'a slot has become free' };
 
 /** @returns undefined if the suppression list has entries, and the people were not compared with them */
 async function admitCalls(
@@ -118,34 +130,42 @@ async function admitCalls(
     request,
     token: request.lateResults ? newWebhookToken() : undefined,
   }));
-  const calls = asked.map(({ request, token }) => ({
+  const calls = asked.map(({ request, token }, place) => ({
+    place,
     attempt_id: request.attemptId,
     batch: request.batch,
     token_hash: token === undefined ? null : hashToken(token).toString('hex'),
     row_numbers: request.rowNumbers,
   }));
   const { runId, priority, creditsPerPerson, deadlineSeconds } = requests[0]!;
-  const { rows } = await sql<{ decisions: Decision[] | null }>`
-    select admit_calls(${runId}, ${priority}, ${formatCredits(creditsPerPerson)}::numeric, ${deadlineSeconds}::float8,
-      ${JSON.stringify(calls)}::jsonb, ${service}, ${bulkMatchScope},
+  const { rows } = await sql<Admitted>`
+    select * from admit_calls(${runId}, ${priority}, ${formatCredits(creditsPerPerson)}::numeric,
+      ${deadlineSeconds}::float8, ${JSON.stringify(calls)}::jsonb, ${service}, ${bulkMatchScope},
       ${rateLimits.map((limit) => limit.calls)}::integer[], ${rateLimits.map((limit) => limit.seconds)}::integer[],
-      ${budgets.alarmsAt ?? []}::integer[], ${suppressionsChecked}) as decisions
+      ${budgets.alarmsAt ?? []}::integer[], ${suppressionsChecked})
   `.execute(database);
-  const { decisions } = rows[0]!;
-  return decisions?.map((decision, index): Admission => {
-    const { request, token } = asked[index]!;
-    switch (decision.kind) {
-      case 'wait':
-        return { kind: 'wait', ...describeWait(decision.wait) };
-      case 'admitted': {
-        const rowNumbers = request.rowNumbers.slice(0, decision.people);
-        return { kind: 'admitted', attemptId: request.attemptId, rowNumbers, token, alarms: decision.alarms };
-      }
-      case 'taken':
-      case 'not_running':
-      case 'over_budget':
-        return decision;
-    }
+  const [result] = rows;
+  if (!result) return undefined;
+  // The calls of a group cross a threshold together: the first reports it.
+  let alarms = result.alarms ?? [];
+  return asked.map(({ request, token }, place): Admission => {
+    if (!result.asked.includes(place)) return { kind: 'taken' };
+    if (result.run_status !== 'running')
+      return { kind: 'not_running', status: result.run_status ?? 'missing' };
+    const people = result.admitted?.[place];
+    if (people === undefined && (result.wait || !result.short_budget))
+      return { kind: 'wait', ...(result.wait ? describeWait(result.wait) : freeAgain) };
+    const reported = alarms;
+    alarms = [];
+    if (people === undefined)
+      return {
+        kind: 'over_budget',
+        budget: result.short_budget!,
+        mayFreeCredits: result.may_free_credits,
+        alarms: reported,
+      };
+    const rowNumbers = request.rowNumbers.slice(0, people);
+    return { kind: 'admitted', attemptId: request.attemptId, rowNumbers, token, alarms: reported };
   });
 }
 

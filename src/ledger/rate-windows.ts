@@ -122,7 +122,8 @@ export async function endCall(
   // and the next answer brings a new report.
   await sql`
     with reported as (${storeReports(of, { callId }, report)}), ended as (
-      update rate_calls set counted_until = least(counted_until, clock_timestamp())
+      update rate_calls
+      set counted_until = case when end_number is null then least(counted_until, clock_timestamp()) else counted_until end
       where call_id = ${callId} and set_config('synchronous_commit', 'off', true) = 'off'
       returning started_at
     )
@@ -148,7 +149,7 @@ export async function abandonCall(
   await sql`
     with ended as (
       update rate_calls
-      set abandoned = true,
+      set abandoned = true, end_number = null,
         counted_until = greatest(counted_until, clock_timestamp() + make_interval(secs => ${callSeconds}))
       where call_id = ${callId}
       returning scope

@@ -39,13 +39,18 @@ create function enrichment_internal.batches_before(of_priority text) returns set
 $$;
 
 -- Admits calls of a run in one transaction: occupies a slot in every window, reserves the worst case in every budget,
--- writes the attempt. Calls are {"attempt_id", "batch", "token_hash", "row_numbers"}. Returns a decision for each call,
--- in their order; null if the suppression list has entries that the people were not compared with. Every statement
--- reads what was committed before it, also while an earlier statement waited for a lock.
+-- writes the attempts. Calls are [{"place", "attempt_id", "batch", "token_hash", "row_numbers"}]. Returns one row, or
+-- none if the suppression list has entries that the people were not compared with:
+-- `asked`: places of the calls whose people may be asked. People of the others are answered, or in another call.
+-- `admitted`: place → number of people, the first of the call. The budgets may pay for fewer than all.
+-- `wait`: why no further call may begin; null if a slot is free. `short_budget`: cannot pay for all people.
+-- Every statement reads what was committed before it, also while an earlier statement waited for a lock.
 create function enrichment_internal.admit_calls(of_run text, of_priority text, per_person numeric,
     deadline_seconds float8, calls jsonb, of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[], alarms_at integer[], suppressions_checked boolean)
-  returns jsonb language plpgsql
+  returns table (run_status text, asked integer[], admitted jsonb, wait jsonb, short_budget text, alarms jsonb,
+    may_free_credits boolean)
+  language plpgsql
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_hashjoin = off
@@ -53,47 +58,48 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
   as $$
   declare
     budgets text[];
-    open_rows integer[];
-    run_status text;
     kept integer;
     free record;
-    call record;
-    credits record;
-    decision jsonb;
-    decisions jsonb[];
+    asked_people integer;
+    affordable_people integer;
+    attempt_ids text[];
   begin
     -- Before any other lock: no transaction can add to the suppression list until the calls are admitted.
-    if enrichment_internal.lock_suppressions() and not suppressions_checked then return null; end if;
+    if enrichment_internal.lock_suppressions() and not suppressions_checked then return; end if;
     budgets := enrichment_internal.open_budgets(of_run);
 
     -- A worker that has lost Temporal, but not the database, still runs an activity that Temporal has started again
-    -- elsewhere. Only the first of the two activities may send the same people.
-    open_rows := array(
-      select r.row_number
+    -- elsewhere. Only the first call with a row may send it.
+    perform from enrichment.run_rows
+    where run_id = of_run and row_number = any(array(
+      select unnest(row_numbers) from jsonb_to_recordset(calls) as c (row_numbers integer[])
+    ))
+    order by row_number
+    for update;
+    asked := array(
+      select n.place
       from (
-        select unnest(c.row_numbers) as row_number from jsonb_to_recordset(calls) as c (row_numbers integer[]) order by 1
+        select distinct on (row_number) row_number, c.place, cardinality(c.row_numbers) as people
+        from jsonb_to_recordset(calls) as c (place integer, row_numbers integer[])
+        cross join unnest(c.row_numbers) as row_number
+        order by row_number, c.place
       ) n
       cross join lateral (
-        select row_number, outcome from enrichment.run_rows
-        where run_id = of_run and row_number = n.row_number
-        for update
+        select outcome from enrichment.run_rows where run_id = of_run and row_number = n.row_number offset 0
       ) r
-      where r.outcome is null
-    );
-    open_rows := array(
-      select unnest(open_rows)
-      except
-      select p.row_number
-      from unnest(open_rows) as n (row_number)
-      cross join lateral (
-        select row_number, attempt_id from enrichment.attempt_people
-        where run_id = of_run and row_number = n.row_number
-        offset 0
-      ) p
-      join enrichment.attempts a on a.attempt_id = p.attempt_id
-      -- The outcomes of a stored answer follow from its digest.
-      where a.status = 'admitted'
-        or exists (select from enrichment_internal.digest_queue q where q.kind = 'answer' and q.owner = a.attempt_id)
+      where r.outcome is null and not exists (
+        select from (
+          select attempt_id from enrichment.attempt_people
+          where run_id = of_run and row_number = n.row_number
+          offset 0
+        ) p
+        join enrichment.attempts a on a.attempt_id = p.attempt_id
+        where a.status = 'admitted'
+          -- The outcomes of a stored answer follow from its digest.
+          or exists (select from enrichment_internal.digest_queue q where q.kind = 'answer' and q.owner = a.attempt_id)
+      )
+      group by n.place, n.people
+      having count(*) = n.people
     );
 
     perform enrichment_internal.lock_endpoint(of_scope);
@@ -102,54 +108,59 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
     -- Read after waiting for the lock of the endpoint, so that a run that was paused or cancelled meanwhile sends no
     -- call.
     select r.status into run_status from enrichment.runs r where run_id = of_run;
+    if run_status is distinct from 'running' then free.slots := 0; end if;
 
-    for call in
-      select *
-      from rows from (
-        jsonb_to_recordset(calls) as (attempt_id text, batch integer, token_hash text, row_numbers integer[])
-      ) with ordinality as c (attempt_id, batch, token_hash, row_numbers, place)
-      order by batch, place
-    loop
-      if not call.row_numbers <@ open_rows then
-        decision := jsonb_build_object('kind', 'taken');
-      elsif run_status is distinct from 'running' then
-        decision := jsonb_build_object('kind', 'not_running', 'status', coalesce(run_status, 'missing'));
-      elsif free.slots = 0 then
-        decision := jsonb_build_object('kind', 'wait', 'wait', free.wait);
-      else
-        select * into credits
-        from enrichment_internal.reserve_credits(budgets, per_person, cardinality(call.row_numbers), alarms_at);
-        if credits.people = 0 then
-          decision := jsonb_build_object('kind', 'over_budget', 'budget', credits.short_budget,
-            'alarms', credits.alarms,
-            -- A call may still release credits, also after its slot has ended, while its answer is recorded.
-            'mayFreeCredits', exists (
-              select from enrichment.attempts a
-              where a.status = 'admitted' and credits.short_budget = any(a.budget_ids)
-                and a.admitted_at > clock_timestamp() - make_interval(secs => deadline_seconds)
-            ));
-        else
-          -- The call sends its first rows: the budgets may pay for fewer than all.
-          insert into enrichment.attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids,
-            token_hash)
-          values (call.attempt_id, of_run, call.batch, 'admitted', credits.people, per_person * credits.people, budgets,
-            decode(call.token_hash, 'hex'));
-          insert into enrichment.attempt_people (attempt_id, detail_index, run_id, row_number)
-          select call.attempt_id, place - 1, of_run, row_number
-          from unnest(call.row_numbers[1:credits.people]) with ordinality as asked (row_number, place);
-          delete from enrichment_internal.waiting_batches where run_id = of_run and batch = call.batch;
-          perform enrichment_internal.occupy_slot(call.attempt_id, of_scope, deadline_seconds);
-          open_rows := array(select unnest(open_rows) except select unnest(call.row_numbers));
-          free.slots := free.slots - 1;
-          if free.slots = 0 then
-            select * into free
-            from enrichment_internal.free_slots(of_service, of_scope, limit_calls, limit_seconds, kept);
-          end if;
-          decision := jsonb_build_object('kind', 'admitted', 'people', credits.people, 'alarms', credits.alarms);
-        end if;
-      end if;
-      decisions[call.place] := decision;
-    end loop;
-    return to_jsonb(decisions);
+    select sum(people) into asked_people
+    from (
+      select cardinality(c.row_numbers) as people
+      from jsonb_to_recordset(calls) as c (place integer, batch integer, row_numbers integer[])
+      where c.place = any(asked)
+      order by c.batch, c.place
+      limit free.slots
+    ) c;
+    if asked_people > 0 then
+      select c.people, c.short_budget, c.alarms into affordable_people, short_budget, alarms
+      from enrichment_internal.reserve_credits(budgets, per_person, asked_people, alarms_at) c;
+      with paid as materialized (
+        select *
+        from (
+          select c.*,
+            least(
+              cardinality(c.row_numbers),
+              affordable_people - coalesce(sum(cardinality(c.row_numbers)) over earlier, 0)
+            )::integer as people
+          from jsonb_to_recordset(calls) as c (place integer, attempt_id text, batch integer, token_hash text,
+            row_numbers integer[])
+          where c.place = any(asked)
+          window earlier as (order by c.batch, c.place rows between unbounded preceding and 1 preceding)
+          order by c.batch, c.place
+          limit free.slots
+        ) c
+        where people > 0
+      ), attempts as (
+        insert into enrichment.attempts (attempt_id, run_id, batch, status, people, credits_reserved, budget_ids,
+          token_hash)
+        select attempt_id, of_run, batch, 'admitted', people, per_person * people, budgets, decode(token_hash, 'hex')
+        from paid
+      ), attempt_people as (
+        insert into enrichment.attempt_people (attempt_id, detail_index, run_id, row_number)
+        select paid.attempt_id, r.place - 1, of_run, r.row_number
+        from paid
+        cross join unnest(paid.row_numbers[1:people]) with ordinality as r (row_number, place)
+      ), registered as (
+        delete from enrichment_internal.waiting_batches w using paid where w.run_id = of_run and w.batch = paid.batch
+      )
+      select jsonb_object_agg(place, people), array_agg(attempt_id) into admitted, attempt_ids from paid;
+      perform enrichment_internal.occupy_slots(attempt_ids, of_scope, deadline_seconds);
+      select * into free from enrichment_internal.free_slots(of_service, of_scope, limit_calls, limit_seconds, kept);
+    end if;
+    if free.slots = 0 then wait := free.wait; end if;
+    may_free_credits := short_budget is not null and exists (
+      -- A call may still release credits, also after its slot has ended, while its answer is recorded.
+      select from enrichment.attempts a
+      where a.status = 'admitted' and short_budget = any(a.budget_ids)
+        and a.admitted_at > clock_timestamp() - make_interval(secs => deadline_seconds)
+    );
+    return next;
   end
 $$;
