@@ -123,7 +123,10 @@ export async function endCall(
   await sql`
     with reported as (${storeReports(of, { callId }, report)}), ended as (
       update rate_calls
-      set counted_until = case when end_number is null then least(counted_until, clock_timestamp()) else counted_until end
+      set counted_until = case
+        when end_number is null then least(counted_until, clock_timestamp())
+        else counted_until
+      end
       where call_id = ${callId} and set_config('synchronous_commit', 'off', true) = 'off'
       returning started_at
     )
