@@ -11,7 +11,7 @@ import service from './service.json' with { type: 'json' };
 import zoho from './zoho.json' with { type: 'json' };
 
 /** Fields of a contact in an export. All columns of `email` are read, and of the others the first that has a value. */
-export const contactFields = [
+export const exportFields = [
   'contact_id',
   'person_id',
   'hashed_email',
@@ -63,12 +63,12 @@ const exportSchema = z.strictObject({
   signatures: z.array(z.array(z.union([z.string().transform((header) => [header]), names]))),
   /** Headers that no other known program writes. Two columns with such headers are a signature too. */
   ownHeaders: names.default([]),
-  /** The form of the CRM's record ids. */
-  idForm: pattern.optional(),
+  /** The form of record ids in this export. A file whose ids all have another form is of another program. */
+  exportedId: pattern.optional(),
   /** The form of record ids that no other program writes. Ids of this form are a signature too. */
-  ownIdForm: pattern.optional(),
+  distinctiveId: pattern.optional(),
   /** Headers of each field, the best first. */
-  fields: z.partialRecord(z.enum(contactFields), names),
+  fields: z.partialRecord(z.enum(exportFields), names),
   /** Columns in which these values mean "opted out". */
   optedOut: z.record(z.string(), names).default({}),
 });
@@ -91,8 +91,8 @@ const importerSchema = z.strictObject({
   title: z.string(),
   idHeader: z.string(),
   idInOtherLanguages: names.default([]),
-  /** The form of this CRM's record ids. Any other text would update no record or a wrong one. */
-  idPattern: pattern,
+  /** The form of the record ids that the importer accepts: another text would update no record, or a wrong one. */
+  acceptedId: pattern,
   /** Headers of the record id in exports, if its form does not distinguish it from other ids. */
   idsInExports: names.default([]),
   /** What record ids of some exports begin with. Contact ids lack the prefix; files for the importer keep it. */

@@ -131,13 +131,13 @@ export async function writeImportFiles(
 /** As the newest export writes it. Undefined if it has another one: a mapping file named another column. */
 function recordIdOf(
   contact: ContactToImport,
-  { idPattern, idPrefix = '' }: Importer,
+  { acceptedId, idPrefix = '' }: Importer,
   keys: readonly string[],
 ): string | undefined {
   const { contactId } = contact;
-  if (!idPattern.test(contactId)) return undefined;
+  if (!acceptedId.test(contactId)) return undefined;
   const cell = cellOf(contact, keys)?.trim() ?? '';
-  if (!idPattern.test(cell)) return contactId;
+  if (!acceptedId.test(cell)) return contactId;
   return [contactId, idPrefix + contactId].find((id) => id === cell);
 }
 

@@ -1,4 +1,4 @@
-import { contactFields } from '../../domain/crm/crm.ts';
+import { exportFields } from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import type { RowFilter, RowOrder } from '../../domain/runs/row-choice.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
@@ -66,7 +66,7 @@ export const describingColumn =
   'use a column that describes people, such as a stage or a country; or remove rows from the file';
 
 const personalFields: ReadonlySet<unknown> = new Set(
-  contactFields.filter((field) => field !== 'organization_name' && field !== 'domain'),
+  exportFields.filter((field) => field !== 'organization_name' && field !== 'domain'),
 );
 
 /**

@@ -1,7 +1,7 @@
-import { contactFields, crmExports, type CrmExport } from '../../domain/crm/crm.ts';
+import { exportFields, crmExports, type CrmExport } from '../../domain/crm/crm.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
+import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import { Columns } from './columns.ts';
 import { filledCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
 import {
@@ -13,7 +13,6 @@ import {
 } from './known-headers.ts';
 import { refuseImplausibleColumns, type ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, refuseUnclearConsents, takeOptOuts, type OptOutColumn } from './opt-outs.ts';
-import { proposedMapping, proposeMissedColumns } from './propose-columns.ts';
 import { contradictedSource, recogniseExport, refuseOwnFile } from './recognise-export.ts';
 
 /** The columns of each field. */
@@ -45,10 +44,10 @@ export function mapColumns(
   const name = source ?? mapping?.source;
   const recognised = recogniseExport(layout);
   const known = knownExportOf(name, recognised);
-  const columns = new Columns(path, layout, layout.recognised);
+  const columns = new Columns(path, layout);
 
   const given = Object.fromEntries(
-    contactFields.flatMap((field) => {
+    exportFields.flatMap((field) => {
       const references = mapping?.columns?.[field];
       return references === undefined ? [] : [[field, columns.take(references)] as const];
     }),
@@ -59,15 +58,13 @@ export function mapColumns(
     ...commonHeaders[field],
   ];
   const claimed = Object.fromEntries(
-    contactFields.map((field) => [field, given[field] ?? columns.claim(field, namesOf(field))]),
+    exportFields.map((field) => [field, given[field] ?? columns.claim(field, namesOf(field))]),
   ) as unknown as ColumnsOfPeople;
   const fields = withNamesInTheirPlace(claimed, given, layout);
   const optOuts = [...givenRefusals, ...takeOptOuts(columns, layout, known)];
   refuseShortenedIds(path, layout, fields.contact_id[0], given.contact_id !== undefined);
   refuseImplausibleColumns(path, layout, given);
-  const isFree = (column: number): boolean => columns.isFree(column);
-  const missed = proposeMissedColumns(layout, isFree, known !== undefined, fields);
-  refuseWithoutPeople(columns.where(), layout, fields, missed, mapping);
+  refuseWithoutPeople(columns.where(), layout, fields, mapping);
   refuseUnclearConsents(columns, layout);
 
   return {
@@ -75,7 +72,7 @@ export function mapColumns(
     fields,
     secondSurnames: fields.last_name.filter((column) => secondSurnames.has(headerKey(header[column]!))),
     optOuts,
-    warnings: [...contradictedSource(name, recognised), ...unusedColumns(header, missed)],
+    warnings: contradictedSource(name, recognised),
   };
 }
 
@@ -117,21 +114,19 @@ function withNamesInTheirPlace(
  * Refuses a file without people: no column identifies people, or there is only a column `name` beside columns of
  * companies or deals.
  *
- * @throws Problem `export.other-object`, `export.no-identifying-column`, `export.unknown-delimiter`
+ * @throws Problem `export.other-object`, `export.no-identifying-column`
  */
 function refuseWithoutPeople(
   where: string,
-  first: FirstRows,
+  { header, recognised }: FirstRows & { readonly recognised: boolean },
   fields: ColumnsOfPeople,
-  missed: readonly (ContactField | undefined)[],
   mapping: ExportMapping | undefined,
 ): void {
-  if (mapping?.columns === undefined) refuseJoinedColumns(where, first);
   const has = (field: ContactField): boolean => fields[field].length > 0;
   const employed = has('organization_name') || has('domain');
   if ((['email', 'hashed_email', 'profile_url', 'person_id'] as const).some(has)) return;
   if (has('first_name') && has('last_name') && employed) return;
-  const other = otherObjectOf(first.header);
+  const other = otherObjectOf(header);
   // In an export of companies a bare name is the company's own.
   const isPerson =
     other === undefined ||
@@ -149,43 +144,18 @@ function refuseWithoutPeople(
           '--mapping FILE',
       },
     );
-  const proposal = proposedMapping(first.header, missed);
+  // The first line of a file without a header can be a contact.
+  const names = recognised ? `: ${shownHeaders(header)}` : '';
   throw new UsageProblem(
     'export.no-identifying-column',
-    'no column identifies people: none is recognised as email, profile URL, or name with company',
+    `none of the columns is recognised as email, profile URL, or name with company${names}`,
     {
       where,
       next:
-        'assign the columns in a mapping file, --mapping FILE: ' +
-        (proposal === undefined
-          ? '{"columns": {"email": "NAME OF THE COLUMN"}}'
-          : `${proposal} is a proposal; check each column`),
+        'assign the columns in a mapping file, --mapping FILE: {"columns": {"email": "NAME OF THE COLUMN"}}; if the ' +
+        'file has another delimiter than , ; | and tab, name it there: {"delimiter": "^"}',
     },
   );
-}
-
-/** A character other than those of single names and addresses. */
-const separator = /[^\p{L}\p{M}\p{N}\s\-_.@/&'’()"]/gu;
-
-/**
- * Refuses a file of one column if a character separates parts of its name, and is in most rows: the file has another
- * delimiter, or each line is in quotes. Otherwise `company^email` would pass for an address with the company in it.
- */
-function refuseJoinedColumns(where: string, { header: [name = '', ...others], rows }: FirstRows): void {
-  if (others.length > 0 || rows.length === 0) return;
-  const delimiter = name.match(separator)?.find((mark) => {
-    const parts = name.split(mark).filter((part) => part.trim() !== '');
-    return parts.length > 1 && rows.filter(([cell = '']) => cell.includes(mark)).length * 2 >= rows.length;
-  });
-  if (delimiter === undefined) return;
-  const shown = JSON.stringify(delimiter);
-  const what = `the file has one column that seems to be several, separated by ${shown}`;
-  throw new UsageProblem('export.unknown-delimiter', what, {
-    where,
-    next:
-      `write delimiter: ${shown} in a mapping file (--mapping FILE); if each line is in quotes, export the contacts ` +
-      'again',
-  });
 }
 
 /** `5.01234E+17`: what a spreadsheet program saves of a number with more digits than its column shows. */
@@ -225,19 +195,4 @@ function refuseShortenedIds(
         `record ids: --mapping FILE with {"ignore": [${column + 1}]}`,
     },
   );
-}
-
-/** A note on columns that are not read and seem to matter, with the way to read them. */
-function unusedColumns(header: readonly string[], missed: readonly (ContactField | undefined)[]): string[] {
-  const unused = missed.flatMap((field, column) =>
-    field === undefined ? [] : [`"${shownHeader(header[column]!)}" (${field})`],
-  );
-  if (unused.length === 0) return [];
-  const beforehand = missed.includes('contact_id')
-    ? '; do so before the first run, because a contact_id that comes later makes a second contact of each record'
-    : '';
-  return [
-    `columns that are not used, and may identify people or records: ${unused.join(', ')}; to use them: --mapping ` +
-      `FILE with ${proposedMapping(header, missed) ?? ''}, after you have checked it${beforehand}`,
-  ];
 }

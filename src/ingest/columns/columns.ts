@@ -1,4 +1,3 @@
-import { nearestText } from '../../domain/text/nearest-text.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
 import { filledCells, readCells, type ContactField, type Field, type FirstRows } from './fields.ts';
@@ -18,15 +17,12 @@ const checkedFields: readonly ContactField[] = [
 export class Columns {
   readonly #path: string;
   readonly #first: FirstRows;
-  /** The names can be shown: the line is a header, and no contact. */
-  readonly #recognised: boolean;
   readonly #keys: readonly string[];
   readonly #taken = new Set<number>();
 
-  constructor(path: string, first: FirstRows, recognised: boolean) {
+  constructor(path: string, first: FirstRows) {
     this.#path = path;
     this.#first = first;
-    this.#recognised = recognised;
     this.#keys = first.header.map(headerKey);
   }
 
@@ -99,20 +95,11 @@ export class Columns {
     const found = exact.length > 0 ? exact : this.#withKey(key);
     if (found.length > 1) throw this.#ambiguous('email', found);
     if (found.length === 1) return found[0]!;
-    const name = shownHeader(String(reference));
-    const nearest = this.#recognised ? nearestText(key, header, headerKey) : undefined;
-    throw new UsageProblem(
-      'mapping.unknown-column',
-      `the mapping names a column "${name}" that the file does not have`,
-      {
-        where: this.where(),
-        next:
-          nearest === undefined
-            ? `name a column as the header has it, or by its number (1 to ${header.length}); enrich plan FILE ` +
-              'without --mapping lists them'
-            : `did you mean "${shownHeader(nearest)}"?`,
-      },
-    );
+    const what = `the mapping names a column "${shownHeader(String(reference))}" that the file does not have`;
+    throw new UsageProblem('mapping.unknown-column', what, {
+      where: this.where(),
+      next: `name a column as the header has it, or by its number (1 to ${header.length})`,
+    });
   }
 
   #ambiguous(field: Field, found: readonly number[]): Problem {

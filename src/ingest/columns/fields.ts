@@ -1,4 +1,4 @@
-import { contactFields } from '../../domain/crm/crm.ts';
+import { exportFields } from '../../domain/crm/crm.ts';
 import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identity/values/email-address.ts';
 import { isPlaceholder, parseName } from '../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
@@ -9,7 +9,7 @@ export interface FirstRows {
   readonly rows: readonly (readonly string[])[];
 }
 
-export type ContactField = (typeof contactFields)[number];
+export type ContactField = (typeof exportFields)[number];
 export type Field = ContactField | 'opted_out' | 'opted_out_of_calls';
 
 /** The columns that identify people: positions from 0, in order of preference. */
@@ -79,7 +79,7 @@ export function recordedMapping(
   },
 ): Record<string, Field> {
   const fields = new Map<number, Field>();
-  for (const field of contactFields) for (const column of columns.fields[field]) fields.set(column, field);
+  for (const field of exportFields) for (const column of columns.fields[field]) fields.set(column, field);
   for (const { column, scope } of columns.optOuts) fields.set(column, fieldOfScope[scope]);
   // Not by assignment: a column may be called __proto__.
   return Object.fromEntries(

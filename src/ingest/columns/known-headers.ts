@@ -101,17 +101,3 @@ export function otherObjectOf(header: readonly string[]): 'companies' | 'deals' 
   if (Math.max(deals, companies) < enoughOfObject) return undefined;
   return companies > deals ? 'companies' : 'deals';
 }
-
-const named = (patterns: readonly string[]): ((header: string) => boolean) => {
-  const fits = patternTest(patterns);
-  return (header) => fits(headerWords(header));
-};
-
-/** Whether a column names the colleague who owns, made or works on the record: `Owner Email`, `dealOwner`. */
-export const isOwnerColumn = named(headers.owners);
-
-/** Whether a column seems to have ids or numbers: `Cust No`, `Kunden-Nr.`, `contactId`. */
-export const isNumberColumn = named(headers.ids);
-
-/** Whether these ids or numbers are of something else than the record: `Phone number`, `Company ID`. */
-export const isOfOther = named(headers.idsOfOthers);

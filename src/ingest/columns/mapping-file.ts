@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contactFields } from '../../domain/crm/crm.ts';
+import { exportFields } from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { shownHeader } from '../../domain/text/header-name.ts';
 import { readCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
@@ -33,7 +33,7 @@ const mappingSchema = z.strictObject({
   short_rows: z.literal('fill').optional(),
   columns: z
     .strictObject({
-      ...(Object.fromEntries(contactFields.map((field) => [field, columnsSchema])) as Record<
+      ...(Object.fromEntries(exportFields.map((field) => [field, columnsSchema])) as Record<
         ContactField,
         typeof columnsSchema
       >),
@@ -99,7 +99,7 @@ export function refuseImplausibleColumns(
   { header, rows }: FirstRows,
   given: Partial<ColumnsOfPeople>,
 ): void {
-  for (const field of contactFields)
+  for (const field of exportFields)
     for (const column of given[field] ?? []) {
       const { cells, unreadable, areTooMany } = readCells(rows, column, field);
       if (cells < fewestUnreadable || !areTooMany) continue;

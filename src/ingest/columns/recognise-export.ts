@@ -19,7 +19,7 @@ export function recogniseExport(first: FirstRows): CrmExport | undefined {
   const names = first.header.map(headerName);
   const found = crmExports.filter((known) => {
     const ids = idsOf(known, first);
-    return ids !== 'of another program' && (bearsSignature(known, names) || areOwnIds(known, ids));
+    return ids !== 'of another program' && (bearsSignature(known, names) || areDistinctive(known, ids));
   });
   return found.length === 1 ? found[0] : undefined;
 }
@@ -51,7 +51,7 @@ function fits(name: string, pattern: string): boolean {
 
 /** The record ids in the first rows; none if the CRM's column of record ids is missing or empty. */
 function idsOf(
-  { fields, idForm }: CrmExport,
+  { fields, exportedId }: CrmExport,
   { header, rows }: FirstRows,
 ): readonly string[] | 'of another program' {
   if (fields.contact_id === undefined) return [];
@@ -63,12 +63,12 @@ function idsOf(
     return columnOf(commonHeaders.contact_id) === undefined ? [] : 'of another program';
   const ids = rows.map((row) => idText(row[column] ?? '')).filter((id) => id !== '');
   // A single damaged id says nothing about the program.
-  const areForeign = idForm !== undefined && ids.length > 0 && !ids.some((id) => idForm.test(id));
+  const areForeign = exportedId !== undefined && ids.length > 0 && !ids.some((id) => exportedId.test(id));
   return areForeign ? 'of another program' : ids;
 }
 
-function areOwnIds({ ownIdForm }: CrmExport, ids: readonly string[]): boolean {
-  return ownIdForm !== undefined && ids.length > 0 && ids.every((id) => ownIdForm.test(id));
+function areDistinctive({ distinctiveId }: CrmExport, ids: readonly string[]): boolean {
+  return distinctiveId !== undefined && ids.length > 0 && ids.every((id) => distinctiveId.test(id));
 }
 
 /** Columns that only `enrich export` writes, besides the name of the CRM. */
@@ -123,7 +123,7 @@ export function contactIdOf(
 /** Some CRMs have two spellings of one id. */
 function canonicalId(source: string, id: string): string {
   if (source === 'salesforce' && /^[A-Za-z0-9]{15}$/.test(id)) return id + salesforceSuffix(id);
-  if (source === 'dynamics365' && importers.dynamics.idPattern.test(id)) return id.toLowerCase();
+  if (source === 'dynamics365' && importers.dynamics.acceptedId.test(id)) return id.toLowerCase();
   const { idPrefix } = Object.values(importers).find((each) => each.source === source) ?? {};
   return idPrefix !== undefined && id.startsWith(idPrefix) ? id.slice(idPrefix.length) : id;
 }

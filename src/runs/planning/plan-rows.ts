@@ -384,5 +384,5 @@ async function warnOfMissingIds(
 function lacksId(importer: Importer | undefined): RawBuilder<boolean> {
   return importer === undefined
     ? sql<boolean>`(starts_with(contact_id, 'key:') or starts_with(contact_id, 'row:'))`
-    : sql<boolean>`contact_id !~ ${importer.idPattern.source}`;
+    : sql<boolean>`contact_id !~ ${importer.acceptedId.source}`;
 }
