@@ -77,36 +77,22 @@ export function parseName(cell: string): string | undefined {
   return /[A-Za-z]/.test(name) || /\p{L}/u.test(name) ? name : undefined;
 }
 
+/** Forms of address before a name. `M.`, `Don` and `Pan` are missing: they are also initials and names. */
+const formOfAddress = new RegExp(`^(?:${lists.formsOfAddress.join('|')})\\.? (?=\\S)`, 'u');
+
 /** `Novak, Ada Maria` and `van der Berg, A.`: a last name of one word with its particles, and then first names. */
 const lastNameFirst =
   /^((?:\p{Ll}[\p{L}\p{M}'’]* )*[\p{L}\p{M}'’-]+) ?, ?([\p{L}\p{M}'’-]+\.?(?: [\p{L}\p{M}'’-]+\.?)*)$/u;
-/** `PhD` and `CPA`: the last letter or two neighbours are capitals. */
-const degree = /\p{L}\p{Lu}$|\p{Lu}\p{Lu}/u;
-const suffixes = new Set(lists.suffixesOfNames);
-
-/** Forms of address before a name. `M.`, `Don` and `Pan` are missing: they are also initials and names. */
-const formOfAddress = new RegExp(`^(?:${lists.formsOfAddress.join('|')})\\.? (?=\\S)`, 'u');
-/** The same behind a name: `山田太郎様`, `王伟先生`, `김민수 님`. */
-const formOfAddressBehind =
-  /(?<=[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2}) ?(?:様|さま|さん|殿|先生|女士|小姐|님|씨)$/u;
 
 /**
- * Reads a cell that holds a whole name: the first name first, without a form of address. A comma turns the name around
- * (`Novak, Ada` is `Ada Novak`), unless a suffix or a degree follows (`Novak, PhD`).
+ * Reads a cell that holds a whole name: the first name first, without a form of address.
  *
  * @returns undefined if the cell holds no name
  */
 export function parseFullName(cell: string): string | undefined {
-  const name = parseName(cell)?.replace(formOfAddress, '').replace(formOfAddressBehind, '');
+  const name = parseName(cell)?.replace(formOfAddress, '');
   const [, last, first] = (name?.includes(',') && lastNameFirst.exec(name)) || [];
-  if (last === undefined || first === undefined) return name;
-  const isInCapitals = last === last.toUpperCase() && last !== last.toLowerCase();
-  const isSuffix = first
-    .split(' ')
-    .some(
-      (word) => suffixes.has(word.replace('.', '').toLowerCase()) || (!isInCapitals && degree.test(word)),
-    );
-  return isSuffix ? name : `${first.replace(formOfAddress, '')} ${last}`;
+  return first === undefined ? name : `${first.replace(formOfAddress, '')} ${last}`;
 }
 
 /** A longer text is no name of a person or a company, but a note in the wrong column. */
