@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Credits } from '../../domain/money/decimal.ts';
 import type { Endpoint } from '../failures/failure.ts';
 import { readWindowFigures, reportedWindows, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
@@ -25,49 +24,28 @@ function isPlain(body: Buffer): boolean {
   return value === undefined ? !body.toString('utf8').trimStart().startsWith('<') : value === true;
 }
 
-/** The acting user, who owns what this credential creates. The interface document shows only the identifier. */
-export interface User {
-  readonly id: string;
-  readonly name: string | undefined;
-}
+const userSchema = z.looseObject({ id: z.string(), name: text, first_name: text, last_name: text });
 
-const userSchema = z
-  .looseObject({ id: z.string(), name: text, first_name: text, last_name: text })
-  .transform((user): User => {
-    const parts = [user.first_name, user.last_name].filter((part) => typeof part === 'string');
-    return {
-      id: user.id,
-      name: user.name ?? (parts.length > 0 ? parts.join(' ') : undefined),
-    };
-  });
-
-export function readProfile(answer: HttpAnswer, endpoint: Endpoint): User {
-  return readAnswer(answer, endpoint, userSchema).data;
+/** Reads the acting user, who owns what this credential creates. The interface document shows only the identifier. */
+export function readProfile(answer: HttpAnswer, endpoint: Endpoint) {
+  const { id, name, first_name: first, last_name: last } = readAnswer(answer, endpoint, userSchema).data;
+  return { id, name: name ?? ([first, last].filter(Boolean).join(' ') || undefined) };
 }
 
 /** The usage of one operation's rate windows by the team. */
-export interface OperationUsage {
-  /** The service's name, such as `api/v1/people` with the action `bulk_match`. */
-  readonly path: string;
-  readonly action: string;
-  readonly windows: readonly RateWindow[];
-}
+export type OperationUsage = ReturnType<typeof readApiUsage>[number];
 
-export interface CreditUsage {
-  readonly kinds: readonly {
-    readonly name: string;
-    /** Undefined: unlimited, or not reported. */
-    readonly limit: Credits | undefined;
-    readonly consumed: Credits | undefined;
-    readonly left: Credits | undefined;
-  }[];
-  readonly cycle: { readonly startDate: string | undefined; readonly endDate: string | undefined };
-}
+/** The usage of credits by the team. */
+export type CreditUsage = ReturnType<typeof readCreditUsage>;
 
 const operationUsage = z.looseObject({ minute: map, hour: map, day: map });
 
-/** Reads the usage of the rate windows. Entries in another format are left out. Pure. */
-export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint): OperationUsage[] {
+/**
+ * Reads the usage of the rate windows. Entries in another format are left out. Pure.
+ *
+ * @returns `path` and `action` are the service's names, such as `api/v1/people` and `bulk_match`
+ */
+export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint) {
   const { data } = readAnswer(answer, endpoint, z.record(z.string(), z.unknown()));
   return Object.entries(data).flatMap(([key, value]) => {
     const operation = readOperation(key);
@@ -102,8 +80,8 @@ const creditUsage = z.looseObject({
   current_credit_cycle: described(z.looseObject({ start_date: text, end_date: text })),
 });
 
-/** Reads the usage of credits as exact decimals. Pure. */
-export function readCreditUsage(answer: HttpAnswer, endpoint: Endpoint): CreditUsage {
+/** Reads the usage of credits as exact decimals; undefined: unlimited, or not reported. Pure. */
+export function readCreditUsage(answer: HttpAnswer, endpoint: Endpoint) {
   const { data } = readAnswer(answer, endpoint, creditUsage);
   return {
     kinds: Object.entries(data.credit_usage_stats).map(([name, figures]) => {

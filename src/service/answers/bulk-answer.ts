@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { Organization, Person } from '../../domain/identity/person.ts';
 import { boundedId } from '../../domain/identity/identity-keys.ts';
 import { listed } from '../../domain/text/format.ts';
-import { isObject, valueOf, readCredits, type JsonObject, type CreditsProblem } from './exact-json.ts';
-import type { Credits } from '../../domain/money/decimal.ts';
+import { isObject, valueOf, readCredits, type JsonObject } from './exact-json.ts';
 import {
   count,
   described,
@@ -14,8 +13,8 @@ import {
   isRefusedMiss,
   mapFailure,
 } from '../failures/map-failure.ts';
-import type { Endpoint, ServiceFailure } from '../failures/failure.ts';
-import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
+import type { Endpoint } from '../failures/failure.ts';
+import { readRateHeaders } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
 
 /**
@@ -232,40 +231,8 @@ function saysNothing(value: unknown): boolean {
   return value === false;
 }
 
-export interface BulkAnswer {
-  readonly httpStatus: number;
-  /** Exact text of the signed 64-bit number; undefined if missing. */
-  readonly requestId: string | undefined;
-  /**
-   * As in the answer; order and number need not be those of `details`. Null: the service found no person, or
-   * the element is listed in `unreadableMatches`.
-   */
-  readonly matches: readonly (Person | null)[];
-  /** The service did not process everybody: a person who was not found can be asked for again. */
-  readonly partial?: ServiceFailure | undefined;
-  /**
-   * Elements of `matches` that are no documented person, and one for all elements beyond the limit. They may be billed;
-   * no row gets their data.
-   */
-  readonly unreadableMatches: readonly UnreadableMatch[];
-  /** Names of fields that were left out of people because of an unexpected type, such as `contact.email`. */
-  readonly unreadFields: readonly string[];
-  /** Undefined: `creditsProblem` has the reason, and the reservation is held. */
-  readonly creditsConsumed: Credits | undefined;
-  readonly creditsProblem: CreditsProblem | undefined;
-  readonly uniqueEnrichedRecords: number | undefined;
-  readonly missingRecords: number | undefined;
-  /**
-   * `pending`; or `skipped`: the delivery of an earlier request has the phones, and this request cannot be
-   * polled.
-   */
-  readonly phoneEnrichment: { readonly status: string } | undefined;
-  /** `accepted` or `partial_accepted`; with any other status no delivery follows. */
-  readonly waterfall: { readonly status: string } | undefined;
-  readonly rateLimits: readonly RateWindow[];
-  /** The complete decompressed body. */
-  readonly raw: Buffer;
-}
+/** The answer of a bulk call. */
+export type BulkAnswer = ReturnType<typeof readBulkAnswer>;
 
 interface UnreadableMatch {
   readonly index: number;
@@ -298,27 +265,32 @@ const envelopeSchema = z.looseObject({
  *
  * @throws ServiceFailure for a status other than success, and for an invalid success
  */
-export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint): BulkAnswer {
+export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   const isMiss = isRefusedMiss(answer);
   const read = isMiss ? { ...answer, status: 200 } : answer;
   const { data, requestId, partial } = readAnswer(read, endpoint, envelopeSchema);
-  const { credits, problem } = isMiss ? { credits: 0n } : readCredits(data.credits_consumed);
+  const { credits, problem } = isMiss ? { credits: 0n, problem: undefined } : readCredits(data.credits_consumed);
   const isFreeMiss = credits === 0n && saysNobody(data);
-  const matches = data.matches ?? (isFreeMiss || isMissOfAll(data) ? [] : undefined);
-  if (!matches) throw mapFailure(read, endpoint);
-  const people = readMatches(matches);
+  const elements = data.matches ?? (isFreeMiss || isMissOfAll(data) ? [] : undefined);
+  if (!elements) throw mapFailure(read, endpoint);
   return {
     httpStatus: answer.status,
+    /** Exact text of the signed 64-bit number; undefined if missing. */
     requestId,
-    ...people,
+    ...readMatches(elements),
+    /** The service did not process everybody: a person who was not found can be asked for again. */
     partial,
+    /** Undefined: `creditsProblem` has the reason, and the reservation is held. */
     creditsConsumed: credits,
     creditsProblem: problem,
     uniqueEnrichedRecords: data.unique_enriched_records ?? undefined,
     missingRecords: data.missing_records ?? undefined,
+    /** `pending`; or `skipped`: an earlier request delivers the phones, and this request cannot be polled. */
     phoneEnrichment: data.phone_enrichment ?? undefined,
+    /** `accepted` or `partial_accepted`; with any other status no delivery follows. */
     waterfall: data.waterfall ?? undefined,
     rateLimits: readRateHeaders(answer.headers),
+    /** The complete decompressed body. */
     raw: answer.body,
   };
 }
@@ -351,14 +323,12 @@ const contradicting = new Set([
 /** A call asks for ten people. The work for an answer grows with the square of its people. */
 const mostMatches = 100;
 
-function readMatches(
-  all: readonly unknown[],
-): Pick<BulkAnswer, 'matches' | 'unreadableMatches' | 'unreadFields'> {
+function readMatches(all: readonly unknown[]) {
   const unreadableMatches: UnreadableMatch[] = [];
   const unread = new Set<string>();
   const elements = all.slice(0, mostMatches);
   const isCut = elements.length < all.length;
-  const matches = elements.map((element, index): Person | null => {
+  const matches: readonly (Person | null)[] = elements.map((element, index) => {
     if (element === null) return null;
     const read = readPerson(element);
     if ('unreadable' in read) {
@@ -374,7 +344,20 @@ function readMatches(
       index: mostMatches,
       reason: `the answer has ${all.length} elements, of which ${mostMatches} are read`,
     });
-  return { matches, unreadableMatches, unreadFields: [...unread] };
+  return {
+    /**
+     * As in the answer; order and number need not be those of `details`. Null: the service found no person, or the
+     * element is listed in `unreadableMatches`.
+     */
+    matches,
+    /**
+     * Elements of `matches` that are no documented person, and one for all elements beyond the limit. They may be
+     * billed; no row gets their data.
+     */
+    unreadableMatches,
+    /** Names of fields that were left out of people because of an unexpected type, such as `contact.email`. */
+    unreadFields: [...unread],
+  };
 }
 
 export type MatchAnswer = ReturnType<typeof readMatchAnswer>;

@@ -25,24 +25,12 @@ const integerId = /"request_id"\s*:\s*(-?\d+)(?=\s*[,}])/g;
 
 function parse(text: string): unknown {
   try {
-    const value = parseIds(text);
+    const value: unknown = JSON.parse(text.replaceAll(integerId, '"request_id":"$1"'));
     const isStorable = !text.includes('\\u') || !unstorableEscape.test(text);
     return isStorable ? value : storable(value, 0);
   } catch {
     return undefined;
   }
-}
-
-/** Copies the text only if it has other ids than that of its root: ten large people are 600 KB. */
-function parseIds(text: string): unknown {
-  const [first, second] = text.matchAll(integerId);
-  if (first && !second) {
-    const value: unknown = JSON.parse(text);
-    // A new text: the match is a slice, which kept 600 KB until the call was stored.
-    const id = BigInt(first[1]!).toString();
-    if (isObject(value) && value['request_id'] === Number(id)) return { ...value, request_id: id };
-  }
-  return JSON.parse(first ? text.replaceAll(integerId, '"request_id":"$1"') : text);
 }
 
 /** Deeper lists and objects are no data of a person. */
@@ -104,23 +92,28 @@ export type CreditsProblem = 'absent' | 'negative' | 'not-a-number' | 'too-fine'
 /** The column has fourteen digits before the point. */
 const firstTooLarge = 1e14;
 
-type ReadCredits =
-  | { readonly credits: Credits; readonly problem?: never }
-  | { readonly credits?: never; readonly problem: CreditsProblem };
-
 /**
  * Reads a number of credits, also from a text: six decimals are exact. A float has 15 digits exactly, and a price has
  * fewer.
+ *
+ * @returns either `credits` or `problem`
  */
-export function readCredits(value: unknown): ReadCredits {
-  if (value === undefined || value === null) return { problem: 'absent' };
+export function readCredits(value: unknown): {
+  readonly credits: Credits | undefined;
+  readonly problem: CreditsProblem | undefined;
+} {
   const text = typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : '';
-  if (text === 'Infinity') return { problem: 'too-large' };
-  if (!/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return { problem: 'not-a-number' };
-  if (text.startsWith('-')) return { problem: 'negative' };
-  const credits = parseCredits(text) ?? withoutFloatNoise(Number(text));
-  if (credits !== undefined) return { credits };
-  return { problem: Number(text) >= firstTooLarge ? 'too-large' : 'too-fine' };
+  const isDecimal = /^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text);
+  const credits = isDecimal ? (parseCredits(text) ?? withoutFloatNoise(Number(text))) : undefined;
+  return { credits, problem: credits === undefined ? problemOf(value, text) : undefined };
+}
+
+function problemOf(value: unknown, text: string): CreditsProblem {
+  if (value === undefined || value === null) return 'absent';
+  const number = text === '' ? Number.NaN : Number(text);
+  if (Number.isNaN(number)) return 'not-a-number';
+  if (number < 0) return 'negative';
+  return number >= firstTooLarge ? 'too-large' : 'too-fine';
 }
 
 /**

@@ -12,9 +12,8 @@ import {
 } from './failure.ts';
 import { readJson, readRequestId, memberOf } from '../answers/exact-json.ts';
 import { readRateHeaders } from '../rate-headers.ts';
-import { headerValue, type HttpAnswer, type TransportError, type Headers } from '../transport.ts';
-import { counted } from '../../domain/text/format.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
+import { headerValue, type HttpAnswer, type TransportError, type Headers } from '../transport.ts';
 
 const absent = undefined;
 const seconds = z
@@ -93,7 +92,8 @@ function failureOf(
 /** What shows that a call with the status of a refusal was processed, and so may have been billed. */
 function processedBy(status: number, body: unknown): string | undefined {
   if (status === 303) return 'a 303 leads to the result of a call';
-  return status >= 300 ? describeBilledRefusal(body) : undefined;
+  const { hasPeople, mayBeBilled: isBilled } = statedBy(body);
+  return status >= 300 && (hasPeople || isBilled) ? 'the body has people or credits' : undefined;
 }
 
 function refusalOf(codes: ErrorCodes): FailureType {
@@ -197,60 +197,54 @@ function readHeader(text: string | undefined, now: number): number | undefined {
   return httpDate.test(text) ? (Date.parse(text) - now) / 1_000 : undefined;
 }
 
+/** What a body says about errors, people and the bill, whatever the status of its answer. Messages decide nothing. */
+interface Stated {
+  readonly codes: ErrorCodes;
+  readonly isFailed: boolean;
+  readonly hasError: boolean;
+  readonly hasPeople: boolean;
+  readonly mayBeBilled: boolean;
+  /** A code says that no person was found, and none is about credits. */
+  readonly isMiss: boolean;
+}
+
+function statedBy(body: unknown): Stated {
+  const of = (member: string): unknown => memberOf(body, member);
+  const details = of('error_details');
+  const named = [of('error_code'), memberOf(details, 'code')];
+  const codes = named.filter((code) => typeof code === 'string');
+  const status = of('status');
+  // Another status is no error, because its values are not documented.
+  const isFailed = typeof status === 'string' && /^(?:failed|failure|error)$/i.test(status.trim());
+  const matches = of('matches');
+  return {
+    codes,
+    isFailed,
+    hasError: isFailed || [...named, of('error'), memberOf(details, 'message')].some(saysSomething),
+    hasPeople: [of('person'), ...(Array.isArray(matches) ? matches : [])].some(isPerson),
+    mayBeBilled: mayBeBilled(of('credits_consumed')),
+    isMiss: nameMiss(codes) && !nameCredits(codes),
+  };
+}
+
 /**
  * What the error of an answer with a success status means.
  * - `none`: there is no error, or it says only that no person was found.
  * - `refusal`: the answer has no person's data and bills nothing. Services may answer like this when credits run out.
  * - `partial`: the answer has people or bills something, and the service did not process the other people.
  */
-type ErrorOfSuccess = 'none' | 'refusal' | 'partial';
-
-const statement = z.looseObject({
-  status: z.unknown().optional(),
-  error: z.unknown().optional(),
-  error_code: z.unknown().optional(),
-  error_details: z.unknown().optional(),
-  matches: z.unknown().optional(),
-  person: z.unknown().optional(),
-  credits_consumed: z.unknown().optional(),
-});
-
-/**
- * Decides by the status, the error members, the people and the bill; never by messages. A status other than a failure
- * is no error, because its values are not documented.
- */
-function errorOfSuccess(value: unknown): ErrorOfSuccess {
-  const parsed = statement.safeParse(value);
-  if (!parsed.success) return 'none';
-  const { status, error, error_code: older, error_details: details } = parsed.data;
-  const codes = codesOf(parsed.data);
-  const isFailed = typeof status === 'string' && /^(?:failed|failure|error)$/i.test(status.trim());
-  if (areOnlyMisses(codes)) return 'none';
-  if (!isFailed && ![error, older, details].some((each) => saysSomething(each))) return 'none';
-  const { matches, person, credits_consumed: credits } = parsed.data;
-  if (!hasPeople(matches) && !hasPeople(person)) return mayBeBilled(credits) ? 'partial' : 'refusal';
+function errorOfSuccess(body: unknown): 'none' | 'refusal' | 'partial' {
+  const { codes, isFailed, hasError, hasPeople, mayBeBilled: isBilled, isMiss } = statedBy(body);
+  if (isMiss || !hasError) return 'none';
+  if (!hasPeople) return isBilled ? 'partial' : 'refusal';
   // Beside people, another code, such as PARTIAL, can mean the people who were not found.
   return isFailed || nameCredits(codes) ? 'partial' : 'none';
 }
 
-/** Says that the body of a refusal has people or credits: then the service has processed the call. */
-function describeBilledRefusal(value: unknown): string | undefined {
-  const parsed = statement.safeParse(value);
-  if (!parsed.success) return undefined;
-  const { matches, person, credits_consumed: credits } = parsed.data;
-  const figure = typeof credits === 'number' || typeof credits === 'string' ? String(credits) : '';
-  const stated = /^\d+(?:\.\d+)?$/.test(figure) ? counted(figure, 'credit') : 'credits';
-  const parts = [
-    ...(hasPeople(matches) || hasPeople(person) ? ['people'] : []),
-    ...(mayBeBilled(credits) ? [stated] : []),
-  ];
-  return parts.length === 0 ? undefined : `the body has ${parts.join(' and ')}`;
-}
-
 /** Whether an answer says with a code that no person was found, and bills nothing. */
-export function isMissOfAll(value: unknown): boolean {
-  const parsed = statement.safeParse(value);
-  return parsed.success && areOnlyMisses(codesOf(parsed.data)) && !mayBeBilled(parsed.data.credits_consumed);
+export function isMissOfAll(body: unknown): boolean {
+  const stated = statedBy(body);
+  return stated.isMiss && !stated.mayBeBilled;
 }
 
 /**
@@ -260,45 +254,23 @@ export function isMissOfAll(value: unknown): boolean {
 export function isRefusedMiss({ status, body }: HttpAnswer): boolean {
   if (status !== 404) return false;
   const value = readJson(body);
-  const parsed = statement.safeParse(value);
-  return parsed.success && namePersonMiss(codesOf(parsed.data)) && isMissOfAll(value);
+  return namePersonMiss(statedBy(value).codes) && isMissOfAll(value);
 }
-
-function codesOf({ error_code: older, error_details: details }: z.infer<typeof statement>): string[] {
-  return [older, memberOf(details, 'code')].filter((code) => typeof code === 'string');
-}
-
-/** Whether codes say that no person was found, and none is about credits. */
-function areOnlyMisses(codes: ErrorCodes): boolean {
-  return nameMiss(codes) && !nameCredits(codes);
-}
-
-/** Deeper values count as an error: each level takes some of the stack. */
-const deepestError = 12;
 
 /** Services fill the members of an error also where there is none: `{}`, `""`, `false`, `"none"`. */
-function saysSomething(value: unknown, depth = 0): boolean {
+function saysSomething(value: unknown): boolean {
   if (typeof value === 'string') return !/^(?:|0|false|none|null|ok|success|no_?error)$/i.test(value.trim());
-  if (typeof value !== 'object' || value === null) return Boolean(value);
-  return depth > deepestError || Object.values(value).some((each) => saysSomething(each, depth + 1));
+  return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 }
 
-/** Whether `matches` or `person` has the data of a person. Null, an empty object and a stub have none. */
-function hasPeople(value: unknown): boolean {
-  return Array.isArray(value) ? value.some(isPerson) : isPerson(value);
-}
-
-/** Names, profile or address identify a person; a company, or an id alone, does not. */
+/** Names, profile or an e-mail that is no placeholder identify a person; a company, or an id alone, does not. */
 function isPerson(value: unknown): boolean {
   const email = memberOf(value, 'email');
-  return (
-    ['first_name', 'last_name', 'name', 'proflink_url'].some((name) => isFilled(memberOf(value, name))) ||
-    (typeof email === 'string' ? parseEmail(email) !== undefined : isFilled(email))
-  );
-}
-
-function isFilled(value: unknown): boolean {
-  return typeof value === 'string' ? value.trim() !== '' : value !== null && value !== undefined;
+  if (typeof email === 'string' && parseEmail(email) !== undefined) return true;
+  return ['first_name', 'last_name', 'name', 'proflink_url'].some((member) => {
+    const stated = memberOf(value, member);
+    return typeof stated === 'string' ? stated.trim() !== '' : stated !== null && stated !== undefined;
+  });
 }
 
 /** An unreadable number of credits may have been billed. */

@@ -72,16 +72,16 @@ describe('mapFailure', () => {
     },
   );
 
-  it.each(cases.billed as [number, object, string, string, string][])(
+  it.each(cases.billed as [number, object, string, string][])(
     'mapFailure() treats %d with the body %o as possibly billed',
-    (status, body, type, disposition, has) => {
+    (status, body, type, disposition) => {
       const failure = map(status, body);
       expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
         type,
         disposition,
         true,
       ]);
-      expect(failure.message).toContain(`the body has ${has})`);
+      expect(failure.message).toContain('the body has people or credits)');
       expect(failure.next?.includes('enrich attempts')).toBe(disposition === 'unknown');
     },
   );
