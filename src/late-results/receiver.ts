@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import type { Readable } from 'node:stream';
 import fastify from 'fastify';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { DeliveryResult } from '../telemetry/process-metrics.ts';
@@ -35,8 +34,10 @@ export const webhookPath = '/webhooks/';
 
 /** A waterfall's result for ten people, with all vendors, is some hundred KB. */
 const longestBody = 2 * 1_048_576;
-/** Bytes of all unfinished deliveries; above it the receiver answers 503. */
+/** Bytes of all unfinished deliveries, by their stated sizes; above it the receiver answers 503. */
 const bytesInMemory = 64 * 1_048_576;
+/** Memory of a request without its body, so that the limit also holds for very many empty bodies. */
+const bytesOfRequest = 16_384;
 /** Less than the ten seconds after which Docker kills a stopping container. */
 const drainMilliseconds = 5_000;
 const tokenForm = /^[\w-]{20,128}$/;
@@ -66,6 +67,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   const server = fastify({
     // Fastify's own log has addresses, and with them tokens.
     logger: false,
+    bodyLimit: longestBody,
     // Services and proxies can add a slash to the address.
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     // Aborts slow and silent senders; deliveries take milliseconds.
@@ -80,29 +82,36 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   });
   server.server.maxConnections = 4_000;
 
-  const bodies = new LimitedBodyReader();
   const deliveries = new GroupCommit<ArrivedDelivery, StoredDelivery | undefined>({
     commit: (group) => storeDeliveries(warehouse, group),
     bytesOf: ({ body }) => body.length,
     longestGroup: 100,
     bytesPerGroup: 4 * 1_048_576,
   });
-  // The delivery's handler reads the body, whatever its content type. Fastify would refuse types that it cannot parse.
+  // Bodies are bytes, whatever their content type. Fastify would refuse types that it cannot parse.
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  server.addHook('onRequest', async ({ raw }) => {
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  let bytesHeld = 0;
+  const holdMemory = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     delete raw.headers['content-type'];
-  });
+    const stated = Number(raw.headers['content-length'] ?? longestBody);
+    const bytes = Math.min(stated, longestBody) + bytesOfRequest;
+    if (bytesHeld + bytes > bytesInMemory) {
+      count('unavailable');
+      return refuse(reply, 503, 'too many deliveries at once: send it again later');
+    }
+    bytesHeld += bytes;
+    reply.raw.once('close', () => (bytesHeld -= bytes));
+    return undefined;
+  };
 
-  server.post(`${webhookPath}:token`, async (request, reply) => {
+  server.post(`${webhookPath}:token`, { onRequest: holdMemory }, async (request, reply) => {
     const { token } = request.params as { token: string };
-    const stored = await bodies.read(request.raw, request.headers['content-length'], (body) => {
-      killPoint('delivery-arrived');
-      return deliveries.commit({
-        tokenHash: hashToken(tokenForm.test(token) ? token : ''),
-        body,
-        contentEncoding: request.headers['content-encoding']?.slice(0, 50),
-      });
+    killPoint('delivery-arrived');
+    const stored = await deliveries.commit({
+      tokenHash: hashToken(tokenForm.test(token) ? token : ''),
+      body: (request.body as Buffer | undefined) ?? Buffer.alloc(0),
+      contentEncoding: request.headers['content-encoding']?.slice(0, 50),
     });
     if (!stored) {
       count('not-found');
@@ -122,18 +131,15 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   });
   server.setNotFoundHandler((_, reply) => notFound(reply));
 
-  server.setErrorHandler((error, request, reply) => {
-    if (error instanceof BodyRefused) {
-      count(error.statusCode === 413 ? 'refused' : 'unavailable');
-      return refuse(reply.header('connection', 'close'), error.statusCode, error.message);
-    }
+  server.setErrorHandler((error, _request, reply) => {
     const { statusCode } = error as { statusCode?: number };
+    if (statusCode === 413) {
+      count('refused');
+      return refuse(reply, 413, 'the body is too large');
+    }
     if (statusCode !== undefined && statusCode < 500) return notFound(reply);
     count('unavailable');
-    // The sender of an incomplete body has broken off or was aborted, and waits for no answer.
-    if (request.raw.complete && !isDatabaseAway(error)) {
-      log.error({ err: error }, 'a delivery could not be stored');
-    }
+    if (!isDatabaseAway(error)) log.error({ err: error }, 'a delivery could not be stored');
     return refuse(reply, 503, 'deliveries cannot be stored now: send it again later');
   });
   return server;
@@ -151,105 +157,12 @@ async function drain(server: FastifyInstance): Promise<void> {
 
 function refuse(reply: FastifyReply, statusCode: 413 | 503, error: string): FastifyReply {
   if (statusCode === 503) reply.header('retry-after', '10');
-  return reply.code(statusCode).send({ error });
+  // The rest of a body that is not read would be taken for the next request.
+  return reply.code(statusCode).header('connection', 'close').send({ error });
 }
 
 function notFound(reply: FastifyReply): FastifyReply {
   return reply.code(404).send({ error: 'not found' });
-}
-
-class BodyRefused extends Error {
-  readonly statusCode: 413 | 503;
-
-  constructor(statusCode: 413 | 503, message: string) {
-    super(message);
-    this.name = 'BodyRefused';
-    this.statusCode = statusCode;
-  }
-}
-
-/** Memory of a request without its body, so that the limit also holds for very many empty bodies. */
-const bytesOfRequest = 16_384;
-
-interface Arrival {
-  readonly payload: Readable;
-  bytes: number;
-}
-
-/**
- * Reads bodies as raw bytes under two limits: bytes of one body, and bytes of all bodies in memory. The second limit
- * keeps memory bounded when many connections send large bodies slowly.
- *
- * At the limit the oldest unfinished request is refused. A delivery arrives within milliseconds, so the oldest request
- * is not a delivery during an attack. Refusing the newest request would let thirty slow senders block the receiver.
- */
-class LimitedBodyReader {
-  /** Oldest first. */
-  readonly #arriving = new Set<Arrival>();
-  #inMemory = 0;
-
-  /**
-   * Reads a body and passes it to `use`. The body counts as in memory until `use` has ended.
-   *
-   * @param declared the `content-length` header: a body that is declared too large is not read
-   * @throws BodyRefused, errors of `use`, and the stream's error if the sender breaks off or is refused at the limit
-   */
-  async read<Result>(
-    payload: Readable,
-    declared: string | undefined,
-    use: (body: Buffer) => Promise<Result>,
-  ): Promise<Result> {
-    if (Number(declared) > longestBody) throw tooLarge();
-    const arrival: Arrival = { payload, bytes: 0 };
-    try {
-      return await use(await this.#collect(arrival));
-    } finally {
-      this.#release(arrival);
-    }
-  }
-
-  async #collect(arrival: Arrival): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    this.#arriving.add(arrival);
-    try {
-      this.#hold(arrival, bytesOfRequest);
-      let bytes = 0;
-      // Not destroyed when the loop ends early: that would close the socket before the refusal is sent.
-      for await (const chunk of arrival.payload.iterator({ destroyOnReturn: false })) {
-        const { length } = chunk as Buffer;
-        bytes += length;
-        if (bytes > longestBody) throw tooLarge();
-        this.#hold(arrival, length);
-        chunks.push(chunk as Buffer);
-      }
-      return Buffer.concat(chunks, bytes);
-    } finally {
-      this.#arriving.delete(arrival);
-    }
-  }
-
-  #hold(arrival: Arrival, bytes: number): void {
-    arrival.bytes += bytes;
-    this.#inMemory += bytes;
-    while (this.#inMemory > bytesInMemory) {
-      const [first] = this.#arriving;
-      if (first === undefined || first === arrival) {
-        throw new BodyRefused(503, 'too many deliveries at once: send it again later');
-      }
-      this.#arriving.delete(first);
-      this.#release(first);
-      first.payload.destroy();
-    }
-  }
-
-  #release(arrival: Arrival): void {
-    this.#inMemory -= arrival.bytes;
-    arrival.bytes = 0;
-  }
-}
-
-function tooLarge(): BodyRefused {
-  return new BodyRefused(413, 'the body is too large');
 }
 
 /** Sends the wake-up of a run; throws if Temporal does not accept it. */
