@@ -9,9 +9,8 @@ import {
   firstOrWholeNames,
   lastOrWholeNames,
   otherObjectOf,
-  secondSurnames,
 } from './known-headers.ts';
-import { refuseImplausibleColumns, type ExportMapping } from './mapping-file.ts';
+import type { ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, refuseUnclearConsents, takeOptOuts, type OptOutColumn } from './opt-outs.ts';
 import { contradictedSource, recogniseExport, refuseOwnFile } from './recognise-export.ts';
 
@@ -19,8 +18,6 @@ import { contradictedSource, recogniseExport, refuseOwnFile } from './recognise-
 export interface ColumnMap {
   readonly source: string;
   readonly fields: ColumnsOfPeople;
-  /** Columns of second surnames. */
-  readonly secondSurnames: readonly number[];
   readonly optOuts: readonly OptOutColumn[];
   readonly warnings: readonly string[];
 }
@@ -30,7 +27,7 @@ export interface ColumnMap {
  * is used once. If two columns have the same name, neither is chosen by guess.
  *
  * @param source the source of the contacts; the name of a known CRM also says whose columns these are
- * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`, `mapping.implausible`,
+ * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`,
  *   `mapping.opt-out-ignored`, `mapping.consent-unclear`, `export.no-identifying-column`, `export.other-object`,
  *   `export.own-file`, `export.shortened-ids`
  */
@@ -63,14 +60,12 @@ export function mapColumns(
   const fields = withNamesInTheirPlace(claimed, given, layout);
   const optOuts = [...givenRefusals, ...takeOptOuts(columns, layout, known)];
   refuseShortenedIds(path, layout, fields.contact_id[0], given.contact_id !== undefined);
-  refuseImplausibleColumns(path, layout, given);
   refuseWithoutPeople(columns.where(), layout, fields, mapping);
   refuseUnclearConsents(columns, layout);
 
   return {
     source: name ?? known?.source ?? 'generic',
     fields,
-    secondSurnames: fields.last_name.filter((column) => secondSurnames.has(headerKey(header[column]!))),
     optOuts,
     warnings: contradictedSource(name, recognised),
   };

@@ -1,6 +1,6 @@
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { headerKey, shownHeader } from '../../domain/text/header-name.ts';
-import { filledCells, readCells, type ContactField, type Field, type FirstRows } from './fields.ts';
+import { canHold, filledCells, type ContactField, type Field, type FirstRows } from './fields.ts';
 import type { ColumnReference } from './mapping-file.ts';
 
 /** Fields of which a column can have only the name: `Last` can be a date, and `id` an address. */
@@ -66,12 +66,11 @@ export class Columns {
     const { rows } = this.#first;
     const checked = checkedFields.find((each) => each === field);
     const isFilled = (column: number): boolean => rows.length === 0 || filledCells(rows, column).length > 0;
-    const canHold = (column: number): boolean =>
-      checked === undefined || !readCells(rows, column, checked).areTooMany;
+    const fits = (column: number): boolean => checked === undefined || canHold(rows, column, checked);
     const columns: number[] = [];
     for (const key of new Set(names.map(headerKey))) {
       const free = this.#withKey(key).filter(
-        (column) => this.isFree(column) && !columns.includes(column) && canHold(column),
+        (column) => this.isFree(column) && !columns.includes(column) && fits(column),
       );
       const filled = free.filter(isFilled);
       const found = filled.length > 0 || field === 'contact_id' ? filled : free;

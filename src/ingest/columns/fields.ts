@@ -39,7 +39,7 @@ export function isNoValue(cell: string): boolean {
 const noAddress = (cell: string): string | undefined =>
   parseEmails(cell)[0] === undefined ? cell : undefined;
 
-export const cellReaders: Readonly<Record<ContactField, (cell: string) => string | undefined>> = {
+const cellReaders: Readonly<Record<ContactField, (cell: string) => string | undefined>> = {
   contact_id: noAddress,
   person_id: noAddress,
   first_name: parseName,
@@ -52,22 +52,15 @@ export const cellReaders: Readonly<Record<ContactField, (cell: string) => string
   domain: parseDomain,
 };
 
-const mostUnreadable = 0.5;
-
 /**
- * Counts the cells of a column that can be read as a field. Too many are unreadable if these are more than half, or, in
- * a column of names, all: people write the address into a name that must be filled.
+ * Whether the cells of a column can be a field. They cannot if more than half are unreadable, or, in a column of names,
+ * all: people write the address into a name that must be filled.
  */
-export function readCells(
-  rows: FirstRows['rows'],
-  column: number,
-  field: ContactField,
-): { readonly cells: number; readonly unreadable: number; readonly areTooMany: boolean } {
+export function canHold(rows: FirstRows['rows'], column: number, field: ContactField): boolean {
   const cells = filledCells(rows, column).filter((cell) => !isNoValue(cell));
   const unreadable = cells.filter((cell) => cellReaders[field](cell) === undefined).length;
   const isName = field === 'first_name' || field === 'last_name' || field === 'name';
-  const most = isName ? cells.length - 1 : cells.length * mostUnreadable;
-  return { cells: cells.length, unreadable, areTooMany: cells.length > 0 && unreadable > most };
+  return cells.length === 0 || (isName ? unreadable < cells.length : unreadable * 2 <= cells.length);
 }
 
 /** The recorded mapping: raw header → field. Columns without a name of their own have their number. */

@@ -55,8 +55,6 @@ export const commonHeaders = Object.fromEntries(
 export const firstOrWholeNames = keysOf(['{first_or_whole_name}']);
 /** Keys of columns that hold last names beside a column of first names, and otherwise whole names. */
 export const lastOrWholeNames = keysOf(['{last_or_whole_name}']);
-/** Keys of columns that continue the last name in the columns before them. */
-export const secondSurnames = keysOf(['{second_surname}']);
 
 const otherKeys = keysOf(headers.others);
 let fieldsByKey: ReadonlyMap<string, readonly string[]> | undefined;

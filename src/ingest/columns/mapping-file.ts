@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { exportFields } from '../../domain/crm/crm.ts';
 import { UsageProblem } from '../../domain/problem.ts';
-import { shownHeader } from '../../domain/text/header-name.ts';
-import { readCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
+import type { ContactField } from './fields.ts';
 
 /** A column by its name in the header or by its position from 1. */
 const columnSchema = z.union([z.string().min(1).max(2_000), z.int().min(1, 'columns are numbered from 1')]);
@@ -82,32 +81,4 @@ export function checkedMapping(content: unknown, file = 'mapping file'): ExportM
     where: place === '' ? file : `${file}, ${place}`,
     next,
   });
-}
-
-/** Fewer unreadable cells show nothing. */
-const fewestUnreadable = 3;
-
-/**
- * Refuses a mapping file if most cells of a column in the first rows cannot be read as its field. A column of names is
- * refused if it has no name.
- *
- * @param given columns that the mapping file names
- * @throws Problem `mapping.implausible`, with counts and without cells
- */
-export function refuseImplausibleColumns(
-  path: string,
-  { header, rows }: FirstRows,
-  given: Partial<ColumnsOfPeople>,
-): void {
-  for (const field of exportFields)
-    for (const column of given[field] ?? []) {
-      const { cells, unreadable, areTooMany } = readCells(rows, column, field);
-      if (cells < fewestUnreadable || !areTooMany) continue;
-      const name = shownHeader(header[column]!);
-      const what = `column "${name}" is no ${field}: ${unreadable} of ${cells} cells cannot be read as one`;
-      throw new UsageProblem('mapping.implausible', what, {
-        where: `${path}, column ${column + 1}, by its first rows`,
-        next: `name another column as ${field} in the mapping file, or none`,
-      });
-    }
 }

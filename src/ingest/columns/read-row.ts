@@ -96,7 +96,7 @@ function optOutCheck(
 type IdentityReader = (cells: readonly string[]) => Identity;
 
 /** Reads only the fields that have a column. */
-function createIdentityReader({ fields, secondSurnames }: ColumnMap): IdentityReader {
+function createIdentityReader({ fields }: ColumnMap): IdentityReader {
   const readers = (
     [
       ['personId', fields.person_id, parsePersonId],
@@ -120,9 +120,6 @@ function createIdentityReader({ fields, secondSurnames }: ColumnMap): IdentityRe
       const value = first(cells, columns, parse);
       if (value !== undefined) identity[field] = value;
     }
-    const second = first(cells, secondSurnames, parseName);
-    if (second !== undefined && !` ${identity.lastName}`.endsWith(` ${second}`))
-      identity.lastName += ` ${second}`;
     return identity;
   };
 }

@@ -90,15 +90,6 @@ it('a column of full names with the last name first gives the key of the same na
   expect(whole.rows[0]!.keys).toEqual(parts.rows[0]!.keys);
 });
 
-it.each([
-  ['Primer apellido', 'García', 'García López'],
-  ['Apellido paterno', '', 'López'],
-  ['Apellidos', 'García López', 'García López'],
-])('the second surname continues the last name: %s "%s"', async (column, first, last) => {
-  const { rows } = await read(`Nombre,${column},Segundo apellido,Empresa\nAna,${first},López,Orbit\n`);
-  expect(rows[0]!.identity).toMatchObject({ firstName: 'Ana', lastName: last });
-});
-
 it.each(['-', 'N/A', 'null', '#N/A', '(blank)'])(
   'a cell %s is no id of a contact or person',
   async (cell) => {
