@@ -4,12 +4,7 @@ import { UsageProblem } from '../../domain/problem.ts';
 import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import { Columns } from './columns.ts';
 import { filledCells, type ColumnsOfPeople, type ContactField, type FirstRows } from './fields.ts';
-import {
-  commonHeaders,
-  firstOrWholeNames,
-  lastOrWholeNames,
-  otherObjectOf,
-} from './known-headers.ts';
+import { commonHeaders, firstOrWholeNames, lastOrWholeNames, otherObjectOf } from './known-headers.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import { givenOptOuts, refuseUnclearConsents, takeOptOuts, type OptOutColumn } from './opt-outs.ts';
 import { contradictedSource, recogniseExport, refuseOwnFile } from './recognise-export.ts';

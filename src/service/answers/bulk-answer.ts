@@ -269,7 +269,9 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   const isMiss = isRefusedMiss(answer);
   const read = isMiss ? { ...answer, status: 200 } : answer;
   const { data, requestId, partial } = readAnswer(read, endpoint, envelopeSchema);
-  const { credits, problem } = isMiss ? { credits: 0n, problem: undefined } : readCredits(data.credits_consumed);
+  const { credits, problem } = isMiss
+    ? { credits: 0n, problem: undefined }
+    : readCredits(data.credits_consumed);
   const isFreeMiss = credits === 0n && saysNobody(data);
   const elements = data.matches ?? (isFreeMiss || isMissOfAll(data) ? [] : undefined);
   if (!elements) throw mapFailure(read, endpoint);

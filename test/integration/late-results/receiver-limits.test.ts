@@ -31,7 +31,7 @@ it('the receiver cuts off an endless body, with bounded memory', async () => {
   expect(await fixture.inbox()).toEqual([]);
 });
 
-it('the receiver answers 503 while unfinished bodies of 64 MB are stated, and serves deliveries afterwards', async () => {
+it('the receiver answers 503 while 64 MB of unfinished bodies are stated, and 200 afterwards', async () => {
   const receiver = await fixture.receive();
   const head = receiver.head({ 'content-length': '2000000' });
   const hoarders = Array.from({ length: 40 }, () => receiver.open(`${head}{`));
