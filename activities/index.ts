@@ -16,7 +16,7 @@ import { reconcileContacts } from '../src/runs/reconcile-contacts.ts';
 import { finishRun } from '../src/runs/finish-run.ts';
 import { ingestRun, type IngestDependencies } from '../src/runs/ingest-run.ts';
 import { judgePilot } from '../src/runs/quality-gates.ts';
-import { changeRunBudget, resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
+import { resolveBudgetExhaustion } from '../src/runs/resolve-budget-exhaustion.ts';
 import { planRun, type PlanDependencies } from '../src/runs/planning/plan-run.ts';
 import { beginScheduledRuns, type ScheduleDependencies } from '../src/runs/begin-scheduled-runs.ts';
 import type { Retention } from '../src/domain/runs/retention.ts';
@@ -100,8 +100,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
         notifyingOfFailure(warehouse, request, () => beginScheduledRuns(dependencies, request, signal)),
       ),
     judgePilot: ({ runId }) => beating(log, () => judgePilot(warehouse, runId)),
-    resolveBudgetExhaustion: ({ runId }) => beating(log, () => resolveBudgetExhaustion(dependencies, runId)),
-    changeRunBudget: (request) => beating(log, () => changeRunBudget(dependencies, request)),
+    resolveBudgetExhaustion: ({ runId }) => beating(log, () => resolveBudgetExhaustion(warehouse, runId)),
     reconcileContacts: ({ runId }) => beating(log, (signal) => reconcileContacts(warehouse, runId, signal)),
     finishRun: ({ runId, ending, budget }) =>
       beating(log, async () => {

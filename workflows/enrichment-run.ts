@@ -187,36 +187,28 @@ async function runPageWorkflow(run: RunState, page: number): Promise<PageResult>
 }
 
 /**
- * Every call is made: waits for late results until the last deadline. A run that was over budget waits no longer than
- * until a budget is changed or a person resumes the run.
+ * Every call is made: waits for late results until the last deadline.
  *
- * @returns whether people who were over budget may have credits now: the budgets have changed, or late results that
- *   cost less than reserved have released credits
+ * @returns whether people who were over budget may have credits now, because late results have cost less than reserved
  */
 async function awaitLateResults(run: RunState, end?: RunEnding): Promise<boolean> {
   const { late } = run;
   if (!late || run.isCancelling) return false;
-  const isOverBudget = end?.budget !== undefined;
-  const hasChanged = (): boolean => isOverBudget && run.budgetChanged;
   run.awaitsLateResults = true;
   run.show();
   await late.sync();
-  const isOver = (): boolean => late.status.awaited === 0 || run.isCancelling || hasChanged();
+  const isOver = (): boolean => late.status.awaited === 0 || run.isCancelling;
   await late.untilEnough(() => isOver() || isHistoryLong());
-  if (!isOver()) await run.continueAsNew(hasChanged);
+  if (!isOver()) await run.continueAsNew();
   run.awaitsLateResults = false;
   run.show();
-  if (!isOverBudget) return false;
-  // An update that the run has accepted may be about to change a budget.
-  await condition(allHandlersFinished);
-  return !run.isCancelling && (hasChanged() || run.arrived !== end.arrivedBefore);
+  return end?.budget !== undefined && !run.isCancelling && run.arrived !== end.arrivedBefore;
 }
 
 /** Ends the run. People who were not asked for get the outcome of the ending. */
 async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
   const { runId } = run;
   run.isEnding = true;
-  run.late?.close();
   // Answers of a cancelled run were paid for, and other contacts can be their people.
   const hasCalled = (run.figures?.facts.calls ?? 0) > 0;
   if (!run.isCancelling || hasCalled) await reconcile(run);

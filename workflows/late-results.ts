@@ -1,4 +1,4 @@
-import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { LateResultsStatus } from '../src/contract/run-facts.ts';
 import { counted } from '../src/domain/text/format.ts';
 
@@ -15,8 +15,6 @@ interface LateOptions {
 /**
  * Syncs the late results of a run. A sync applies the inbox and makes the polls that are due. It happens when the
  * receiver signals a delivery, when the next poll is due, and at the deadline.
- *
- * There is one timer at a time, replaced only by an earlier one: Temporal Cloud bills each timer as an action.
  */
 export class LateResults {
   status: LateResultsStatus = {
@@ -35,10 +33,8 @@ export class LateResults {
   };
   readonly #options: LateOptions;
   #isDelivered: boolean;
-  #isDue = false;
   #isStopped = true;
   #background: Promise<void> | undefined;
-  #timer: { readonly rings: number; readonly scope: CancellationScope } | undefined;
 
   constructor(options: LateOptions) {
     this.#options = options;
@@ -51,7 +47,6 @@ export class LateResults {
 
   async sync(): Promise<void> {
     this.#isDelivered = false;
-    this.#isDue = false;
     this.status = await this.#options.settle(`${this.#summary()}: empty the inbox, poll what is due`);
     this.#options.onSync();
   }
@@ -73,21 +68,14 @@ export class LateResults {
 
   /** Syncs when due until `isEnough`, after the last call. */
   async untilEnough(isEnough: () => boolean): Promise<void> {
-    // A new timer shows the new summary in the UI.
-    this.close();
     await this.#syncUntil(isEnough, 4 * this.#options.pollAfterMilliseconds);
-  }
-
-  close(): void {
-    this.#timer?.scope.cancel();
-    this.#timer = undefined;
   }
 
   /** @param longestPause maximum even if no poll is due, because a killed receiver may lose a signal */
   async #syncUntil(isEnough: () => boolean, longestPause: number): Promise<void> {
     while (!isEnough()) {
-      this.#setTimer(longestPause);
-      await condition(() => this.#isDelivered || this.#isDue || isEnough());
+      const summary = `${this.#summary()}: next sync at the latest`;
+      await condition(() => this.#isDelivered || isEnough(), this.#pause(longestPause), { summary });
       if (!isEnough()) await this.sync();
     }
   }
@@ -99,31 +87,13 @@ export class LateResults {
       : `late results of ${counted(awaited, 'call')} awaited until ${until}`;
   }
 
-  #setTimer(longestPause: number): void {
+  #pause(longest: number): number {
     const { readAt, nextSyncAt } = this.status;
     // Both by the database's clock, which may differ from Temporal's.
     const next =
       nextSyncAt === null ? this.#options.pollAfterMilliseconds : Date.parse(nextSyncAt) - Date.parse(readAt);
     // A short delay lets one sync make several polls that are due about the same time.
-    const pause = Math.max(Math.min(next, longestPause), shortestPauseMilliseconds);
-    const rings = Date.now() + pause;
-    // Each sync computes the same time with small differences.
-    if (this.#timer && this.#timer.rings <= rings + shortestPauseMilliseconds) return;
-    this.#timer?.scope.cancel();
-    const timer = { rings, scope: new CancellationScope() };
-    this.#timer = timer;
-    void this.#ring(timer.scope, pause, `${this.#summary()}: next sync at the latest`);
-  }
-
-  async #ring(scope: CancellationScope, pause: number, summary: string): Promise<void> {
-    try {
-      await scope.run(() => sleep(pause, { summary }));
-      this.#timer = undefined;
-      this.#isDue = true;
-    } catch (error) {
-      // Replaced by an earlier one, or closed.
-      if (!isCancellation(error)) throw error;
-    }
+    return Math.max(Math.min(next, longest), shortestPauseMilliseconds);
   }
 }
 

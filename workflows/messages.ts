@@ -9,9 +9,6 @@ export const pauseUpdate = defineUpdate<void, [why: Why]>('pause');
 export const resumeUpdate = defineUpdate<void>('resume');
 export const cancelUpdate = defineUpdate<void, [why: Why]>('cancel');
 
-/** Credits, as text where a float would round them; `none` lifts the limit. */
-export const raiseBudgetUpdate = defineUpdate<void, [limit: string | number]>('raiseBudget');
-
 /** From a command to a run that waits for a budget: the budget has changed. */
 export const budgetChangedSignal = defineSignal(budgetChangedSignalName);
 

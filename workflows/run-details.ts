@@ -59,7 +59,7 @@ function planRows({ plan, page, pages, service }: RunProgress): Row[] {
     [
       'plan',
       `${counted(plan.people, 'person', 'people')}, ${counted(plan.calls, 'call')}, ` +
-        `${credits.expected} credits expected, ${credits.worstCase} at most (${plan.planHash})`,
+        `${credits.expected} credits expected, ${credits.worst_case} at most (${plan.plan_hash})`,
     ],
     ['pages done', `${Math.max(0, page - 1)} of ${pages}`],
     ...(service === null ? [] : [['service said at the start', service] as const]),
@@ -135,7 +135,7 @@ export function waitOf(run: {
   if (status === 'awaiting_approval')
     return {
       type: 'approval',
-      reason: `approval of the plan: at most ${counted(plan?.credits.worstCase ?? 0, 'credit')}`,
+      reason: `approval of the plan: at most ${counted(plan?.credits.worst_case ?? 0, 'credit')}`,
       next: `enrich approve ${runId}, or enrich cancel ${runId}`,
     };
   if (status !== 'running') return run.pauseReason;

@@ -193,12 +193,11 @@ export class RunState {
     if (!isMet() && isHistoryLong()) await this.continueAsNew();
   }
 
-  /** Continues as new, with an empty history. @param isOpenAgain whether the run calls again although it had ended */
-  async continueAsNew(isOpenAgain = (): boolean => false): Promise<never> {
+  /** Continues as new, with an empty history. */
+  async continueAsNew(): Promise<never> {
     await this.late?.stop();
     await condition(allHandlersFinished);
     // No await below: a signal or an update in between would be lost.
-    if (isOpenAgain()) this.ending = null;
     const { plan, service, page, figures, isPilotPassed, ending } = this;
     if (!plan) throw new Error('a run continues as new only once it has its plan');
     return continueAsNew<(input: RunInput) => Promise<RunFacts>>({

@@ -1,9 +1,7 @@
 import { CancellationScope, setHandler } from '@temporalio/workflow';
 import { cancellation, pauseByPerson, type Why } from '../src/contract/pause-reasons.ts';
 import { isInProgress, statusText } from '../src/contract/run-transitions.ts';
-import { parseCredits } from '../src/domain/money/decimal.ts';
 import { namesPerson } from '../src/domain/text/without-personal-data.ts';
-import { quick } from './control-activities.ts';
 import {
   approveUpdate,
   budgetChangedSignal,
@@ -12,10 +10,9 @@ import {
   pageWaitsSignal,
   pauseUpdate,
   progressQuery,
-  raiseBudgetUpdate,
   resumeUpdate,
 } from './messages.ts';
-import { updateRequest, type RunState } from './run-state.ts';
+import { type RunState } from './run-state.ts';
 
 /** Installs the handlers of a run's signals, updates and queries, before its first step, so that none is lost. */
 export function installSteering(run: RunState): void {
@@ -30,7 +27,6 @@ export function installSteering(run: RunState): void {
       validator: requireNoPerson,
     },
   );
-  acceptBudget(run);
 }
 
 function answerQueriesAndSignals(run: RunState): void {
@@ -63,7 +59,7 @@ function acceptApproval(run: RunState): void {
     description: 'Allow the run to spend what its plan says. Argument: the hash of the plan.',
     validator: (planHash: string) => {
       if (!run.plan || run.isCancelling) throw new Error(`${stateOf(run)}: there is nothing to approve`);
-      const { planHash: own } = run.plan;
+      const { plan_hash: own } = run.plan;
       if (planHash !== own) throw new Error(`the plan of this run has the hash ${own}`);
     },
   });
@@ -102,28 +98,6 @@ function acceptPauseAndResume(run: RunState): void {
   });
 }
 
-function acceptBudget(run: RunState): void {
-  const { runId } = run;
-  const raiseBudget = async (wanted: string | number): Promise<void> => {
-    const limit = String(wanted);
-    await quick.changeRunBudget.executeWithOptions({ summary: `budget of the run: ${limit}` }, [
-      { ...updateRequest(runId), limit },
-    ]);
-    run.budgetChanged = true;
-    await run.readFigures();
-  };
-  setHandler(raiseBudgetUpdate, toItsEnd(raiseBudget), {
-    description:
-      'Set the budget of this run. A run that waits for the budget continues. Argument: credits, such as "500", or ' +
-      '"none".',
-    validator: (limit: string | number) => {
-      if (limit !== 'none' && parseCredits(String(limit)) === undefined)
-        throw new Error('the argument is a number of credits, such as 500, or "none"');
-      requireNotEnding(run);
-    },
-  });
-}
-
 function stateOf(run: RunState): string {
   if (run.status === 'running' && run.ending) return 'the run has made its calls';
   return `the run is ${statusText(run.status)}`;
@@ -141,8 +115,4 @@ function requireNoPerson(why: Why | null | undefined): void {
   if (!texts.every((text) => typeof text === 'string')) throw new Error('the reason is a text');
   if (texts.some(namesPerson))
     throw new Error('the reason seems to name a person: leave out addresses, phone numbers and logins');
-}
-
-function requireNotEnding(run: RunState): void {
-  if (run.isEnding) throw new Error(`${stateOf(run)}: it is too late for this change`);
 }

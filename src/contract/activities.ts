@@ -133,8 +133,6 @@ export interface ControlActivities {
   judgePilot(request: RunRequest): Promise<PilotJudgement>;
   /** Decides what the run does when a page has no credits left. */
   resolveBudgetExhaustion(request: RunRequest): Promise<BudgetResolution>;
-  /** @param request.limit credits as text, or `none` */
-  changeRunBudget(request: UpdateRequest & { readonly limit: string }): Promise<void>;
   /** Compares the contacts of the run with known people; returns how many got data and how many lost it. */
   reconcileContacts(request: RunRequest): Promise<{ readonly filled: number; readonly withdrawn: number }>;
   finishRun(

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { outcomes } from '../domain/runs/outcome.ts';
 import { count, decimal, type Printed } from './schema-fields.ts';
 
-/** The figures of a plan; `plan` of `--json` has the same figures. Workflows import only the type. */
+/** The figures of a plan: the tables and `plan --json` have them. Workflows import only the type. */
 export const planSummary = z.strictObject({
-  planHash: z.string().describe('Hash of the plan: "enrich run FILE --plan HASH" runs exactly this plan.'),
+  plan_hash: z.string().describe('Hash of the plan: "enrich run FILE --plan HASH" runs exactly this plan.'),
   rows: count.describe('Rows of the export, without the header.'),
-  withEmail: count.nullable().describe('Rows with a readable e-mail address. Null: no column has addresses.'),
+  rows_with_email: count
+    .nullable()
+    .describe('Rows with a readable e-mail address. Null: no column has addresses.'),
   dropped: z
     .partialRecord(z.enum(outcomes), count)
     .describe('Rows that are not asked for, by the outcome that they get.'),
@@ -15,8 +17,8 @@ export const planSummary = z.strictObject({
       'The run can fill further contacts with people whom its calls find.',
   ),
   people: count.describe('People who are asked for.'),
-  foundBefore: count.describe('Of these people, the ones whom an earlier call found.'),
-  peopleWithoutPhones: count.describe(
+  found_before: count.describe('Of these people, the ones whom an earlier call found.'),
+  people_without_phones: count.describe(
     'People who opted out of calls, in a run that asks for phones: their phones are not asked for.',
   ),
   calls: count.describe(
@@ -27,7 +29,7 @@ export const planSummary = z.strictObject({
     .strictObject({
       minimum: decimal.describe('Credits if the service finds no person.'),
       expected: decimal.describe('Expected credits.'),
-      worstCase: decimal.describe('Credits that the run can cost at most.'),
+      worst_case: decimal.describe('Credits that the run can cost at most.'),
     })
     .describe('The price in credits.'),
   expectation: z
@@ -38,7 +40,7 @@ export const planSummary = z.strictObject({
       assumption: z.string().nullable().describe('The assumption in words. Null: earlier calls show it.'),
     })
     .describe('What the expected credits rest on.'),
-  unmet: z
+  unmet_expectations: z
     .array(z.string())
     .describe('Unmet expectations of --expect, one sentence each. A run would pause.'),
   pilot: z
@@ -48,30 +50,30 @@ export const planSummary = z.strictObject({
     })
     .nullable()
     .describe('People who are asked for first. Null: the run has no pilot.'),
-  asksUnknownAgain: z
+  asks_unknown_again: z
     .boolean()
     .describe(
       'Whether a call whose answer is lost is made again (--on-unknown retry). The worst case then counts each ' +
         'person twice.',
     ),
-  shortBudget: z
+  short_budget: z
     .strictObject({
       budget: z
         .string()
         .describe('Name of the budget, such as "day:2026-11-21"; "run" for the limit of the run itself.'),
       available: decimal.describe('Credits that are left in the budget.'),
-      onEmpty: z.enum(['finish', 'pause']).describe('What the run does when the budget is empty.'),
+      on_empty: z.enum(['finish', 'pause']).describe('What the run does when the budget is empty.'),
     })
     .nullable()
     .describe('The tightest budget that is below the worst case. Null: every budget is sufficient.'),
-  rateLimits: z
+  rate_limits: z
     .string()
     .describe('Rate limits of the calls, by RATE_LIMITS and by the service: "20/minute, 600/hour".'),
-  ownRateLimits: z
+  own_rate_limits: z
     .string()
     .describe('RATE_LIMITS of the worker that made the plan, without the limits of the service.'),
-  etaSeconds: z.number().nonnegative().describe('Expected duration in seconds.'),
-  inPausedRuns: z
+  eta_seconds: z.number().nonnegative().describe('Expected duration in seconds.'),
+  in_paused_runs: z
     .strictObject({
       reason: z.string().describe('How many people wait, and the ids of the paused runs.'),
       next: z.string().describe('How to resume or cancel the paused run.'),

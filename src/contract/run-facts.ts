@@ -93,22 +93,8 @@ export interface RunFigures {
   readonly readAt: string;
 }
 
-/** The late results of a run, counted in requests and deliveries. */
-export interface LateResultsStatus {
-  /** Requests whose results are awaited. */
-  readonly awaited: number;
-  /** Requests whose results did not arrive in time. Results that arrive later are still applied. */
-  readonly expired: number;
-  /** Deliveries that took effect. */
-  readonly arrived: number;
-  /** Of those, by poll. */
-  readonly polled: number;
-  /** Of these deliveries, the ones that took effect after the run had ended. */
-  readonly late: number;
-  /** Repeated deliveries. */
-  readonly duplicate: number;
-  /** Deliveries that cannot be applied. */
-  readonly quarantined: number;
+/** The late results of a run: the figures of `RunFacts`, and what the next sync needs. */
+export interface LateResultsStatus extends Omit<RunFacts['late_results'], 'next_poll_at' | 'missing'> {
   /** Deliveries that wait in the inbox. */
   readonly waiting: number;
   /** When the run stops waiting, as ISO 8601; null: no results are awaited. */

@@ -78,7 +78,7 @@ export async function readCallHistory(
             and r.options ->> 'service' = ${service}
             and r.options -> 'reveal' = ${JSON.stringify(reveal)}::jsonb
             and r.options -> 'waterfall' = ${JSON.stringify(waterfall)}::jsonb
-            and (coalesce((r.plan ->> 'foundBefore')::int, 0) * 2 > (r.plan ->> 'people')::int) is
+            and (coalesce((r.plan ->> 'found_before')::int, 0) * 2 > (r.plan ->> 'people')::int) is
               ${people === 'found before' ? sql`true` : sql`not true`}
             and r.source = ${source}
             and exists (select from attempts a where a.run_id = r.run_id and ${counts})

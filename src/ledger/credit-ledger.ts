@@ -239,12 +239,9 @@ export async function setBudget(
   wanted: WantedLimit,
   ownDefault: Credits | undefined,
   note: Note,
-  isWanted?: (transaction: Transaction<Tables>) => Promise<boolean>,
 ): Promise<LimitChange> {
   return database.transaction().execute(async (transaction) => {
     const budget = await lockBudget(transaction, budgetId, ownDefault);
-    if (isWanted && !(await isWanted(transaction)))
-      return { budgetId, before: budget.limit, after: budget.limit };
     if (wanted === 'default') {
       const limit = await defaultLimit(transaction, budgetId, ownDefault);
       return writeLimit(transaction, budget, { limit, byCommand: false }, note);

@@ -126,39 +126,14 @@ export const notification = z
 
 const runList = z.array(runFacts).describe('Runs, the newest first.');
 
-const figures = planSummary.shape;
-const { minimum, expected, worstCase } = figures.credits.shape;
-const { budget, available, onEmpty } = figures.shortBudget.unwrap().shape;
-
-const plan = z
-  .strictObject({
-    plan_hash: figures.planHash,
+const plan = planSummary
+  .extend({
     source: z.string().nullable().describe('CRM of the export. Null: not recognised.'),
     mapping: z
       .record(z.string(), z.string())
       .nullable()
       .describe('Field of each column of the export that is used. Null: no column is used.'),
     warnings: z.array(z.string()).describe('What is unusual about the export, a sentence each.'),
-    rows: figures.rows,
-    rows_with_email: figures.withEmail,
-    in_paused_runs: figures.inPausedRuns,
-    dropped: figures.dropped,
-    filled: figures.filled,
-    people: figures.people,
-    people_without_phones: figures.peopleWithoutPhones,
-    calls: figures.calls,
-    credits: z
-      .strictObject({ minimum, expected, worst_case: worstCase })
-      .describe(figures.credits.description!),
-    expectation: figures.expectation,
-    unmet_expectations: figures.unmet,
-    pilot: figures.pilot,
-    asks_unknown_again: figures.asksUnknownAgain,
-    short_budget: z
-      .strictObject({ budget, available, on_empty: onEmpty })
-      .nullable()
-      .describe(figures.shortBudget.description!),
-    eta_seconds: figures.etaSeconds,
     flags: z
       .record(z.string(), z.string())
       .describe(

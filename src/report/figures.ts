@@ -40,7 +40,7 @@ export async function readCredits(database: Kysely<Tables>, run: RunRecord): Pro
       high: run.plan.expectation.high,
       minimum: run.plan.credits.minimum,
       expected: run.plan.credits.expected,
-      worst_case: run.plan.credits.worstCase,
+      worst_case: run.plan.credits.worst_case,
     },
     budgets: budgets.rows,
   };

@@ -1,20 +1,14 @@
-import type { BudgetResolution, UpdateRequest } from '../contract/activities.ts';
+import type { BudgetResolution } from '../contract/activities.ts';
 import { needsResume } from '../contract/pause-reasons.ts';
-import { budgetOfRun, endOfPeriod, policyOf } from '../domain/money/budget-periods.ts';
+import { endOfPeriod, policyOf } from '../domain/money/budget-periods.ts';
 import { counted } from '../domain/text/format.ts';
 import { askOf, worstCaseCredits } from '../domain/money/credit-rules.ts';
-import { formatCredits, parseCredits } from '../domain/money/decimal.ts';
-import { UsageProblem } from '../domain/problem.ts';
-import { setBudget, budgetsOf, readBudgetRests, type BudgetLimits } from '../ledger/credit-ledger.ts';
+import { formatCredits } from '../domain/money/decimal.ts';
+import { budgetsOf, readBudgetRests } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readClock } from '../db/expressions.ts';
 import { readLateResultsStatus } from '../late-results/sync-late-results.ts';
-import { recordUpdate, getRun } from './runs.ts';
-
-interface BudgetDependencies {
-  readonly warehouse: Warehouse;
-  readonly budgets: BudgetLimits;
-}
+import { getRun } from './runs.ts';
 
 /**
  * Only commands that change a budget wake the runs that wait for it. Credits also become free by late results of other
@@ -24,7 +18,7 @@ const longestWaitMilliseconds = 3_600_000;
 
 /** Decides what a run does that has no credits for one more person: continue, end, or wait for a budget. */
 export async function resolveBudgetExhaustion(
-  { warehouse }: BudgetDependencies,
+  warehouse: Warehouse,
   runId: string,
 ): Promise<BudgetResolution> {
   const { database } = warehouse;
@@ -67,28 +61,4 @@ export async function resolveBudgetExhaustion(
       budgets: empty,
     },
   };
-}
-
-/**
- * Sets the budget of a run by an update of its workflow.
- *
- * @param limit credits as text, or `none`
- * @throws Problem `setting.invalid`, `budget.below-used`
- */
-export async function changeRunBudget(
-  { warehouse }: BudgetDependencies,
-  request: UpdateRequest & { readonly limit: string },
-): Promise<void> {
-  const { runId, limit, updateId } = request;
-  const credits = limit === 'none' ? limit : parseCredits(limit);
-  if (credits === undefined) {
-    throw new UsageProblem('setting.invalid', `"${limit}" is no limit`, {
-      where: budgetOfRun(runId),
-      next: 'write credits such as 500 or 12.5, or none',
-    });
-  }
-  const note = { by: 'update raiseBudget', reason: undefined };
-  await setBudget(warehouse.database, budgetOfRun(runId), credits, undefined, note, (transaction) =>
-    recordUpdate(transaction, runId, updateId),
-  );
 }

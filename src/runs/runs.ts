@@ -1,4 +1,4 @@
-import { sql, type Selectable, type Transaction, type RawBuilder } from 'kysely';
+import { sql, type Selectable, type Transaction } from 'kysely';
 import type { PauseReason, StatusReason } from '../contract/pause-reasons.ts';
 import type { PlanSummary } from '../contract/plan-summary.ts';
 import { isFinal, type RunStatus, eventOf } from '../contract/run-transitions.ts';
@@ -134,7 +134,8 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
  * `running`: it awaits the approval.
  *
  * @param decision.byPerson the operator resumes the run
- * @param decision.updateId the update of the workflow that sets the status; an update that took effect has no other
+ * @param decision.updateId the update of the workflow that sets the status. Temporal sends an update again after a
+ *   reset; it then has no second effect
  */
 export async function setRunStatus(
   warehouse: Warehouse,
@@ -144,7 +145,7 @@ export async function setRunStatus(
   {
     byPerson = false,
     updateId,
-  }: { readonly byPerson?: boolean | undefined; readonly updateId?: UpdateId } = {},
+  }: { readonly byPerson?: boolean | undefined; readonly updateId?: string | undefined } = {},
 ): Promise<void> {
   const allowed = isPossible(eventOf(status, pauseReason, byPerson));
   const reason = pauseReason === undefined ? null : JSON.stringify(pauseReason);
@@ -157,9 +158,10 @@ export async function setRunStatus(
         else cancelled_reason end,
       cancelled_at = case when ${status} = 'cancelling' then coalesce(cancelled_at, clock_timestamp())
         else cancelled_at end,
-      applied_updates = ${withUpdate(updateId)},
+      applied_updates = array_remove(applied_updates || ${updateId ?? null}::text, null),
       finished_at = case when ${isFinal(status)} then clock_timestamp() end
-    where run_id = ${runId} and ${isUnfinished} and ${isNewUpdate(updateId)}
+    where run_id = ${runId} and ${isUnfinished}
+      and not coalesce(${updateId ?? null}::text = any(applied_updates), false)
   `.execute(warehouse.database);
 }
 
@@ -187,19 +189,6 @@ export async function runsWaitingFor(warehouse: Warehouse, budgetId: string): Pr
     where status = 'paused' and pause_reason -> 'budgets' @> to_jsonb(${budgetId}::text) order by created_at
   `.execute(warehouse.database);
   return waiting.rows.map((row) => row.run_id);
-}
-
-/**
- * Running runs that this budget limits and that have a call awaiting late results. After a change of the budget they
- * can ask for people who were over it.
- */
-export async function runsAwaitingLateResults({ database }: Warehouse, budgetId: string): Promise<string[]> {
-  const { rows } = await sql<{ run_id: string }>`
-    select run_id from runs
-    where status = 'running' and (${budgetId} not like 'run:%' or ${budgetId} = 'run:' || run_id)
-      and exists (select from attempts where attempts.run_id = runs.run_id and attempts.status = 'awaiting')
-  `.execute(database);
-  return rows.map((row) => row.run_id);
 }
 
 export async function saveWarnings(
@@ -232,30 +221,6 @@ export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSu
     .set({ plan: JSON.stringify(plan) })
     .where('run_id', '=', runId)
     .execute();
-}
-
-/** Id of an update of a run's workflow; undefined: a command or the workflow itself acts. */
-type UpdateId = string | undefined;
-
-/** SQL condition on `runs`: the update has had no effect yet. Temporal sends it again after a reset. */
-function isNewUpdate(updateId: UpdateId): RawBuilder<boolean> {
-  return sql`not coalesce(${updateId ?? null}::text = any(applied_updates), false)`;
-}
-
-function withUpdate(updateId: UpdateId): RawBuilder<string[]> {
-  return sql`applied_updates || array_remove(array[${updateId ?? null}::text], null)`;
-}
-
-/** Records that an update takes effect. @returns false: it took effect earlier, and must have no other */
-export async function recordUpdate(
-  transaction: Transaction<Tables>,
-  runId: string,
-  updateId: UpdateId,
-): Promise<boolean> {
-  const recorded = await sql`
-    update runs set applied_updates = ${withUpdate(updateId)} where run_id = ${runId} and ${isNewUpdate(updateId)}
-  `.execute(transaction);
-  return recorded.numAffectedRows === 1n;
 }
 
 /**
@@ -310,7 +275,7 @@ export async function approveWithoutPerson(
   warehouse: Warehouse,
   { runId, isApproved, plan }: RunRecord,
 ): Promise<boolean> {
-  const unmet = (!isApproved && plan?.unmet) || [];
+  const unmet = (!isApproved && plan?.unmet_expectations) || [];
   if (unmet.length > 0) await setRunStatus(warehouse, runId, 'paused', expectationUnmet(runId, unmet));
   await approveRun(warehouse, runId);
   return unmet.length > 0;

@@ -59,7 +59,7 @@ describe('a run', () => {
       await untilStatus(handle, 'awaiting_approval');
       await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
       expect(activities.batches).toEqual([]);
-      await handle.executeUpdate('approve', { args: [plan.planHash] });
+      await handle.executeUpdate('approve', { args: [plan.plan_hash] });
       await handle.result();
     });
     expect(activities.batches).toHaveLength(5);
@@ -76,7 +76,7 @@ describe('a run', () => {
       return { kind: 'done' };
     };
     await stage.play(activities, async (handle) => {
-      const approve: { args: [string] } = { args: [plan.planHash] };
+      const approve: { args: [string] } = { args: [plan.plan_hash] };
       await untilStatus(handle, 'awaiting_approval');
       await handle.executeUpdate('approve', approve);
       await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
@@ -102,7 +102,7 @@ describe('a run', () => {
     };
     await stage.play(activities, async (handle) => {
       const refusal: unknown = await handle
-        .executeUpdate('approve', { args: [plan.planHash] })
+        .executeUpdate('approve', { args: [plan.plan_hash] })
         .catch((error: unknown) => error);
       expect(refusal).toMatchObject({
         cause: { message: 'the run is ingesting: there is nothing to approve' },

@@ -21,7 +21,7 @@ import {
 } from '../../domain/money/budget-periods.ts';
 import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
-import { getRun, runsAwaitingLateResults, runsWaitingFor } from '../../runs/runs.ts';
+import { getRun, runsWaitingFor } from '../../runs/runs.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { requireUnfinished } from '../run/steer-run.ts';
 
@@ -77,21 +77,17 @@ Examples:
       const config = settingsOf();
       const budget = budgetOf(name);
       const wanted = limitOf(limit);
-      const { change, waiting, awaiting } = await withWarehouse(config, async ({ warehouse }) => {
+      const { change, waiting } = await withWarehouse(config, async ({ warehouse }) => {
         const { budgetId, ownDefault } = await resolve(warehouse, budget, config);
         const changed = await setBudget(warehouse.database, budgetId, wanted, ownDefault, noteOf(options));
-        return {
-          change: changed,
-          waiting: await runsWaitingFor(warehouse, changed.budgetId),
-          awaiting: await runsAwaitingLateResults(warehouse, changed.budgetId),
-        };
+        return { change: changed, waiting: await runsWaitingFor(warehouse, changed.budgetId) };
       });
       const { budgetId, before, after } = change;
       const say = options.json === true ? tell : print;
       say(`${budgetId}: ${formatLimit(before)} → ${formatLimit(after)}`);
-      if (waiting.length + awaiting.length > 0)
+      if (waiting.length > 0)
         await withSession(config, { temporal: true, service: false }, async (session) =>
-          signalRuns(await session.temporal(), [...waiting, ...awaiting]),
+          signalRuns(await session.temporal(), waiting),
         );
       for (const runId of waiting)
         say(

@@ -1,5 +1,5 @@
 import type { PlanSummary } from '../../contract/plan-summary.ts';
-import { budgetOfRun, isBudgetOfRun } from '../../domain/money/budget-periods.ts';
+import { isBudgetOfRun } from '../../domain/money/budget-periods.ts';
 import { inOrderOfOutcomes } from '../../domain/runs/outcome.ts';
 import type { RunOptions } from '../../domain/runs/run-options.ts';
 import { counted, countedPeople, formatNumber, minuteOf, visibleInLine } from '../../domain/text/format.ts';
@@ -17,10 +17,10 @@ export const noRows = '  the file has a header and no rows: there are no people 
 /** @param plannedAt when an earlier command made the plan: what was left of the budgets then is left out */
 export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?: Date): string {
   const lines = [
-    `plan ${plan.planHash}${plannedAt ? `, made on ${minuteOf(plannedAt.toISOString())} UTC` : ''}`,
+    `plan ${plan.plan_hash}${plannedAt ? `, made on ${minuteOf(plannedAt.toISOString())} UTC` : ''}`,
     table([
       ['rows in the file', plan.rows],
-      plan.withEmail !== null && ['  with an e-mail address', plan.withEmail],
+      plan.rows_with_email !== null && ['  with an e-mail address', plan.rows_with_email],
       ...Object.entries(inOrderOfOutcomes(plan.dropped)).map(([outcome, rows]): [string, number] => [
         // Only --only cancels rows before there is a run.
         `  not asked for: ${outcome === 'cancelled' ? 'left out by --only' : outcome}`,
@@ -28,41 +28,42 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
       ]),
       plan.filled > 0 && ['contacts filled with paid data, without a call, at most', plan.filled],
       ['people to ask for', plan.people],
-      plan.peopleWithoutPhones > 0 && ['  opted out of calls: no phone', plan.peopleWithoutPhones],
+      plan.people_without_phones > 0 && ['  opted out of calls: no phone', plan.people_without_phones],
       ['calls, up to ten people each', plan.calls],
       ['credits, at least', formatNumber(plan.credits.minimum)],
       ['credits, expected', formatNumber(plan.credits.expected)],
-      ['credits, worst case', formatNumber(plan.credits.worstCase)],
+      ['credits, worst case', formatNumber(plan.credits.worst_case)],
     ]),
     ...(plan.people > 0 ? [describeExpectation(plan)] : []),
     table([
-      ['time', `about ${formatElapsed(plan.etaSeconds)}, within ${plan.rateLimits}`],
+      ['time', `about ${formatElapsed(plan.eta_seconds)}, within ${plan.rate_limits}`],
       ...Object.entries(flagsOfRun(options)).map(([flag, value]): [string, string] => [`--${flag}`, value]),
     ]),
   ];
   if (plan.rows === 0) lines.push(noRows);
-  if (plan.inPausedRuns) lines.push(`  ${plan.inPausedRuns.reason}`, `  next: ${plan.inPausedRuns.next}`);
-  lines.push(...plan.unmet.map((unmet) => `  not as expected: ${unmet}`));
+  if (plan.in_paused_runs)
+    lines.push(`  ${plan.in_paused_runs.reason}`, `  next: ${plan.in_paused_runs.next}`);
+  lines.push(...plan.unmet_expectations.map((unmet) => `  not as expected: ${unmet}`));
   if (plan.pilot)
     lines.push(
       `  a pilot of ${countedPeople(plan.pilot.people)} comes first; its results decide about the others`,
     );
-  if (plan.asksUnknownAgain)
+  if (plan.asks_unknown_again)
     lines.push(
       '  --on-unknown retry repeats calls whose answer is lost: the worst case counts everybody twice',
     );
-  if (plan.foundBefore > 0 && options.reveal.length + options.waterfall.length > 0)
+  if (plan.found_before > 0 && options.reveal.length + options.waterfall.length > 0)
     lines.push(
-      `  paid for by an earlier run, and paid for again: ${countedPeople(plan.foundBefore)}, because the record is`,
+      `  paid for by an earlier run, and paid for again: ${countedPeople(plan.found_before)}, because the record is`,
       '  no longer fresh, or because phones or addresses come only together with the record',
     );
-  if (plan.shortBudget && plannedAt === undefined) lines.push(describeShortBudget(plan, plan.shortBudget));
+  if (plan.short_budget && plannedAt === undefined) lines.push(describeShortBudget(plan, plan.short_budget));
   return lines.join('\n');
 }
 
-export function approvalQuestion({ credits, shortBudget }: PlanSummary): string {
+export function approvalQuestion({ credits, short_budget: short }: PlanSummary): string {
   // A run that pauses can spend more once the budget is raised.
-  const most = shortBudget?.onEmpty === 'finish' ? shortBudget.available : credits.worstCase;
+  const most = short?.on_empty === 'finish' ? short.available : credits.worst_case;
   if (Number(most) <= 0) return 'run this plan? It makes no call and costs nothing';
   return `spend up to ${counted(most, 'credit')}?`;
 }
@@ -80,7 +81,7 @@ function describeExpectation({ credits, expectation }: PlanSummary): string {
 
 function describeShortBudget(
   { credits, people }: PlanSummary,
-  { budget, available, onEmpty }: NonNullable<PlanSummary['shortBudget']>,
+  { budget, available, on_empty: onEmpty }: NonNullable<PlanSummary['short_budget']>,
 ): string {
   const isOfRun = isBudgetOfRun(budget);
   const name = isOfRun ? 'the limit of the run (--max-credits)' : `budget ${budget}`;
@@ -101,35 +102,14 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
     print(describePlan(plan, run.options));
     return;
   }
+  const { short_budget: short } = plan;
   printJson<'plan'>({
-    plan_hash: plan.planHash,
+    ...plan,
+    // The run that was planned does not begin, so no command can use its id.
+    short_budget: short && { ...short, budget: isBudgetOfRun(short.budget) ? 'run' : short.budget },
     source: run.source,
     mapping: run.mapping,
     warnings: run.warnings,
-    rows: plan.rows,
-    rows_with_email: plan.withEmail,
-    in_paused_runs: plan.inPausedRuns,
-    dropped: plan.dropped,
-    filled: plan.filled,
-    people: plan.people,
-    people_without_phones: plan.peopleWithoutPhones,
-    calls: plan.calls,
-    credits: {
-      minimum: plan.credits.minimum,
-      expected: plan.credits.expected,
-      worst_case: plan.credits.worstCase,
-    },
-    expectation: plan.expectation,
-    unmet_expectations: plan.unmet,
-    pilot: plan.pilot,
-    asks_unknown_again: plan.asksUnknownAgain,
-    short_budget: plan.shortBudget && {
-      // The run that was planned does not begin, so no command can use its id.
-      budget: plan.shortBudget.budget === budgetOfRun(run.runId) ? 'run' : plan.shortBudget.budget,
-      available: plan.shortBudget.available,
-      on_empty: plan.shortBudget.onEmpty,
-    },
-    eta_seconds: plan.etaSeconds,
     flags: flagsOfRun(run.options),
   });
 }

@@ -142,7 +142,7 @@ export async function readRunWait(
     const { database } = warehouse;
     const of = { service: serviceName(config), scope: bulkMatchScope };
     // The workers that call use the limits in the plan; the limits in the settings of a command can differ.
-    const limits = parseRateLimits(plan.ownRateLimits);
+    const limits = parseRateLimits(plan.own_rate_limits);
     const windows = await readRateWindows(database, of, limits);
     const calls = Math.ceil(left / peoplePerCall);
     const etaSeconds = estimateSeconds(calls, windows, 1 / config.callConcurrency);

@@ -44,7 +44,7 @@ async function continueWorkflow(
   }
   const isPaused = status === 'paused';
   const update = (): Promise<void> =>
-    isPaused ? handle.executeUpdate('resume') : handle.executeUpdate('approve', { args: [plan?.planHash] });
+    isPaused ? handle.executeUpdate('resume') : handle.executeUpdate('approve', { args: [plan?.plan_hash] });
   // A reset can take a workflow back before its approval. Every other workflow ignores the update.
   if (status === 'running') update().catch(() => {});
   if (!isPaused && !(approves && status === 'awaiting_approval')) return false;

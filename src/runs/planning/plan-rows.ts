@@ -30,7 +30,7 @@ const terms = sql<string>`(options - ${optionsOutsideHash}::text[])::text || coa
 /** The figures of a plan, before prices and times. */
 export interface PlannedRows extends Pick<
   PlanSummary,
-  'planHash' | 'rows' | 'dropped' | 'people' | 'foundBefore' | 'peopleWithoutPhones' | 'calls' | 'pages'
+  'plan_hash' | 'rows' | 'dropped' | 'people' | 'found_before' | 'people_without_phones' | 'calls' | 'pages'
 > {
   /** People per groups of fields that their calls leave out. */
   readonly byLeftOut: readonly {
@@ -89,7 +89,7 @@ export async function planRows(
       .where('run_id', '=', runId)
       .where('plan_hash', 'is', null)
       .execute();
-    return { planHash, rows: run.rows_staged, ...counts };
+    return { plan_hash: planHash, rows: run.rows_staged, ...counts };
   });
 }
 
@@ -98,7 +98,7 @@ async function countRows(
   transaction: Transaction<Tables>,
   runId: string,
   { fieldGroups }: Asked,
-): Promise<Omit<PlannedRows, 'planHash' | 'rows'> & { readonly digest: string }> {
+): Promise<Omit<PlannedRows, 'plan_hash' | 'rows'> & { readonly digest: string }> {
   // A sum of row hashes does not depend on the order of the rows, so it needs no sort.
   const counts = await sql<{ outcome: string; rows: number; digest: string }>`
     select outcome, count(*)::int as rows, sum(hashtextextended(row_number || outcome, 0)::numeric)::text as digest
@@ -123,8 +123,8 @@ async function countRows(
   return {
     dropped: Object.fromEntries(counts.rows.map((row) => [row.outcome, row.rows])),
     people: sum(asked.rows.map(({ people }) => people)),
-    foundBefore: sum(asked.rows.map(({ foundBefore }) => foundBefore)),
-    peopleWithoutPhones: asksForPhones ? await countWithoutPhones(transaction, runId) : 0,
+    found_before: sum(asked.rows.map(({ foundBefore }) => foundBefore)),
+    people_without_phones: asksForPhones ? await countWithoutPhones(transaction, runId) : 0,
     calls: sum(asked.rows.map(({ calls }) => calls)),
     pages: Math.max(0, ...asked.rows.map(({ pages }) => pages)),
     byLeftOut: asked.rows.map(({ groups, people, foundBefore, missedBefore }) => ({

@@ -77,7 +77,8 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   await openRunBudget(warehouse.database, runId, run.options.maxCredits);
   await deleteExpiredBatches(warehouse.database);
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
-  const plan = { ...(await summarise(dependencies, run, rows)), withEmail, unmet };
+  const summary = await summarise(dependencies, run, rows);
+  const plan = { ...summary, rows_with_email: withEmail, unmet_expectations: unmet };
   // Before the plan: a run plans once, so a person who resumes it has accepted the export.
   if (unmet.length > 0 && (await getRun(warehouse, runId)).isApproved)
     await setRunStatus(warehouse, runId, 'paused', expectationUnmet(runId, unmet));
@@ -90,7 +91,7 @@ async function summarise(
   { warehouse, service, rateLimits, budgets, callConcurrency }: PlanDependencies,
   run: RunRecord,
   rows: PlannedRows,
-): Promise<Omit<PlanSummary, 'withEmail' | 'unmet'>> {
+): Promise<Omit<PlanSummary, 'rows_with_email' | 'unmet_expectations'>> {
   const { database } = warehouse;
   const { runId, options } = run;
   const { byLeftOut, ...counts } = rows;
@@ -105,20 +106,20 @@ async function summarise(
     ...price,
     filled: await countFillable(database, { runId, source: sourceOf(run), service }),
     pilot: pilot === 0 ? null : { people: pilot, pages: pagesOf(pilot) },
-    asksUnknownAgain: options.onUnknown === 'retry',
-    shortBudget:
+    asks_unknown_again: options.onUnknown === 'retry',
+    short_budget:
       short && short.available < worstCase
         ? {
             budget: short.budgetId,
             available: formatCredits(short.available),
-            onEmpty: policyOf(short.budgetId, options.onBudget),
+            on_empty: policyOf(short.budgetId, options.onBudget),
           }
         : null,
-    rateLimits: formatRateLimits(lowestLimits(windows)),
-    ownRateLimits: formatRateLimits(rateLimits),
-    inPausedRuns: paused ? { reason: paused.reason, next: paused.next } : null,
+    rate_limits: formatRateLimits(lowestLimits(windows)),
+    own_rate_limits: formatRateLimits(rateLimits),
+    in_paused_runs: paused ? { reason: paused.reason, next: paused.next } : null,
     // Without experience, a call is assumed to take a second.
-    etaSeconds: estimateSeconds(rows.calls, windows, secondsPerCall ?? 1 / callConcurrency),
+    eta_seconds: estimateSeconds(rows.calls, windows, secondsPerCall ?? 1 / callConcurrency),
   };
 }
 
@@ -128,8 +129,8 @@ async function summarise(
  */
 async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlannedRun> {
   const { expectedPlanHash } = await getRun(warehouse, runId);
-  if (expectedPlanHash !== null && expectedPlanHash !== plan.planHash)
-    return refusedFor(planChanged(expectedPlanHash, plan.planHash));
+  if (expectedPlanHash !== null && expectedPlanHash !== plan.plan_hash)
+    return refusedFor(planChanged(expectedPlanHash, plan.plan_hash));
   return {
     kind: 'planned',
     plan,
@@ -165,7 +166,7 @@ export async function adoptService(warehouse: Warehouse, runId: string, service:
 
 /** Prices a plan: exactly in the worst case, and as earlier calls cost or by an assumption otherwise. */
 async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) {
-  const mostPeople = rows.foundBefore * 2 > rows.people ? 'found before' : 'new';
+  const mostPeople = rows.found_before * 2 > rows.people ? 'found before' : 'new';
   const history = await readCallHistory(warehouse, run.options, sourceOf(run), mostPeople);
   const credits = await creditsOf(warehouse, run, rows.byLeftOut);
   const worstCase = credits.worstCase * (run.options.onUnknown === 'retry' ? 2n : 1n);
@@ -178,7 +179,7 @@ async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) 
       // The service bills no miss.
       minimum: '0',
       expected: formatCredits(expected.expected),
-      worstCase: formatCredits(worstCase),
+      worst_case: formatCredits(worstCase),
     },
     expectation: {
       low: formatCredits(expected.low),

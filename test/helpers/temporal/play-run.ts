@@ -125,7 +125,6 @@ const activitiesOfRuns = [
   'syncLateResults',
   'judgePilot',
   'resolveBudgetExhaustion',
-  'changeRunBudget',
   'reconcileContacts',
   'finishRun',
   'enrichBatches',

@@ -170,12 +170,6 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
     return this.meeting(this.meetings);
   };
 
-  readonly limits: string[] = [];
-
-  changeRunBudget: ControlActivities['changeRunBudget'] = async ({ limit }) => {
-    this.limits.push(limit);
-  };
-
   /** How often the contacts were compared. */
   comparisons = 0;
   reconcileContacts: ControlActivities['reconcileContacts'] = async () => {
@@ -201,7 +195,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
       reason_type: reason?.type ?? null,
       reason: reason?.reason ?? null,
       next: reason?.next ?? null,
-      plan_hash: this.plan.planHash,
+      plan_hash: this.plan.plan_hash,
       rows: this.plan.rows,
       outcomes: {
         ...this.plan.dropped,
@@ -210,7 +204,7 @@ export class ScriptedActivities implements ControlActivities, CallActivities {
         open: this.plan.people - asked,
       },
       calls: this.batches.length,
-      max_credits: this.limits.at(-1) ?? null,
+      max_credits: null,
       credits: { settled: String(0.8 * asked), reserved: '0', unknown: '0' },
     };
   }

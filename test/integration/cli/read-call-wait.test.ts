@@ -42,7 +42,7 @@ it('the status of a run says why it makes no call now, and says nothing of a run
 
 it('the status of a run with people left and no call in flight says that it awaits late results', async () => {
   const [inFlight, answered] = [await callWithPhones(warehouse), await answeredCall(warehouse)];
-  await warehouse.query`update runs set plan = '{"people": 5, "ownRateLimits": "20/hour"}' where plan is null`;
+  await warehouse.query`update runs set plan = '{"people": 5, "own_rate_limits": "20/hour"}' where plan is null`;
   const said = ({ runId }: { runId: string }): Promise<string[]> =>
     describeWait(session(), { run_id: runId, status: 'running' } as RunFacts);
   expect(await said(inFlight)).toEqual([]);

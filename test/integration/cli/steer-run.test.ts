@@ -109,7 +109,7 @@ it('resumeRun() starts no second workflow when the run ends before the cancellat
 describe('resumeRun() of a run without an approval', () => {
   const planned = async (status: RunStatus): Promise<RunRecord> => {
     const { runId } = await stagedRun(warehouse, []);
-    await warehouse.query`update runs set approved_at = null, plan = '{"planHash": "abc"}' where run_id = ${runId}`;
+    await warehouse.query`update runs set approved_at = null, plan = '{"plan_hash": "abc"}' where run_id = ${runId}`;
     await setRunStatus(warehouse, runId, status, undefined);
     return getRun(warehouse, runId);
   };

@@ -19,7 +19,7 @@ async function settledCall(
   const { runId } = await stagedRun(warehouse, []);
   await warehouse.pool.query(
     `update runs set options = options || $2::jsonb, source = $3, plan = $4 where run_id = $1`,
-    [runId, JSON.stringify({ service }), source, JSON.stringify({ people: 10, foundBefore })],
+    [runId, JSON.stringify({ service }), source, JSON.stringify({ people: 10, found_before: foundBefore })],
   );
   await warehouse.pool.query(
     `insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
@@ -55,7 +55,7 @@ it('a plan learns nothing from calls that left out a part of what their run aske
   const { runId } = await stagedRun(warehouse, []);
   await warehouse.query`
     update runs
-    set options = options || ${JSON.stringify(asked)}::jsonb, plan = '{"people": 20, "foundBefore": 0}'
+    set options = options || ${JSON.stringify(asked)}::jsonb, plan = '{"people": 20, "found_before": 0}'
     where run_id = ${runId}`;
   await warehouse.query`
     insert into run_people (run_id, position, row_number, left_out)

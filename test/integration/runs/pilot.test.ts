@@ -147,7 +147,7 @@ describe('the guard of the match rate', () => {
 
 it('people of an unknown call are asked for once more, at a price of their own, and not a third time', async () => {
   const runId = await plannedRun({ onUnknown: 'retry', pilot: null });
-  expect((await getRun(warehouse, runId)).plan?.credits.worstCase).toBe('120');
+  expect((await getRun(warehouse, runId)).plan?.credits.worst_case).toBe('120');
   const ask = async (): Promise<void> => {
     const admission = await admit(
       warehouse.database,

@@ -194,8 +194,8 @@ it('the hash of a plan is the same for every priority: a backfill applies the pl
   await warehouse.query`
     update runs set file_sha256 = 'sha-priority' where run_id = any(${[nightly.runId, backfill.runId]})`;
   await setPriority(warehouse, backfill.runId, 'backfill');
-  expect((await planRows(warehouse, backfill.runId, asked)).planHash).toBe(
-    (await planRows(warehouse, nightly.runId, asked)).planHash,
+  expect((await planRows(warehouse, backfill.runId, asked)).plan_hash).toBe(
+    (await planRows(warehouse, nightly.runId, asked)).plan_hash,
   );
 });
 
@@ -213,8 +213,8 @@ it.each([
       update runs set file_sha256 = 'sha-gate' where run_id = any(${[plain.runId, gated.runId]})`;
     await warehouse.query`
       update runs set options = options || ${options}::jsonb where run_id = ${gated.runId}`;
-    expect((await planRows(warehouse, gated.runId, asked)).planHash).not.toBe(
-      (await planRows(warehouse, plain.runId, asked)).planHash,
+    expect((await planRows(warehouse, gated.runId, asked)).plan_hash).not.toBe(
+      (await planRows(warehouse, plain.runId, asked)).plan_hash,
     );
   },
 );
@@ -222,12 +222,12 @@ it.each([
 it('the hash of a plan is the same for the same file, and differs if the outcome of a row differs', async () => {
   const run = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
   const first = await planRows(warehouse, run.runId, asked);
-  expect((await planRows(warehouse, run.runId, asked)).planHash).toBe(first.planHash);
+  expect((await planRows(warehouse, run.runId, asked)).plan_hash).toBe(first.plan_hash);
 
   const again = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
   await warehouse.query`update runs set file_sha256 = ${run.fileSha256} where run_id = ${again.runId}`;
   await remember('email:h2', 'enriched', 1);
-  expect((await planRows(warehouse, again.runId, asked)).planHash).not.toBe(first.planHash);
+  expect((await planRows(warehouse, again.runId, asked)).plan_hash).not.toBe(first.plan_hash);
 });
 
 describe('opening a page', () => {
@@ -384,7 +384,7 @@ it('planRows() counts the people whom an earlier call of this service found', as
     { keys: ['email:refound-4', 'profile:refound-4'] },
   ]);
   const plan = await planRows(warehouse, run.runId, asked, 2);
-  const before = { people: 4, foundBefore: 2, byLeftOut: [{ foundBefore: 2, missedBefore: 1 }] };
+  const before = { people: 4, found_before: 2, byLeftOut: [{ foundBefore: 2, missedBefore: 1 }] };
   expect(plan).toMatchObject(before);
   expect(await planRows(warehouse, run.runId, asked, 2)).toMatchObject(before);
 });

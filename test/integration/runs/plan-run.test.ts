@@ -40,7 +40,7 @@ it('the time of a plan follows from its calls, and from the pace of earlier call
       options: { ...spec.options, service: 'timed' },
     });
     const planned = await planRun({ ...dependencies(), service: 'timed' }, runId);
-    return planned.kind === 'planned' ? planned.plan.etaSeconds : undefined;
+    return planned.kind === 'planned' ? planned.plan.eta_seconds : undefined;
   };
   expect([await secondsOf(10), await secondsOf(40)]).toEqual([1, 4]);
   await warehouse.query`

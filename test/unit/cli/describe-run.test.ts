@@ -16,9 +16,9 @@ const plan: PlanSummary = {
   dropped: {},
   people: 300,
   calls: 30,
-  credits: { minimum: '0', expected: '240', worstCase: '300' },
+  credits: { minimum: '0', expected: '240', worst_case: '300' },
   expectation: { low: '0', high: '10', calls: 3, assumption: null },
-  etaSeconds: 8,
+  eta_seconds: 8,
 };
 
 it.each([
@@ -40,9 +40,9 @@ it.each([
   ['day:2026-11-21', '0', '240', 'pause', /has 0 left, for about 0 of 300 people: when it is empty/],
 ] as const)(
   'a plan says how far %s with %s of %s expected credits goes, and what happens then (%s)',
-  (budget, available, expected, onEmpty, line) => {
+  (budget, available, expected, on_empty, line) => {
     const credits = { ...plan.credits, expected };
-    const text = describePlan({ ...plan, credits, shortBudget: { budget, available, onEmpty } }, options);
+    const text = describePlan({ ...plan, credits, short_budget: { budget, available, on_empty } }, options);
     expect(text.split('\n').at(-1)).toMatch(line);
   },
 );
@@ -63,12 +63,12 @@ it('the plan of a run shows its options as the flags that set them', () => {
 
 it('the approval of a plan names its worst case, and of a plan without calls that it costs nothing', () => {
   expect(approvalQuestion(plan)).toBe('spend up to 300 credits?');
-  const shortBudget = { budget: 'run:r1', available: '50', onEmpty: 'finish' } as const;
-  expect(approvalQuestion({ ...plan, shortBudget })).toBe('spend up to 50 credits?');
-  expect(approvalQuestion({ ...plan, shortBudget: { ...shortBudget, onEmpty: 'pause' } })).toBe(
+  const short = { budget: 'run:r1', available: '50', on_empty: 'finish' } as const;
+  expect(approvalQuestion({ ...plan, short_budget: short })).toBe('spend up to 50 credits?');
+  expect(approvalQuestion({ ...plan, short_budget: { ...short, on_empty: 'pause' } })).toBe(
     'spend up to 300 credits?',
   );
-  const free = { ...plan, people: 0, calls: 0, credits: { minimum: '0', expected: '0', worstCase: '0' } };
+  const free = { ...plan, people: 0, calls: 0, credits: { minimum: '0', expected: '0', worst_case: '0' } };
   expect(approvalQuestion(free)).toBe('run this plan? It makes no call and costs nothing');
 });
 
