@@ -355,7 +355,7 @@ describe('people who opted out of calls', () => {
     const run = await stagedRun(warehouse, rows);
     const plan = await planRows(warehouse, run.runId, phones);
     const { 2: second, 5: fifth, ...others } = await positionsOf(run.runId);
-    expect(plan).toMatchObject({ people: 12, peopleWithoutPhones: 2 });
+    expect(plan).toMatchObject({ people: 12, people_without_phones: 2 });
     expect(Object.values(others).sort((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect([second, fifth]).toEqual([10, 11]);
   });
