@@ -26,7 +26,7 @@ export function isHistoryLong(): boolean {
 }
 
 /** The request of an update's handler, or of the workflow itself. */
-export function updateRequest(runId: string): UpdateRequest {
+function updateRequest(runId: string): UpdateRequest {
   const update = currentUpdateInfo();
   return { runId, ...(update && { updateId: update.id }) };
 }
