@@ -77,8 +77,10 @@ type Values = ReturnType<typeof valuesOf>;
 function valuesOf(ordered: readonly Observation[]) {
   /** By group of fields; a group without a value is missing. */
   const said = new Map<string, Said>();
+  // A late result repeats the id of its person, which counts until an answer names the person.
+  const answersLast = [...ordered.filter(isLateResult), ...ordered.filter((each) => !isLateResult(each))];
   for (const group of plainGroups) {
-    const last = ordered.findLast(({ facts }) => facts[group] !== undefined);
+    const last = answersLast.findLast(({ facts }) => facts[group] !== undefined);
     if (last) said.set(group, { value: last.facts[group] as Facts, observationId: last.observationId });
   }
   const employer = employerOf(ordered);
@@ -93,8 +95,6 @@ function valuesOf(ordered: readonly Observation[]) {
       observationId: best.phone['observation_id'] as number,
     });
   const employed = ordered.findLast(({ facts }) => facts['employment'] !== undefined);
-  const isAnswer = ({ facts }: Observation): boolean =>
-    facts['phones'] === undefined && facts['waterfall_emails'] === undefined;
   return {
     groups: said,
     employment: employed && {
@@ -106,8 +106,12 @@ function valuesOf(ordered: readonly Observation[]) {
     /** The best number first. */
     phones: phones.map(({ phone }) => phone),
     /** The newest answer; of a person who has only late results, the newest of these. */
-    newest: ordered.findLast(isAnswer) ?? ordered.at(-1)!,
+    newest: answersLast.at(-1)!,
   };
+}
+
+function isLateResult({ facts }: Observation): boolean {
+  return facts['phones'] !== undefined || facts['waterfall_emails'] !== undefined;
 }
 
 function isOfEmployee({ organizationKey }: Observation): boolean {

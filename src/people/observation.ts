@@ -114,6 +114,7 @@ export function factsOfLateResult(
     identity_keys: keys,
     match_keys: matchKeysWithHashes(keys),
     facts: {
+      ...(personId !== null && { person_id: { person_id: personId } }),
       phones,
       ...(emailOrigin !== null && {
         waterfall_emails: addresses.map((address) => ({ ...address, rank: emailRank(address.email_status) })),

@@ -63,6 +63,19 @@ it.each(['pending', 'skipped'] as const)(
   },
 );
 
+it('the phones of a lost call have the ids of their people before an answer names them', async () => {
+  const lost = await lostCall();
+  await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
+  const people = await warehouse.query<{ id: string; said: string }>`
+    select p.person_id as id, o.kind as said
+    from person_phones p
+    join people using (service, person_key)
+    join observations o on o.observation_id = (people.said_by ->> 'person_id')::bigint
+    where p.attempt_id = ${lost.attemptId} order by 1`;
+  expect(people).toEqual(lost.ids.map((id) => ({ id, said: 'phones' })));
+  await expectRebuilt(warehouse);
+});
+
 it('the next run asks for the records alone, also of people whom the deliveries leave out', async () => {
   const lost = await lostCall();
   const plan = async () => {
