@@ -53,7 +53,7 @@ it('the whole demo runs after the cut-over, with error_details alone', async () 
   ]);
   expect(ended.stderr).toContain('read as demo:');
   expect(ended.stderr).not.toContain('set ENRICHMENT_BASE_URL');
-  expect(ended.stderr).toContain('ENRICHMENT_BASE_URL= npx enrich export --for hubspot --source demo');
+  expect(ended.stderr).toContain('ENRICHMENT_BASE_URL= enrich export --for hubspot --source demo');
   const folder = join(system.directory, 'import');
   await system.here(['export', '--for', 'hubspot', '--source', 'demo', '--output', folder]);
   const { parts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as {

@@ -6,7 +6,7 @@ import { writeWholeFile } from '../../files/write-whole-file.ts';
 import type { Config } from '../../config/settings.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { sampleExport } from '../../sandbox/sample-export.ts';
-import { listTable, print, tell } from '../terminal/output.ts';
+import { listTable, print, tell, writeBeforeCommands } from '../terminal/output.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { readRunView, reportRun } from '../run/run-status.ts';
 import { refuseMixedWarehouse, sandboxService } from '../session/with-service.ts';
@@ -35,6 +35,10 @@ export function demoCommand(): Command {
         LATE_RESULTS_DEADLINE: '60s',
       });
       tell(sandboxService);
+      // The sandbox has a warehouse of its own, which other commands use only without these settings.
+      const unset = ['ENRICHMENT_BASE_URL', 'TEMPORAL_ADDRESS'].filter((name) => process.env[name]);
+      const empty = unset.map((name) => `${name}=`);
+      writeBeforeCommands(empty);
       const file = await writeSample(config, options.people, options.seed);
       const spec = await specifyRun(parseAddress(file, process.cwd()), { reveal: 'phone', source }, config);
       const view = await withSession(config, { temporal: true, service: true }, async (session) => {
@@ -44,15 +48,13 @@ export function demoCommand(): Command {
         return readRunView(session, ended);
       });
       reportRun(view, options.json === true);
-      // The sandbox has a warehouse of its own, which other commands use only without these settings.
-      const unset = ['ENRICHMENT_BASE_URL', 'TEMPORAL_ADDRESS'].filter((name) => process.env[name]);
-      const enrich = `${unset.map((name) => `${name}= `).join('')}npx enrich`;
-      if (unset.length > 0) tell(`\nthe sandbox has data of its own; to read them: ${enrich} COMMAND`);
+      if (empty.length > 0)
+        tell(`\nthe sandbox has data of its own: commands read it only with ${empty.join(' ')} before them`);
       tell(
         '\nthe same command again makes no call, because everybody is fresh; other people: --seed 2' +
           '\nyour own export: npx enrich plan contacts.csv' +
-          `\nfiles for the CRM: ${enrich} export --for ${crm} --source ${source} --output FOLDER` +
-          `\nexplore with: ${enrich} dev            (database, Temporal UI and sandbox until Ctrl-C)`,
+          `\nfiles for the CRM: enrich export --for ${crm} --source ${source} --output FOLDER` +
+          '\nexplore with: enrich dev            (database, Temporal UI and sandbox until Ctrl-C)',
       );
     });
 }

@@ -7,6 +7,8 @@ import { withoutPersonalData } from '../../domain/text/without-personal-data.ts'
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 
 let commandsInTexts: RegExp | undefined;
+/** Settings that commands in texts need, as a shell reads them before the command; usually none. */
+let neededSettings = '';
 
 /** The changing line on the terminal. Other text clears the line, and the line is drawn again below that text. */
 let changing: string | undefined;
@@ -15,13 +17,20 @@ let isObjectPrinted = false;
 /** Begins the output of a command, which prints at most one JSON value. @param names of all commands */
 export function beginOutput(names: Iterable<string>): void {
   isObjectPrinted = false;
+  neededSettings = '';
   commandsInTexts = new RegExp(`(?<![\\w/.-]|npx )enrich(?= (?:${[...names].join('|')})\\b)`, 'g');
+}
+
+/** Writes these settings before each command in later texts. @param settings such as `['DATABASE_URL=']` */
+export function writeBeforeCommands(settings: readonly string[]): void {
+  neededSettings = settings.map((setting) => `${setting} `).join('');
 }
 
 /** A clone has no `enrich` on the PATH: npm, which started the command, also starts the next one. */
 export function asTyped(text: string): string {
   const isOfNpm = (process.env['npm_command'] ?? '') !== '';
-  return isOfNpm && commandsInTexts ? text.replace(commandsInTexts, 'npx enrich') : text;
+  const typed = `${neededSettings}${isOfNpm ? 'npx enrich' : 'enrich'}`;
+  return commandsInTexts ? text.replace(commandsInTexts, typed) : text;
 }
 
 export function print(text: string): void {

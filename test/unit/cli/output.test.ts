@@ -1,7 +1,13 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { asTyped, beginOutput, describeLogLine, writeBytes } from '../../../src/cli/terminal/output.ts';
+import {
+  asTyped,
+  beginOutput,
+  describeLogLine,
+  writeBeforeCommands,
+  writeBytes,
+} from '../../../src/cli/terminal/output.ts';
 
 it.each([
   ['', 'enrich status latest', 'enrich status latest'],
@@ -12,6 +18,15 @@ it.each([
   onTestFinished(() => void vi.unstubAllEnvs());
   beginOutput(['status', 'run']);
   expect(asTyped(hint)).toBe(shown);
+});
+
+it('asTyped() writes the settings that a command needs before it', () => {
+  beginOutput(['report', 'export']);
+  writeBeforeCommands(['ENRICHMENT_BASE_URL=']);
+  onTestFinished(() => beginOutput([]));
+  expect(asTyped('next: enrich report R; npx enrich export')).toMatch(
+    /^next: ENRICHMENT_BASE_URL= (?:npx )?enrich report R; npx enrich export$/,
+  );
 });
 
 const cells = 'Zoë,\u001b[2J\u009b31m\u202e\n';
