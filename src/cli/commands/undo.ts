@@ -70,11 +70,10 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
     const state = run.undone ? `undone already: ${describeUndone(run.undone)}` : 'not undone';
     return answer(`the run is ${state}; nothing was changed`, !revert);
   }
-  if (!json)
-    tell(
-      `run ${runId} (${run.source ?? 'no source'}, ${run.fileName}): contacts with a person whose record is of this ` +
-        `run: ${removed} only in its export, ${restored} in other exports as well`,
-    );
+  tell(
+    `run ${runId} (${run.source ?? 'no source'}, ${run.fileName}): contacts with a person whose record is of this ` +
+      `run: ${removed} only in its export, ${restored} in other exports as well`,
+  );
   if (!revert)
     tell(`other exports then decide; ${counted(facts.credits.settled, 'settled credit')}, not refunded`);
   if (discards) tell('what the answers of the run said is removed: a rerun pays for its people again');
