@@ -59,7 +59,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
     // Temporal keeps the note of the last change: that of a schedule that is on says nothing about it.
     `${name}: ${paused ? `paused${note ? ` (${note})` : ''}` : 'on'}`,
     describeFields({ ...flags, next: next.map((time) => shown(zone, time)), skipped, missed }),
-    `last times (${zone}):`,
+    `last times (${zone}):${recent.length === 0 ? ' none' : ''}`,
     ...recent.flatMap((time) => [
       `  ${shown(zone, time.scheduled_at)}  ${time.status}: ${time.summary.replaceAll('\n', '\n  ')}`,
       ...time.runs.map((runId) => `    enrich status ${runId}`),

@@ -19,4 +19,5 @@ it('describeSchedule() shows times in the time zone of the schedule, and names t
   const text = describeSchedule({ ...facts, recent: lastTime('paused', 'no credits') });
   expect(text).toMatch(/next +2026-11-22 02:00\n/);
   expect(text).toContain('last times (Europe/Berlin):\n  2026-11-21 02:00  paused: no credits');
+  expect(describeSchedule(facts)).toContain('last times (Europe/Berlin): none');
 });
