@@ -187,16 +187,18 @@ function arrivedOf(
     const { person, personKey, matchIndex } = each;
     const isForeign =
       personKey !== undefined && isOfAnother(call, each, all.get(nameOfPerson({ service, personKey }))!);
-    const owned = rows.flatMap(({ rowNumber, source, contactId, compared }) =>
-      isPossible(weigh(compared, readyPerson(person)))
-        ? {
-            personKey: keyWithoutId({ runId, rowNumber, attemptId, matchIndex }),
-            matchKeys: [ownerKey(source, contactId)],
-          }
-        : [],
-    );
     const facts = factsOfAnswer(person, call.answer.waterfall);
-    const written = personKey === undefined ? owned : [{ personKey, matchKeys: facts.match_keys }];
+    const written =
+      personKey === undefined
+        ? rows.flatMap(({ rowNumber, source, contactId, compared }) =>
+            isPossible(weigh(compared, readyPerson(person)))
+              ? {
+                  personKey: keyWithoutId({ runId, rowNumber, attemptId, matchIndex }),
+                  matchKeys: [ownerKey(source, contactId)],
+                }
+              : [],
+          )
+        : [{ personKey, matchKeys: facts.match_keys }];
     return { ...each, facts, isForeign, written: isForeign || listed.matches.has(matchIndex) ? [] : written };
   });
 }

@@ -65,7 +65,9 @@ export type ContactDecided =
 /** What the digest has read of the people and contacts who share a key with what it looks at. */
 export class Neighbourhood {
   readonly #transaction: Transaction<Tables>;
-  readonly #asking: readonly AskingRow[];
+  /** When a call of the digest asked for a contact, by its name, or under an identity key. */
+  readonly #askedContacts = new Map<string, number>();
+  readonly #askedKeys = new Map<string, number>();
   readonly #people = new Map<string, KnownPerson>();
   readonly #contacts = new Map<string, ContactState>();
   readonly #peopleByKey = new Map<string, Set<KnownPerson>>();
@@ -74,7 +76,10 @@ export class Neighbourhood {
 
   constructor(transaction: Transaction<Tables>, asking: readonly AskingRow[] = []) {
     this.#transaction = transaction;
-    this.#asking = asking;
+    for (const row of asking) {
+      keepNewest(this.#askedContacts, contactKey(row), row.askedAt);
+      for (const key of row.keys) keepNewest(this.#askedKeys, key, row.askedAt);
+    }
   }
 
   /** Adds a person whom the digest has written. @param keys by which contacts find the person */
@@ -96,7 +101,7 @@ export class Neighbourhood {
     const missing = contacts.filter((contact) => !this.#contact(contact));
     const { rows } = missing.length > 0 ? await readStates(missing).execute(this.#transaction) : { rows: [] };
     for (const row of rows) {
-      const state = contactState(row, this.#asking);
+      const state = contactState(row, this.#askedKeys, this.#askedContacts.get(contactKey(row)));
       this.#contacts.set(contactKey(row), state);
       for (const { compared } of state.records)
         for (const key of matchKeysOfIdentity(compared.identity)) addTo(this.#contactsByKey, key, state);
@@ -317,21 +322,24 @@ export type ContactState = ReturnType<typeof contactState>;
 /** The cells of a contact as of an export. */
 type ContactRecord = ContactState['records'][number];
 
-function contactState({ records: read, ...row }: StateRow, calls: readonly AskingRow[]) {
-  const records = read.map(({ runId, rowNumber, askedAt, isBlocked, ...cells }) => {
+function contactState(
+  { records: read, ...row }: StateRow,
+  askedKeys: ReadonlyMap<string, number>,
+  askedAt = 0,
+) {
+  const records = read.map(({ runId, rowNumber, askedAt: askedBefore, isBlocked, ...cells }) => {
     const compared = readyIdentity(identityOfColumns(cells));
-    const asking = calls.filter(({ keys }) => keys.some((key) => compared.keys.includes(key)));
-    const times = [...asking.map((call) => call.askedAt), ...(askedAt === null ? [] : [askedAt])];
+    const times = [askedBefore, ...compared.keys.map((key) => askedKeys.get(key))];
+    const asked = Math.max(...times.map((time) => time ?? 0));
     return {
       runId,
       rowNumber,
       isBlocked,
       compared,
       /** When a call last asked for a person under a key of the record; null: none has. */
-      askedAt: times.length === 0 ? null : Math.max(...times),
+      askedAt: asked === 0 ? null : asked,
     };
   });
-  const own = calls.filter((call) => contactKey(call) === contactKey(row));
   return {
     ...row,
     /** Of the run of the newest record; undefined: no record is left. */
@@ -339,13 +347,13 @@ function contactState({ records: read, ...row }: StateRow, calls: readonly Askin
     records,
     match: row.matches.find(({ isOpen }) => isOpen),
     /** When a call last asked for the contact itself and found a person; 0: never. */
-    askedAt: Math.max(0, ...[...own, ...row.matches].map((each) => each.askedAt ?? 0)),
+    askedAt: Math.max(askedAt, ...row.matches.map((each) => each.askedAt ?? 0)),
     verdicts: records[0] ? verdictsOf(row.decisions, records[0].compared) : noVerdicts,
   };
 }
 
 /** Keys of everybody who could be a record: without a call, only by an identifier. */
-function keysOfRecord({ compared }: ContactRecord, byName: boolean): number[] {
+function keysOfRecord({ compared }: ContactRecord, byName: boolean): readonly number[] {
   return byName ? matchKeysOfIdentity(compared.identity) : matchKeysOf(compared.keys);
 }
 
@@ -355,6 +363,10 @@ function keysOfContact({ source, contactId, records }: ContactState, asRivals: b
     ...records.flatMap((record) => keysOfRecord(record, asRivals || record.askedAt !== null)),
     ownerKey(source, contactId),
   ];
+}
+
+function keepNewest(times: Map<string, number>, name: string, time: number): void {
+  times.set(name, Math.max(time, times.get(name) ?? 0));
 }
 
 function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): void {

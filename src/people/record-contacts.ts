@@ -130,7 +130,7 @@ async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
     if (rows.length === 0) return;
     const places = rows.map(({ place }) => place);
     const keys = rows.map((row) =>
-      row.keys.length === 0 ? [] : matchKeysOfIdentity(identityOfColumns(row), row.keys),
+      row.keys.length === 0 ? [] : matchKeysOfIdentity(identityOfColumns(row)),
     );
     await sql`
       update recorded_contacts r

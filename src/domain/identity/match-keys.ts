@@ -1,9 +1,10 @@
 import { emailHashes } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
-import { readyPerson } from './identity-evidence.ts';
+import { oncePerObject } from '../compute-once.ts';
+import { readyIdentity, readyPerson } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
-import { employersOfIdentity, wordsOfEmployers } from './names/organization-agreement.ts';
-import { compareReady, isInitial, type ComparedName } from './names/name-agreement.ts';
+import { wordsOfEmployers } from './names/organization-agreement.ts';
+import { isInitial, type ComparedName } from './names/name-agreement.ts';
 import type { Person } from './person.ts';
 import { contactFields } from '../warehouse/contact-fields.ts';
 
@@ -11,17 +12,12 @@ import { contactFields } from '../warehouse/contact-fields.ts';
  * Keys that find the rows that a person could fit. A row that fits a person or is a namesake, by `weigh`, shares a key
  * with the person. A row that shares a key need not fit.
  *
- * @param keys `identityKeys` of the row
  * @returns keys of a row
  */
-export function matchKeysOfIdentity(
-  identity: Identity,
-  keys: readonly string[] = identityKeys(identity),
-): number[] {
-  const name = compareReady(identity.firstName, identity.lastName, identity.name);
-  const employers = wordsOfEmployers(employersOfIdentity(identity));
-  return matchKeysOf([...keys, ...(name ? atEmployers(nameKeys(name), employers) : [])]);
-}
+export const matchKeysOfIdentity = oncePerObject((identity: Identity): readonly number[] => {
+  const { keys, name, employers } = readyIdentity(identity);
+  return matchKeysOf([...keys, ...(name ? atEmployers(nameKeys(name), wordsOfEmployers(employers)) : [])]);
+});
 
 /**
  * The keys of a person, keys of identifiers first. Every row that the person could fit has one of them in
