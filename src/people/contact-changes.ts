@@ -245,7 +245,8 @@ async function writeFeed(
       return [contactKey(contact), entryOf(contact, next ? 'upsert' : 'delete', groups)];
     }),
   );
-  for (const row of await contactsOf(transaction, [...touched.values()])) {
+  const known = [...touched.values()].filter((person) => before.has(nameOfPerson(person)));
+  for (const row of await contactsOf(transaction, known)) {
     const groups = changedGroups(was(row), now(row));
     if (!entries.has(contactKey(row)) && (groups !== undefined || renewed.has(row.matchId)))
       entries.set(contactKey(row), entryOf(row, 'upsert', groups));

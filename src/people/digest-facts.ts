@@ -113,11 +113,10 @@ async function observe(step: DigestStep, people: readonly PersonName[]) {
   );
   const names = [...new Map([...named, ...people].map((person) => [nameOfPerson(person), person])).values()];
   const stored = await readObservations(transaction, names);
-  const keys = await readPersonKeys(
-    transaction,
-    names.filter((person) => !stored.has(nameOfPerson(person))),
-  );
-  const before = await readPersonValues(transaction, names);
+  const gone = people.filter((person) => !stored.has(nameOfPerson(person)));
+  const keys = await readPersonKeys(transaction, gone);
+  // A person whom no fact has named before has no values.
+  const before = await readPersonValues(transaction, [...stored.values(), ...gone]);
   const all = new Map<string, ObservedPerson>(
     names.map((person) => {
       const name = nameOfPerson(person);
@@ -139,8 +138,7 @@ async function observe(step: DigestStep, people: readonly PersonName[]) {
       runId,
       attemptId,
       organizationKey: facts.organization_key,
-      // As the database returns them: without members that are undefined.
-      facts: JSON.parse(JSON.stringify(facts.facts)) as Observation['facts'],
+      facts: facts.facts,
     };
     all.set(name, {
       ...person,

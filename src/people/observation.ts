@@ -20,7 +20,10 @@ export interface ObservedFacts {
   readonly organization_key: string | null;
   readonly identity_keys: readonly string[];
   readonly match_keys: readonly number[];
-  /** Values by field group, and other members of the interface document under their own names. */
+  /**
+   * Values by field group, and other members of the interface document under their own names. Without members that are
+   * undefined: the database returns the same.
+   */
   readonly facts: Readonly<Record<string, unknown>>;
   /** The employer under the names of the service's JSON. */
   readonly organization: Readonly<Record<string, unknown>> | null;
@@ -220,21 +223,21 @@ function confirmedKeys(fields: ContactFields, emails: ReturnType<typeof addresse
 
 /** Adds dates in PostgreSQL's form beside the service's texts. */
 function withDates(employment: unknown): object {
-  const job = employment as Readonly<Record<string, unknown>>;
-  return {
+  const { current, ...job } = employment as Readonly<Record<string, unknown>>;
+  return withoutNull({
     ...job,
-    current: typeof job['current'] === 'boolean' ? job['current'] : undefined,
+    current: typeof current === 'boolean' ? current : null,
     started_on: isoDate(job['start_date']),
     ended_on: isoDate(job['end_date']),
-  };
+  });
 }
 
-function isoDate(text: unknown): string | undefined {
+function isoDate(text: unknown): string | null {
   const [date, year, month, day] =
     typeof text === 'string' ? (/^([12]\d{3})-(\d\d)-(\d\d)(?!\d)/.exec(text) ?? []) : [];
   // The 31st of June becomes the 1st of July. An invalid date keeps only its text.
   const read = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  return read.getUTCDate() === Number(day) && Number(month) <= 12 ? date : undefined;
+  return date !== undefined && read.getUTCDate() === Number(day) && Number(month) <= 12 ? date : null;
 }
 
 function withoutNull<Fields extends object>(fields: Fields): Partial<Fields> {
