@@ -37,7 +37,6 @@ export function runDetails(progress: RunProgress): string {
       ? [['figures read at', readAtText(progress, figures.readAt)] as const, ...figureRows(figures.facts)]
       : []),
     ...planRows(progress),
-    ...lateRows(progress),
   ]);
 }
 
@@ -64,12 +63,6 @@ function planRows({ plan, page, pages, service }: RunProgress): Row[] {
     ['pages done', `${Math.max(0, page - 1)} of ${pages}`],
     ...(service === null ? [] : [['service said at the start', service] as const]),
   ];
-}
-
-/** The late results as of the last sync, which is newer than the figures. */
-function lateRows({ late }: RunProgress): Row[] {
-  if (!late || late.awaited === 0) return [];
-  return [['late results awaited', `of ${describeAwaited(late)}`]];
 }
 
 /** The run reads its figures between pages, so during a page they are older. The row names the command for new ones. */

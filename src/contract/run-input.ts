@@ -47,14 +47,12 @@ export interface RunEnding {
   readonly arrivedBefore: number;
 }
 
-export interface PageInput {
-  readonly runId: string;
+export interface PageInput extends Pick<
+  RunInput,
+  'runId' | 'batchConcurrency' | 'priority' | 'heartbeatSeconds'
+> {
   /** From 1. */
   readonly page: number;
-  readonly batchConcurrency: number;
-  readonly priority: RunPriority;
-  /** As of its run. */
-  readonly heartbeatSeconds?: number;
 }
 
 /**

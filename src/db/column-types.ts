@@ -5,7 +5,6 @@ import type { RunStatus } from '../contract/run-transitions.ts';
 import type { DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
 import type { AttemptStatus } from '../domain/money/attempt-status.ts';
 import type { ExportProfile } from '../domain/runs/expectations.ts';
-import type { MatchRate } from '../domain/runs/match-rate.ts';
 import type { Outcome } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
@@ -32,22 +31,7 @@ export interface NamedTypes {
   'runs.outcomes': Json<Readonly<Record<string, number>>>;
   'runs.export_profile': Json<ExportProfile>;
   'runs.plan': Json<PlanSummary>;
-  'runs.pilot': Json<PilotFigures>;
   'suppression_entries.kind': 'email' | 'profile' | 'person' | 'hash' | 'name' | 'domain' | 'record';
   'webhook_deliveries.origin': 'webhook' | 'poll';
   'webhook_deliveries.status': DeliveryStatus;
-}
-
-/** The results of a run's pilot; credits are decimal text. */
-export interface PilotFigures {
-  readonly people: number;
-  readonly answered: number;
-  readonly found: number;
-  readonly match_rate: MatchRate | null;
-  readonly credits: { readonly settled: string; readonly held: string };
-  /**
-   * Number of contacts that have the field, and the credits for each; null: no contact has it, or it is the phone and
-   * the run asks for none.
-   */
-  readonly fields: Readonly<Record<string, { readonly count: number; readonly credits_each: string | null }>>;
 }

@@ -163,7 +163,7 @@ export interface Tables {
     created_at: Generated<Timestamp>;
     approved_at: Timestamp | null;
     finished_at: Timestamp | null;
-    pilot: NamedTypes['runs.pilot'] | null;
+    pilot_judged_at: Timestamp | null;
     match_rate_since: Timestamp | null;
     applied_updates: Generated<string[]>;
     cancelled_at: Timestamp | null;

@@ -3,7 +3,6 @@ import type { ColumnType, ExportColumn } from './parquet.ts';
 import { formula, phoneNumber } from '../domain/text/formula.ts';
 
 interface ExportFormat {
-  readonly title: string;
   readonly endings: readonly string[];
   readonly isText: boolean;
   readonly value: (column: string, type: ColumnType) => string;
@@ -31,7 +30,6 @@ const parquetValues: { readonly [Type in ColumnType]?: (column: string) => strin
 
 export const exportFormats = {
   csv: {
-    title: 'CSV',
     endings: ['csv'],
     isText: true,
     value: (column, type) => spreadsheetValues[type]?.(column) ?? column,
@@ -39,7 +37,6 @@ export const exportFormats = {
     copy: 'format csv, header true',
   },
   jsonl: {
-    title: 'JSON Lines',
     endings: ['jsonl', 'ndjson'],
     isText: true,
     value: (column, type) =>
@@ -49,7 +46,6 @@ export const exportFormats = {
     copy: String.raw`format csv, delimiter E'\x02', quote E'\x01'`,
   },
   parquet: {
-    title: 'Parquet',
     endings: ['parquet'],
     isText: false,
     value: (column, type) => parquetValues[type]?.(column) ?? column,

@@ -338,10 +338,10 @@ function callsSection({ calls }: RunReport): Section {
   };
 }
 
-function lateResultsSection({ calls, late_results: late }: RunReport): Section {
+function lateResultsSection({ late_results: late }: RunReport): Section {
   const figures: [string, number][] = [
     ['calls that wait for late results', late.awaited],
-    ['calls whose late results did not arrive in time', late.expired],
+    ['calls without late results at their deadline, which hold their credits', late.expired],
     ['deliveries with effect', late.arrived],
     ['– fetched by a poll', late.polled],
     ['– after the end of the run', late.late],
@@ -354,19 +354,13 @@ function lateResultsSection({ calls, late_results: late }: RunReport): Section {
       ? ''
       : ` Half of them arrived within ${formatElapsed(late.median_seconds)} of the answer, ` +
         `the last after ${formatElapsed(late.longest_seconds)}.`;
-  const overdue = (calls.by_status['awaiting'] ?? 0) - late.awaited;
-  const missing =
-    overdue > 0
-      ? ` ${counted(overdue, 'call')} got no late results before the deadline. Workers apply them when they come; ` +
-        'until then their credits stay held.'
-      : '';
   const none = figures.every(([, number]) => number === 0);
   return {
     id: 'late-results',
     title: 'Late results',
     lead: none
       ? 'The run has no late results.'
-      : `Phones and waterfall results arrive after the answer, by webhook or by poll.${took}${missing}`,
+      : `Phones and waterfall results arrive after the answer, by webhook or by poll.${took}`,
     tables: [tableOfNumbers('Late results', ['Kind', 'Count'], none ? [] : figures)],
   };
 }

@@ -7,7 +7,6 @@ import { describeRate, hasFallenBelow, matchRate, type Matches } from '../domain
 import type { Warehouse } from '../db/database.ts';
 import { pauseCalls } from '../ledger/admit.ts';
 import type { Tables } from '../db/schema.ts';
-import type { PilotFigures } from '../db/column-types.ts';
 import type { PilotJudgement } from '../contract/activities.ts';
 import { lateKinds, lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { counted, countedPeople, formatPercent } from '../domain/text/format.ts';
@@ -83,7 +82,7 @@ async function readPilot(warehouse: Warehouse, runId: string, pages: number): Pr
 }
 
 /**
- * Records the results of a pilot, and pauses its run for the given reason, in one transaction. A retried activity does
+ * Records that a pilot is judged, and pauses its run for the given reason, in one transaction. A retried activity does
  * not judge the pilot again.
  *
  * @returns why the run is paused; undefined: the run continues; `postponed`: the run is paused for another reason, and
@@ -92,22 +91,21 @@ async function readPilot(warehouse: Warehouse, runId: string, pages: number): Pr
 async function recordPilot(
   warehouse: Warehouse,
   runId: string,
-  figures: PilotFigures,
   pauseReason: PauseReason | undefined,
 ): Promise<StatusReason | 'postponed' | undefined> {
   return warehouse.database.transaction().execute(async (transaction) => {
     const run = await transaction
       .selectFrom('runs')
-      .select(['pilot', 'status', 'pause_reason'])
+      .select(['pilot_judged_at', 'status', 'pause_reason'])
       .where('run_id', '=', runId)
       .forUpdate()
       .executeTakeFirstOrThrow();
-    const { pilot, status, pause_reason: present } = run;
-    if (pilot) return status === 'paused' && present?.type.startsWith('pilot.') ? present : undefined;
+    const { pilot_judged_at: judgedAt, status, pause_reason: present } = run;
+    if (judgedAt) return status === 'paused' && present?.type.startsWith('pilot.') ? present : undefined;
     if (pauseReason && status === 'paused' && needsResume(present)) return 'postponed';
     await transaction
       .updateTable('runs')
-      .set({ pilot: JSON.stringify(figures) })
+      .set({ pilot_judged_at: databaseTime })
       .where('run_id', '=', runId)
       .execute();
     if (pauseReason) await pauseCalls(transaction, runId, pauseReason);
@@ -125,9 +123,8 @@ export async function judgePilot(warehouse: Warehouse, runId: string): Promise<P
   if (!run.plan?.pilot) throw new Error(`run ${runId} has no pilot`);
   const { people, pages } = run.plan.pilot;
   const result = await readPilot(warehouse, runId, pages);
-  const figures = figuresOf(people, result, asksForPhones(run));
-  const summary = describePilot(figures);
-  const pauseReason = await recordPilot(warehouse, runId, figures, pauseReasonOf(run, result, summary));
+  const summary = describePilot(people, result, asksForPhones(run));
+  const pauseReason = await recordPilot(warehouse, runId, pauseReasonOf(run, result, summary));
   if (pauseReason === 'postponed') return { kind: pauseReason };
   return pauseReason ? { kind: 'pause', pauseReason } : { kind: 'continue', summary };
 }
@@ -137,34 +134,21 @@ function asksForPhones({ options }: RunRecord): boolean {
   return lateKindsOf(options).some((kind) => lateKinds[kind].values === 'phones');
 }
 
-function figuresOf(people: number, result: PilotResult, hasPhonePrice: boolean): PilotFigures {
+/** `pilot of 100 people; 70 of 100 found: 70.0 % (60.4 % to 78.1 %); 70 credits: 1.00 per email (70), …` */
+function describePilot(people: number, result: PilotResult, hasPhonePrice: boolean): string {
   const { found, answered, settled, held, fields } = result;
-  const each = (field: string, count: number): string | null =>
-    count === 0 || (field === 'phone' && !hasPhonePrice)
-      ? null
-      : formatCredits(quotient(priceOf(result), BigInt(count)));
-  return {
-    people,
-    answered,
-    found,
-    match_rate: matchRate(result) ?? null,
-    credits: { settled, held },
-    fields: Object.fromEntries(
-      Object.entries(fields).map(([field, count]) => [field, { count, credits_each: each(field, count) }]),
-    ),
-  };
-}
-
-/** `100 people asked for, 70 of 100 found: 70 % (60.4 % to 78.1 %); 70 credits; 1 credit an email (70), …` */
-function describePilot({ people, answered, found, match_rate, credits, fields }: PilotFigures): string {
-  const prices = Object.entries(fields).flatMap(([field, { count, credits_each: each }]) =>
-    each === null ? [] : [`${formatPrice(each)} per ${field} (${count})`],
-  );
-  const held = credits.held === '0' ? '' : ` and ${credits.held} held`;
+  const rate = matchRate(result);
+  const prices = Object.entries(fields).flatMap(([field, count]) => {
+    if (count === 0 || (field === 'phone' && !hasPhonePrice)) return [];
+    const each = formatCredits(quotient(priceOf(result), BigInt(count)));
+    return [`${formatPrice(each)} per ${field} (${count})`];
+  });
   return [
     `pilot of ${countedPeople(people)}`,
-    match_rate === null ? 'no answers yet' : `${found} of ${answered} found: ${describeRate(match_rate)}`,
-    `${counted(credits.settled, 'credit')}${held}${prices.length === 0 ? '' : `: ${prices.join(', ')}`}`,
+    rate ? `${found} of ${answered} found: ${describeRate(rate)}` : 'no answers yet',
+    counted(settled, 'credit') +
+      (held === '0' ? '' : ` and ${held} held`) +
+      (prices.length === 0 ? '' : `: ${prices.join(', ')}`),
   ].join('; ');
 }
 

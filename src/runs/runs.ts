@@ -45,22 +45,15 @@ export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRe
       runId === 'latest' ? 'there is no run yet' : `there is no run "${runId}"`,
       {
         where: 'the runs that enrich status lists',
-        next: (await isSchedule(warehouse, runId))
-          ? `${runId} is a schedule: enrich schedule show ${runId} lists its runs`
-          : runId === 'latest'
+        next:
+          runId === 'latest'
             ? 'enrich run FILE begins one'
-            : 'enrich status, without a name: then write an id of the list, its last six characters, or latest',
+            : 'enrich status, without a name: then write an id of the list, its last six characters, or latest ' +
+              '(enrich schedule show NAME lists the runs of a schedule)',
       },
     );
   }
   return recordOf(row);
-}
-
-async function isSchedule({ database }: Warehouse, name: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from runs where options ->> 'schedule' = ${name} limit 1
-  `.execute(database);
-  return rows.length > 0;
 }
 
 function recordOf(row: Selectable<Tables['runs']>) {
@@ -279,16 +272,6 @@ export async function approveWithoutPerson(
   if (unmet.length > 0) await setRunStatus(warehouse, runId, 'paused', expectationUnmet(runId, unmet));
   await approveRun(warehouse, runId);
   return unmet.length > 0;
-}
-
-/**
- * Takes back the approval of a run that was paused before its plan. A command without `--yes` then shows the plan and
- * asks, also if the run was begun with `--yes`.
- */
-export async function withdrawUnreadApproval({ database }: Warehouse, runId: string): Promise<void> {
-  await sql`
-    update runs set approved_at = null where run_id = ${runId} and status = 'paused' and plan is null
-  `.execute(database);
 }
 
 /** Why a run pauses before its first call. */

@@ -20,18 +20,7 @@ export function commonWorkerOptions(
   { connection, namespace, codec, version }: WorkerConnection,
   config: Config,
   tracing: Tracing | undefined,
-): Pick<
-  WorkerOptions,
-  | 'connection'
-  | 'namespace'
-  | 'identity'
-  | 'workerDeploymentOptions'
-  | 'dataConverter'
-  | 'shutdownGraceTime'
-  | 'shutdownForceTime'
-  | 'interceptors'
-  | 'maxHeartbeatThrottleInterval'
-> {
+) {
   const { callTimeoutSeconds } = config.service;
   return {
     connection,
@@ -49,7 +38,7 @@ export function commonWorkerOptions(
     // Its calls are then cut off.
     shutdownForceTime: `${callTimeoutSeconds + 2 * graceSecondsBeyondCall} seconds`,
     ...(tracing && { interceptors: { activity: [tracedActivity(tracing)] } }),
-  };
+  } satisfies Partial<WorkerOptions>;
 }
 
 function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {

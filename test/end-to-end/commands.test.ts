@@ -96,10 +96,11 @@ describe('wrong usage', () => {
 });
 
 describe('enrich plan', () => {
-  it('enrich plan leaves no run, and the next one removes the rows that a killed one has left', async () => {
+  it('enrich plan leaves no run, and after a day another one removes the rows that a killed one has left', async () => {
     const rows = () => system.warehouse.query`select count(*)::int as rows from run_rows`;
     expect((await system.enrich(['plan', 'good.csv'], { ENRICH_KILL_AT: 'planned' })).code).toBeNull();
     expect(await rows()).toEqual([{ rows: 1 }]);
+    await system.warehouse.query`update runs set created_at = created_at - interval '2 days'`;
     expect((await system.here(['plan', 'good.csv', '--json'])).code).toBe(0);
     expect(await rows()).toEqual([{ rows: 0 }]);
     expect(await runs()).toEqual([]);

@@ -22,7 +22,7 @@ import { parseAddress } from '../../ingest/sources/export-address.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
 import { hasContactsOf, requireSource } from '../../people/contact-sources.ts';
-import { getRun, type RunRecord } from '../../runs/runs.ts';
+import { getRun } from '../../runs/runs.ts';
 import { onWarehouse } from '../session/session.ts';
 import { Command, Option, wholeNumber } from '../terminal/command.ts';
 import { describeFields, print, printJson, tell, writeBytes } from '../terminal/output.ts';
@@ -85,9 +85,8 @@ Examples:
             next: `add the importer: --for ${importerNames.join(', --for ')}; or leave --policy out`,
           });
         if (options.source !== undefined) await requireSource(warehouse.database, options.source);
-        const run = options.run === undefined ? undefined : await getRun(warehouse, options.run);
-        const runId = run?.runId;
-        if (options.for !== undefined) await writeCrmImport(warehouse, options, run);
+        const runId = options.run && (await getRun(warehouse, options.run)).runId;
+        if (options.for !== undefined) await writeCrmImport(warehouse, options, runId);
         else await writeTable(warehouse, options, runId, config.exportAccess.s3);
         if (await hasContactsOf(warehouse, sandbox, { source: options.source, runId }))
           tell('note: the sandbox invented data of these contacts; keep the data out of your CRM');
@@ -145,7 +144,7 @@ function formatOf(output: string | undefined): ExportFormatName {
 async function writeCrmImport(
   warehouse: Warehouse,
   flags: ExportFlags,
-  run: RunRecord | undefined,
+  runId: string | undefined,
 ): Promise<void> {
   const importer = importerOf(flags.for!);
   const folder = flags.output;
@@ -158,14 +157,13 @@ async function writeCrmImport(
   }
   const { source, since } = flags;
   if (source !== undefined) requireOwnSource(importer, source);
-  if (run !== undefined) requireRunOf(source ?? importers[importer].source, run);
   const policies = flags.policy === undefined ? defaultPolicies : readPolicyPairs(flags.policy);
   const manifest = await exportForCrm(warehouse, {
     importer,
     folder,
     source,
     since,
-    runId: run?.runId,
+    runId,
     policies,
   });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
@@ -180,19 +178,6 @@ export function requireOwnSource(importer: ImporterName, source: string): void {
     'setting.invalid',
     `contacts of ${source} have no record ids of ${importers[importer].title}`,
     { where: '--source', next: `write --for ${owner}, or leave --source out` },
-  );
-}
-
-function requireRunOf(source: string, run: RunRecord): void {
-  if (run.source === null || run.source === source) return;
-  const owner = importerNames.find((name) => importers[name].source === run.source);
-  throw new UsageProblem(
-    'setting.invalid',
-    `run ${run.runId} is of the source ${run.source}, not ${source}`,
-    {
-      where: '--run',
-      next: owner === undefined ? `add --source ${run.source}` : `write --for ${owner}`,
-    },
   );
 }
 

@@ -10,7 +10,6 @@ import { parseAddress } from '../../ingest/sources/export-address.ts';
 import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
 import {
   approveWithoutPerson,
-  withdrawUnreadApproval,
   getRun,
   listCallingRuns,
   setRunStatus,
@@ -36,11 +35,9 @@ import { cancelRun, resumeRun } from './steer-run.ts';
 export async function enrichExport(session: Session, spec: SpecifiedRun, asks: boolean): Promise<RunFacts> {
   const { warehouse } = session;
   await requireComponents(session, spec);
-  const { run: begun, found } = await findOrBeginRun(warehouse, spec);
-  const { runId } = begun;
+  const { run, found } = await findOrBeginRun(warehouse, spec);
+  const { runId } = run;
   const interrupted = interruptionOf(session, runId);
-  if (asks) await withdrawUnreadApproval(warehouse, runId);
-  const run = await getRun(warehouse, runId);
   requirePlan(run, spec.expectedPlanHash);
   tell(
     found

@@ -5,7 +5,7 @@ import { ingestRun } from '../../runs/ingest-run.ts';
 import { planRun } from '../../runs/planning/plan-run.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { findOrBeginRun } from '../../runs/begin-run.ts';
-import { giveSpaceBack, removePlans, endPlan, withPlanLock } from '../../runs/planning/plan-lock.ts';
+import { discardLeftPlans, endPlan, giveSpaceBack, removePlans } from '../../runs/planning/end-plan.ts';
 import { getRun } from '../../runs/runs.ts';
 import { endChangingLine, showChangingLine } from '../terminal/output.ts';
 import type { SpecifiedRun } from './run-spec.ts';
@@ -36,24 +36,23 @@ export async function planExport(session: Planning, spec: SpecifiedRun) {
   }
 }
 
-/** Stages an export for `use`, then removes its staged rows and those of earlier commands that were killed. */
+/** Stages an export for `use`, then removes its staged rows. */
 export async function withStagedExport<Result>(
   session: Planning,
   spec: SpecifiedRun,
   use: (runId: string) => Promise<Result>,
 ): Promise<Result> {
   const { warehouse, config } = session;
-  return withPlanLock(warehouse, async () => {
-    // planOnly keeps the staged export apart from an unfinished run of the same file.
-    const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
-    try {
-      await ingestHere(session, run.runId, spec.fetched);
-      return await use(run.runId);
-    } finally {
-      await endPlan(warehouse, run.runId);
-      if (config.databaseUrl === undefined) await giveSpaceBack(warehouse);
-    }
-  });
+  await discardLeftPlans(warehouse);
+  // planOnly keeps the staged export apart from an unfinished run of the same file.
+  const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
+  try {
+    await ingestHere(session, run.runId, spec.fetched);
+    return await use(run.runId);
+  } finally {
+    await endPlan(warehouse, run.runId);
+    if (config.databaseUrl === undefined) await giveSpaceBack(warehouse);
+  }
 }
 
 /** Stages the export of a run in this process, for an export that only this command can read or that it has fetched. */

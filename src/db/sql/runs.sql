@@ -35,7 +35,7 @@ create table enrichment.runs (
   created_at timestamptz not null default now(),
   approved_at timestamptz,
   finished_at timestamptz,
-  pilot jsonb,
+  pilot_judged_at timestamptz,
   match_rate_since timestamptz,
   applied_updates text[] not null default '{}',
   cancelled_at timestamptz,

@@ -70,16 +70,6 @@ it('an unknown run leads to the command that lists runs', async () => {
   });
 });
 
-it('a name that is a schedule leads to the schedule', async () => {
-  const runId = await begin('a.csv', 'finished', 'schedule');
-  await warehouse.query`
-    update enrichment.runs set options = options || '{"schedule":"nightly"}' where run_id = ${runId}`;
-  await expect(getRun(warehouse, 'nightly')).rejects.toMatchObject({
-    type: 'run.unknown',
-    next: expect.stringContaining('enrich schedule show nightly') as string,
-  });
-});
-
 it('listCallingRuns() lists running runs and those that wait for a budget, and no paused one', async () => {
   const running = await begin('a.csv', 'running', 'hand');
   const waiting = await begin('b.csv', 'running', 'schedule');
