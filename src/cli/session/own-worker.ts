@@ -1,20 +1,27 @@
+import type { Config } from '../../config/settings.ts';
+import type { Warehouse } from '../../db/database.ts';
+import type { Stack } from '../../dev/stack.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import type { Client } from '@temporalio/client';
 import { installRuntime } from '../../temporal/runtime.ts';
 import { startWorker } from '../../worker.ts';
 import { createOwnSchedules } from '../../temporal/own-schedules.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
-import { runOwnReceiver, webhookUrlOf } from './servers.ts';
-import type { Session } from './session.ts';
+import { runOwnReceiver, webhookUrlOf, type ServedMetrics } from './servers.ts';
 import { startLineage } from '../../monitoring/lineage.ts';
 import { commandChannel, urlChannel } from '../../monitoring/notification-channels.ts';
 import { Notifier } from '../../monitoring/notifications.ts';
 import { connectWorker } from '../../temporal/connection.ts';
 import { version } from '../../files/project-file.ts';
 
-interface WorkerParts extends Pick<
-  Session,
-  'config' | 'stack' | 'warehouse' | 'log' | 'temporal' | 'metrics'
-> {
+export interface WorkerParts {
+  readonly config: Config;
+  readonly stack: Stack;
+  readonly warehouse: Warehouse;
+  readonly log: Logger;
   readonly codec: EncryptingCodec;
+  temporal(): Promise<Client>;
+  metrics(): Promise<ServedMetrics | undefined>;
   readonly atEnd: (close: () => Promise<unknown>) => void;
 }
 
