@@ -227,8 +227,8 @@ function notesOnLateResults({ late_results: late }: RunFacts): string[] {
   return notes;
 }
 
-/** A row with such an outcome gets no person, and its reason can show that the columns are wrong. */
-const outcomesWithReason = ['identity_mismatch', 'malformed', 'rejected'] as const;
+/** A row with such an outcome gets no person. Its reason can show that the columns are wrong, or what it waits for. */
+const outcomesWithReason = ['identity_mismatch', 'in_flight', 'malformed', 'rejected'] as const;
 
 export function describeUndone({ at, by, reason }: Undone): string {
   return `undone on ${minuteOf(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;

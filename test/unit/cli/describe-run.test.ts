@@ -88,6 +88,11 @@ it('a finished run that only filled contacts without a call names the report and
   expect(describeRun({ ...filled, filled: 0 })).not.toContain('next:');
 });
 
+it('a run with rows in flight says where their reasons are: another run can need a decision', () => {
+  const waiting = { ...anyFacts, rows: 3, outcomes: { in_flight: 3 } };
+  expect(describeRun(waiting)).toContain('reasons of rows that are in_flight: enrich sql -c');
+});
+
 it('a run with calls of unknown cost names the command that decides on them', () => {
   expect(describeRun(facts)).toContain('next: enrich attempts list run-1, then settle or release each');
 });
