@@ -99,6 +99,8 @@ it('enrich schedule shows that a run of the schedule waits for a person; "latest
     status: 'paused',
     summary: expect.stringMatching(/^poor-1\.csv: .*; next: enrich budget set run:\S+/),
   });
+  const asked = await schedule('delete', 'poor', '--json');
+  expect(asked).toMatchObject({ code: 3, stdout: expect.stringContaining('"deleted":false') as string });
   const deleted = await schedule('delete', 'poor', '--yes');
   expect(deleted.stderr).toMatch(/has not ended, and continues; to end it: enrich cancel enrich-poor-/);
   const cancelled = await system.here(['cancel', 'latest']);

@@ -117,11 +117,11 @@ function deleteCommand(): Command {
     .action(async (name: string, options: Flags) => {
       await withSchedules(settingsOfExisting(), async (_, client) => {
         const known = await getSchedule(client, name);
-        if (!(await approves(`delete the schedule ${name}?`, options, 'nothing was deleted'))) return;
-        const continuing = await deleteSchedule(client, known);
+        const deleted = await approves(`delete the schedule ${name}?`, options, 'nothing was deleted');
+        const continuing = deleted ? await deleteSchedule(client, known) : [];
         for (const runId of continuing)
           tell(`${runId} has not ended, and continues; to end it: enrich cancel ${runId}`);
-        printFacts(options.json, { name, deleted: true, continuing });
+        printFacts(options.json, { name, deleted, continuing });
       });
     });
 }

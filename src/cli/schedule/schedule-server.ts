@@ -151,6 +151,12 @@ function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescriptio
 
 /** The SDK's own messages, such as "Failed to describe schedule", have neither the name nor the cause. */
 function refused(name: string, error: unknown): unknown {
+  // The SDK reads cron lines: "Minute is not in range [0-59]".
+  if (error instanceof TypeError)
+    return new UsageProblem('schedule.invalid', `the cron line is wrong: ${error.message}`, {
+      where: '--cron',
+      next: 'write it as in "0 2 * * *" (every night at two), or @daily',
+    });
   // Others, such as an unknown namespace, explain themselves.
   if (!(error instanceof ServiceError)) return error;
   const { details, message } = (error.cause ?? error) as { details?: string; message: string };

@@ -119,6 +119,14 @@ it('a schedule is read back from Temporal as it was defined, with its times', as
   expect(new Set(hours)).toEqual(new Set(['02']));
 });
 
+it('putSchedule() refuses a cron line that the SDK cannot read, and names the wrong field', async () => {
+  const put = putSchedule(temporal.client, definition({ cron: '61 2 * * *' }));
+  await expect(put).rejects.toMatchObject({
+    type: 'schedule.invalid',
+    message: 'the cron line is wrong: Minute is not in range [0-59]',
+  });
+});
+
 it('an existing schedule is changed and stays paused', async () => {
   await putSchedule(temporal.client, definition());
   await temporal.client.schedule.getHandle(name).pause('CRM migration');
