@@ -1,7 +1,5 @@
 /** A workflow id may have 1,000 bytes; lists of workflows show about 100. */
 const longestName = 60;
-/** Longer than `-2026-11-23t02-15-00z`. */
-const longestEnd = 24;
 const longestSchedule = 24;
 
 /**
@@ -23,30 +21,22 @@ export function newRunId(start: {
   const file = slug(start.file.replace(extensions, ''));
   const source = start.source === null || start.source === 'generic' ? '' : slug(start.source);
   const named = file === source || file.startsWith(`${source}-`) ? file : `${source}-${file}`;
-  const schedule = slug(start.schedule ?? '')
-    .slice(0, longestSchedule)
-    .replace(/-$/, '');
   const minute = start.now.toISOString().replace(/[-:]/g, '').slice(0, 13);
-  return ['enrich', schedule, shortened(slug(named)), minute, start.random]
+  const schedule = slug(start.schedule ?? '', longestSchedule);
+  return ['enrich', schedule, slug(named, longestName), minute, start.random]
     .filter((part) => part !== '')
     .join('-');
-}
-
-/** Cuts a name before the digits at its end: the names of daily files differ only there. */
-function shortened(name: string): string {
-  if (name.length <= longestName) return name;
-  const end = (/-?\d(?:-?[\dtz])*$/.exec(name)?.[0] ?? '').slice(-longestEnd);
-  return name.slice(0, longestName - end.length).replace(/-$/, '') + end;
 }
 
 /** `.csv`, `.csv.gz`, `.json?x=1`: from the first dot that only extensions follow. */
 const extensions = /(?:\.[a-z]{2,5})+$/i;
 
-function slug(text: string): string {
-  return text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}/gu, '')
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '');
+function slug(text: string, longest = Number.POSITIVE_INFINITY): string {
+  const words =
+    text
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/\p{M}/gu, '')
+      .match(/[a-z0-9]+/g) ?? [];
+  return words.join('-').slice(0, longest).replace(/-$/, '');
 }

@@ -3,16 +3,7 @@ import type { Organization, Person } from '../../domain/identity/person.ts';
 import { boundedId } from '../../domain/identity/identity-keys.ts';
 import { listed } from '../../domain/text/format.ts';
 import { isObject, valueOf, readCredits, type JsonObject } from './exact-json.ts';
-import {
-  count,
-  described,
-  readAnswer,
-  text,
-  whole,
-  isMissOfAll,
-  isRefusedMiss,
-  mapFailure,
-} from '../failures/map-failure.ts';
+import { count, described, readAnswer, text, whole, mapFailure } from '../failures/map-failure.ts';
 import type { Endpoint } from '../failures/failure.ts';
 import { readRateHeaders } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
@@ -260,21 +251,16 @@ const envelopeSchema = z.looseObject({
  * Reads the answer of a bulk call. Pure.
  *
  * An invalid person does not invalidate the other nine, who are paid for. An answer without a list of matches has none
- * if it says that nothing was billed and does not contradict this; otherwise it is invalid. A 404 with a code that says
- * that no person was found is such an answer too.
+ * if it says that nothing was billed and nobody was enriched; otherwise it is invalid.
  *
  * @throws ServiceFailure for a status other than success, and for an invalid success
  */
 export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
-  const isMiss = isRefusedMiss(answer);
-  const read = isMiss ? { ...answer, status: 200 } : answer;
-  const { data, requestId, partial } = readAnswer(read, endpoint, envelopeSchema);
-  const { credits, problem } = isMiss
-    ? { credits: 0n, problem: undefined }
-    : readCredits(data.credits_consumed);
-  const isFreeMiss = credits === 0n && saysNobody(data);
-  const elements = data.matches ?? (isFreeMiss || isMissOfAll(data) ? [] : undefined);
-  if (!elements) throw mapFailure(read, endpoint);
+  const { data, requestId, partial } = readAnswer(answer, endpoint, envelopeSchema);
+  const { credits, problem } = readCredits(data.credits_consumed);
+  const isMissOfAll = credits === 0n && !data.unique_enriched_records;
+  const elements = data.matches ?? (isMissOfAll ? [] : undefined);
+  if (!elements) throw mapFailure(answer, endpoint);
   return {
     httpStatus: answer.status,
     /** Exact text of the signed 64-bit number; undefined if missing. */
@@ -295,17 +281,6 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
     /** The complete decompressed body. */
     raw: answer.body,
   };
-}
-
-/** Whether nothing in an answer without a list speaks of a person who was found. */
-function saysNobody(data: z.output<typeof envelopeSchema>): boolean {
-  const { missing_records: missing, total_requested_enrichments: asked } = data;
-  return (
-    !data.unique_enriched_records &&
-    missing !== 0 &&
-    (missing ?? asked) === (asked ?? missing) &&
-    data.phone_enrichment?.status !== 'pending'
-  );
 }
 
 /** Fields that can contradict a row. Former employers only support a match. */

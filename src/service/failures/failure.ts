@@ -211,19 +211,3 @@ export function codeNaming(codes: ErrorCodes, ...reasons: readonly string[]): st
 export function nameCredits(codes: ErrorCodes): boolean {
   return codes.some((code) => /(?:^|[._-])credits?(?:[._-]|$)/i.test(code));
 }
-
-/** Whether a code says that no person was found: `NO_MATCH`, `PEOPLE.MATCH.NOT_FOUND`; not `ACCOUNT_NOT_FOUND`. */
-export function nameMiss(codes: ErrorCodes): boolean {
-  return codes.some((code) => missReason.test(code.slice(code.lastIndexOf('.') + 1)));
-}
-
-/** The same without `NOT_FOUND` alone, which can also mean an address. */
-export function namePersonMiss(codes: ErrorCodes): boolean {
-  return codes.some((code) => nameMiss([code]) && !/(?:^|\.)not_found$/i.test(code));
-}
-
-const person = '(?:person|people|contact|record|match|result)(?:s|es)?';
-const missReason = new RegExp(
-  `^(?:no_${person}(?:_found)?|(?:${person}_)?not_found|not_matched|unmatched)$`,
-  'i',
-);

@@ -7,8 +7,6 @@ import {
   type ErrorCodes,
   type Endpoint,
   type FailureType,
-  nameMiss,
-  namePersonMiss,
 } from './failure.ts';
 import { readJson, readRequestId, memberOf } from '../answers/exact-json.ts';
 import { readRateHeaders } from '../rate-headers.ts';
@@ -204,8 +202,6 @@ interface Stated {
   readonly hasError: boolean;
   readonly hasPeople: boolean;
   readonly mayBeBilled: boolean;
-  /** A code says that no person was found, and none is about credits. */
-  readonly isMiss: boolean;
 }
 
 function statedBy(body: unknown): Stated {
@@ -223,38 +219,21 @@ function statedBy(body: unknown): Stated {
     hasError: isFailed || [...named, of('error'), memberOf(details, 'message')].some(saysSomething),
     hasPeople: [of('person'), ...(Array.isArray(matches) ? matches : [])].some(isPerson),
     mayBeBilled: mayBeBilled(of('credits_consumed')),
-    isMiss: nameMiss(codes) && !nameCredits(codes),
   };
 }
 
 /**
  * What the error of an answer with a success status means.
- * - `none`: there is no error, or it says only that no person was found.
+ * - `none`: there is no error, or only one about people who were not found.
  * - `refusal`: the answer has no person's data and bills nothing. Services may answer like this when credits run out.
  * - `partial`: the answer has people or bills something, and the service did not process the other people.
  */
 function errorOfSuccess(body: unknown): 'none' | 'refusal' | 'partial' {
-  const { codes, isFailed, hasError, hasPeople, mayBeBilled: isBilled, isMiss } = statedBy(body);
-  if (isMiss || !hasError) return 'none';
+  const { codes, isFailed, hasError, hasPeople, mayBeBilled: isBilled } = statedBy(body);
+  if (!hasError) return 'none';
   if (!hasPeople) return isBilled ? 'partial' : 'refusal';
   // Beside people, another code, such as PARTIAL, can mean the people who were not found.
   return isFailed || nameCredits(codes) ? 'partial' : 'none';
-}
-
-/** Whether an answer says with a code that no person was found, and bills nothing. */
-export function isMissOfAll(body: unknown): boolean {
-  const stated = statedBy(body);
-  return stated.isMiss && !stated.mayBeBilled;
-}
-
-/**
- * Whether a 404 says with a code that no person was found. Without such a code, or with one that only says that
- * something was not found, the address can be wrong.
- */
-export function isRefusedMiss({ status, body }: HttpAnswer): boolean {
-  if (status !== 404) return false;
-  const value = readJson(body);
-  return namePersonMiss(statedBy(value).codes) && isMissOfAll(value);
 }
 
 /** Services fill the members of an error also where there is none: `{}`, `""`, `false`, `"none"`. */

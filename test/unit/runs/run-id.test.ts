@@ -23,20 +23,6 @@ it('newRunId() shortens a long file name', () => {
   expect(id.length).toBeLessThan(100);
 });
 
-it.each(cases.longNames)('newRunId() keeps the date at the end of the long file name %s', (file, kept) => {
-  const id = newRunId({
-    schedule: 'nightly-contacts-of-all-regions',
-    source: 'hubspot',
-    file,
-    now,
-    random: '32f8a1',
-  });
-  expect(id).toContain(`${kept}-20261122T0007-32f8a1`);
-  expect(id).toMatch(/^[\w-]+$/);
-  expect(id).not.toContain('--');
-  expect(id.length).toBeLessThan(115);
-});
-
 it('newRunId() names the schedule first', () => {
   const id = newRunId({ schedule: 'nightly', source: 'hubspot', file: 'day2.csv', now, random: '32f8a1' });
   expect(id).toBe('enrich-nightly-hubspot-day2-20261122T0007-32f8a1');

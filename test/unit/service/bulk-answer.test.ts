@@ -58,10 +58,7 @@ describe('readBulkAnswer', () => {
 
   it.each([
     ['something was billed', { ...accounted, credits_consumed: 1 }],
-    ['not everybody is missing', { ...accounted, missing_records: 2 }],
-    ['nobody is missing', { missing_records: 0, credits_consumed: 0 }],
     ['somebody was enriched', { unique_enriched_records: 1, credits_consumed: 0 }],
-    ['phones follow', { phone_enrichment: { status: 'pending' }, credits_consumed: 0 }],
     ['nothing says what was billed', { total_requested_enrichments: 3, missing_records: 3 }],
   ])('readBulkAnswer() does not accept null as an answer where %s', (_, body) => {
     expect(() => read({ matches: null, ...body })).toThrow(ServiceFailure);
@@ -134,25 +131,10 @@ describe('readBulkAnswer', () => {
       { error: '', error_code: 'NONE', error_details: { code: null, suggestions: [] } },
     ],
     ['error: false', { error: false, error_details: {} }],
-    ['a code that says so', { status: 'failed', error: 'words', error_code: 'PERSON_NOT_FOUND' }],
-    ['a new code that says so', { error_details: { code: 'PEOPLE.MATCH.NO_MATCHES', message: 'words' } }],
   ])('readBulkAnswer() reads three unknown people with %s as an answer', (_, members) => {
     const answer = attempt({ ...members, matches: [null, null, null], credits_consumed: 0 });
     expect(answer).toMatchObject({ matches: [null, null, null], creditsConsumed: 0n });
     expect((answer as BulkAnswer).partial).toBeUndefined();
-  });
-
-  it.each([
-    ['NO_MATCH', []],
-    ['PERSON_NOT_FOUND', []],
-    ['PEOPLE.MATCH.NO_RESULTS', []],
-    ['NOT_FOUND', undefined],
-    ['ROUTING.PATH.NOT_FOUND', undefined],
-    [undefined, undefined],
-  ])('readBulkAnswer() reads a 404 with the code %s as the matches %s', (code, matches) => {
-    const answer = attempt({ error_code: code }, 404);
-    if (matches) expect(answer).toMatchObject({ httpStatus: 404, matches, creditsConsumed: 0n });
-    else expect(answer).toMatchObject({ type: 'not-found' });
   });
 
   it.each([
