@@ -123,13 +123,13 @@ function refusal(
 export function requestedRefusal(
   { status, code, retry_after: asked = '1' }: Rule,
   path: string,
-  { isToken, now }: { readonly isToken: boolean; readonly now: number },
+  now: number,
 ): Refusal | undefined {
   if (status === undefined) return undefined;
   const isDate = typeof asked === 'object' && asked !== null;
   const retryAfter = isDate ? new Date(now + asked.date * 1_000).toUTCString() : asked;
   const usual: Record<number, Refusal> = {
-    401: isToken ? invalidToken : invalidKey,
+    401: invalidKey,
     402: outOfCredits(402),
     403: inaccessible,
     422: invalid(),

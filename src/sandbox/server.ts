@@ -25,51 +25,12 @@ import {
   missingCredential,
 } from './refusals.ts';
 import { parseJson, Store, type LoggedCall } from './store.ts';
-import { randomBytes } from 'node:crypto';
 
 /** The default key. It gives access only to invented people. */
 export const defaultApiKey = 'sandbox-key';
 
-interface Caller {
-  readonly isToken: boolean;
-  readonly user: object;
-}
-
 /** Rule 4: a key acts as the earliest-created user who is an admin and not deleted. */
 const admin = { id: '5b00000000000000000000a1', first_name: 'Mina', last_name: 'Clarke', is_admin: true };
-/** Rule 5: a token acts as the user who granted it. */
-const granting = { ...admin, id: '5b00000000000000000000b1', first_name: 'Greta', is_admin: false };
-
-class Credentials {
-  readonly #apiKey: string;
-  readonly #callsPerToken: number;
-  readonly #tokens = new Map<string, number>();
-
-  constructor(apiKey: string, callsPerToken: number) {
-    this.#apiKey = apiKey;
-    this.#callsPerToken = callsPerToken;
-  }
-
-  check({ 'x-api-key': key, authorization }: IncomingHttpHeaders): Caller | Refusal {
-    if (key !== undefined) return key === this.#apiKey ? { isToken: false, user: admin } : invalidKey;
-    if (authorization === undefined) return missingCredential;
-    // Rule 1: a key is refused as a bearer token.
-    const token = /^Bearer (.+)$/i.exec(authorization)?.[1] ?? '';
-    const left = this.#tokens.get(token) ?? 0;
-    if (left <= 0) return invalidToken;
-    this.#tokens.set(token, left - 1);
-    return { isToken: true, user: granting };
-  }
-
-  issue(): string {
-    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const claims = { sub: granting.id, iat: Math.floor(Date.now() / 1_000) };
-    const signature = randomBytes(32).toString('base64url');
-    const token = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}.${signature}`;
-    this.#tokens.set(token, this.#callsPerToken);
-    return token;
-  }
-}
 
 export interface SandboxOptions {
   readonly port?: number;
@@ -78,7 +39,6 @@ export interface SandboxOptions {
   readonly personBytes?: number;
   readonly rateLimits?: string;
   readonly apiKey?: string;
-  readonly tokenCalls?: number | undefined;
   readonly latency?: number;
   readonly lateDelay?: number;
   readonly scenario?: Scenario | undefined;
@@ -131,7 +91,7 @@ interface Operation {
   readonly parameter?: string;
   /** Its name in usage statistics. An operation with a name is logged and counted by rate windows. */
   readonly usageName?: string;
-  readonly answer: (incoming: Incoming, caller: Caller, fault: Rule) => DoneCall | Refusal;
+  readonly answer: (incoming: Incoming, fault: Rule) => DoneCall | Refusal;
 }
 
 const healthy = { healthy: true, is_logged_in: true };
@@ -142,7 +102,7 @@ class Sandbox {
   readonly store: Store;
   readonly faults: Faults;
   readonly late: LateResults;
-  readonly #credentials: Credentials;
+  readonly #apiKey: string;
   readonly #windows: RateWindows;
   readonly #people: PeopleEnrichment;
   readonly #operations: readonly Operation[];
@@ -151,7 +111,6 @@ class Sandbox {
 
   constructor(options: SandboxOptions) {
     const { seed = 1, now = Date.now, latency = 0, lateDelay: delay = 3_000, matchRate = 0.82 } = options;
-    const { apiKey = defaultApiKey, tokenCalls = Number.POSITIVE_INFINITY } = options;
     const store = new Store(options.stateDirectory);
     const faults = new Faults(seed, () => store.credits(), options.scenario ?? {});
     const late = new LateResults({ seed, store, faults, now, delay });
@@ -160,7 +119,7 @@ class Sandbox {
     this.store = store;
     this.faults = faults;
     this.late = late;
-    this.#credentials = new Credentials(apiKey, tokenCalls);
+    this.#apiKey = options.apiKey ?? defaultApiKey;
     this.#windows = new RateWindows(parseWindowLimits(options.rateLimits ?? '600/hour'));
     this.#windows.replay(store.calls(), Date.now());
     this.#people = new PeopleEnrichment({ seed, population, json: personJson, late, now });
@@ -198,9 +157,6 @@ class Sandbox {
     );
     server.get('/sandbox/late', () => this.store.lateResults());
     server.get('/sandbox/deliveries', () => this.store.deliveries());
-    server.post('/sandbox/token', (_request, reply) =>
-      reply.type('text/plain').send(`${this.#credentials.issue()}\n`),
-    );
     server.put('/sandbox/scenario', (request, reply) => {
       const scenario = scenarioSchema.safeParse(parseJson(String(request.body)));
       if (!scenario.success) return reply.code(422).send({ error: z.prettifyError(scenario.error) });
@@ -222,13 +178,13 @@ class Sandbox {
         method: 'POST',
         path: '/people/match',
         usageName: '["api/v1/people", "match"]',
-        answer: ({ query }, _caller, fault) => people.match(query, fault),
+        answer: ({ query }, fault) => people.match(query, fault),
       },
       {
         method: 'POST',
         path: '/people/bulk_match',
         usageName: '["api/v1/people", "bulk_match"]',
-        answer: ({ query, body }, _caller, fault) => people.bulkMatch(query, body, fault),
+        answer: ({ query, body }, fault) => people.bulkMatch(query, body, fault),
       },
       {
         method: 'GET',
@@ -241,7 +197,7 @@ class Sandbox {
         },
       },
       { method: 'GET', path: '/auth/health', answer: () => json(healthy) },
-      { method: 'GET', path: '/users/api_profile', answer: (_, { user }) => json(user) },
+      { method: 'GET', path: '/users/api_profile', answer: () => json(admin) },
       { method: 'POST', path: '/usage_stats/api_usage_stats', answer: () => this.#apiUsage() },
       { method: 'POST', path: '/usage_stats/credit_usage_stats', answer: () => this.#creditUsage() },
     ];
@@ -250,13 +206,19 @@ class Sandbox {
   /** Handles a call in this order: credential, fault, rate, credits, log, answer. */
   async #handle(operation: Operation, reply: FastifyReply, incoming: Incoming): Promise<FastifyReply> {
     const { path } = operation;
-    const caller = this.#credentials.check(incoming.headers);
-    if ('status' in caller) return this.#send(reply, errorAnswer(this.#now(), caller), {});
+    const refused = this.#checkCredential(incoming.headers);
+    if (refused) return this.#send(reply, errorAnswer(this.#now(), refused), {});
     const fault = this.faults.next(path, incoming.body || JSON.stringify(incoming.query));
-    return this.#send(reply, await this.#answer(operation, incoming, caller, fault), fault);
+    return this.#send(reply, await this.#answer(operation, incoming, fault), fault);
   }
 
-  async #answer(operation: Operation, incoming: Incoming, caller: Caller, fault: Rule): Promise<Answer> {
+  /** Rule 1: a key is refused as a bearer token. The sandbox issues no tokens. */
+  #checkCredential({ 'x-api-key': key, authorization }: IncomingHttpHeaders): Refusal | undefined {
+    if (key !== undefined) return key === this.#apiKey ? undefined : invalidKey;
+    return authorization === undefined ? missingCredential : invalidToken;
+  }
+
+  async #answer(operation: Operation, incoming: Incoming, fault: Rule): Promise<Answer> {
     const { path, usageName } = operation;
     const arrivedAt = Date.now();
     const now = this.#now();
@@ -273,9 +235,9 @@ class Sandbox {
       return errorAnswer(now, { ...refusal, headers: { ...headers, ...refusal.headers } });
     };
     if (full) return refuse(tooManyCalls(path, full.limit, String(full.seconds)));
-    const requested = requestedRefusal(fault, path, { isToken: caller.isToken, now });
+    const requested = requestedRefusal(fault, path, now);
     if (requested && requested.status < 500) return refuse(requested);
-    const done = operation.answer(incoming, caller, fault);
+    const done = operation.answer(incoming, fault);
     if ('status' in done) return refuse(requested ?? done);
     const { billing = unbilled, makeLateResults } = done;
     const left = this.faults.creditsLeft();

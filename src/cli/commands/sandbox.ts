@@ -26,7 +26,6 @@ export function sandboxCommand(): Command {
       Number(process.env['SANDBOX_PORT'] || 8650),
     )
     .option('--api-key <key>', 'accepted key', defaultApiKey)
-    .option('--token-calls <n>', 'calls until an access token of POST /sandbox/token expires', wholeNumber(1))
     .option('--rate-limits <limits>', 'fixed windows per operation, or unlimited', rateLimits, '600/hour')
     .option('--match-rate <share>', 'share of the people in your export that the sandbox knows', share, 0.82)
     .option('--person-bytes <n>', 'approximate bytes of JSON per person', wholeNumber(0), 6_000)
@@ -72,7 +71,7 @@ ${faultsOf('deliveries')}`)
         throw portTaken(flags.port, 'the sandbox', '--port (SANDBOX_PORT)', otherPort, error);
       });
       print(`service   ${sandbox.baseUrl}`);
-      print(`control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, PUT /scenario, POST /token`);
+      print(`control   ${sandbox.controlUrl}/bill, /log, /late, /deliveries, PUT /scenario`);
       print(`key       ${flags.apiKey}`);
       await untilStopped();
       await sandbox.close();

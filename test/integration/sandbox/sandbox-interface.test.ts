@@ -13,7 +13,6 @@ let clock = beforeCutOver;
 const sandbox = await startSandbox({
   rateLimits: '1000/minute,unlimited/hour',
   lateDelay: 0,
-  tokenCalls: 2,
   // The windows are fixed ones: no minute may end between two calls that a test compares.
   now: () => clock,
 });
