@@ -57,14 +57,15 @@ export async function recordCreditStatement(
   { service, runId }: { readonly service: string; readonly runId: string | null },
   { consumed, cycle }: CreditStatement,
 ): Promise<void> {
-  if (consumed === undefined) return;
+  // Without its cycle, a figure cannot be compared: the service counts from the beginning of a cycle.
+  if (consumed === undefined || cycle.startDate === undefined) return;
   await database
     .insertInto('credit_statements')
     .values({
       service,
       run_id: runId,
       consumed: formatCredits(consumed),
-      cycle_start: cycle.startDate ?? null,
+      cycle_start: cycle.startDate,
       cycle_end: cycle.endDate ?? null,
     })
     .execute();
@@ -74,8 +75,7 @@ export async function recordCreditStatement(
  * Compares the service's statements with the ledger, for each credit cycle that has at least two statements.
  *
  * The service counts from the beginning of its cycle and for the whole team, so only the difference between two
- * statements can be compared. Where statements have no dates, a lower figure begins a cycle. `enrich match` keeps no
- * attempts: its credits appear as unexplained.
+ * statements can be compared. `enrich match` keeps no attempts: its credits appear as unexplained.
  *
  * @returns the newest cycle first
  */
@@ -84,20 +84,14 @@ export async function reconcileCredits(
   service: string,
 ): Promise<readonly Reconciliation[]> {
   const { rows } = await sql<Omit<Reconciliation, 'unexplained'>>`
-    with stated as (
-      select *, coalesce(cycle_start, cycle_end) is null
-        and consumed < lag(consumed) over (partition by cycle_start, cycle_end order by statement_id) as begins
-      from credit_statements
-      where service = ${service}
-    ), numbered as (
-      select *, count(*) filter (where begins) over (order by statement_id) as undated from stated
-    ), cycles as (
+    with cycles as (
       select cycle_start, cycle_end,
         min(read_at) as "from",
         max(read_at) as "to",
         (array_agg(consumed order by statement_id desc))[1] - (array_agg(consumed order by statement_id))[1] as billed
-      from numbered
-      group by cycle_start, cycle_end, case when coalesce(cycle_start, cycle_end) is null then undated end
+      from credit_statements
+      where service = ${service}
+      group by cycle_start, cycle_end
       having count(*) > 1
     )
     select c.cycle_start, c.cycle_end, c."from", c."to",

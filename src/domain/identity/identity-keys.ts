@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isRoleAddress } from './values/email-address.ts';
 import type { Identity } from './identity.ts';
 import { comparisonForm, displayForm, organizationForm } from './values/normalise.ts';
@@ -59,7 +60,7 @@ const longestPart = 150;
 export function bounded(text: string): string {
   if (text.length <= longestPart) return text;
   // The end can be half of a character, which PostgreSQL refuses in JSON.
-  return `${text.slice(0, longestPart).toWellFormed()}#${fnv1a(text)}`;
+  return `${text.slice(0, longestPart).toWellFormed()}#${hash('sha256', text).slice(0, 16)}`;
 }
 
 /** Ids at the service are opaque, and some services pack data into them. Each character has at most three bytes. */
@@ -68,12 +69,4 @@ export const longestId = 500;
 /** An id of a person in a form that every index can have: of a longer one, its beginning and a hash. */
 export function boundedId(id: string): string {
   return id.length <= longestId ? id : bounded(displayForm(id));
-}
-
-/** FNV-1a with 64 bits, in hexadecimal. Nothing secret is hashed here. */
-function fnv1a(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (let index = 0; index < text.length; index += 1)
-    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(index))) * 0x100000001b3n);
-  return hash.toString(16).padStart(16, '0');
 }

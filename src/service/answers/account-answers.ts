@@ -62,17 +62,9 @@ export function readApiUsage(answer: HttpAnswer, endpoint: Endpoint) {
   });
 }
 
-/** Keys are lists in JSON, `["api/v1/people", "bulk_match"]`, or plain paths, `api/v1/people/bulk_match`. */
+/** Keys are lists in JSON: `["api/v1/people", "bulk_match"]`. */
 function readOperation(key: string): [string, string] | undefined {
-  if (key.startsWith('[')) {
-    try {
-      return z.tuple([z.string(), z.string()]).safeParse(JSON.parse(key)).data;
-    } catch {
-      return undefined;
-    }
-  }
-  const [, path, action] = /^\/?(\S+)\/([^\s/]+)\/?$/.exec(key) ?? [];
-  return path === undefined || action === undefined ? undefined : [path, action];
+  return z.tuple([z.string(), z.string()]).safeParse(readJson(Buffer.from(key))).data;
 }
 
 const creditUsage = z.looseObject({

@@ -34,14 +34,6 @@ it('reconcileCredits() needs two statements of one cycle, because the service co
   expect(await reconcileCredits(warehouse.database, 'https://one.example/api/v1')).toEqual([]);
 });
 
-it('reconcileCredits() reads a lower figure of statements without dates as the beginning of a cycle', async () => {
-  const service = 'https://undated.example/api/v1';
-  for (const consumed of ['90', '100', '4', '4', '10'])
-    await state(consumed, service, { startDate: undefined, endDate: undefined });
-  const cycles = await reconcileCredits(warehouse.database, service);
-  expect(cycles.map(({ billed }) => billed)).toEqual(['6', '10']);
-});
-
 it('reconcileCredits() shows credits neither settled nor held as unexplained', async () => {
   await state('1000.5');
   const { attemptId } = await callWithPhones(warehouse);
