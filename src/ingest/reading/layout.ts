@@ -32,6 +32,7 @@ const longestName = 200;
  *
  * @param sample the beginning of the text
  * @param isWhole the sample is the whole text
+ * @returns also the check of the text's syntax, for the text that follows the sample
  * @throws Problem `export.no-header`, `export.empty`, and those of `SyntaxCheck`
  */
 export function findLayout(
@@ -39,7 +40,7 @@ export function findLayout(
   sample: string,
   isWhole: boolean,
   mapping: ExportMapping | undefined,
-): Layout {
+): { readonly layout: Layout; readonly syntax: SyntaxCheck } {
   const announced = /^"?sep=(.)"?[\r\n]/i.exec(sample)?.[1];
   const given = mapping?.delimiter ?? announced;
   const wanted = new Set(namesIn(mapping).map(headerKey));
@@ -81,7 +82,7 @@ export function findLayout(
       },
     );
   const linesAbove = best.headerAt - firstLine;
-  return {
+  const layout = {
     dialect: best.dialect,
     // PostgreSQL's text cannot hold a NUL, and a column's name has no use for one.
     header: header.map((name) => name.replaceAll('\0', '')),
@@ -92,6 +93,7 @@ export function findLayout(
       .filter((record) => !isBlank(record) && (record.length > 1 || header.length === 1)),
     warnings: linesAbove > 0 ? [leftOut(linesAbove, 'above the header')] : [],
   };
+  return { layout, syntax };
 }
 
 /** A line without any text: not a record, and not counted. */

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../../domain/problem.ts';
 import { mapColumns, type ColumnMap } from '../columns/column-map.ts';
-import { checkedMapping } from '../columns/mapping-file.ts';
+import { checkedMapping, type ExportMapping } from '../columns/mapping-file.ts';
 import { fileState, hashExport, type FileState } from './export-bytes.ts';
 import { findEncoding, readText, type EncodedFile } from './export-text.ts';
 import { findLayout, type Layout } from './layout.ts';
-import { SyntaxCheck } from './records.ts';
 
 /** An opened export: everything that is known before its rows are read. */
 export interface OpenedExport {
@@ -45,9 +44,7 @@ export async function openExport(path: string, options: ReadingOptions): Promise
   const mapping = options.mapping && checkedMapping(options.mapping);
   const state = await fileState(path);
   const encoded = await findEncoding(path, mapping?.encoding);
-  const { sample, isWhole } = await readSample(encoded, signal);
-  const layout = findLayout(path, sample, isWhole, mapping);
-  const sha256 = await readToEnd(encoded, layout, signal);
+  const { layout, sha256 } = await readToEnd(encoded, mapping, signal);
   const columns = mapColumns(path, layout, { mapping, source });
   return {
     file: { ...encoded, sha256, state },
@@ -58,29 +55,26 @@ export async function openExport(path: string, options: ReadingOptions): Promise
   };
 }
 
-async function readSample(
-  file: EncodedFile,
-  signal: AbortSignal | undefined,
-): Promise<{ sample: string; isWhole: boolean }> {
-  let sample = '';
-  for await (const text of readText(file, signal)) {
-    sample += text;
-    if (sample.length >= sampleCharacters) return { sample, isWhole: false };
-  }
-  return { sample, isWhole: true };
-}
-
-/** Checks the syntax of the whole text. @returns SHA-256 of the stored bytes, in hexadecimal */
+/** Finds the layout in the beginning of the text, and checks the syntax of all of it. */
 async function readToEnd(
   file: EncodedFile,
-  { dialect }: Layout,
+  mapping: ExportMapping | undefined,
   signal: AbortSignal | undefined,
-): Promise<string> {
+): Promise<{ readonly layout: Layout; readonly sha256: string }> {
   const hash = createHash('sha256');
-  const syntax = new SyntaxCheck(file.path, dialect);
-  for await (const text of readText(file, signal, (bytes) => void hash.update(bytes))) syntax.push(text);
+  let sample = '';
+  let found: ReturnType<typeof findLayout> | undefined;
+  for await (const text of readText(file, signal, (bytes) => void hash.update(bytes))) {
+    if (found) {
+      found.syntax.push(text);
+      continue;
+    }
+    sample += text;
+    if (sample.length >= sampleCharacters) found = findLayout(file.path, sample, false, mapping);
+  }
+  const { layout, syntax } = found ?? findLayout(file.path, sample, true, mapping);
   syntax.finish();
-  return file.gzip ? hashExport(file.path, signal) : hash.digest('hex');
+  return { layout, sha256: file.gzip ? await hashExport(file.path, signal) : hash.digest('hex') };
 }
 
 /**
