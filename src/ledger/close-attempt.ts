@@ -11,11 +11,8 @@ import { pauseCalls } from './admit.ts';
 export interface ClosedAttempt {
   readonly attemptId: string;
   readonly runId: string;
-  readonly budgetIds: readonly string[];
   /** Decimal text. */
   readonly reserved: string;
-  /** The operator settled its credits before. */
-  readonly decided?: boolean;
 }
 
 /** Late results that an answer announces, and how long to wait for them. */
@@ -109,7 +106,7 @@ export async function closeAttempt(
       returning a.attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", held::text as reserved,
         case when ${settled}::numeric is null then held - credits_reserved else held end as released
     ), ${storing}
-    select "attemptId", "runId", "budgetIds", reserved
+    select "attemptId", "runId", reserved
     from closed
     cross join settle_credits("budgetIds", released, coalesce(${settled}::numeric, 0))
   `.execute(database);
@@ -117,8 +114,8 @@ export async function closeAttempt(
 }
 
 /**
- * Records an answer that comes after the operator has decided the attempt. If the answer and earlier deliveries state
- * more than the operator decided, the difference is settled. The decision has released the reservation.
+ * Records an answer that comes after the operator has decided the attempt. If the answer and the deliveries state more
+ * than the operator decided, the difference is settled.
  */
 export async function reopenDecided(
   transaction: Transaction<Tables>,
@@ -126,30 +123,17 @@ export async function reopenDecided(
   answer: ClosingAnswer,
   storing: RawBuilder<unknown>,
 ): Promise<ClosedAttempt | undefined> {
-  const decided = await sql<ClosedAttempt & { settled: string; stated: string }>`
+  const { rows } = await sql<ClosedAttempt>`
     with closed as (
       update attempts a set ${statedBy(answer)},
         reason = coalesce(reason || '; ', '') || 'answered after it was decided'
       where attempt_id = ${attemptId} and status = 'settled' and answered_at is null
-      returning attempt_id as "attemptId", run_id as "runId", budget_ids as "budgetIds", '0' as reserved,
-        credits_settled::text as settled,
-        coalesce(greatest(credits_answered, credits_stated), 0)::text as stated
+      returning attempt_id as "attemptId", run_id as "runId", credits_reserved::text as reserved
     ), ${storing}
     select * from closed
   `.execute(transaction);
-  const attempt = decided.rows[0];
-  if (!attempt) return undefined;
-  const settled = storedCredits(attempt.settled);
-  const excess = storedCredits(attempt.stated) - settled;
-  if (excess > 0n) {
-    await settle(transaction, attempt.budgetIds, '0', excess);
-    await transaction
-      .updateTable('attempts')
-      .set({ credits_settled: formatCredits(settled + excess) })
-      .where('attempt_id', '=', attemptId)
-      .execute();
-  }
-  return { ...attempt, decided: true };
+  if (rows[0]) await settleLateCredits(transaction, attemptId);
+  return rows[0];
 }
 
 /**
@@ -350,10 +334,7 @@ async function settleTotal(
 }
 
 /** Pauses the run of a call that was billed after its reservation ended, if a budget of the call is exceeded. */
-export async function pauseIfExceeded(
-  transaction: Transaction<Tables>,
-  attempt: { readonly attemptId: string; readonly runId: string; readonly budgetIds: readonly string[] },
-): Promise<void> {
+async function pauseIfExceeded(transaction: Transaction<Tables>, attempt: AttemptMoney): Promise<void> {
   const exceeded = await transaction
     .selectFrom('budgets')
     .select('budget_id')

@@ -12,7 +12,6 @@ import {
   type Awaited,
   type ClosedAttempt,
   type ClosingAnswer,
-  pauseIfExceeded,
   pauseOverbilled,
 } from '../../ledger/close-attempt.ts';
 import type { Warehouse } from '../../db/database.ts';
@@ -128,7 +127,6 @@ async function pauseIfOverbilled(
   { consumed = 0n, isCredible }: AnswerPrice,
 ): Promise<void> {
   if (!isCredible) await pauseOverbilled(transaction, attempt, 'credits_consumed is too large to be a price');
-  else if (attempt.decided) await pauseIfExceeded(transaction, attempt);
   else if (consumed > storedCredits(attempt.reserved))
     await pauseOverbilled(transaction, attempt, 'billed more than reserved');
 }
