@@ -113,128 +113,79 @@ export function createTransport(limits: Partial<TransportLimits> = {}): Transpor
 /** From the deadline to the end of a call. */
 const readMilliseconds = 100;
 
+/** Sends one request. The first of answer, failure, deadline and abort settles it. */
 function exchange(agent: Agent, request: HttpRequest, bounds: TransportLimits): Promise<HttpAnswer> {
+  const { url, signal } = request;
   return new Promise((resolve, reject) => {
-    const call = new Exchange(bounds, resolve, reject);
+    let controller: Dispatcher.DispatchController | undefined;
+    let status: number | undefined;
+    let headers: Headers = {};
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let isSettled = false;
+
+    const settle = (end: () => void): void => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(deadline);
+      clearTimeout(reading);
+      signal?.removeEventListener('abort', onAbort);
+      end();
+    };
+    const finish = (): void =>
+      settle(() =>
+        resolve({ status: status ?? 0, headers, body: Buffer.concat(chunks), receivedAt: Date.now() }),
+      );
+    const fail = (code: string): void =>
+      settle(() => reject(new TransportError(code, { sent: controller !== undefined, status })));
+    /** For an error status an incomplete body is sufficient, because the status decides. */
+    const end = (code: string): void => (status !== undefined && status >= 300 ? finish() : fail(code));
+    const stop = (code: 'DEADLINE' | 'ABORTED' | 'TOO_LARGE'): void => {
+      end(code);
+      controller?.abort(new Error(code));
+    };
+
     // After the suspension of a process its timers come first: an answer that has arrived meanwhile is still read.
     let reading: NodeJS.Timeout | undefined;
     const expire = (): void => {
-      reading ??= setTimeout(() => call.stop('DEADLINE'), readMilliseconds);
+      reading ??= setTimeout(() => stop('DEADLINE'), readMilliseconds);
     };
     const deadline = setTimeout(expire, request.deadlineMilliseconds);
-    const onAbort = (): void => {
-      if (isTimeout(request.signal?.reason)) expire();
-      else call.stop('ABORTED');
-    };
-    call.onSettled = () => {
-      clearTimeout(deadline);
-      clearTimeout(reading);
-      request.signal?.removeEventListener('abort', onAbort);
-    };
-    if (request.signal?.aborted) {
-      onAbort();
-      return;
-    }
-    request.signal?.addEventListener('abort', onAbort, { once: true });
+    const onAbort = (): void => (isTimeout(signal?.reason) ? expire() : stop('ABORTED'));
+    if (signal?.aborted) return onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+
     agent.dispatch(
       {
-        origin: request.url.origin,
-        path: request.url.pathname + request.url.search,
+        origin: url.origin,
+        path: url.pathname + url.search,
         method: request.method,
         headers: { ...request.headers, 'accept-encoding': 'gzip' },
         body: request.body ?? null,
       },
-      call,
+      {
+        /** undici calls this when a connection is open, immediately before it writes the first byte. */
+        onRequestStart: (starting) => {
+          if (isSettled) starting.abort(new Error('aborted before the request was sent'));
+          else if (controller) {
+            // undici may repeat a request after an early disconnect; a paid call must be sent only once.
+            starting.abort(new Error('not sent twice'));
+            fail('ECONNRESET');
+          } else controller = starting;
+        },
+        onResponseStart: (_, answered, stated) => {
+          if (answered >= 200) [status, headers] = [answered, stated];
+        },
+        onResponseData: (_, chunk) => {
+          chunks.push(chunk);
+          bytes += chunk.length;
+          if (bytes > bounds.answerBytes) stop('TOO_LARGE');
+        },
+        onResponseEnd: finish,
+        onResponseError: (_, error) => end(codeOf(error)),
+      },
     );
   });
-}
-
-/** One request, settled by the first of answer, failure, deadline and abort. */
-class Exchange implements Dispatcher.DispatchHandler {
-  onSettled: () => void = () => {};
-  readonly #bounds: TransportLimits;
-  readonly #resolve: (answer: HttpAnswer) => void;
-  readonly #reject: (error: TransportError) => void;
-  #controller: Dispatcher.DispatchController | undefined;
-  #settled = false;
-  #status: number | undefined;
-  #headers: Headers = {};
-  #chunks: Buffer[] = [];
-  #bytes = 0;
-
-  constructor(
-    bounds: TransportLimits,
-    resolve: (answer: HttpAnswer) => void,
-    reject: (error: TransportError) => void,
-  ) {
-    this.#bounds = bounds;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  /** undici calls this when a connection is open, immediately before it writes the first byte. */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#settled) {
-      controller.abort(new Error('aborted before the request was sent'));
-    } else if (this.#controller) {
-      // undici may repeat a request after an early disconnect; a paid call must be sent only once.
-      controller.abort(new Error('not sent twice'));
-      this.#fail('ECONNRESET');
-    } else {
-      this.#controller = controller;
-    }
-  }
-
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    if (status < 200) return;
-    this.#status = status;
-    this.#headers = headers;
-  }
-
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#bounds.answerBytes) this.stop('TOO_LARGE');
-  }
-
-  onResponseEnd(): void {
-    this.#finish();
-  }
-
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    if (this.#isError()) this.#finish();
-    else this.#fail(codeOf(error));
-  }
-
-  stop(code: 'DEADLINE' | 'ABORTED' | 'TOO_LARGE'): void {
-    if (this.#isError()) this.#finish();
-    else this.#fail(code);
-    this.#controller?.abort(new Error(code));
-  }
-
-  /** For an error status an incomplete body is sufficient, because the status decides. */
-  #isError(): boolean {
-    return this.#status !== undefined && this.#status >= 300;
-  }
-
-  #finish(): void {
-    const status = this.#status ?? 0;
-    const body = Buffer.concat(this.#chunks);
-    this.#settle(() => this.#resolve({ status, headers: this.#headers, body, receivedAt: Date.now() }));
-  }
-
-  #fail(code: string): void {
-    const sent = this.#controller !== undefined;
-    const error = new TransportError(code, { sent, status: this.#status });
-    this.#settle(() => this.#reject(error));
-  }
-
-  #settle(end: () => void): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    this.onSettled();
-    end();
-  }
 }
 
 /** Decompresses an answer within the same limit. */
