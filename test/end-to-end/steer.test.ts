@@ -34,52 +34,25 @@ it.each([
   ['SIGKILL to npx, which started it', true],
 ])('enrich run with its own worker pauses its run after %s', async (_, byNpx) => {
   // Calls of the tests above are in the window.
-  const limit = `${(await countedCalls()) + 2}/hour`;
+  const RATE_LIMITS = `${(await countedCalls()) + 2}/hour`;
   const calls = () => system.sandbox.log.calls().length;
   const before = calls();
   const run = ['run', system.sample(60), '--yes', '--json'];
   const pidFile = join(system.directory, 'pid');
-  const program = byNpx ? `cd ${projectFile('.')}; exec setsid npx enrich` : 'exec $ENRICH';
-  const settings = { RATE_LIMITS: limit, npm_config_update_notifier: 'false', npm_config_logs_max: '0' };
-  const running = system.shell(`echo $$ > ${pidFile}; ${program} ${run.join(' ')}`, settings);
+  const byShell = `echo $$ > ${pidFile}; cd ${projectFile('.')}; exec setsid npx enrich ${run.join(' ')}`;
+  const npm = { npm_config_update_notifier: 'false', npm_config_logs_max: '0' };
+  const running = byNpx
+    ? system.shell(byShell, { RATE_LIMITS, ...npm })
+    : system.hereAlone(run, { RATE_LIMITS });
   await expect.poll(calls, patient).toBe(before + 2);
-  process.kill(Number(readFileSync(pidFile, 'utf8')), byNpx ? 'SIGKILL' : 'SIGINT');
+  if (byNpx) process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
+  else process.emit('SIGINT', 'SIGINT');
   const ended = await running;
   const next = expect.stringContaining('enrich resume');
   const interrupted = { status: 'paused', reason_type: 'run.interrupted', calls: 2, next };
   expect(ended.facts()).toMatchObject({ ...interrupted, credits: { reserved: '0', unknown: '0' } });
   expect(ended.stderr).toContain('no further call is sent');
   expect(await statusOf(ended.facts().run_id)).toMatchObject(interrupted);
-  await expectPromisesKept(system);
-});
-
-it('enrich pause holds a killed run and records its calls', async () => {
-  await system.enrich(['run', system.sample(80), '--yes', '--json'], {
-    ENRICH_KILL_AT: 'answered:4',
-    ENRICH_HEARTBEAT_SECONDS: '3',
-  });
-  const runId = await latestRun();
-  const calls = system.sandbox.log.bill().calls;
-  const killed = await system.hereAlone(['status', runId.slice(-6)]);
-  expect(killed.stdout).toContain(`run ${runId}: interrupted`);
-  expect(killed.stdout).toContain('no worker carries out the run');
-  expect(killed.stdout).toMatch(/\d+ calls? had no recorded answer, and the credits stay reserved/);
-  expect(killed.stdout).toContain(`next: enrich resume ${runId}`);
-  const listed = await system.hereAlone(['status', '--json']);
-  expect(listed.stderr).toContain(`${runId}: no worker carries out the run`);
-  const inList = (JSON.parse(listed.stdout) as RunFacts[]).find(({ run_id: id }) => id === runId);
-  const alone = await system.hereAlone(['status', runId, '--json']);
-  for (const facts of [inList, alone.facts()])
-    expect(facts).toMatchObject({ reason_type: 'run.no-worker', next: `enrich resume ${runId}` });
-  expect(await system.hereAlone(['pause', runId])).toMatchObject({ code: 0 });
-  const inFlight = `select count(*)::int as calls from enrichment.attempts where status = 'admitted'`;
-  expect((await system.warehouse.pool.query(inFlight)).rows).toEqual([{ calls: 0 }]);
-  expect(system.sandbox.log.bill().calls).toBe(calls);
-  const reason = expect.stringMatching(/^paused by \S+$/) as string;
-  expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason });
-
-  const resumed = await system.hereAlone(['resume', runId, '--json']);
-  expect(resumed.facts()).toMatchObject({ status: 'finished' });
   await expectPromisesKept(system);
 });
 
