@@ -251,6 +251,6 @@ it('an error that no code catches ends the command, and its values are not print
 });
 
 it('the compiled enrich prints its version and its help, for which it loads every command', async () => {
-  expect((await system.enrich(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await system.here(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   expect(await system.enrich(['--help'])).toMatchObject({ code: 0, stderr: '' });
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/dev/postgres.ts';
 import { runningRecord, stopServer } from '../../src/dev/server.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
@@ -26,62 +26,50 @@ function begin(parameters: readonly string[], settings: Record<string, string>):
   return process;
 }
 
-/** @returns waits until the service has had more than that many further calls */
-function callsFromNow(sandbox = system.sandbox): (calls: number) => Promise<void> {
+/** Waits until the service has had more than that many further calls. */
+async function untilCalls(calls: number, sandbox = system.sandbox): Promise<void> {
   const before = sandbox.log.calls().length;
-  return async (calls) => {
-    await expect.poll(() => sandbox.log.calls().length).toBeGreaterThan(before + calls);
-  };
+  await expect.poll(() => sandbox.log.calls().length).toBeGreaterThan(before + calls);
 }
 
-describe('a server that is killed in the middle of a run and started again', () => {
-  it('after a kill of Temporal in the middle of a run, the run continues and pays for no person twice', async () => {
-    const settings = system.sharedTemporal();
-    const untilCalls = callsFromNow();
-    begin(['worker'], settings);
-    const running = system.here(['run', system.sample(100), '--yes', '--json'], settings);
-    await untilCalls(4);
-    await system.restartTemporal();
-    expect((await running).facts()).toMatchObject({ status: 'finished', credits: { unknown: '0' } });
-    expect(system.sandbox.log.bill().billedAgain).toEqual({});
-    await expectPromisesKept(system);
-  });
-
-  it('after a kill of PostgreSQL in the middle of a run, the run continues and pays for no person twice', async () => {
-    // The bill of a sandbox is compared with one database.
-    const sandbox = await startSandbox({ latency: 400, rateLimits: 'unlimited' });
-    onTestFinished(() => sandbox.close());
-    const directory = join(system.directory, 'postgres');
-    const postgres = await startEmbeddedPostgres({ directory });
-    const settings = {
-      ...system.sharedTemporal(),
-      DATABASE_URL: postgres.databaseUrl,
-      ENRICHMENT_BASE_URL: sandbox.baseUrl,
-    };
-    const untilCalls = callsFromNow(sandbox);
-    const worker = begin(['worker'], settings);
-    const running = system.here(['run', system.sample(100), '--yes', '--json'], settings);
-    await untilCalls(4);
-    process.kill(postgres.pid, 'SIGKILL');
-    await expect.poll(() => runningRecord(directory)).toBeUndefined();
-    await startEmbeddedPostgres({ directory });
-    expect((await running).facts()).toMatchObject({ status: 'finished' });
-    expect(sandbox.log.bill().billedAgain).toEqual({});
-    const warehouse = testWarehouse(openWarehouse(postgres.databaseUrl, { connections: 2 }));
-    await expectPromisesKept({ warehouse, sandbox });
-    await expectRebuildEqual(warehouse);
-    await warehouse.close();
-    // A worker whose database is away waits for it.
-    worker.kill('SIGTERM');
-    expect(await worker.ended).toBe(0);
-    await stopServer(directory);
-  });
+it('after kills of Temporal and of PostgreSQL, a run continues and pays for no person twice', async () => {
+  // The bill of a sandbox is compared with one database.
+  const sandbox = await startSandbox({ latency: 400, rateLimits: 'unlimited' });
+  onTestFinished(() => sandbox.close());
+  const directory = join(system.directory, 'postgres');
+  const postgres = await startEmbeddedPostgres({ directory });
+  const warehouse = testWarehouse(openWarehouse(postgres.databaseUrl, { connections: 2 }));
+  // Calls are still to come after each kill.
+  const limit = '5/2s';
+  const settings = {
+    ...system.sharedTemporal(),
+    DATABASE_URL: postgres.databaseUrl,
+    ENRICHMENT_BASE_URL: sandbox.baseUrl,
+    RATE_LIMITS: limit,
+  };
+  const worker = begin(['worker'], settings);
+  const running = system.here(['run', system.sample(150), '--yes', '--json'], settings);
+  await untilCalls(3, sandbox);
+  await system.restartTemporal();
+  await untilCalls(2, sandbox);
+  expect(await warehouse.query`select from attempts where status = 'unknown'`).toEqual([]);
+  process.kill(postgres.pid, 'SIGKILL');
+  await expect.poll(() => runningRecord(directory)).toBeUndefined();
+  await startEmbeddedPostgres({ directory });
+  expect((await running).facts()).toMatchObject({ status: 'finished' });
+  expect(sandbox.log.bill().billedAgain).toEqual({});
+  await expectPromisesKept({ warehouse, sandbox }, limit);
+  await expectRebuildEqual(warehouse);
+  await warehouse.close();
+  // A worker whose database is away waits for it.
+  worker.kill('SIGTERM');
+  expect(await worker.ended).toBe(0);
+  await stopServer(directory);
 });
 
 it('a command whose embedded Temporal is killed ends, and the same command continues its run', async () => {
   const settings = { RATE_LIMITS: '5/2s', CALL_TIMEOUT: '5s', ENRICH_HEARTBEAT_SECONDS: '3' };
   const command = ['run', system.sample(100), '--yes', '--json'];
-  const untilCalls = callsFromNow();
   const running = begin(command, settings);
   await untilCalls(3);
   system.signalTemporal('SIGKILL');
@@ -94,7 +82,7 @@ it('a command whose embedded Temporal is killed ends, and the same command conti
     message: 'the Temporal dev server ended',
     next: expect.stringContaining('run the same command again'),
   });
-  expect((await system.enrich(command, settings)).facts().status).toBe('finished');
+  expect((await system.hereAlone(command, settings)).facts().status).toBe('finished');
   expect(system.sandbox.log.bill().billedAgain).toEqual({});
   await expectPromisesKept(system);
 });

@@ -20,14 +20,6 @@ const resetToApproval = (client: Client, runId: string): Promise<WorkflowHandle>
 const stage = await Stage.ofFile();
 
 describe('a run', () => {
-  it('a run asks for every batch of every page, one page after another', async () => {
-    const activities = new ScriptedActivities();
-    await stage.play(activities, (handle) => handle.result());
-    expect(activities.batches.slice(0, 3).sort()).toEqual([1, 2, 3]);
-    expect(activities.batches.slice(3).sort()).toEqual([101, 102]);
-    expect(activities.ending).toBe('finished');
-  });
-
   it('a run that is reset while a page is open continues after the calls of this page', async () => {
     const activities = new ScriptedActivities();
     const answered = gate();
@@ -113,19 +105,6 @@ describe('a run', () => {
     });
     expect(activities.statuses).toEqual(['planning', 'running']);
     expect(activities.batches).toHaveLength(5);
-  });
-
-  it('a run pauses when the service refuses the key, and asks for the rest when it is resumed', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = (_, execution) =>
-      execution === 2 ? { kind: 'stopped', pauseReason } : { kind: 'done' };
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'paused');
-      expect(activities.batches.length).toBeLessThan(5);
-      await handle.executeUpdate('resume');
-      await handle.result();
-    });
-    expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
   });
 
   it('a run whose check of the service is refused pauses unpaid, and checks again when it is resumed', async () => {

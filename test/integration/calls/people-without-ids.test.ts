@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
@@ -15,7 +15,7 @@ const note = { by: 'test', reason: undefined };
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 let humans = 0;
 
-afterEach(async () => {
+afterAll(async () => {
   const { differing } = await rebuild(warehouse, { check: true, signal });
   if (differing.length > 0) throw new Error(`differs from the log: ${differing.join(', ')}`);
 });

@@ -179,7 +179,7 @@ it('an answer with more credits than reserved is settled in full and pauses its 
 it('concurrent calls about the same people are recorded without a deadlock, and credits add up', async () => {
   const crowd = Array.from({ length: 10 }, somebody);
   const calls: AdmittedCall[] = [];
-  for (let run = 0; run < 8; run += 1) {
+  for (let run = 0; run < 5; run += 1) {
     // Each in another order; claims are taken away, as if operators had let all of them be asked again.
     const rows = crowd.map((_, index) => crowd[(index * 3 + run) % 10]!.row);
     calls.push(await callInFlight(rows));

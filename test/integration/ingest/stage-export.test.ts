@@ -136,7 +136,7 @@ it('a row may hold any characters', async () => {
       expect(staged.rows).toBe(written.length);
       expect(rows.map((row) => JSON.parse(row.raw) as unknown)).toEqual(written);
     }),
-    { numRuns: 5 },
+    { numRuns: 3 },
   );
 });
 
@@ -213,7 +213,7 @@ async function prepared(content: string): Promise<StagingOptions> {
 }
 
 describe('staging that is interrupted', () => {
-  const count = 4_000;
+  const count = 2_000;
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
 
   it('interrupted staging leaves no row, and begins again', async () => {

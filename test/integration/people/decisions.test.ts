@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
@@ -17,7 +17,7 @@ const note = { by: 'test', reason: undefined };
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 let companies = 0;
 
-afterEach(async () => {
+afterAll(async () => {
   const { differing } = await rebuild(warehouse, { check: true, signal });
   if (differing.length > 0) throw new Error(`differs from the log: ${differing.join(', ')}`);
 });

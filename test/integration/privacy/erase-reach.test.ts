@@ -200,7 +200,7 @@ describe('an erased person', () => {
     const replanning = await openTestWarehouse();
     onTestFinished(() => replanning.close());
     const runs = [];
-    for (let n = 0; n < 20; n += 1) {
+    for (let n = 0; n < 10; n += 1) {
       const run = await stagedRun(replanning, [
         { keys: [`email:page${n}@orbit.example`] },
         { keys: [`person:beside-page-${n}`] },

@@ -208,7 +208,7 @@ it('an erasure is recorded with who, when, why and how much, without the person'
 });
 
 it('an erasure beside the recording of an answer leaves nothing of the person in either order', async () => {
-  const calls = await Promise.all(Array.from({ length: 12 }, () => callWithPhones(warehouse)));
+  const calls = await Promise.all(Array.from({ length: 6 }, () => callWithPhones(warehouse)));
   await Promise.all(
     calls.flatMap((call) => [
       recordPhonesAnswer(warehouse, call),

@@ -24,9 +24,17 @@ const workflowBundle = builtWorkflowBundle('workflow-bundle');
 
 const temporal = await startTestTemporal();
 
-afterAll(() => temporal.stop());
+let script: ScriptedActivities;
+let working: Promise<void> | undefined;
+let endWork = async (): Promise<void> => {};
+
+afterAll(async () => {
+  await endWork();
+  await temporal.stop();
+});
 
 beforeEach(() => {
+  script = new ScriptedActivities();
   name = `nightly-${randomUUID().slice(0, 8)}`;
 });
 
@@ -64,48 +72,74 @@ function runInput(file: string): RunInput {
   };
 }
 
-/** A worker of the control queue that plays a script. */
-function controlWorker(activities: ScriptedActivities): Promise<Worker> {
+/** The activities of all workers: they follow the script of the test. */
+const activities = Object.fromEntries(
+  Object.entries(new ScriptedActivities() as unknown as Record<string, unknown>)
+    .filter(([, member]) => typeof member === 'function')
+    .map(([activity]) => [activity, (...request: unknown[]) => scripted()[activity]!(...request)]),
+);
+
+const scripted = () => script as unknown as Record<string, (...request: unknown[]) => unknown>;
+
+async function beginWork(): Promise<void> {
   const { workerConnection: connection, namespace } = temporal;
-  return Worker.create({
-    connection,
-    namespace,
-    activities,
-    ...workflowIsolate,
-    workflowBundle,
-    taskQueue: controlTaskQueue,
-  });
+  const workers = await Promise.all([
+    Worker.create({
+      ...workflowIsolate,
+      connection,
+      namespace,
+      activities,
+      workflowBundle,
+      taskQueue: controlTaskQueue,
+    }),
+    Worker.create({ connection, namespace, activities, taskQueue: callTaskQueues.nightly }),
+  ]);
+  const ended = workers.map((worker) => worker.run());
+  endWork = async () => {
+    for (const worker of workers) worker.shutdown();
+    await Promise.all(ended);
+  };
 }
 
-/** Fires a schedule once, with workers that play a script, and waits for what it started. */
-async function fire(activities: ScriptedActivities): Promise<string> {
-  const { client, workerConnection: connection, namespace } = temporal;
-  const control = await controlWorker(activities);
-  const calls = await Worker.create({
-    connection,
-    namespace,
-    activities,
-    taskQueue: callTaskQueues.nightly,
-  });
-  return control.runUntil(
-    calls.runUntil(async () => {
-      await triggerSchedule(client, definition());
-      const workflowId = await expect
-        .poll(async () => (await getSchedule(client, name)).description.info.recentActions.length)
-        .toBe(1)
-        .then(async () => {
-          const { description } = await getSchedule(client, name);
-          return description.info.recentActions[0]!.action.workflow.workflowId;
-        });
-      await client.workflow
-        .getHandle(workflowId)
-        .result()
-        .catch(() => {});
-      await recordHistories(client, { scheduled: workflowId });
-      return workflowId;
-    }),
-  );
+/** Starts the workers of the file once: loading the workflows takes longer than a schedule. */
+const work = (): Promise<void> => (working ??= beginWork());
+
+/** Fires a schedule once, and waits for what it started. */
+async function fire(): Promise<string> {
+  const { client } = temporal;
+  await work();
+  await triggerSchedule(client, definition());
+  const recent = async () => (await getSchedule(client, name)).description.info.recentActions;
+  await expect.poll(async () => (await recent()).length).toBe(1);
+  const { workflowId } = (await recent())[0]!.action.workflow;
+  await client.workflow
+    .getHandle(workflowId)
+    .result()
+    .catch(() => {});
+  await recordHistories(client, { scheduled: workflowId });
+  return workflowId;
 }
+
+// First: no worker runs yet.
+it('deleting a schedule cancels a time that waits for a worker, so that no later worker begins a run', async () => {
+  const { client } = temporal;
+  await putSchedule(client, definition());
+  await triggerSchedule(client, definition());
+  const triggered = async () => (await getSchedule(client, name)).description.info.runningActions;
+  const { workflowId } = await expect
+    .poll(triggered)
+    .toHaveLength(1)
+    .then(async () => (await triggered())[0]!.workflow);
+  const deleted = await deleteSchedule(client, await getSchedule(client, name));
+  expect(deleted).toEqual([]);
+  script.scheduled = { runs: [runInput('monday.csv')], refused: [] };
+  await work();
+  await expect(client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+    cause: { name: 'CancelledFailure' },
+  });
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  expect(events?.filter(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled)).toEqual([]);
+});
 
 it('a schedule is read back from Temporal as it was defined, with its times', async () => {
   expect(await putSchedule(temporal.client, definition())).toBe(true);
@@ -142,53 +176,26 @@ it.each([
   [ownSchedules.prune, { answers: 1, deliveries: 2, rows: 3 }],
 ])('the schedule $scheduleId is created by a worker and runs its activity', async (own, expected) => {
   const { client } = temporal;
-  const activities = new ScriptedActivities();
   await createOwnSchedules(client, true);
   await createOwnSchedules(client, true);
-  const worker = await controlWorker(activities);
-  await worker.runUntil(async () => {
-    const schedule = client.schedule.getHandle(own.scheduleId);
-    await schedule.trigger();
-    const recent = async () => (await schedule.describe()).info.recentActions;
-    await expect.poll(recent).not.toEqual([]);
-    const { workflowId } = (await recent())[0]!.action.workflow;
-    expect(await client.workflow.getHandle(workflowId).result()).toMatchObject(expected);
-  });
-});
-
-it('deleting a schedule cancels a time that waits for a worker, so that no later worker begins a run', async () => {
-  const { client } = temporal;
-  await putSchedule(client, definition());
-  await triggerSchedule(client, definition());
-  const triggered = async () => (await getSchedule(client, name)).description.info.runningActions;
-  const { workflowId } = await expect
-    .poll(triggered)
-    .toHaveLength(1)
-    .then(async () => (await triggered())[0]!.workflow);
-  const deleted = await deleteSchedule(client, await getSchedule(client, name));
-  expect(deleted).toEqual([]);
-  const activities = new ScriptedActivities();
-  activities.scheduled = { runs: [runInput('monday.csv')], refused: [] };
-  const worker = await controlWorker(activities);
-  await worker.runUntil(async () => {
-    await expect(client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
-      cause: { name: 'CancelledFailure' },
-    });
-  });
-  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
-  expect(events?.filter(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled)).toEqual([]);
+  await work();
+  const schedule = client.schedule.getHandle(own.scheduleId);
+  await schedule.trigger();
+  const recent = async () => (await schedule.describe()).info.recentActions;
+  await expect.poll(recent).not.toEqual([]);
+  const { workflowId } = (await recent())[0]!.action.workflow;
+  expect(await client.workflow.getHandle(workflowId).result()).toMatchObject(expected);
 });
 
 it('a schedule runs its files one after another, as runs with the scheduled time', async () => {
   await putSchedule(temporal.client, definition());
-  const activities = new ScriptedActivities();
   const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
-  activities.scheduled = { runs, refused: [] };
-  const workflowId = await fire(activities);
+  script.scheduled = { runs, refused: [] };
+  const workflowId = await fire();
 
   const result = (await temporal.client.workflow.getHandle(workflowId).result()) as ScheduledRunResult;
   expect(result).toMatchObject({
-    asOf: activities.scheduledFor[0],
+    asOf: script.scheduledFor[0],
     summary: 'monday.csv finished, tuesday.csv finished',
     runs: runs.map(({ runId, file }) => ({ runId, file, status: 'finished' })),
   });
@@ -210,22 +217,21 @@ it('a schedule runs its files one after another, as runs with the scheduled time
 
 it('a schedule with a refused run runs its other files, then fails with the reason and pauses', async () => {
   await putSchedule(temporal.client, definition());
-  const activities = new ScriptedActivities();
   const [wrong, right] = [runInput('wrong.csv'), runInput('right.csv')];
-  activities.scheduled = { runs: [wrong, right], refused: [] };
-  activities.ingestExport = async (request) =>
+  script.scheduled = { runs: [wrong, right], refused: [] };
+  script.ingestExport = async (request) =>
     request.runId === wrong.runId
       ? {
           kind: 'refused',
           pauseReason: { type: 'export.empty', reason: 'the file is empty', next: 'export again' },
         }
       : { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
-  const workflowId = await fire(activities);
+  const workflowId = await fire();
 
   await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
     cause: { type: 'export.empty', message: expect.stringContaining('wrong.csv') as string },
   });
-  expect(activities.ending).toBe('finished');
+  expect(script.ending).toBe('finished');
   await expect
     .poll(async () => (await getSchedule(temporal.client, name)).description.state.paused)
     .toBe(true);
@@ -233,28 +239,26 @@ it('a schedule with a refused run runs its other files, then fails with the reas
 
 it('a schedule that is cancelled between two files starts no further run', async () => {
   await putSchedule(temporal.client, definition());
-  const activities = new ScriptedActivities();
   const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
-  activities.scheduled = { runs, refused: [] };
+  script.scheduled = { runs, refused: [] };
   const { client } = temporal;
-  activities.ingestExport = async () => {
+  script.ingestExport = async () => {
     const { runningActions } = (await getSchedule(client, name)).description.info;
     for (const { workflow } of runningActions) await client.workflow.getHandle(workflow.workflowId).cancel();
-    await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
+    await expect.poll(() => script.statuses.at(-1)).toBe('cancelling');
     return { kind: 'ingested', rows: 2_000, malformed: 0, source: 'hubspot' };
   };
-  const workflowId = await fire(activities);
+  const workflowId = await fire();
   await expect(client.workflow.getHandle(workflowId).result()).rejects.toThrow();
   await expect(client.workflow.getHandle(runs[1]!.runId).describe()).rejects.toThrow();
 });
 
 it('a schedule that cannot find its export is paused with the reason', async () => {
   await putSchedule(temporal.client, definition());
-  const activities = new ScriptedActivities();
-  activities.beginScheduledRuns = async () => {
+  script.beginScheduledRuns = async () => {
     throw ApplicationFailure.nonRetryable('there is no such file', 'export.missing');
   };
-  const workflowId = await fire(activities);
+  const workflowId = await fire();
   await expect(temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
     cause: { type: 'export.missing' },
   });
