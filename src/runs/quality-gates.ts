@@ -153,29 +153,15 @@ function describePilot(people: number, result: PilotResult, hasPhonePrice: boole
 }
 
 function pauseReasonOf(
-  { runId, options }: RunRecord,
+  { runId, options: { minMatchRate } }: RunRecord,
   result: PilotResult,
   summary: string,
 ): PauseReason | undefined {
-  const { minMatchRate, maxCostPerEmail } = options;
   const next = `enrich resume ${runId} continues with everybody else; enrich cancel ${runId} ends it`;
-  if (minMatchRate === null && maxCostPerEmail === null) return { type: 'pilot.done', reason: summary, next };
-  const rate = matchRate(result)?.rate;
-  const broken = [
-    ...(minMatchRate !== null && (rate ?? 0) < minMatchRate
-      ? [`the match rate is below ${formatPercent(minMatchRate)}`]
-      : []),
-    ...(maxCostPerEmail !== null && isDearer(result, storedCredits(maxCostPerEmail))
-      ? [`an email costs more than ${counted(maxCostPerEmail, 'credit')}`]
-      : []),
-  ];
-  if (broken.length === 0) return undefined;
-  return { type: 'pilot.below', reason: `${broken.join(', and ')}: ${summary}`, next };
-}
-
-/** Compared as a product: a quotient would be rounded. */
-function isDearer(result: PilotResult, ceiling: Credits): boolean {
-  return priceOf(result) > ceiling * BigInt(result.fields.email);
+  if (minMatchRate === null) return { type: 'pilot.done', reason: summary, next };
+  if ((matchRate(result)?.rate ?? 0) >= minMatchRate) return undefined;
+  const reason = `the match rate is below ${formatPercent(minMatchRate)}: ${summary}`;
+  return { type: 'pilot.below', reason, next };
 }
 
 /** Credits that are held as unknown count: the service may have billed them. */

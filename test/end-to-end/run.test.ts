@@ -30,7 +30,7 @@ async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<voi
   const page = await system.here(['report', runId, '--output', 'report.html']);
   expect([json.code, markdown.code, page.code]).toEqual([0, 0, 0]);
   expect(JSON.parse(json.stdout)).toMatchObject({ run: { run_id: runId }, outcomes });
-  expect(markdown.stdout).toMatch(new RegExp(`^\\| enriched \\| ${outcomes['enriched']} \\|`, 'm'));
+  expect(markdown.stdout).toMatch(new RegExp(`^\\| enriched +\\| +${outcomes['enriched']} \\|`, 'm'));
   expect(page.stdout).toBe('');
   expect(readFileSync(join(system.directory, 'report.html'), 'utf8')).toContain(runId);
 }

@@ -26,7 +26,7 @@ Examples:
   enrich run contacts.csv
   enrich run contacts.csv --yes --json --max-credits 500 > run.json
   enrich run contacts.csv --plan 3f9c2a…        only if the plan has this hash
-  enrich run contacts.csv --pilot 200 --min-match-rate 40% --max-cost-per-email 3
+  enrich run contacts.csv --pilot 200 --min-match-rate 40%
   enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
   enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
   enrich run --query "select * from crm.contacts" --yes --max-credits 500`);

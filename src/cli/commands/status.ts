@@ -61,8 +61,8 @@ const formatOfExtension: Readonly<Record<string, ReportFormat>> = {
   '.htm': 'html',
   '.md': 'markdown',
   '.json': 'json',
-  '.txt': 'terminal',
-  '': 'terminal',
+  '.txt': 'markdown',
+  '': 'markdown',
 };
 
 interface ReportFlags {
@@ -110,7 +110,7 @@ Examples:
             throw asUnwritable(error, 'the report', path);
           });
           tell(`written to ${path}`);
-        } else if (format === 'terminal') print(text.trimEnd());
+        } else if (format === 'markdown') print(text.trimEnd());
         else write(process.stdout, text);
       }),
     );

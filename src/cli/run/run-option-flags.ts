@@ -139,11 +139,6 @@ const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOption
     read: share,
     show: (rate) => formatPercent(rate).replace(/(?:\.0)? %/, '%'),
   },
-  maxCostPerEmail: {
-    flag: '--max-cost-per-email <n>',
-    description: 'credits per email above which the run pauses after its pilot',
-    read: (credits) => creditsOf('--max-cost-per-email', credits, 'write a number such as 3 or 1.5'),
-  },
   onBudget: {
     flag: '--on-budget <what>',
     description:
@@ -308,13 +303,8 @@ function ceilingOf(text: string): string {
   throw invalid('--max-credits-per-person', 'nobody costs nothing', next, 'credits.no-ceiling');
 }
 
-/** Refuses a limit without what it limits, and a waterfall without a limit: vendors set their own prices. */
-function refuseContradictions({
-  waterfall,
-  maxCreditsPerPerson: ceiling,
-  pilot,
-  maxCostPerEmail,
-}: Partial<FlagOptions>): void {
+/** Vendors of a waterfall set their own prices: a waterfall needs a limit, and only a waterfall. */
+function refuseContradictions({ waterfall, maxCreditsPerPerson: ceiling }: Partial<FlagOptions>): void {
   const flag = '--max-credits-per-person';
   const hasWaterfall = waterfall !== undefined && waterfall.length > 0;
   if (!hasWaterfall && typeof ceiling === 'string')
@@ -323,6 +313,4 @@ function refuseContradictions({
     const what = 'a waterfall has no fixed price, and the run has no maximum per person';
     throw invalid(flag, what, `add ${flag}, such as 20, or remove --waterfall`, 'credits.no-ceiling');
   }
-  if (typeof maxCostPerEmail === 'string' && pilot === null)
-    throw invalid('--max-cost-per-email', 'this limit applies only to a pilot', 'add --pilot N, such as 200');
 }

@@ -36,8 +36,6 @@ export interface RunOptions {
   readonly pilot: number | null;
   /** Match rate, from 0 to 1, below which the run pauses. */
   readonly minMatchRate: number | null;
-  /** Credits as decimal text: a pilot whose emails cost more pauses its run. */
-  readonly maxCostPerEmail: string | null;
   /** What `parseExpectations` reads; null: the export may have any form. */
   readonly expectations: string | null;
   /** Rows that are asked for; empty: all. */
@@ -86,7 +84,6 @@ const facts = {
   lateDeadlineSeconds: { decides: 'waiting', setBy: 'flag or setting' },
   onBudget: { decides: 'gate', setBy: 'flag' },
   minMatchRate: { decides: 'gate', setBy: 'flag' },
-  maxCostPerEmail: { decides: 'gate', setBy: 'flag of commands' },
   expectations: { decides: 'gate', setBy: 'flag' },
   pilot: { decides: 'start', setBy: 'flag of commands' },
   serviceOf: { decides: 'start', setBy: 'product' },

@@ -54,7 +54,6 @@ export function testSpec(): RunSpec {
       freshness: { enrichedSeconds: 86_400, notFoundSeconds: 3_600 },
       priority: 'ad-hoc',
       pilot: null,
-      maxCostPerEmail: null,
     },
     expectedPlanHash: null,
   };

@@ -308,7 +308,7 @@ it('the report of a run says that a record id names different people', async () 
       next: expect.stringContaining('correct these record ids in the CRM'),
     },
   ]);
-  expect(renderReport(told, 'terminal')).toContain('Rows whose record id names different people');
+  expect(renderReport(told, 'markdown')).toContain('Rows whose record id names different people');
   await putOnList(warehouse, 'email:b1');
   await reconcileContacts(warehouse, contested.runId, new AbortController().signal);
   // A suppressed row needs no correction.

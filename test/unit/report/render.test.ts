@@ -9,21 +9,21 @@ it('the JSON report is the report object, with credits as exact decimals', () =>
   expect(JSON.parse(renderReport(report, 'json'))).toEqual(report);
 });
 
-describe('the report for a terminal', () => {
-  const text = renderReport(reportWith(), 'terminal');
+describe('the Markdown report', () => {
+  const text = renderReport(reportWith(), 'markdown');
 
-  it('the terminal report names what needs a person, with the next command', () => {
-    expect(text).toContain('The cost of 1 call is not known.\n    next: enrich attempts list');
+  it('the Markdown report names what needs a person, with the next command', () => {
+    expect(text).toContain('- The cost of 1 call is not known. Next: `enrich attempts list');
   });
 
-  it('the terminal report groups figures, keeps decimals exact and rounds prices', () => {
+  it('the Markdown report groups figures, keeps decimals exact and rounds prices', () => {
     expect(text).toContain('1,840.5');
-    expect(text).toMatch(/contact\s+1,000\s+1,840\.5\s+1\.84/);
+    expect(text).toMatch(/contact +\| +1,000 \| +1,840\.5 \| +1\.84/);
   });
 
-  it('the terminal report shows control characters of a file name as text', () => {
-    const hostile = renderReport(reportWith({ run: { ...run, file: 'a\u001B[2J\u0007\n.csv' } }), 'terminal');
-    expect(hostile).toContain('a\\u001b[2J\\u0007\\n.csv');
+  it('the Markdown report shows control characters of a file name as text', () => {
+    const hostile = renderReport(reportWith({ run: { ...run, file: 'a\u001B[2J\u0007\n.csv' } }), 'markdown');
+    expect(hostile).toContain('a\\\\u001b\\[2J\\\\u0007\\\\n.csv');
     // oxlint-disable-next-line eslint/no-control-regex -- tests for control characters
     expect(hostile).not.toMatch(/[\u0000-\u0009\u000B-\u001F]/);
   });
