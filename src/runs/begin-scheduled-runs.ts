@@ -3,7 +3,7 @@ import { Problem, UsageProblem } from '../domain/problem.ts';
 import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectations.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
 import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
-import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
+import { removeStaged } from '../ingest/sources/staging-directory.ts';
 import { approveRun, runInputOf, shownName, type RunRecord } from './runs.ts';
 import { findOrBeginRun, wasRunBefore } from './begin-run.ts';
 import { withDefaults, type RunDefaults, type RunOptions } from '../domain/runs/run-options.ts';
@@ -92,7 +92,7 @@ async function beginRunOf(
   }
   const { path, sha256 } = await obtainExport(address, exportAccess, signal);
   if (onlyNew && (await wasRunBefore(warehouse, { fileSha256: sha256 }, options))) {
-    if (isElsewhere(address)) await new StagingDirectory(exportAccess.stagingDirectory).remove(path);
+    if (isElsewhere(address)) await removeStaged(path);
     return undefined;
   }
   const { run } = await findOrBeginRun(warehouse, {

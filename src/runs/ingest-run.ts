@@ -4,7 +4,7 @@ import { Problem } from '../domain/problem.ts';
 import { parseAddress } from '../ingest/sources/export-address.ts';
 import { findContent, isElsewhere, type ExportAccess } from '../ingest/sources/obtain-export.ts';
 import { namingExport } from '../ingest/reading/open-export.ts';
-import { StagingDirectory } from '../ingest/sources/staging-directory.ts';
+import { removeAbandoned, removeStaged } from '../ingest/sources/staging-directory.ts';
 import { stageExport } from '../ingest/staging/stage.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -90,9 +90,8 @@ async function ingested(
 
 /** Removes the fetched file of a run, and the files of killed processes. */
 async function removeFetched(folder: string, fetched: string | undefined): Promise<void> {
-  const staging = new StagingDirectory(folder);
-  if (fetched !== undefined) await staging.remove(fetched);
-  await staging.removeAbandoned();
+  if (fetched !== undefined) await removeStaged(fetched);
+  await removeAbandoned(folder);
 }
 
 function asPauseReason(problem: Problem, schedule: string | null): StatusReason {

@@ -11,7 +11,7 @@ import {
 } from '../../ingest/columns/chosen-column.ts';
 import { recordedMapping } from '../../ingest/columns/fields.ts';
 import { namingExport, openExport, type ReadingOptions } from '../../ingest/reading/open-export.ts';
-import { StagingDirectory, type StagedContent } from '../../ingest/sources/staging-directory.ts';
+import { removeStaged, type StagedContent } from '../../ingest/sources/staging-directory.ts';
 import { withDefaults } from '../../domain/runs/run-options.ts';
 import type { RunSpec } from '../../runs/begin-run.ts';
 import { withoutPerson } from '../terminal/command.ts';
@@ -98,7 +98,7 @@ async function checkedContent(
     const { source } = await namingExport(path, shown, () => readColumns(path, reading, choice));
     return { fileSha256: sha256, source, fetched: path };
   } catch (error) {
-    await new StagingDirectory(config.exportAccess.stagingDirectory).remove(path);
+    await removeStaged(path);
     throw error;
   }
 }

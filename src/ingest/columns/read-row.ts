@@ -148,10 +148,10 @@ function readEmails(cells: readonly string[], columns: readonly number[]): strin
     if (cell === undefined || cell === '') continue;
     for (const address of parseEmails(cell)) if (!found.includes(address)) found.push(address);
   }
-  return found.length < 2 ? found : found.sort((left, right) => emailRank(left) - emailRank(right));
+  return found.length < 2 ? found : found.sort((left, right) => orderOfEmail(left) - orderOfEmail(right));
 }
 
-function emailRank(address: string): number {
+function orderOfEmail(address: string): number {
   if (isRoleAddress(address)) return 2;
   return isFreeMail(emailDomain(address)) ? 1 : 0;
 }

@@ -8,7 +8,7 @@ import { parseAddress, type ExportAddress } from './export-address.ts';
 import { withHttpExport } from './http-export.ts';
 import { rowsOfQuery } from './query-rows.ts';
 import { withS3Export } from './s3-objects.ts';
-import { StagingDirectory, type StagedContent } from './staging-directory.ts';
+import { removeStaged, writeStaged, type StagedContent } from './staging-directory.ts';
 
 /** Access to exports that are not files of this machine. */
 export interface ExportAccess {
@@ -40,9 +40,8 @@ export async function obtainExport(
   signal?: AbortSignal,
 ): Promise<StagedContent> {
   const { pool, standardInput } = access;
-  const staging = new StagingDirectory(access.stagingDirectory);
   const write = (content: AsyncIterable<Uint8Array>): Promise<StagedContent> =>
-    staging.write(content, address.shown, access.mostBytes);
+    writeStaged(access.stagingDirectory, content, address.shown, access.mostBytes);
   const fetchRemote = (remote: RemoteExport): Promise<StagedContent> =>
     download(remote, write, signal, access.retryPauses);
   switch (address.kind) {
@@ -84,6 +83,6 @@ export async function findContent(
     });
   const { path, sha256 } = await obtainExport(address, access, options.signal);
   if (sha256 === run.fileSha256) return path;
-  await new StagingDirectory(access.stagingDirectory).remove(path);
+  await removeStaged(path);
   throw changedExport(address.shown);
 }

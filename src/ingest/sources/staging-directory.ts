@@ -18,77 +18,67 @@ const mostExportBytes = 16 * 1024 ** 3;
 const abandonedAfterMilliseconds = 24 * 3_600_000;
 
 /**
- * A folder that holds fetched exports until their rows are staged. The files have personal data: only the user of this
- * process may read them.
+ * Writes content to a file of the folder that holds fetched exports until their rows are staged. If the content ends
+ * with an error, its file is removed. The files have personal data: only the user of this process may read them.
  *
  * A file's name has the hash of its content. Each fetch writes a file of its own, so removing a file takes it from no
  * other process. Incomplete files end in `.part`.
+ *
+ * @param where the export, for errors
+ * @throws Problem `export.empty`, `export.too-large`; `data-directory.unusable`, so that a full disk is no fault of a
+ *   connection
  */
-export class StagingDirectory {
-  readonly #folder: string;
-
-  constructor(folder: string) {
-    this.#folder = folder;
+export async function writeStaged(
+  folder: string,
+  content: AsyncIterable<Uint8Array>,
+  where: string,
+  mostBytes = mostExportBytes,
+): Promise<StagedContent> {
+  const usable = <Result>(work: Promise<Result>): Promise<Result> =>
+    work.catch((error: unknown) => {
+      throw asUnusable(error, folder);
+    });
+  const partial = join(folder, `${randomBytes(8).toString('hex')}.part`);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    makeFolder(folder);
+  } catch (error) {
+    throw asUnusable(error, folder);
   }
-
-  /**
-   * Writes content to a file. If the content ends with an error, its file is removed.
-   *
-   * @param where the export, for errors
-   * @throws Problem `export.empty`, `export.too-large`; `data-directory.unusable`, so that a full disk is no fault of a
-   *   connection
-   */
-  async write(
-    content: AsyncIterable<Uint8Array>,
-    where: string,
-    mostBytes = mostExportBytes,
-  ): Promise<StagedContent> {
-    const usable = <Result>(work: Promise<Result>): Promise<Result> =>
-      work.catch((error: unknown) => {
-        throw asUnusable(error, this.#folder);
-      });
-    const partial = join(this.#folder, `${randomBytes(8).toString('hex')}.part`);
-    const hash = createHash('sha256');
-    let bytes = 0;
-    try {
-      makeFolder(this.#folder);
-    } catch (error) {
-      throw asUnusable(error, this.#folder);
+  const handle = await usable(open(partial, 'ax', 0o600));
+  try {
+    for await (const piece of content) {
+      bytes += piece.length;
+      if (bytes > mostBytes) throw tooLarge(where, mostBytes);
+      await usable(handle.appendFile(piece));
+      hash.update(piece);
     }
-    const handle = await usable(open(partial, 'ax', 0o600));
-    try {
-      for await (const piece of content) {
-        bytes += piece.length;
-        if (bytes > mostBytes) throw tooLarge(where, mostBytes);
-        await usable(handle.appendFile(piece));
-        hash.update(piece);
-      }
-      if (bytes === 0) throw emptyFile(where);
-      // So that a power failure does not lose the file.
-      await usable(handle.sync());
-      const sha256 = hash.digest('hex');
-      const path = join(this.#folder, `${sha256}.${randomBytes(8).toString('hex')}`);
-      await usable(rename(partial, path));
-      return { path, sha256 };
-    } catch (error) {
-      await rm(partial, { force: true }).catch(() => {});
-      throw error;
-    } finally {
-      await handle.close();
-    }
+    if (bytes === 0) throw emptyFile(where);
+    // So that a power failure does not lose the file.
+    await usable(handle.sync());
+    const sha256 = hash.digest('hex');
+    const path = join(folder, `${sha256}.${randomBytes(8).toString('hex')}`);
+    await usable(rename(partial, path));
+    return { path, sha256 };
+  } catch (error) {
+    await removeStaged(partial).catch(() => {});
+    throw error;
+  } finally {
+    await handle.close();
   }
+}
 
-  async remove(path: string): Promise<void> {
-    await rm(path, { force: true });
-  }
+export async function removeStaged(path: string): Promise<void> {
+  await rm(path, { force: true });
+}
 
-  /** Removes what killed processes left, after a day. */
-  async removeAbandoned(): Promise<void> {
-    for (const name of await readdir(this.#folder).catch(() => [])) {
-      const path = join(this.#folder, name);
-      const found = await stat(path).catch(() => undefined);
-      if (found && found.mtimeMs < Date.now() - abandonedAfterMilliseconds) await this.remove(path);
-    }
+/** Removes what killed processes left in the folder, after a day. */
+export async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found && found.mtimeMs < Date.now() - abandonedAfterMilliseconds) await removeStaged(path);
   }
 }
 

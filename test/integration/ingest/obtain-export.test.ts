@@ -7,7 +7,7 @@ import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { parseAddress } from '../../../src/ingest/sources/export-address.ts';
 import { findExports } from '../../../src/ingest/sources/find-export.ts';
 import { download, type RemoteExport } from '../../../src/ingest/sources/download.ts';
-import { StagingDirectory } from '../../../src/ingest/sources/staging-directory.ts';
+import { writeStaged } from '../../../src/ingest/sources/staging-directory.ts';
 import { findContent, obtainExport, type ExportAccess } from '../../../src/ingest/sources/obtain-export.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { S3Store } from '../../helpers/servers/s3-store.ts';
@@ -67,8 +67,8 @@ const sha256 = (content: Buffer | string): string => createHash('sha256').update
 
 /** Downloads into the staging directory what `open` returns each time. */
 function downloadOf(open: RemoteExport['open'], retryPauses?: readonly number[]) {
-  const staging = new StagingDirectory(access.stagingDirectory);
-  const write = (content: AsyncIterable<Uint8Array>) => staging.write(content, 'https://crm.example/a.csv');
+  const write = (content: AsyncIterable<Uint8Array>) =>
+    writeStaged(access.stagingDirectory, content, 'https://crm.example/a.csv');
   return download({ shown: 'https://crm.example/a.csv', open }, write, undefined, retryPauses);
 }
 

@@ -47,13 +47,9 @@ export function comparisonForm(text: string): string {
 const placeholders = new Set(lists.placeholders);
 /** What a spreadsheet program shows of a formula that fails, in its language: `#REF!`, `#BEZUG!`, `#¿NOMBRE?`. */
 const formulaError = /^#[¡¿]?\p{Lu}[\p{Lu}\d/]{1,15}[!?]$/u;
-const longestPlaceholder = Math.max(...[...placeholders].map((text) => text.length));
 
 export function isPlaceholder(name: string): boolean {
-  return (
-    (name.length <= longestPlaceholder && placeholders.has(name)) ||
-    (name.startsWith('#') && formulaError.test(name))
-  );
+  return placeholders.has(name) || (name.startsWith('#') && formulaError.test(name));
 }
 
 /** `Berg &amp; S&ouml;hne`, `O&#39;Brien`: how web forms escape a text, which some CRMs keep. */
