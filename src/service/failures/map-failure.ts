@@ -13,78 +13,39 @@ import { readRateHeaders } from '../rate-headers.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { headerValue, type HttpAnswer, type TransportError, type Headers } from '../transport.ts';
 
-const absent = undefined;
-const seconds = z
-  .union([
-    z.number().nonnegative(),
-    z
-      .string()
-      .regex(/^\d{1,9}(?:\.\d+)?$/)
-      .transform(Number),
-  ])
-  .optional()
-  .catch(absent);
-const suggestion = z.looseObject({ retry_after_seconds: seconds });
-/** In the documented forms, `API_INACCESSIBLE` and `result_pending`: another text can quote the request. */
-const codeText = z
-  .string()
-  .regex(/^(?:[A-Z]+(?:[._][A-Z0-9]+)*|[a-z]+(?:_[a-z0-9]+)+)$/)
-  .max(100)
-  .optional()
-  .catch(absent);
-
-/** Members that are missing or of another type are ignored; the status is always known. */
-const errorBody = z.looseObject({
-  error_code: codeText,
-  retry_after_seconds: seconds,
-  error_details: z
-    .looseObject({
-      code: codeText,
-      suggestions: z.array(suggestion.optional().catch(absent)).optional().catch(absent),
-    })
-    .nullish()
-    .catch(absent),
-});
+/** The documented forms, `API_INACCESSIBLE` and `result_pending`: another text can quote the request. */
+const codeForm = /^(?=.{1,100}$)(?:[A-Z]+(?:[._][A-Z0-9]+)*|[a-z]+(?:_[a-z0-9]+)+)$/;
 
 /**
  * Maps an answer other than a success to its failure. Pure.
  *
  * Only status and codes decide, because messages may change. Reads the error formats before 16 February 2027
  * (`error`, `error_code` and `message` at the root), in between (both) and after (only `error_details`).
+ *
+ * @param isPartial the answer has people or a bill all the same: `errorOfSuccess` is `partial`
  */
-export function mapFailure(answer: HttpAnswer, endpoint: Endpoint): ServiceFailure {
-  return failureOf(answer, endpoint, (codes, value) => typeOf(answer.status, codes, value));
-}
-
-/** Maps the error of an answer that has people or a bill all the same: `errorOfSuccess` is `partial`. Pure. */
-function mapPartial(answer: HttpAnswer, endpoint: Endpoint): ServiceFailure {
-  return failureOf(answer, endpoint, refusalOf);
-}
-
-function failureOf(
-  answer: HttpAnswer,
-  endpoint: Endpoint,
-  decide: (codes: ErrorCodes, value: unknown) => FailureType,
-): ServiceFailure {
+export function mapFailure(answer: HttpAnswer, endpoint: Endpoint, isPartial = false): ServiceFailure {
   const value = readJson(answer.body);
-  const parsed = errorBody.safeParse(value);
-  const body = parsed.success ? parsed.data : undefined;
-  const named = [body?.error_details?.code, body?.error_code].filter((code) => code !== undefined);
-  const codes = [...new Set(named)];
-  const suggestions = body?.error_details?.suggestions ?? [];
-  return new ServiceFailure(decide(codes, value), {
+  const codes = [...new Set(statedBy(value).codes)].filter((code) => codeForm.test(code));
+  const suggestions = memberOf(memberOf(value, 'error_details'), 'suggestions');
+  const named = [value, ...(Array.isArray(suggestions) ? suggestions : [])].map((each) =>
+    secondsOf(memberOf(each, 'retry_after_seconds')),
+  );
+  return new ServiceFailure(isPartial ? refusalOf(codes) : typeOf(answer.status, codes, value), {
     endpoint,
     httpStatus: answer.status,
     requestId: /^-?\d+$/.exec(readRequestId(value) ?? '')?.[0],
     codes,
-    retryAfterSeconds: readRetryAfter(
-      answer.headers,
-      [body?.retry_after_seconds, ...suggestions.map((step) => step?.retry_after_seconds)],
-      answer.receivedAt,
-    ),
+    retryAfterSeconds: readRetryAfter(answer.headers, named, answer.receivedAt),
     rateLimits: readRateHeaders(answer.headers),
     processedBy: processedBy(answer.status, value),
   });
+}
+
+/** A number of seconds, also as text. */
+function secondsOf(value: unknown): number | undefined {
+  if (typeof value === 'string') return /^\d{1,9}(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
+  return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
 /** What shows that a call with the status of a refusal was processed, and so may have been billed. */
@@ -207,7 +168,7 @@ interface Stated {
 function statedBy(body: unknown): Stated {
   const of = (member: string): unknown => memberOf(body, member);
   const details = of('error_details');
-  const named = [of('error_code'), memberOf(details, 'code')];
+  const named = [memberOf(details, 'code'), of('error_code')];
   const codes = named.filter((code) => typeof code === 'string');
   const status = of('status');
   // Another status is no error, because its values are not documented.
@@ -273,7 +234,7 @@ export function readAnswer<Schema extends z.ZodType>(answer: HttpAnswer, endpoin
     data: parsed.data,
     requestId: readRequestId(value),
     /** The service did not process all that was asked for, although the answer has people or a bill. */
-    partial: error === 'partial' ? mapPartial(answer, endpoint) : undefined,
+    partial: error === 'partial' ? mapFailure(answer, endpoint, true) : undefined,
   };
 }
 
