@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Credential, TokenOrigin } from '../config/settings.ts';
 import type { Setting } from '../config/settings-schema.ts';
-import { UsageProblem, Problem, describeCode } from '../domain/problem.ts';
+import { UsageProblem } from '../domain/problem.ts';
 import { commandEnvironment } from '../config/command-environment.ts';
 
 export type CredentialHeader = Readonly<Record<string, string>>;
@@ -81,17 +81,14 @@ const commandBytes = 64 * 1_024;
  * No access token can be read. Has nothing of the content of the file or the output of the command, because
  * either could contain the token.
  */
-export class UnreadableToken extends Problem {
+export class UnreadableToken extends Error {
   /**
    * A code of the system (`ENOENT`), `EXIT_1`, `TIMEOUT`, or `NO_TOKEN` if the content is not a single token.
    */
   readonly code: string;
 
-  constructor(setting: string, code: string) {
-    super('service.no-token', `no access token could be read: ${describeCode(code)}`, {
-      where: setting,
-      next: 'check that the file contains only the token, or that the command prints only the token',
-    });
+  constructor(code: string) {
+    super(`no access token could be read (${code})`);
     this.code = code;
   }
 }
@@ -102,15 +99,12 @@ export class UnreadableToken extends Problem {
  * @throws UnreadableToken
  */
 async function readToken(origin: TokenOrigin): Promise<string> {
-  const [setting, read] =
-    'file' in origin
-      ? ['ENRICHMENT_ACCESS_TOKEN_FILE', () => readFile(origin.file, 'utf8')]
-      : ['ENRICHMENT_ACCESS_TOKEN_COMMAND', () => outputOf(origin.command)];
-  const text = await read().catch((error: unknown) => {
-    throw new UnreadableToken(setting, codeOf(error));
+  const reading = 'file' in origin ? readFile(origin.file, 'utf8') : outputOf(origin.command);
+  const text = await reading.catch((error: unknown) => {
+    throw new UnreadableToken(codeOf(error));
   });
   const token = text.trim();
-  if (!fitsHeader(token)) throw new UnreadableToken(setting, 'NO_TOKEN');
+  if (!fitsHeader(token)) throw new UnreadableToken('NO_TOKEN');
   return token;
 }
 
