@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { takenPort } from '../helpers/servers/ports.ts';
 import { startScriptedServer } from '../helpers/servers/scripted-server.ts';
@@ -30,82 +30,78 @@ async function runs(): Promise<RunFacts[]> {
   return JSON.parse((await system.here(['status', '--json'])).stdout) as RunFacts[];
 }
 
-describe('wrong usage', () => {
-  it.each<[string, string | Buffer, string[]]>([
-    ['bytes', Buffer.from([0x00, 0x01, 0xff, 0xfe, 0x80, 0x0a, 0xc3, 0x28]), []],
-    ['no column that identifies people', 'red,green\n1,2\n', []],
-    ['a workbook', 'PK\u0003\u0004 [Content_Types].xml', []],
-    ['half of a packed file', gzipSync('email\nmira@nordlys.example\n').subarray(0, 30), []],
-    ['a mapping to no column', 'email\nmira@nordlys.example\n', ['--mapping', 'm.yaml']],
-    ['a choice of rows by no column', 'email\nmira@nordlys.example\n', ['--only=Segment=a']],
-  ])(
-    'a wrong export begins no run, and the error says what, where and next: %s',
-    async (_, content, options) => {
-      write('m.yaml', 'columns: {email: No such column}');
-      const ended = await system.here(['run', write('wrong.csv', content), '--yes', ...options]);
-      expect(ended.stderr).toMatch(/^error: .+\n {2}where: .+\n(?: {2}cell: {2}.+\n)* {2}next: .+/m);
-      expect(ended.code).toBe(2);
-      expect(await runs()).toEqual([]);
-    },
-  );
-
-  it.each([
-    ['where: FILE', ['run']],
-    ['--people', ['demo', '--people', '0']],
-    ['is not a number of credits  where: --max-credits', ['plan', 'good.csv', '--max-credits', '-5']],
-    ['no source "nope"  where: --source', ['export', '--source', 'nope']],
-    ['there is no column "emale"', ['export', '--select', 'emale']],
-    ['not in the form SOURCE/ID  where: --contact', ['erase', '--contact', 'hubspot5001']],
-    ['several people may read this email', ['erase', 'info@orbit.example', '--yes']],
-    ['the warehouse has no source "nowhere"', ['review', 'list', '--source', 'nowhere']],
-    ['where: NAME', ['schedule', 'set', 'a b', 'good.csv', '--cron', '@daily']],
-    ['Unrecognized key: "form"  where: bad.yaml', ['sandbox', '--scenario', 'bad.yaml']],
-  ])('a flag that cannot be read is a usage error that names it: %s of %j', async (text, parameters) => {
-    write('bad.yaml', 'rules: [{ form: 1, status: 500 }]\n');
-    const ended = await system.here(parameters);
-    const [what = '', where = ''] = ended.stderr.slice(ended.stderr.indexOf('error:')).split('\n');
-    expect((what + where).replace('where: ' + system.directory + '/', 'where: ')).toContain(text);
-    expect(ended.stderr).toContain('  next:');
+it.each<[string, string | Buffer, string[]]>([
+  ['bytes', Buffer.from([0x00, 0x01, 0xff, 0xfe, 0x80, 0x0a, 0xc3, 0x28]), []],
+  ['no column that identifies people', 'red,green\n1,2\n', []],
+  ['a workbook', 'PK\u0003\u0004 [Content_Types].xml', []],
+  ['half of a packed file', gzipSync('email\nmira@nordlys.example\n').subarray(0, 30), []],
+  ['a mapping to no column', 'email\nmira@nordlys.example\n', ['--mapping', 'm.yaml']],
+  ['a choice of rows by no column', 'email\nmira@nordlys.example\n', ['--only=Segment=a']],
+])(
+  'a wrong export begins no run, and the error says what, where and next: %s',
+  async (_, content, options) => {
+    write('m.yaml', 'columns: {email: No such column}');
+    const ended = await system.here(['run', write('wrong.csv', content), '--yes', ...options]);
+    expect(ended.stderr).toMatch(/^error: .+\n {2}where: .+\n(?: {2}cell: {2}.+\n)* {2}next: .+/m);
     expect(ended.code).toBe(2);
-  });
-
-  it.each<[command: string[], setting: string]>([
-    [['sandbox'], 'SANDBOX_PORT'],
-    [['receiver'], 'WEBHOOK_LISTEN'],
-    [['codec-server'], 'CODEC_SERVER_LISTEN'],
-  ])(
-    'a port that is taken is a usage error that names its setting: enrich %j with %s',
-    async (command, setting) => {
-      const port = await takenPort();
-      const ended = await system.hereAlone(command, {
-        TEMPORAL_CODEC_KEYS: `2026-11:${Buffer.alloc(32, 7).toString('base64')}`,
-        CODEC_SERVER_TOKEN: 'a token of the test',
-        [setting]: setting === 'SANDBOX_PORT' ? String(port) : `127.0.0.1:${port}`,
-      });
-      expect(ended.stderr).toMatch(new RegExp(`port ${port} is taken[^]*${setting}`));
-      expect(ended.code).toBe(2);
-    },
-  );
-
-  it('a refused credential ends enrich run before a run is begun', async () => {
-    const refused = await system.here(['run', 'good.csv', '--yes'], { ENRICHMENT_API_KEY: 'wrong' });
-    expect([refused.code, refused.stdout]).toEqual([2, '']);
-    expect(refused.stderr).toContain('the service does not accept the credential');
     expect(await runs()).toEqual([]);
-  });
+  },
+);
+
+it.each([
+  ['where: FILE', ['run']],
+  ['--people', ['demo', '--people', '0']],
+  ['is not a number of credits  where: --max-credits', ['plan', 'good.csv', '--max-credits', '-5']],
+  ['no source "nope"  where: --source', ['export', '--source', 'nope']],
+  ['there is no column "emale"', ['export', '--select', 'emale']],
+  ['not in the form SOURCE/ID  where: --contact', ['erase', '--contact', 'hubspot5001']],
+  ['several people may read this email', ['erase', 'info@orbit.example', '--yes']],
+  ['the warehouse has no source "nowhere"', ['review', 'list', '--source', 'nowhere']],
+  ['where: NAME', ['schedule', 'set', 'a b', 'good.csv', '--cron', '@daily']],
+  ['Unrecognized key: "form"  where: bad.yaml', ['sandbox', '--scenario', 'bad.yaml']],
+])('a flag that cannot be read is a usage error that names it: %s of %j', async (text, parameters) => {
+  write('bad.yaml', 'rules: [{ form: 1, status: 500 }]\n');
+  const ended = await system.here(parameters);
+  const [what = '', where = ''] = ended.stderr.slice(ended.stderr.indexOf('error:')).split('\n');
+  expect((what + where).replace('where: ' + system.directory + '/', 'where: ')).toContain(text);
+  expect(ended.stderr).toContain('  next:');
+  expect(ended.code).toBe(2);
 });
 
-describe('enrich plan', () => {
-  it('enrich plan leaves no run, and after a day another one removes the rows that a killed one has left', async () => {
-    const rows = () => system.warehouse.query`select count(*)::int as rows from run_rows`;
-    expect((await system.enrich(['plan', 'good.csv'], { ENRICH_KILL_AT: 'planned' })).code).toBeNull();
-    expect(await rows()).toEqual([{ rows: 1 }]);
-    await system.warehouse.query`update runs set created_at = created_at - interval '2 days'`;
-    expect((await system.here(['plan', 'good.csv', '--json'])).code).toBe(0);
-    expect(await rows()).toEqual([{ rows: 0 }]);
-    expect(await runs()).toEqual([]);
-    expect((await system.here(['budget', 'show'])).stdout).not.toContain('run:');
-  });
+it.each<[command: string[], setting: string]>([
+  [['sandbox'], 'SANDBOX_PORT'],
+  [['receiver'], 'WEBHOOK_LISTEN'],
+  [['codec-server'], 'CODEC_SERVER_LISTEN'],
+])(
+  'a port that is taken is a usage error that names its setting: enrich %j with %s',
+  async (command, setting) => {
+    const port = await takenPort();
+    const ended = await system.hereAlone(command, {
+      TEMPORAL_CODEC_KEYS: `2026-11:${Buffer.alloc(32, 7).toString('base64')}`,
+      CODEC_SERVER_TOKEN: 'a token of the test',
+      [setting]: setting === 'SANDBOX_PORT' ? String(port) : `127.0.0.1:${port}`,
+    });
+    expect(ended.stderr).toMatch(new RegExp(`port ${port} is taken[^]*${setting}`));
+    expect(ended.code).toBe(2);
+  },
+);
+
+it('a refused credential ends enrich run before a run is begun', async () => {
+  const refused = await system.here(['run', 'good.csv', '--yes'], { ENRICHMENT_API_KEY: 'wrong' });
+  expect([refused.code, refused.stdout]).toEqual([2, '']);
+  expect(refused.stderr).toContain('the service does not accept the credential');
+  expect(await runs()).toEqual([]);
+});
+
+it('enrich plan leaves no run, and after a day another one removes the rows that a killed one has left', async () => {
+  const rows = () => system.warehouse.query`select count(*)::int as rows from run_rows`;
+  expect((await system.enrich(['plan', 'good.csv'], { ENRICH_KILL_AT: 'planned' })).code).toBeNull();
+  expect(await rows()).toEqual([{ rows: 1 }]);
+  await system.warehouse.query`update runs set created_at = created_at - interval '2 days'`;
+  expect((await system.here(['plan', 'good.csv', '--json'])).code).toBe(0);
+  expect(await rows()).toEqual([{ rows: 0 }]);
+  expect(await runs()).toEqual([]);
+  expect((await system.here(['budget', 'show'])).stdout).not.toContain('run:');
 });
 
 it('enrich run reads a packed export in the encoding that --encoding names, and refuses it without', async () => {
@@ -123,82 +119,78 @@ it('enrich run reads a packed export in the encoding that --encoding names, and 
   expect(read).toEqual([{ first_name: 'Иван' }, { first_name: 'Пётр' }]);
 });
 
-describe('--json', () => {
-  // `system.here` checks each output that has a JSON Schema. A later command sees what the earlier ones have done.
-  it.each([
-    `run ${hostile.replaceAll(' ', '\t')} --yes --source crm`,
-    'attempts list --status all',
-    'budget set month 900',
-    'budget show',
-    'changes --limit 1',
-    'doctor',
-    'export --output contacts.jsonl',
-    'inbox list',
-    'match --email nils@orbit.example --yes',
-    'migrate',
-    'rebuild --check',
-    'report latest --format json',
-    'review list',
-    'schedule set nightly good.csv --cron @daily --max-credits 50',
-    'schedule show',
-    'schedule show nightly',
-    'sql -c select\temail\tfrom\tenriched_contacts',
-    'status',
-    'status latest',
-    'suppress add ida@orbit.example',
-    'suppress import good.csv',
-    'suppress list',
-    'suppress remove ida@orbit.example --yes',
-    'undo latest',
-    'usage',
-    'usage --reconcile',
-    'erase ida@orbit.example',
-  ])('enrich %s prints JSON, which fits its JSON Schema if it has one', async (command) => {
-    const words = command.split(' ').map((word) => word.replaceAll('\t', ' '));
-    const json = words[0] === 'report' ? words : [...words, '--json'];
-    const { stdout } = await system.here(json);
-    expect(stdout).not.toMatch(obeyed);
-    expect(JSON.parse(stdout)).not.toHaveProperty('error');
-  });
-
-  it.each([
-    ['a file that is missing', ['run', 'missing.csv', '--yes', '--json'], 2, 'export.missing'],
-    ['a flag that does not exist', ['attempts', 'list', '--bogus', '--json'], 2, 'usage'],
-    ['a database that is away', ['status', '--json'], 1, 'database.unreachable'],
-  ])('an error under --json is one JSON object on standard output: %s', async (_, parameters, code, type) => {
-    const away = type === 'database.unreachable' && { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
-    const ended = await system.here(parameters, { ...away });
-    const text = expect.any(String) as string;
-    const error = { type, message: text, where: text, next: text };
-    expect(JSON.parse(ended.stdout)).toEqual({ error, exit_code: code });
-    expect(ended.stderr).toContain('error: ');
-    expect(ended.code).toBe(code);
-  });
-
-  it('an interruption under --json is one JSON object', async () => {
-    // The command reads its standard input to the end before it plans: once it holds the bytes, it is at work.
-    const ended = await system.shell(
-      `mkfifo in; $ENRICH plan - --json < in > out & p=$!; exec 3> in; echo 'Email,Name' >&3
-       until [ -n "$(find . -path '*staging*' -type f)" ]; do sleep 0.1; done
-       kill -INT $p; wait $p; c=$?; cat out; rm -f out in; exit $c`,
-    );
-    expect(JSON.parse(ended.stdout)).toMatchObject({ error: { type: 'interrupted' }, exit_code: 130 });
-    expect(ended.code).toBe(130);
-  });
+// `system.here` checks each output that has a JSON Schema. A later command sees what the earlier ones have done.
+it.each([
+  `run ${hostile.replaceAll(' ', '\t')} --yes --source crm`,
+  'attempts list --status all',
+  'budget set month 900',
+  'budget show',
+  'changes --limit 1',
+  'doctor',
+  'export --output contacts.jsonl',
+  'inbox list',
+  'match --email nils@orbit.example --yes',
+  'migrate',
+  'rebuild --check',
+  'report latest --format json',
+  'review list',
+  'schedule set nightly good.csv --cron @daily --max-credits 50',
+  'schedule show',
+  'schedule show nightly',
+  'sql -c select\temail\tfrom\tenriched_contacts',
+  'status',
+  'status latest',
+  'suppress add ida@orbit.example',
+  'suppress import good.csv',
+  'suppress list',
+  'suppress remove ida@orbit.example --yes',
+  'undo latest',
+  'usage',
+  'usage --reconcile',
+  'erase ida@orbit.example',
+])('enrich %s prints JSON, which fits its JSON Schema if it has one', async (command) => {
+  const words = command.split(' ').map((word) => word.replaceAll('\t', ' '));
+  const json = words[0] === 'report' ? words : [...words, '--json'];
+  const { stdout } = await system.here(json);
+  expect(stdout).not.toMatch(obeyed);
+  expect(JSON.parse(stdout)).not.toHaveProperty('error');
 });
 
-describe('control characters of foreign text', () => {
-  it.each([
-    ['a header and a file name', ['plan', hostile], 0],
-    ['an option that does not exist', ['status', `--${sequences}`], 2],
-    ['an argument that is checked', ['attempts', 'release', sequences], 2],
-    ['the list of runs', ['status'], 0],
-  ])('control characters of foreign text are shown as text: %s', async (_, parameters, code) => {
-    const ended = await system.here(parameters);
-    expect(ended.stdout + ended.stderr).not.toMatch(obeyed);
-    expect(ended.stdout + ended.stderr).toContain('\\u001b[2J');
-    expect(ended.code).toBe(code);
-  });
+it.each([
+  ['a file that is missing', ['run', 'missing.csv', '--yes', '--json'], 2, 'export.missing'],
+  ['a flag that does not exist', ['attempts', 'list', '--bogus', '--json'], 2, 'usage'],
+  ['a database that is away', ['status', '--json'], 1, 'database.unreachable'],
+])('an error under --json is one JSON object on standard output: %s', async (_, parameters, code, type) => {
+  const away = type === 'database.unreachable' && { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+  const ended = await system.here(parameters, { ...away });
+  const text = expect.any(String) as string;
+  const error = { type, message: text, where: text, next: text };
+  expect(JSON.parse(ended.stdout)).toEqual({ error, exit_code: code });
+  expect(ended.stderr).toContain('error: ');
+  expect(ended.code).toBe(code);
+});
+
+it('an interruption under --json is one JSON object', async () => {
+  // The command reads its standard input to the end before it plans: once it holds the bytes, it is at work.
+  const ended = await system.shell(
+    `mkfifo in; $ENRICH plan - --json < in > out & p=$!; exec 3> in; echo 'Email,Name' >&3
+     until [ -n "$(find . -path '*staging*' -type f)" ]; do sleep 0.1; done
+     kill -INT $p; wait $p; c=$?; cat out; rm -f out in; exit $c`,
+  );
+  expect(JSON.parse(ended.stdout)).toMatchObject({ error: { type: 'interrupted' }, exit_code: 130 });
+  expect(ended.code).toBe(130);
+});
+
+it.each([
+  ['a header and a file name', ['plan', hostile], 0],
+  ['an option that does not exist', ['status', `--${sequences}`], 2],
+  ['an argument that is checked', ['attempts', 'release', sequences], 2],
+  ['the list of runs', ['status'], 0],
+])('control characters of foreign text are shown as text: %s', async (_, parameters, code) => {
+  const ended = await system.here(parameters);
+  expect(ended.stdout + ended.stderr).not.toMatch(obeyed);
+  expect(ended.stdout + ended.stderr).toContain('\\u001b[2J');
+  expect(ended.code).toBe(code);
 });
 
 it('a command whose standard output cannot be written prints one error without a stack trace', async () => {

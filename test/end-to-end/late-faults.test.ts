@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { TestSystem, type Begun } from '../helpers/system/test-system.ts';
 import { freePort } from '../helpers/servers/ports.ts';
@@ -163,65 +163,63 @@ it('during an outage of Temporal deliveries are accepted, and the run continues 
   await expectPromisesKept(system);
 });
 
-describe('what is secret', () => {
-  /** Parts of each person's data that nothing would write for another reason. A search for each cell takes seconds. */
-  const canaries = ['uirinalda', 'wetsch', 'anarywerk'];
+/** Parts of each person's data that nothing would write for another reason. A search for each cell takes seconds. */
+const canaries = ['uirinalda', 'wetsch', 'anarywerk'];
 
-  function canaryExport(): string {
-    const people = Array.from({ length: 40 }, (_, number) => [
-      `Quirinalda${number}q`,
-      `Zwetschgenbaum${number}z`,
-      `q.zwetsch${number}@canarywerk${number}.example`,
-      `Canarywerk${number} Betriebe`,
-      `https://www.linkedin.com/in/quirinalda-${number}q`,
-    ]);
-    const file = join(system.directory, 'canaries.csv');
-    const header = 'First Name,Last Name,Email,Company Name,LinkedIn URL';
-    writeFileSync(file, [header, ...people.map((cells) => cells.join(','))].join('\n'));
-    return file;
-  }
+function canaryExport(): string {
+  const people = Array.from({ length: 40 }, (_, number) => [
+    `Quirinalda${number}q`,
+    `Zwetschgenbaum${number}z`,
+    `q.zwetsch${number}@canarywerk${number}.example`,
+    `Canarywerk${number} Betriebe`,
+    `https://www.linkedin.com/in/quirinalda-${number}q`,
+  ]);
+  const file = join(system.directory, 'canaries.csv');
+  const header = 'First Name,Last Name,Email,Company Name,LinkedIn URL';
+  writeFileSync(file, [header, ...people.map((cells) => cells.join(','))].join('\n'));
+  return file;
+}
 
-  it('keys, tokens, addresses, names and phones are in no log, error or metric, and not in Temporal', async () => {
-    const file = canaryExport();
-    // Whatever goes wrong has more to say than what goes well.
-    system.sandbox.faults.set({
-      rules: [
-        { containing: 'Zwetschgenbaum7z', status: 422 },
-        { path: '/people/bulk_match', from: 3, to: 3, answer: 'html' },
-      ],
-      deliveries: [{ share: 0.3, body: 'cut' }],
-    });
-    const ports = [await freePort(), await freePort()];
-    const loud = { LOG_LEVEL: 'trace', LATE_RESULTS_POLL_AFTER: '2s', LATE_RESULTS_DEADLINE: '8s' };
-    const [receiver, worker] = ['receiver', 'worker'].map((name, index) =>
-      begin([name], { ...loud, METRICS_LISTEN: `127.0.0.1:${ports[index]}` }),
-    );
-    const parameters = ['run', file, '--yes', '--json', '--reveal', 'phone'];
-    const ended = await system.here(parameters, { ...server, ...loud });
-    const metrics = await Promise.all(
-      ports.map(async (each) => (await fetch(`http://127.0.0.1:${each}/metrics`)).text()),
-    );
-    await endAll();
-    const contacts = await system.warehouse.query<Record<string, string | null>>`
-      select email, phone, person_id
-      from enrichment.enriched_contacts where run_id = ${ended.facts().run_id}`;
-    const phones = await system.warehouse.query<{ number: string }>`
-      select number from enrichment.person_phones`;
-    const secrets = [
-      'sandbox-key',
-      ...canaries,
-      ...system.sandbox.log.lateResults().map(({ url }) => url.split('/').at(-1)!),
-      ...contacts.flatMap(({ email, phone }) => [email, phone]).filter((text) => typeof text === 'string'),
-      ...phones.map(({ number }) => number),
-    ];
-    expect(phones.length).toBeGreaterThan(5);
-    expect(metrics.join('')).toContain('enrich_');
-    const logs = [receiver!, worker!].map((process) => process.output());
-    const written = [ended.stdout, ended.stderr, ...logs, ...metrics, ...system.temporalFiles()];
-    const isWritten = (secret: string): boolean => written.some((text) => text.includes(secret));
-    expect([...new Set(secrets)].filter(isWritten)).toEqual([]);
-    await expectPromisesKept(system);
+it('keys, tokens, addresses, names and phones are in no log, error or metric, and not in Temporal', async () => {
+  const file = canaryExport();
+  // Whatever goes wrong has more to say than what goes well.
+  system.sandbox.faults.set({
+    rules: [
+      { containing: 'Zwetschgenbaum7z', status: 422 },
+      { path: '/people/bulk_match', from: 3, to: 3, answer: 'html' },
+    ],
+    deliveries: [{ share: 0.3, body: 'cut' }],
   });
+  const ports = [await freePort(), await freePort()];
+  const loud = { LOG_LEVEL: 'trace', LATE_RESULTS_POLL_AFTER: '2s', LATE_RESULTS_DEADLINE: '8s' };
+  const [receiver, worker] = ['receiver', 'worker'].map((name, index) =>
+    begin([name], { ...loud, METRICS_LISTEN: `127.0.0.1:${ports[index]}` }),
+  );
+  const parameters = ['run', file, '--yes', '--json', '--reveal', 'phone'];
+  const ended = await system.here(parameters, { ...server, ...loud });
+  const metrics = await Promise.all(
+    ports.map(async (each) => (await fetch(`http://127.0.0.1:${each}/metrics`)).text()),
+  );
+  await endAll();
+  const contacts = await system.warehouse.query<Record<string, string | null>>`
+    select email, phone, person_id
+    from enrichment.enriched_contacts where run_id = ${ended.facts().run_id}`;
+  const phones = await system.warehouse.query<{ number: string }>`
+    select number from enrichment.person_phones`;
+  const secrets = [
+    'sandbox-key',
+    ...canaries,
+    ...system.sandbox.log.lateResults().map(({ url }) => url.split('/').at(-1)!),
+    ...contacts.flatMap(({ email, phone }) => [email, phone]).filter((text) => typeof text === 'string'),
+    ...phones.map(({ number }) => number),
+  ];
+  expect(phones.length).toBeGreaterThan(5);
+  expect(metrics.join('')).toContain('enrich_');
+  const logs = [receiver!, worker!].map((process) => process.output());
+  const written = [ended.stdout, ended.stderr, ...logs, ...metrics, ...system.temporalFiles()];
+  const isWritten = (secret: string): boolean => written.some((text) => text.includes(secret));
+  expect([...new Set(secrets)].filter(isWritten)).toEqual([]);
+  await expectPromisesKept(system);
 });
 
 async function until(isSo: () => boolean): Promise<void> {

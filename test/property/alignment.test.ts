@@ -38,49 +38,47 @@ const matches = fc
   .array(fc.option(person), { maxLength: 12 })
   .map((people) => people.map((each, index): Person | null => each && { ...each, id: String(index) }));
 
-describe('whatever comes back', () => {
-  it('any answer gives each row one outcome, and assigns or quarantines each person', () => {
-    fc.assert(
-      fc.property(asked, matches, (rows, people) => {
-        const alignment = alignCall(rows, people);
-        expect(alignment.rows).toHaveLength(rows.length);
-        const given = new Set(
-          alignment.rows.flatMap((row) => (row.outcome === 'enriched' ? [row.person.id] : [])),
-        );
-        const quarantined = new Set(alignment.quarantined.map(({ matchIndex }) => matchIndex));
-        for (const [index, each] of people.entries()) {
-          if (each) expect(quarantined.has(index) || given.has(each.id)).toBe(true);
-        }
-      }),
-    );
-  });
+it('any answer gives each row one outcome, and assigns or quarantines each person', () => {
+  fc.assert(
+    fc.property(asked, matches, (rows, people) => {
+      const alignment = alignCall(rows, people);
+      expect(alignment.rows).toHaveLength(rows.length);
+      const given = new Set(
+        alignment.rows.flatMap((row) => (row.outcome === 'enriched' ? [row.person.id] : [])),
+      );
+      const quarantined = new Set(alignment.quarantined.map(({ matchIndex }) => matchIndex));
+      for (const [index, each] of people.entries()) {
+        if (each) expect(quarantined.has(index) || given.has(each.id)).toBe(true);
+      }
+    }),
+  );
+});
 
-  it('any answer gives no row a person of another first name', () => {
-    fc.assert(
-      fc.property(asked, matches, (rows, people) => {
-        for (const [index, row] of alignCall(rows, people).rows.entries()) {
-          if (row.outcome !== 'enriched') continue;
-          const own = rows[index]!;
-          expect(row.person.first_name).toBe(own.firstName);
-        }
-      }),
-    );
-  });
+it('any answer gives no row a person of another first name', () => {
+  fc.assert(
+    fc.property(asked, matches, (rows, people) => {
+      for (const [index, row] of alignCall(rows, people).rows.entries()) {
+        if (row.outcome !== 'enriched') continue;
+        const own = rows[index]!;
+        expect(row.person.first_name).toBe(own.firstName);
+      }
+    }),
+  );
+});
 
-  it('any order of an answer gives the same accepted people', () => {
-    fc.assert(
-      fc.property(asked, matches, fc.infiniteStream(fc.nat()), (rows, people, random) => {
-        const shuffled = [...people];
-        for (let index = shuffled.length - 1; index > 0; index -= 1) {
-          const other = (random.next().value as number) % (index + 1);
-          [shuffled[index], shuffled[other]] = [shuffled[other]!, shuffled[index]!];
-        }
-        const byEvidence = (alignment: ReturnType<typeof alignCall>) =>
-          alignment.rows.map((row) => (row.outcome === 'enriched' ? row.person.id : undefined));
-        expect(byEvidence(alignCall(rows, shuffled))).toEqual(byEvidence(alignCall(rows, people)));
-      }),
-    );
-  });
+it('any order of an answer gives the same accepted people', () => {
+  fc.assert(
+    fc.property(asked, matches, fc.infiniteStream(fc.nat()), (rows, people, random) => {
+      const shuffled = [...people];
+      for (let index = shuffled.length - 1; index > 0; index -= 1) {
+        const other = (random.next().value as number) % (index + 1);
+        [shuffled[index], shuffled[other]] = [shuffled[other]!, shuffled[index]!];
+      }
+      const byEvidence = (alignment: ReturnType<typeof alignCall>) =>
+        alignment.rows.map((row) => (row.outcome === 'enriched' ? row.person.id : undefined));
+      expect(byEvidence(alignCall(rows, shuffled))).toEqual(byEvidence(alignCall(rows, people)));
+    }),
+  );
 });
 
 /** Twenty people, each with an address and id of their own; most have a namesake, some at the same employer. */
@@ -100,49 +98,47 @@ const known = Array.from({ length: 20 }, (_, number) => {
   };
 });
 
-describe('whatever is done to the list of a right answer', () => {
-  const kept = fc.record({
-    number: fc.nat({ max: known.length - 1 }),
-    comes: fc.constantFrom('whole', 'whole', 'without address', 'null', 'dropped', 'twice'),
-    place: fc.nat(),
-  });
-  const scenario = fc.record({
-    asked: fc.uniqueArray(kept, { selector: ({ number }) => number, minLength: 1, maxLength: 10 }),
-    strangers: fc.uniqueArray(fc.nat({ max: known.length - 1 }), { maxLength: 5 }),
-  });
+const kept = fc.record({
+  number: fc.nat({ max: known.length - 1 }),
+  comes: fc.constantFrom('whole', 'whole', 'without address', 'null', 'dropped', 'twice'),
+  place: fc.nat(),
+});
+const scenario = fc.record({
+  asked: fc.uniqueArray(kept, { selector: ({ number }) => number, minLength: 1, maxLength: 10 }),
+  strangers: fc.uniqueArray(fc.nat({ max: known.length - 1 }), { maxLength: 5 }),
+});
 
-  it("any change of a right answer's list gives no row another person, and keeps people with identifiers", () => {
-    fc.assert(
-      fc.property(scenario, ({ asked: those, strangers }) => {
-        const rows = those.map(({ number }) => known[number]!.identity);
-        const foreign = strangers.filter((number) => those.every((each) => each.number !== number));
-        const answer = [
-          ...those.flatMap(({ number, comes, place }) => {
-            const { person: own } = known[number]!;
-            const elements: Record<typeof comes, (Person | null)[]> = {
-              whole: [own],
-              'without address': [{ ...own, email: null }],
-              null: [null],
-              dropped: [],
-              twice: [own, own],
-            };
-            return elements[comes].map((element) => ({ element, place }));
-          }),
-          ...foreign.map((number) => ({ element: known[number]!.person, place: number * 7 })),
-        ]
-          .toSorted((one, other) => one.place - other.place)
-          .map(({ element }) => element);
+it("any change of a right answer's list gives no row another person, and keeps people with identifiers", () => {
+  fc.assert(
+    fc.property(scenario, ({ asked: those, strangers }) => {
+      const rows = those.map(({ number }) => known[number]!.identity);
+      const foreign = strangers.filter((number) => those.every((each) => each.number !== number));
+      const answer = [
+        ...those.flatMap(({ number, comes, place }) => {
+          const { person: own } = known[number]!;
+          const elements: Record<typeof comes, (Person | null)[]> = {
+            whole: [own],
+            'without address': [{ ...own, email: null }],
+            null: [null],
+            dropped: [],
+            twice: [own, own],
+          };
+          return elements[comes].map((element) => ({ element, place }));
+        }),
+        ...foreign.map((number) => ({ element: known[number]!.person, place: number * 7 })),
+      ]
+        .toSorted((one, other) => one.place - other.place)
+        .map(({ element }) => element);
 
-        for (const [index, row] of alignCall(rows, answer).rows.entries()) {
-          const { number, comes } = those[index]!;
-          const arrived = row.outcome === 'enriched' ? row.person.id : undefined;
-          if (comes === 'whole' || comes === 'twice') expect(arrived).toBe(`p${number}`);
-          else expect([undefined, `p${number}`]).toContain(arrived);
-        }
-      }),
-      { numRuns },
-    );
-  });
+      for (const [index, row] of alignCall(rows, answer).rows.entries()) {
+        const { number, comes } = those[index]!;
+        const arrived = row.outcome === 'enriched' ? row.person.id : undefined;
+        if (comes === 'whole' || comes === 'twice') expect(arrived).toBe(`p${number}`);
+        else expect([undefined, `p${number}`]).toContain(arrived);
+      }
+    }),
+    { numRuns },
+  );
 });
 
 describe('a field that the service sends with another type', () => {

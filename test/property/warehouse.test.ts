@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readChanges } from '../../src/people/change-feed.ts';
 import { rebuild } from '../../src/people/rebuild.ts';
 import { measurePrune, prune } from '../../src/privacy/prune.ts';
@@ -153,34 +153,32 @@ async function expectUndoIsReverted(worlds: readonly World[]): Promise<void> {
   expect(await projections()).toEqual(whole);
 }
 
-describe('the warehouse, after random answers, late results, fills, undos, erasures and suppressions', () => {
-  const timeout = 24 * 3_600_000;
+const timeout = 24 * 3_600_000;
 
-  it(
-    'after random histories the warehouse equals a rebuild and a replica, without erased people',
-    { timeout },
-    () =>
-      forDatabases(async (all, isPruned) => {
-        const worlds = await openWorlds(warehouse, all.length);
-        const replica: Replica = { contacts: new Map(), cursor: undefined };
-        const longest = Math.max(...all.map((steps) => steps.length));
-        for (let round = 0; round < longest; round += 1) {
-          await forEach(worlds, async (world, index) => {
-            const step = all[index]![round];
-            if (step) await world.play(step);
-          });
-          await follow(replica);
-          if (!isPruned[round]) continue;
-          const whole = await projections();
-          await prune(warehouse, { answers: 0, deliveries: 0, observations: 0, changes: 0 }, signal);
-          expect(await projections()).toEqual(whole);
-          await expectNothingReplaced();
-        }
-        expect(replica.contacts).toEqual(await contactsNow());
-        await expectRebuilt();
-        await expectOneValueForEachPerson();
-        await expectForgotten(worlds);
-        await expectUndoIsReverted(worlds);
-      }),
-  );
-});
+it(
+  'after random histories the warehouse equals a rebuild and a replica, without erased people',
+  { timeout },
+  () =>
+    forDatabases(async (all, isPruned) => {
+      const worlds = await openWorlds(warehouse, all.length);
+      const replica: Replica = { contacts: new Map(), cursor: undefined };
+      const longest = Math.max(...all.map((steps) => steps.length));
+      for (let round = 0; round < longest; round += 1) {
+        await forEach(worlds, async (world, index) => {
+          const step = all[index]![round];
+          if (step) await world.play(step);
+        });
+        await follow(replica);
+        if (!isPruned[round]) continue;
+        const whole = await projections();
+        await prune(warehouse, { answers: 0, deliveries: 0, observations: 0, changes: 0 }, signal);
+        expect(await projections()).toEqual(whole);
+        await expectNothingReplaced();
+      }
+      expect(replica.contacts).toEqual(await contactsNow());
+      await expectRebuilt();
+      await expectOneValueForEachPerson();
+      await expectForgotten(worlds);
+      await expectUndoIsReverted(worlds);
+    }),
+);

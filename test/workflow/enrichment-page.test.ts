@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { BatchResult } from '../../src/contract/activities.ts';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import type { RunStatus } from '../../src/contract/run-transitions.ts';
@@ -19,44 +19,42 @@ async function timersOf(handle: WorkflowHandle): Promise<number> {
   return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;
 }
 
-describe('a signal that comes while a batch is about to be told to wait for the rate window', () => {
-  const anHour: BatchResult = {
-    kind: 'wait',
-    milliseconds: 3_600_000,
-    reason: 'the window is full',
-  };
+const anHour: BatchResult = {
+  kind: 'wait',
+  milliseconds: 3_600_000,
+  reason: 'the window is full',
+};
 
-  it.each<[string, string, [string], RunStatus]>([
-    ['a pause ends the wait at once', 'pause', ['budget review'], 'paused'],
-    ['a cancellation ends the wait at once', 'cancel', ['no longer wanted'], 'cancelled'],
-  ])(
-    'a signal before a batch waits for the rate window is not lost: %s',
-    async (_title, update, args, status) => {
-      const { activities, letGo, begun } = holding(anHour);
-      const answer = activities.answer;
-      activities.answer = (batch, execution) =>
-        execution > 1 && ['paused', 'cancelling'].includes(activities.statuses.at(-1) ?? '')
-          ? { kind: 'stopped', pauseReason }
-          : answer(batch, execution);
-      await stage.play(
-        activities,
-        async (handle) => {
-          await expect.poll(begun).toBe(true);
-          const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
-          const steering = handle.executeUpdate<unknown, [string]>(update, { args });
-          await untilSignalled(page, /wake|end/);
-          letGo();
-          await steering;
-          await untilStatus(handle, status);
-          if (status === 'paused') await handle.executeUpdate('cancel', { args: ['enough'] });
-          await handle.result();
-        },
-        { batchConcurrency: 1 },
-      );
-      expect(activities.batches).toEqual([]);
-    },
-  );
-});
+it.each<[string, string, [string], RunStatus]>([
+  ['a pause ends the wait at once', 'pause', ['budget review'], 'paused'],
+  ['a cancellation ends the wait at once', 'cancel', ['no longer wanted'], 'cancelled'],
+])(
+  'a signal before a batch waits for the rate window is not lost: %s',
+  async (_title, update, args, status) => {
+    const { activities, letGo, begun } = holding(anHour);
+    const answer = activities.answer;
+    activities.answer = (batch, execution) =>
+      execution > 1 && ['paused', 'cancelling'].includes(activities.statuses.at(-1) ?? '')
+        ? { kind: 'stopped', pauseReason }
+        : answer(batch, execution);
+    await stage.play(
+      activities,
+      async (handle) => {
+        await expect.poll(begun).toBe(true);
+        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
+        const steering = handle.executeUpdate<unknown, [string]>(update, { args });
+        await untilSignalled(page, /wake|end/);
+        letGo();
+        await steering;
+        await untilStatus(handle, status);
+        if (status === 'paused') await handle.executeUpdate('cancel', { args: ['enough'] });
+        await handle.result();
+      },
+      { batchConcurrency: 1 },
+    );
+    expect(activities.batches).toEqual([]);
+  },
+);
 
 it('a run waits for a full rate window by one timer that names the reason, and then continues', async () => {
   const activities = new ScriptedActivities();
@@ -104,26 +102,24 @@ it('a page hands several batches to one activity, and asks again only for those 
   expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
 });
 
-describe('a page without credits', () => {
-  /** Activities whose second page finds no credits the first times, although its run finds some. */
-  function missesCredits(times: number): ScriptedActivities {
-    const activities = new ScriptedActivities();
-    activities.answer = (batch) =>
-      batch < 100 || activities.meetings >= times
-        ? { kind: 'done' }
-        : { kind: 'over_budget', budget: 'day:2026-11-21' };
-    activities.meeting = () => ({ kind: 'open' });
-    return activities;
-  }
+/** Activities whose second page finds no credits the first times, although its run finds some. */
+function missesCredits(times: number): ScriptedActivities {
+  const activities = new ScriptedActivities();
+  activities.answer = (batch) =>
+    batch < 100 || activities.meetings >= times
+      ? { kind: 'done' }
+      : { kind: 'over_budget', budget: 'day:2026-11-21' };
+  activities.meeting = () => ({ kind: 'open' });
+  return activities;
+}
 
-  it('a run opens a page again at once when a budget is raised just after the end of the page', async () => {
-    const activities = missesCredits(1);
-    await stage.play(activities, async (handle) => {
-      await handle.result();
-      expect(await timersOf(handle)).toBe(0);
-    });
-    expect(activities.statuses).toEqual(['planning', 'running']);
+it('a run opens a page again at once when a budget is raised just after the end of the page', async () => {
+  const activities = missesCredits(1);
+  await stage.play(activities, async (handle) => {
+    await handle.result();
+    expect(await timersOf(handle)).toBe(0);
   });
+  expect(activities.statuses).toEqual(['planning', 'running']);
 });
 
 it('a page that waits until its history limit ends, and is opened again for the remaining people', async () => {

@@ -110,43 +110,37 @@ describe('an update of a paused run', () => {
   });
 });
 
-describe('a pause between the plan and the first call', () => {
-  /** Holds a step before the first call. While contacts are compared, the tables say `running`, and no page is open. */
-  function holdingStep(step: 'ingestExport' | 'reconcileContacts') {
-    const activities = new ScriptedActivities();
-    const { opened, open: letGo } = gate();
-    let begun = false;
-    const carryOut = activities[step] as (request: RunRequest) => Promise<never>;
-    activities[step] = async (request: RunRequest) => {
-      begun = true;
-      await opened;
-      return carryOut(request);
-    };
-    return { activities, letGo, hasBegun: () => begun };
-  }
+/** Holds a step before the first call. While contacts are compared, the tables say `running`, and no page is open. */
+function holdingStep(step: 'ingestExport' | 'reconcileContacts') {
+  const activities = new ScriptedActivities();
+  const { opened, open: letGo } = gate();
+  let begun = false;
+  const carryOut = activities[step] as (request: RunRequest) => Promise<never>;
+  activities[step] = async (request: RunRequest) => {
+    begun = true;
+    await opened;
+    return carryOut(request);
+  };
+  return { activities, letGo, hasBegun: () => begun };
+}
 
-  it.each([
-    [
-      'between its plan and its first call',
-      'reconcileContacts',
-      ['planning', 'running', 'paused', 'running'],
-    ],
-    ['while it reads its export', 'ingestExport', ['paused', 'planning', 'running', 'running']],
-  ] as const)('a run that is paused %s makes no call before it is resumed', async (_, step, statuses) => {
-    const { activities, letGo, hasBegun } = holdingStep(step);
-    await stage.play(activities, async (handle) => {
-      await expect.poll(hasBegun).toBe(true);
-      await handle.executeUpdate('pause', { args: ['not before Monday'] });
-      letGo();
-      await expect.poll(() => activities.statuses).toContain('running');
-      await untilStatus(handle, 'paused');
-      expect(activities.batches).toEqual([]);
-      await handle.executeUpdate('resume');
-      await handle.result();
-    });
-    expect(activities.statuses).toEqual(statuses);
-    expect(activities.batches).toHaveLength(5);
+it.each([
+  ['between its plan and its first call', 'reconcileContacts', ['planning', 'running', 'paused', 'running']],
+  ['while it reads its export', 'ingestExport', ['paused', 'planning', 'running', 'running']],
+] as const)('a run that is paused %s makes no call before it is resumed', async (_, step, statuses) => {
+  const { activities, letGo, hasBegun } = holdingStep(step);
+  await stage.play(activities, async (handle) => {
+    await expect.poll(hasBegun).toBe(true);
+    await handle.executeUpdate('pause', { args: ['not before Monday'] });
+    letGo();
+    await expect.poll(() => activities.statuses).toContain('running');
+    await untilStatus(handle, 'paused');
+    expect(activities.batches).toEqual([]);
+    await handle.executeUpdate('resume');
+    await handle.result();
   });
+  expect(activities.statuses).toEqual(statuses);
+  expect(activities.batches).toHaveLength(5);
 });
 
 describe('a pilot', () => {
@@ -346,16 +340,14 @@ it('a run leaves the remaining people over budget when the budget is empty', asy
   expect(activities.batches).toEqual([1]);
 });
 
-describe('a run whose late results release credits', () => {
-  const lateResults = { pollAfterSeconds: 3_600 };
+const lateResults = { pollAfterSeconds: 3_600 };
 
-  it('late results that release credits let a run ask for people who were over budget', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = (batch, execution) =>
-      batch === 3 && execution < 5 ? { kind: 'over_budget', budget: 'run:x' } : { kind: 'done' };
-    activities.sync = (number) => ({ ...nothingAwaited, arrived: number });
-    await stage.play(activities, (handle) => handle.result(), { lateResults, batchConcurrency: 1 });
-    expect(activities.batches).toContain(3);
-    expect(activities.ending).toBe('finished');
-  });
+it('late results that release credits let a run ask for people who were over budget', async () => {
+  const activities = new ScriptedActivities();
+  activities.answer = (batch, execution) =>
+    batch === 3 && execution < 5 ? { kind: 'over_budget', budget: 'run:x' } : { kind: 'done' };
+  activities.sync = (number) => ({ ...nothingAwaited, arrived: number });
+  await stage.play(activities, (handle) => handle.result(), { lateResults, batchConcurrency: 1 });
+  expect(activities.batches).toContain(3);
+  expect(activities.ending).toBe('finished');
 });

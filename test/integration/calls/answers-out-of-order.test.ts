@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { decideAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { getRun } from '../../../src/runs/runs.ts';
@@ -59,50 +59,48 @@ it('an older answer that is recorded later replaces neither contact nor lookup h
   expect(await lookupOf(row.keys[0]!)).toMatchObject({ run_id: newer.runId });
 });
 
-describe('a newer answer', () => {
-  it('a newer answer keeps fields that it leaves empty, and replaces an address with its status', async () => {
-    const { row, person } = somebody();
-    await record(await callInFlight([row]), answerWith([person]));
+it('a newer answer keeps fields that it leaves empty, and replaces an address with its status', async () => {
+  const { row, person } = somebody();
+  await record(await callInFlight([row]), answerWith([person]));
+  await warehouse.query`delete from lookup_history`;
+  await record(
+    await callInFlight([row]),
+    answerWith([
+      {
+        id: person.id,
+        first_name: person.first_name,
+        last_name: person.last_name,
+        email: person.email,
+        title: null,
+        organization: { name: 'Fjord' },
+      },
+    ]),
+  );
+  expect(await contact(row.contactId!)).toMatchObject({
+    title: 'Engineer',
+    email: person.email,
+    email_status: null,
+    organization_name: 'Fjord',
+    organization_industry: null,
+  });
+});
+
+it('an answer that has only the id of the employer keeps what is known of this company, and no other', async () => {
+  const { row, person } = somebody();
+  const company = { id: 'o-7', name: 'Fjord', primary_domain: 'fjord.example' };
+  await record(await callInFlight([row]), answerWith([{ ...person, organization: company }]));
+  for (const [organization_id, organization_name] of [
+    ['o-7', 'Fjord'],
+    ['o-8', null],
+  ]) {
     await warehouse.query`delete from lookup_history`;
     await record(
       await callInFlight([row]),
-      answerWith([
-        {
-          id: person.id,
-          first_name: person.first_name,
-          last_name: person.last_name,
-          email: person.email,
-          title: null,
-          organization: { name: 'Fjord' },
-        },
-      ]),
+      answerWith([{ ...person, organization: null, organization_id: organization_id! }]),
     );
-    expect(await contact(row.contactId!)).toMatchObject({
-      title: 'Engineer',
-      email: person.email,
-      email_status: null,
-      organization_name: 'Fjord',
-      organization_industry: null,
-    });
-  });
-
-  it('an answer that has only the id of the employer keeps what is known of this company, and no other', async () => {
-    const { row, person } = somebody();
-    const company = { id: 'o-7', name: 'Fjord', primary_domain: 'fjord.example' };
-    await record(await callInFlight([row]), answerWith([{ ...person, organization: company }]));
-    for (const [organization_id, organization_name] of [
-      ['o-7', 'Fjord'],
-      ['o-8', null],
-    ]) {
-      await warehouse.query`delete from lookup_history`;
-      await record(
-        await callInFlight([row]),
-        answerWith([{ ...person, organization: null, organization_id: organization_id! }]),
-      );
-      expect(await contact(row.contactId!)).toMatchObject({ organization_id, organization_name });
-    }
-    const rows = await warehouse.query`
-      select organization_id, name from organizations where organization_id in ('o-7', 'o-8')`;
-    expect(rows).toEqual([{ organization_id: 'o-7', name: 'Fjord' }]);
-  });
+    expect(await contact(row.contactId!)).toMatchObject({ organization_id, organization_name });
+  }
+  const rows = await warehouse.query`
+    select organization_id, name from organizations where organization_id in ('o-7', 'o-8')`;
+  expect(rows).toEqual([{ organization_id: 'o-7', name: 'Fjord' }]);
 });

@@ -76,17 +76,15 @@ it('pauseRun() lets a run continue whose workflow refuses the pause', async () =
   expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'running' });
 });
 
-describe('pauseRun() of a run without its workflow', () => {
-  const gone = Object.assign(new Error('not found'), { name: 'WorkflowNotFoundError' });
+const gone = Object.assign(new Error('not found'), { name: 'WorkflowNotFoundError' });
 
-  it('pauseRun() pauses a run without its workflow in the tables', async () => {
-    const run = await runOfOne();
-    executeUpdate.mockRejectedValueOnce(gone);
-    await pauseRun(session(), run, { by: 'anna', reason: 'budget review' });
-    expect(await getRun(warehouse, run.runId)).toMatchObject({
-      status: 'paused',
-      pauseReason: { type: 'run.paused', reason: 'paused by anna: budget review' },
-    });
+it('pauseRun() pauses a run without its workflow in the tables', async () => {
+  const run = await runOfOne();
+  executeUpdate.mockRejectedValueOnce(gone);
+  await pauseRun(session(), run, { by: 'anna', reason: 'budget review' });
+  expect(await getRun(warehouse, run.runId)).toMatchObject({
+    status: 'paused',
+    pauseReason: { type: 'run.paused', reason: 'paused by anna: budget review' },
   });
 });
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { sql, type Kysely } from 'kysely';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { compareMigrations, migrate, migrations } from '../../../src/db/migrate.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 
@@ -36,71 +36,69 @@ const nextMigrations = {
   },
 };
 
-describe('migrating', () => {
-  it('migrate() runs once when several processes begin at the same moment', async () => {
-    const migrated = await Promise.all([1, 2, 3, 4].map(() => migrate(databaseUrl)));
-    expect(migrated.flatMap(({ done }) => done).sort()).toEqual(all);
-    expect(await compareMigrations(databaseUrl)).toEqual({ pending: [], newer: [] });
-  });
+it('migrate() runs once when several processes begin at the same moment', async () => {
+  const migrated = await Promise.all([1, 2, 3, 4].map(() => migrate(databaseUrl)));
+  expect(migrated.flatMap(({ done }) => done).sort()).toEqual(all);
+  expect(await compareMigrations(databaseUrl)).toEqual({ pending: [], newer: [] });
+});
 
-  it('migrate() fails with a readable error if its connection ends in the middle', async () => {
-    const ends = {
-      ...migrations,
-      [next]: {
-        up: async (schema: Kysely<never>) => {
-          await sql`select pg_terminate_backend(pg_backend_pid())`.execute(schema);
-        },
+it('migrate() fails with a readable error if its connection ends in the middle', async () => {
+  const ends = {
+    ...migrations,
+    [next]: {
+      up: async (schema: Kysely<never>) => {
+        await sql`select pg_terminate_backend(pg_backend_pid())`.execute(schema);
       },
-    };
-    await expect(migrate(databaseUrl, { migrations: ends })).rejects.toMatchObject({
-      type: expect.stringMatching(/^database\./),
-    });
+    },
+  };
+  await expect(migrate(databaseUrl, { migrations: ends })).rejects.toMatchObject({
+    type: expect.stringMatching(/^database\./),
   });
+});
 
-  it('migrate() refuses a database that does not store texts in UTF8', async () => {
-    const url = new URL(databaseUrl);
-    url.pathname += '_latin1';
-    await pool.query(
-      `create database ${url.pathname.slice(1)} encoding 'LATIN1' locale 'C' template template0`,
-    );
-    await expect(migrate(url.href)).rejects.toMatchObject({
-      type: 'database.encoding',
-      message: expect.stringContaining('LATIN1'),
-    });
+it('migrate() refuses a database that does not store texts in UTF8', async () => {
+  const url = new URL(databaseUrl);
+  url.pathname += '_latin1';
+  await pool.query(
+    `create database ${url.pathname.slice(1)} encoding 'LATIN1' locale 'C' template template0`,
+  );
+  await expect(migrate(url.href)).rejects.toMatchObject({
+    type: 'database.encoding',
+    message: expect.stringContaining('LATIN1'),
   });
+});
 
-  it('migrate() waits for a transaction that uses the tables, and lets others pass meanwhile', async () => {
-    await migrate(databaseUrl);
-    const analyst = await pool.connect();
-    await analyst.query('begin; select * from enrichment.runs');
-    let migrated = false;
-    const migrating = migrate(databaseUrl, { migrations: nextMigrations }).then((result) => {
-      migrated = true;
-      return result;
-    });
-    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await pool.query(waiting)).rows.length).toBe(1);
-    // Behind the migration, which gives way.
-    await pool.query('select count(*) from enrichment.runs');
-    expect(migrated).toBe(false);
-    await analyst.query('commit');
-    analyst.release();
-    expect((await migrating).done).toEqual([next]);
+it('migrate() waits for a transaction that uses the tables, and lets others pass meanwhile', async () => {
+  await migrate(databaseUrl);
+  const analyst = await pool.connect();
+  await analyst.query('begin; select * from enrichment.runs');
+  let migrated = false;
+  const migrating = migrate(databaseUrl, { migrations: nextMigrations }).then((result) => {
+    migrated = true;
+    return result;
   });
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await pool.query(waiting)).rows.length).toBe(1);
+  // Behind the migration, which gives way.
+  await pool.query('select count(*) from enrichment.runs');
+  expect(migrated).toBe(false);
+  await analyst.query('commit');
+  analyst.release();
+  expect((await migrating).done).toEqual([next]);
+});
 
-  it('migrate() ends without a change if a transaction does not end, and says how to find it', async () => {
-    await migrate(databaseUrl);
-    const analyst = await pool.connect();
-    await analyst.query('begin; select * from enrichment.runs');
-    const options = { migrations: nextMigrations, patienceMilliseconds: 0 };
-    await expect(migrate(databaseUrl, options)).rejects.toMatchObject({
-      type: 'database.in-use',
-      next: expect.stringContaining('pg_stat_activity'),
-    });
-    await analyst.query('commit');
-    analyst.release();
-    expect(await migrate(databaseUrl)).toEqual({ done: [], newer: [] });
+it('migrate() ends without a change if a transaction does not end, and says how to find it', async () => {
+  await migrate(databaseUrl);
+  const analyst = await pool.connect();
+  await analyst.query('begin; select * from enrichment.runs');
+  const options = { migrations: nextMigrations, patienceMilliseconds: 0 };
+  await expect(migrate(databaseUrl, options)).rejects.toMatchObject({
+    type: 'database.in-use',
+    next: expect.stringContaining('pg_stat_activity'),
   });
+  await analyst.query('commit');
+  analyst.release();
+  expect(await migrate(databaseUrl)).toEqual({ done: [], newer: [] });
 });
 
 it('migrate() leaves a database of a newer release unchanged, and names the release', async () => {

@@ -203,100 +203,98 @@ describe('writeS3Object()', () => {
   });
 });
 
-describe('exported contacts', () => {
-  it('exported contacts have all columns, with quotes, line breaks and commas unchanged', async () => {
-    await insert('1', {
+it('exported contacts have all columns, with quotes, line breaks and commas unchanged', async () => {
+  await insert('1', {
+    first_name: 'Zoë "Z"',
+    title: 'Head,\nSales',
+    departments: ['sales', 'c-suite'],
+    organization_employees: 250,
+    phone: '+1 415 555 0100',
+  });
+  const { contacts, rows } = await csvOf();
+  expect(contacts).toBe(1);
+  expect(rows).toEqual([
+    expect.objectContaining({
+      source: 'hubspot',
+      contact_id: '1',
       first_name: 'Zoë "Z"',
       title: 'Head,\nSales',
-      departments: ['sales', 'c-suite'],
-      organization_employees: 250,
+      departments: 'sales; c-suite',
+      organization_employees: '250',
       phone: '+1 415 555 0100',
+      last_name: '',
+      enriched_at: '2026-11-20T02:00:00Z',
+    }),
+  ]);
+  expect(Object.keys(rows[0]!)).toEqual([...contactColumns]);
+});
+
+it.each(['=HYPERLINK("http://x")', '\r=1', '＝1+1'])(
+  'exported contacts have no formula: %j',
+  async (title) => {
+    await insert('1', { title });
+    expect((await csvOf()).rows[0]!['title']).toBe(`'${title}`);
+  },
+);
+
+it('exportTable() chooses contacts by source, run and cursor of the feed', async () => {
+  await insert('a');
+  await insert('b', { run_id: "run-'2" });
+  await insert('c', { source: "o'brien" });
+  await insert('d');
+  await warehouse.query`
+    insert into enrichment.changes (operation, source, contact_id, field_groups)
+    values ('upsert', 'hubspot', 'd', '{}')`;
+  expect(await idsOf({ runId: "run-'2" })).toEqual(['b']);
+  expect(await idsOf({ source: "o'brien" })).toEqual(['c']);
+  expect(await idsOf({ since: '0' })).toEqual(['d']);
+  expect(await idsOf({})).toEqual(['a', 'b', 'd', 'c']);
+});
+
+it('exported contacts leave out people on the suppression list by address, id, profile or domain', async () => {
+  await insert('kept', {
+    email: 'ada@orbit.example',
+    person_id: 'p0',
+    linkedin_url: 'http://linkedin.com/in/ada',
+  });
+  await insert('address', { email: 'bo@orbit.example' });
+  await insert('id', { person_id: 'p1' });
+  await insert('profile', { linkedin_url: 'https://www.LinkedIn.com/in/Cy-Ek/?trk=x' });
+  await insert('encoded', { linkedin_url: 'http://www.linkedin.com/in/jos%C3%A9-ruiz' });
+  await insert('suffix', { linkedin_url: 'https://linkedin.com/in/josé-ruiz/es' });
+  await insert('domain', { email: 'dee@eu.acme.example' });
+  await insert('employer', { organization_domain: 'acme.example' });
+  const keys = [
+    'email:bo@orbit.example',
+    'person:p1',
+    'profile:linkedin.com/in/cy-ek',
+    'profile:linkedin.com/in/josé-ruiz',
+    'domain:acme.example',
+  ];
+  await putOnList(warehouse, ...keys);
+  expect(await idsOf({})).toEqual(['kept']);
+});
+
+it('exported contacts leave out people whom an answer or a row of another contact puts on the list', async () => {
+  const { runId } = await stagedRun(warehouse, [{ keys: ['email:cy@home.example'] }, { keys: [] }]);
+  for (const rowNumber of [1, 2])
+    await appendContact(warehouse, {
+      contactId: `cy-${rowNumber}`,
+      runId,
+      rowNumber,
+      person: { id: 'cy' },
     });
-    const { contacts, rows } = await csvOf();
-    expect(contacts).toBe(1);
-    expect(rows).toEqual([
-      expect.objectContaining({
-        source: 'hubspot',
-        contact_id: '1',
-        first_name: 'Zoë "Z"',
-        title: 'Head,\nSales',
-        departments: 'sales; c-suite',
-        organization_employees: '250',
-        phone: '+1 415 555 0100',
-        last_name: '',
-        enriched_at: '2026-11-20T02:00:00Z',
-      }),
-    ]);
-    expect(Object.keys(rows[0]!)).toEqual([...contactColumns]);
-  });
-
-  it.each(['=HYPERLINK("http://x")', '\r=1', '＝1+1'])(
-    'exported contacts have no formula: %j',
-    async (title) => {
-      await insert('1', { title });
-      expect((await csvOf()).rows[0]!['title']).toBe(`'${title}`);
-    },
-  );
-
-  it('exportTable() chooses contacts by source, run and cursor of the feed', async () => {
-    await insert('a');
-    await insert('b', { run_id: "run-'2" });
-    await insert('c', { source: "o'brien" });
-    await insert('d');
-    await warehouse.query`
-      insert into enrichment.changes (operation, source, contact_id, field_groups)
-      values ('upsert', 'hubspot', 'd', '{}')`;
-    expect(await idsOf({ runId: "run-'2" })).toEqual(['b']);
-    expect(await idsOf({ source: "o'brien" })).toEqual(['c']);
-    expect(await idsOf({ since: '0' })).toEqual(['d']);
-    expect(await idsOf({})).toEqual(['a', 'b', 'd', 'c']);
-  });
-
-  it('exported contacts leave out people on the suppression list by address, id, profile or domain', async () => {
-    await insert('kept', {
-      email: 'ada@orbit.example',
-      person_id: 'p0',
-      linkedin_url: 'http://linkedin.com/in/ada',
-    });
-    await insert('address', { email: 'bo@orbit.example' });
-    await insert('id', { person_id: 'p1' });
-    await insert('profile', { linkedin_url: 'https://www.LinkedIn.com/in/Cy-Ek/?trk=x' });
-    await insert('encoded', { linkedin_url: 'http://www.linkedin.com/in/jos%C3%A9-ruiz' });
-    await insert('suffix', { linkedin_url: 'https://linkedin.com/in/josé-ruiz/es' });
-    await insert('domain', { email: 'dee@eu.acme.example' });
-    await insert('employer', { organization_domain: 'acme.example' });
-    const keys = [
-      'email:bo@orbit.example',
-      'person:p1',
-      'profile:linkedin.com/in/cy-ek',
-      'profile:linkedin.com/in/josé-ruiz',
-      'domain:acme.example',
-    ];
-    await putOnList(warehouse, ...keys);
-    expect(await idsOf({})).toEqual(['kept']);
-  });
-
-  it('exported contacts leave out people whom an answer or a row of another contact puts on the list', async () => {
-    const { runId } = await stagedRun(warehouse, [{ keys: ['email:cy@home.example'] }, { keys: [] }]);
-    for (const rowNumber of [1, 2])
-      await appendContact(warehouse, {
-        contactId: `cy-${rowNumber}`,
-        runId,
-        rowNumber,
-        person: { id: 'cy' },
-      });
-    for (const [contactId, former] of [
-      ['bo', 'bo@former.example'],
-      ['kept', 'di@listed.example'],
-    ] as const) {
-      const person = { id: contactId, email: former };
-      await appendContact(warehouse, { contactId, runId, rowNumber: 2, person });
-      const now = { ...person, email: `${contactId}@orbit.example` };
-      const askedAt = '2026-11-21T08:00:00Z';
-      await appendContact(warehouse, { contactId, runId, rowNumber: 2, person: now, askedAt });
-    }
-    const keys = ['email:cy@home.example', 'email:bo@former.example', 'domain:listed.example'];
-    await putOnList(warehouse, ...keys);
-    expect(await idsOf({})).toEqual(['kept']);
-  });
+  for (const [contactId, former] of [
+    ['bo', 'bo@former.example'],
+    ['kept', 'di@listed.example'],
+  ] as const) {
+    const person = { id: contactId, email: former };
+    await appendContact(warehouse, { contactId, runId, rowNumber: 2, person });
+    const now = { ...person, email: `${contactId}@orbit.example` };
+    const askedAt = '2026-11-21T08:00:00Z';
+    await appendContact(warehouse, { contactId, runId, rowNumber: 2, person: now, askedAt });
+  }
+  const keys = ['email:cy@home.example', 'email:bo@former.example', 'domain:listed.example'];
+  await putOnList(warehouse, ...keys);
+  expect(await idsOf({})).toEqual(['kept']);
 });

@@ -152,36 +152,34 @@ describe.each([
   });
 });
 
-describe('an export behind a web address', () => {
-  it('the login of an export on the web is not sent to the host of a redirect', async () => {
-    const elsewhere = await S3Store.open();
-    onTestFinished(() => elsewhere.close());
-    elsewhere.put('contacts.csv', 'id\n2\n');
-    store.redirects.set('/moved.csv', `${elsewhere.endpoint.replace('127.0.0.1', 'localhost')}/contacts.csv`);
-    const address = `${store.endpoint.replace('//', '//ada:swordfish@')}/moved.csv`;
-    expect(await contentOf(address)).toBe('id\n2\n');
-    expect(elsewhere.requests[0]?.headers.authorization).toBeUndefined();
-  });
+it('the login of an export on the web is not sent to the host of a redirect', async () => {
+  const elsewhere = await S3Store.open();
+  onTestFinished(() => elsewhere.close());
+  elsewhere.put('contacts.csv', 'id\n2\n');
+  store.redirects.set('/moved.csv', `${elsewhere.endpoint.replace('127.0.0.1', 'localhost')}/contacts.csv`);
+  const address = `${store.endpoint.replace('//', '//ada:swordfish@')}/moved.csv`;
+  expect(await contentOf(address)).toBe('id\n2\n');
+  expect(elsewhere.requests[0]?.headers.authorization).toBeUndefined();
+});
 
-  it('an export on the web is downloaded with its login and signature, which no error repeats', async () => {
-    const signed = `${store.endpoint.replace('//', '//ada:swordfish@')}/contacts.csv?sig=swordfish`;
-    store.login = `Basic ${Buffer.from('ada:swordfish').toString('base64')}`;
-    store.put('contacts.csv', 'id\n1\n');
-    expect(await contentOf(signed)).toBe('id\n1\n');
-    expect(store.requests[0]?.path).toBe('/contacts.csv?sig=swordfish');
-    await store.close();
-    const failure = (await obtain(signed).catch((error: unknown) => error)) as Error & { cause: Error };
-    expect(`${failure.stack}${JSON.stringify(failure)}${failure.cause.stack}`).not.toContain('swordfish');
-    store = await S3Store.open();
-  });
+it('an export on the web is downloaded with its login and signature, which no error repeats', async () => {
+  const signed = `${store.endpoint.replace('//', '//ada:swordfish@')}/contacts.csv?sig=swordfish`;
+  store.login = `Basic ${Buffer.from('ada:swordfish').toString('base64')}`;
+  store.put('contacts.csv', 'id\n1\n');
+  expect(await contentOf(signed)).toBe('id\n1\n');
+  expect(store.requests[0]?.path).toBe('/contacts.csv?sig=swordfish');
+  await store.close();
+  const failure = (await obtain(signed).catch((error: unknown) => error)) as Error & { cause: Error };
+  expect(`${failure.stack}${JSON.stringify(failure)}${failure.cause.stack}`).not.toContain('swordfish');
+  store = await S3Store.open();
+});
 
-  it.each([
-    ['in a circle', () => `${store.endpoint}/contacts.csv`, 'export.unreachable'],
-    ['to http', () => 'http://crm.example/contacts.csv', 'export.address'],
-  ])('an export on the web that redirects %s is refused', async (_, target, type) => {
-    store.redirects.set('/contacts.csv', target());
-    await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({ type });
-  });
+it.each([
+  ['in a circle', () => `${store.endpoint}/contacts.csv`, 'export.unreachable'],
+  ['to http', () => 'http://crm.example/contacts.csv', 'export.address'],
+])('an export on the web that redirects %s is refused', async (_, target, type) => {
+  store.redirects.set('/contacts.csv', target());
+  await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({ type });
 });
 
 it('a run reads its export from the staging directory, or downloads the same content again', async () => {

@@ -145,60 +145,58 @@ function withoutLoneSurrogates(text: string): string {
   return Buffer.from(text).toString();
 }
 
-describe('every record has one row, and an outcome where it can go no further', () => {
-  it('rows are counted by record, not by line', async () => {
-    const { staged, rows } = await stage(
-      'Title of the report\n\nid,email,name,company\n1,a@x.example,,\n\n  ' +
-        '\n"2","b@x.example","two\nlines",\n,,,\n4,,Ada Novak,Orbit\n5,,Ada Novak,\n6,info@x.example,,X\n\n',
-    );
-    expect(staged).toMatchObject({ rows: 6, malformed: 0 });
-    expect(rows.map((row) => [row.row_number, row.contact_id, row.outcome])).toEqual([
-      [1, '1', null],
-      [2, '2', null],
-      [3, 'row:3', 'no_identifier'],
-      [4, '4', null],
-      [5, '5', 'no_identifier'],
-      [6, '6', 'no_identifier'],
-    ]);
-  });
+it('rows are counted by record, not by line', async () => {
+  const { staged, rows } = await stage(
+    'Title of the report\n\nid,email,name,company\n1,a@x.example,,\n\n  ' +
+      '\n"2","b@x.example","two\nlines",\n,,,\n4,,Ada Novak,Orbit\n5,,Ada Novak,\n6,info@x.example,,X\n\n',
+  );
+  expect(staged).toMatchObject({ rows: 6, malformed: 0 });
+  expect(rows.map((row) => [row.row_number, row.contact_id, row.outcome])).toEqual([
+    [1, '1', null],
+    [2, '2', null],
+    [3, 'row:3', 'no_identifier'],
+    [4, '4', null],
+    [5, '5', 'no_identifier'],
+    [6, '6', 'no_identifier'],
+  ]);
+});
 
-  it('a record that cannot be read is a malformed row with the reason', async () => {
-    const { staged, rows } = await stage(
-      'id,email,company\n1,a@x.example\n2,b@x.example,Orbit,surplus\n3,c@x.example,Orbit,,\n' +
-        'ID,Email,Company\n7,g@x.example,Orbit\n',
-    );
-    expect(staged.malformed).toBe(4);
-    expect(rows.map((row) => [row.outcome, row.reason])).toEqual([
-      ['malformed', 'too few cells: 2, and the header has 3'],
-      ['malformed', 'too many cells: 4, and the header has 3'],
-      ['malformed', 'too many cells: 5, and the header has 3'],
-      ['malformed', 'the header once more'],
-      [null, null],
-    ]);
-    expect(rows[0]).toMatchObject({ contact_id: 'row:1', keys: [], email: null });
-  });
+it('a record that cannot be read is a malformed row with the reason', async () => {
+  const { staged, rows } = await stage(
+    'id,email,company\n1,a@x.example\n2,b@x.example,Orbit,surplus\n3,c@x.example,Orbit,,\n' +
+      'ID,Email,Company\n7,g@x.example,Orbit\n',
+  );
+  expect(staged.malformed).toBe(4);
+  expect(rows.map((row) => [row.outcome, row.reason])).toEqual([
+    ['malformed', 'too few cells: 2, and the header has 3'],
+    ['malformed', 'too many cells: 4, and the header has 3'],
+    ['malformed', 'too many cells: 5, and the header has 3'],
+    ['malformed', 'the header once more'],
+    [null, null],
+  ]);
+  expect(rows[0]).toMatchObject({ contact_id: 'row:1', keys: [], email: null });
+});
 
-  it('an export of which no row can be read is refused with the reason of the first row', async () => {
-    await expect(stage('id,email\n1,a@x.example,surplus\n2,b@x.example,surplus\n')).rejects.toMatchObject({
-      type: 'export.no-readable-row',
-      message: 'none of 2 rows can be read: row 1 (too many cells: 3, and the header has 2)',
-    });
+it('an export of which no row can be read is refused with the reason of the first row', async () => {
+  await expect(stage('id,email\n1,a@x.example,surplus\n2,b@x.example,surplus\n')).rejects.toMatchObject({
+    type: 'export.no-readable-row',
+    message: 'none of 2 rows can be read: row 1 (too many cells: 3, and the header has 2)',
   });
+});
 
-  it('stageExport() warns of malformed rows, and names the first three with their reasons and no cells', async () => {
-    const few = await stage('id,email\n1,a@x.example\ncanary\n3,b@x.example\n');
-    expect(few.staged.warnings).toEqual([
-      '1 row cannot be read (rows are counted below the header): ' +
-        'row 2 (too few cells: 1, and the header has 2)',
-      '1 row has too few cells; if only empty cells at the end are missing, read the file with --short-rows fill',
-    ]);
-    const many = await stage(`id,email\n${'1,a@x.example\n2,b@x.example,canary\n'.repeat(4)}`);
-    const reason = '(too many cells: 3, and the header has 2)';
-    expect(many.staged.warnings).toEqual([
-      '4 rows cannot be read (rows are counted below the header): the first are ' +
-        `row 2 ${reason}; row 4 ${reason}; row 6 ${reason}`,
-    ]);
-  });
+it('stageExport() warns of malformed rows, and names the first three with their reasons and no cells', async () => {
+  const few = await stage('id,email\n1,a@x.example\ncanary\n3,b@x.example\n');
+  expect(few.staged.warnings).toEqual([
+    '1 row cannot be read (rows are counted below the header): ' +
+      'row 2 (too few cells: 1, and the header has 2)',
+    '1 row has too few cells; if only empty cells at the end are missing, read the file with --short-rows fill',
+  ]);
+  const many = await stage(`id,email\n${'1,a@x.example\n2,b@x.example,canary\n'.repeat(4)}`);
+  const reason = '(too many cells: 3, and the header has 2)';
+  expect(many.staged.warnings).toEqual([
+    '4 rows cannot be read (rows are counted below the header): the first are ' +
+      `row 2 ${reason}; row 4 ${reason}; row 6 ${reason}`,
+  ]);
 });
 
 async function runOf(runId: string): Promise<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { applyLateResult } from '../../../src/late-results/apply-late-result.ts';
 import {
   getDelivery,
@@ -121,49 +121,47 @@ it('deliveries of one request that several drains apply at once take effect once
   expect((await deliveries(call)).filter((status) => status === 'applied')).toHaveLength(4);
 });
 
-describe('a delivery and the answer of its call at the same moment', () => {
-  /** How many statements wait for a lock. */
-  async function waiters(): Promise<number> {
-    const rows = await warehouse.query<{ waiters: number }>`
-      select count(*)::int as waiters from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows[0]!.waiters;
-  }
+/** How many statements wait for a lock. */
+async function waiters(): Promise<number> {
+  const rows = await warehouse.query<{ waiters: number }>`
+    select count(*)::int as waiters from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  return rows[0]!.waiters;
+}
 
-  it.each(['answer', 'delivery'])(
-    'a delivery and the answer of its call at the same moment take effect once: %s first',
-    async (first) => {
-      const call = await callInFlight();
-      await storeFor(warehouse, call, body(call.ids, 24));
-      const rows = await warehouse.query<{ delivery_id: string }>`
-        select delivery_id from webhook_deliveries where attempt_id = ${call.attemptId}`;
-      const apply = (): Promise<unknown> =>
-        applyLateResult(
-          warehouse,
-          { deliveryId: rows[0]!.delivery_id, attemptId: call.attemptId },
-          readLateResult(body(call.ids, 24)),
-        );
-      // Both wait for the call's row, in the order in which they came: PostgreSQL serves waiting statements in that
-      // order.
-      const blocker = await warehouse.pool.connect();
-      await blocker.query('begin');
-      await blocker.query('select 1 from attempts where attempt_id = $1 for update', [call.attemptId]);
-      const works = first === 'answer' ? [() => answer(call), apply] : [apply, () => answer(call)];
-      const running: Promise<unknown>[] = [];
-      for (const work of works) {
-        running.push(work());
-        await expect.poll(waiters, { interval: 10 }).toBe(running.length);
-      }
-      await blocker.query('commit');
-      blocker.release();
-      await Promise.all(running);
-      expect(await deliveries(call)).toEqual([first === 'answer' ? 'applied' : 'received']);
-      await drain(call);
-      expect(await deliveries(call)).toEqual(['applied']);
-      expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
-    },
-  );
-});
+it.each(['answer', 'delivery'])(
+  'a delivery and the answer of its call at the same moment take effect once: %s first',
+  async (first) => {
+    const call = await callInFlight();
+    await storeFor(warehouse, call, body(call.ids, 24));
+    const rows = await warehouse.query<{ delivery_id: string }>`
+      select delivery_id from webhook_deliveries where attempt_id = ${call.attemptId}`;
+    const apply = (): Promise<unknown> =>
+      applyLateResult(
+        warehouse,
+        { deliveryId: rows[0]!.delivery_id, attemptId: call.attemptId },
+        readLateResult(body(call.ids, 24)),
+      );
+    // Both wait for the call's row, in the order in which they came: PostgreSQL serves waiting statements in that
+    // order.
+    const blocker = await warehouse.pool.connect();
+    await blocker.query('begin');
+    await blocker.query('select 1 from attempts where attempt_id = $1 for update', [call.attemptId]);
+    const works = first === 'answer' ? [() => answer(call), apply] : [apply, () => answer(call)];
+    const running: Promise<unknown>[] = [];
+    for (const work of works) {
+      running.push(work());
+      await expect.poll(waiters, { interval: 10 }).toBe(running.length);
+    }
+    await blocker.query('commit');
+    blocker.release();
+    await Promise.all(running);
+    expect(await deliveries(call)).toEqual([first === 'answer' ? 'applied' : 'received']);
+    await drain(call);
+    expect(await deliveries(call)).toEqual(['applied']);
+    expect(await books(call)).toMatchObject({ status: 'settled', settled: 27 });
+  },
+);
 
 it('a body whose results are pending is applied, and its reason says that it has no result', async () => {
   const call = await callInFlight();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { undoRun } from '../../../src/runs/undo-run.ts';
@@ -43,32 +43,30 @@ const phoneOf = (index: number): object => ({
   status_cd: 'valid_number',
 });
 
-describe('a late result of a person whom the answer gave to no row', () => {
-  const stranger = { first_name: 'Zoe', last_name: 'Quist', email: 'zoe.quist@delta.example' };
+const stranger = { first_name: 'Zoe', last_name: 'Quist', email: 'zoe.quist@delta.example' };
 
-  async function answeredWithStranger(): Promise<PhonesCall> {
-    const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, { ...call, stated: { 2: stranger } });
-    return call;
-  }
+async function answeredWithStranger(): Promise<PhonesCall> {
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, { ...call, stated: { 2: stranger } });
+  return call;
+}
 
-  async function phoneOfLaterRow(): Promise<string | null | undefined> {
-    const later = await stagedRun(warehouse, [
-      { keys: [`email:${stranger.email}`], email: stranger.email, contactId: 'zoe', lastName: 'Quist' },
-    ]);
-    await planRows(warehouse, later.runId, { ...asked, fieldGroups: ['profile', 'phone'] });
-    await reconcileContacts(warehouse, later.runId, new AbortController().signal);
-    const rows = await warehouse.query<{ phone: string | null }>`
-      select phone from enriched_contacts where contact_id = 'zoe'`;
-    return rows[0]?.phone;
-  }
+async function phoneOfLaterRow(): Promise<string | null | undefined> {
+  const later = await stagedRun(warehouse, [
+    { keys: [`email:${stranger.email}`], email: stranger.email, contactId: 'zoe', lastName: 'Quist' },
+  ]);
+  await planRows(warehouse, later.runId, { ...asked, fieldGroups: ['profile', 'phone'] });
+  await reconcileContacts(warehouse, later.runId, new AbortController().signal);
+  const rows = await warehouse.query<{ phone: string | null }>`
+    select phone from enriched_contacts where contact_id = 'zoe'`;
+  return rows[0]?.phone;
+}
 
-  it('a phone of a person without a row reaches a contact that is this person in a later export', async () => {
-    const call = await answeredWithStranger();
-    await deliverTo(warehouse, call, phonesBody([call.ids[2]!], 8));
-    expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
-    expect(await phoneOfLaterRow()).toBe('+14155550100');
-  });
+it('a phone of a person without a row reaches a contact that is this person in a later export', async () => {
+  const call = await answeredWithStranger();
+  await deliverTo(warehouse, call, phonesBody([call.ids[2]!], 8));
+  expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
+  expect(await phoneOfLaterRow()).toBe('+14155550100');
 });
 
 it.each([
@@ -137,53 +135,51 @@ it('a row with an address that only a waterfall delivered is fresh for what the 
   ]);
 });
 
-describe('a phone request that is skipped because an earlier one is in flight', () => {
-  it.each(['before', 'after'] as const)(
-    'a skipped phone request keeps the phones brought %s its answer when the earlier run is undone',
-    async (order) => {
-      const earlier = await answeredCall(warehouse);
-      const call = await callWithPhones(warehouse);
-      const record = (): Promise<void> =>
-        recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
-      if (order === 'after') await record();
-      await deliverTo(warehouse, earlier, phonesBody(earlier.ids.slice(0, 2), 16));
-      if (order === 'before') await record();
-      expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
-        '+14155550100',
-        '+14155550101',
-        null,
-      ]);
-      await deliverTo(warehouse, earlier, phonesBody(earlier.ids.slice(2), 8));
-      expect((await contactsOf(call))[2]!.phone).toBe('+14155550100');
-      const rows = await warehouse.query`
-        select status, credits_settled::int as settled
-        from attempts where attempt_id = any(${[earlier.attemptId, call.attemptId]}) order by admitted_at`;
-      expect(rows).toEqual([
-        { status: 'settled', settled: 27 },
-        { status: 'settled', settled: 3 },
-      ]);
-      const { signal } = new AbortController();
-      await endRun(warehouse, earlier.runId, 'finished', undefined);
-      await undoRun(warehouse, earlier.runId, { by: 'test', reason: undefined }, signal);
-      expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
-        '+14155550100',
-        '+14155550101',
-        '+14155550100',
-      ]);
-    },
-  );
-
-  it('a skipped phone request gets no phones from a delivery of a call that did not name the person', async () => {
+it.each(['before', 'after'] as const)(
+  'a skipped phone request keeps the phones brought %s its answer when the earlier run is undone',
+  async (order) => {
     const earlier = await answeredCall(warehouse);
     const call = await callWithPhones(warehouse);
-    await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
-    const other = await answeredCall(warehouse);
-    await deliverTo(warehouse, other, phonesBody([other.ids[0]!, ...earlier.ids], 8));
-    expect((await contactsOf(other)).map(({ phone }) => phone)).toEqual(['+14155550100', null, null]);
-    for (const each of [earlier, call])
-      expect((await contactsOf(each)).map(({ phone }) => phone)).toEqual([null, null, null]);
-    expect(await reasonsOf(other)).toEqual([
-      '3 of 4 people were not asked for, not found, contradictory, or suppressed',
+    const record = (): Promise<void> =>
+      recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
+    if (order === 'after') await record();
+    await deliverTo(warehouse, earlier, phonesBody(earlier.ids.slice(0, 2), 16));
+    if (order === 'before') await record();
+    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
+      '+14155550100',
+      '+14155550101',
+      null,
     ]);
-  });
+    await deliverTo(warehouse, earlier, phonesBody(earlier.ids.slice(2), 8));
+    expect((await contactsOf(call))[2]!.phone).toBe('+14155550100');
+    const rows = await warehouse.query`
+      select status, credits_settled::int as settled
+      from attempts where attempt_id = any(${[earlier.attemptId, call.attemptId]}) order by admitted_at`;
+    expect(rows).toEqual([
+      { status: 'settled', settled: 27 },
+      { status: 'settled', settled: 3 },
+    ]);
+    const { signal } = new AbortController();
+    await endRun(warehouse, earlier.runId, 'finished', undefined);
+    await undoRun(warehouse, earlier.runId, { by: 'test', reason: undefined }, signal);
+    expect((await contactsOf(call)).map(({ phone }) => phone)).toEqual([
+      '+14155550100',
+      '+14155550101',
+      '+14155550100',
+    ]);
+  },
+);
+
+it('a skipped phone request gets no phones from a delivery of a call that did not name the person', async () => {
+  const earlier = await answeredCall(warehouse);
+  const call = await callWithPhones(warehouse);
+  await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');
+  const other = await answeredCall(warehouse);
+  await deliverTo(warehouse, other, phonesBody([other.ids[0]!, ...earlier.ids], 8));
+  expect((await contactsOf(other)).map(({ phone }) => phone)).toEqual(['+14155550100', null, null]);
+  for (const each of [earlier, call])
+    expect((await contactsOf(each)).map(({ phone }) => phone)).toEqual([null, null, null]);
+  expect(await reasonsOf(other)).toEqual([
+    '3 of 4 people were not asked for, not found, contradictory, or suppressed',
+  ]);
 });

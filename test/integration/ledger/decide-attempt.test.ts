@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { decideAttempts, getAttempt, listAttempts } from '../../../src/ledger/decide-attempt.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
@@ -20,42 +20,40 @@ async function moneyOf(runId: string): Promise<readonly number[]> {
   return [Number(rows[0].reserved), Number(rows[0].settled)];
 }
 
-describe('the credits of a decision', () => {
-  it('more credits than are held are refused, and change nothing', async () => {
-    const { runId, attemptId } = await callWithPhones(warehouse);
-    await markUnknown(warehouse, attemptId, 'by a test');
-    await expect(decideAttempts(warehouse, [{ attemptId, credits: '99' }])).rejects.toMatchObject({
-      type: 'attempt.more-than-held',
-      message: expect.stringContaining('27 that are held'),
-      exitCode: 2,
-    });
-    expect(await moneyOf(runId)).toEqual([27, 0]);
+it('more credits than are held are refused, and change nothing', async () => {
+  const { runId, attemptId } = await callWithPhones(warehouse);
+  await markUnknown(warehouse, attemptId, 'by a test');
+  await expect(decideAttempts(warehouse, [{ attemptId, credits: '99' }])).rejects.toMatchObject({
+    type: 'attempt.more-than-held',
+    message: expect.stringContaining('27 that are held'),
+    exitCode: 2,
   });
+  expect(await moneyOf(runId)).toEqual([27, 0]);
+});
 
-  it('a decision is corrected by another one, in the attempt and in its budgets', async () => {
-    const { runId, attemptId } = await callWithPhones(warehouse);
-    await markUnknown(warehouse, attemptId, 'by a test');
-    await decideAttempts(warehouse, [{ attemptId, credits: '20' }]);
-    await decideAttempts(warehouse, [{ attemptId, credits: '2.5', by: 'lea', reason: 'ticket 17' }]);
-    expect(await moneyOf(runId)).toEqual([0, 2.5]);
-    const rows = await warehouse.query`
-      select credits_settled::float8 as settled, reason from attempts where attempt_id = ${attemptId}`;
-    expect(rows).toEqual([
-      {
-        settled: 2.5,
-        reason: 'by a test; decided by the operator: 20 credits; corrected by lea: 2.5 credits (ticket 17)',
-      },
-    ]);
-  });
+it('a decision is corrected by another one, in the attempt and in its budgets', async () => {
+  const { runId, attemptId } = await callWithPhones(warehouse);
+  await markUnknown(warehouse, attemptId, 'by a test');
+  await decideAttempts(warehouse, [{ attemptId, credits: '20' }]);
+  await decideAttempts(warehouse, [{ attemptId, credits: '2.5', by: 'lea', reason: 'ticket 17' }]);
+  expect(await moneyOf(runId)).toEqual([0, 2.5]);
+  const rows = await warehouse.query`
+    select credits_settled::float8 as settled, reason from attempts where attempt_id = ${attemptId}`;
+  expect(rows).toEqual([
+    {
+      settled: 2.5,
+      reason: 'by a test; decided by the operator: 20 credits; corrected by lea: 2.5 credits (ticket 17)',
+    },
+  ]);
+});
 
-  it('a call that was answered has no decision to correct', async () => {
-    const call = await answeredCall(warehouse);
-    await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '20' }]);
-    await expect(
-      decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '2' }]),
-    ).rejects.toMatchObject({
-      type: 'attempt.closed',
-    });
+it('a call that was answered has no decision to correct', async () => {
+  const call = await answeredCall(warehouse);
+  await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '20' }]);
+  await expect(
+    decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '2' }]),
+  ).rejects.toMatchObject({
+    type: 'attempt.closed',
   });
 });
 

@@ -75,48 +75,46 @@ const rows = async () =>
       select failure, closed_at is not null as closed, told, tries
       from notifications order by notification_id`;
 
-describe('a change of status', () => {
-  it('a changed status is notified once, with the facts of the run and the reason at that time', async () => {
-    const runId = await runningRun(warehouse);
-    await setRunStatus(warehouse, runId, 'paused', pauseReason);
-    await setRunStatus(warehouse, runId, 'paused', pauseReason);
-    await setRunStatus(warehouse, runId, 'running', undefined);
-    await notifier([urlChannel(url(), undefined)]).sendDue();
-    await notifier([urlChannel(url(), undefined)]).sendDue();
-    expect(posts()).toMatchObject([
-      {
-        event: 'paused',
-        run_id: runId,
-        status: 'paused',
-        reason_type: pauseReason.type,
-        reason: pauseReason.reason,
-        next: pauseReason.next,
-        calls: 0,
-      },
-    ]);
-  });
+it('a changed status is notified once, with the facts of the run and the reason at that time', async () => {
+  const runId = await runningRun(warehouse);
+  await setRunStatus(warehouse, runId, 'paused', pauseReason);
+  await setRunStatus(warehouse, runId, 'paused', pauseReason);
+  await setRunStatus(warehouse, runId, 'running', undefined);
+  await notifier([urlChannel(url(), undefined)]).sendDue();
+  await notifier([urlChannel(url(), undefined)]).sendDue();
+  expect(posts()).toMatchObject([
+    {
+      event: 'paused',
+      run_id: runId,
+      status: 'paused',
+      reason_type: pauseReason.type,
+      reason: pauseReason.reason,
+      next: pauseReason.next,
+      calls: 0,
+    },
+  ]);
+});
 
-  it('no notification is sent for unwanted events, plans, and events older than a day', async () => {
-    const failed = await stagedRun(warehouse, []);
-    await setRunStatus(warehouse, failed.runId, 'failed', pauseReason);
-    const old = await stagedRun(warehouse, []);
-    await endRun(warehouse, old.runId, 'finished', undefined);
-    await warehouse.query`
-      update notifications set occurred_at = now() - interval '25 hours' where run_id = ${old.runId}`;
-    const plan = await stagedRun(warehouse, []);
-    await warehouse.query`update runs set run_key = 'plan x' where run_id = ${plan.runId}`;
-    await setRunStatus(warehouse, plan.runId, 'failed', pauseReason);
-    await notifier([urlChannel(url(), undefined)], ['finished', 'paused']).sendDue();
-    expect(posts()).toEqual([]);
-  });
+it('no notification is sent for unwanted events, plans, and events older than a day', async () => {
+  const failed = await stagedRun(warehouse, []);
+  await setRunStatus(warehouse, failed.runId, 'failed', pauseReason);
+  const old = await stagedRun(warehouse, []);
+  await endRun(warehouse, old.runId, 'finished', undefined);
+  await warehouse.query`
+    update notifications set occurred_at = now() - interval '25 hours' where run_id = ${old.runId}`;
+  const plan = await stagedRun(warehouse, []);
+  await warehouse.query`update runs set run_key = 'plan x' where run_id = ${plan.runId}`;
+  await setRunStatus(warehouse, plan.runId, 'failed', pauseReason);
+  await notifier([urlChannel(url(), undefined)], ['finished', 'paused']).sendDue();
+  expect(posts()).toEqual([]);
+});
 
-  it('a notification removes personal data from the name of the file', async () => {
-    const run = await stagedRun(warehouse, []);
-    await warehouse.query`update runs set file_name = 'ada@example.com.csv' where run_id = ${run.runId}`;
-    await endRun(warehouse, run.runId, 'finished', undefined);
-    await notifier([urlChannel(url(), undefined)]).sendDue();
-    expect(posted[0]!.body).not.toContain('ada@');
-  });
+it('a notification removes personal data from the name of the file', async () => {
+  const run = await stagedRun(warehouse, []);
+  await warehouse.query`update runs set file_name = 'ada@example.com.csv' where run_id = ${run.runId}`;
+  await endRun(warehouse, run.runId, 'finished', undefined);
+  await notifier([urlChannel(url(), undefined)]).sendDue();
+  expect(posted[0]!.body).not.toContain('ada@');
 });
 
 it('a budget that crosses a threshold is notified with its figures', async () => {
@@ -138,30 +136,28 @@ it('a budget that crosses a threshold is notified with its figures', async () =>
   ]);
 });
 
-describe('a time of a schedule', () => {
-  const time = { schedule: 'nightly', asOf: '2026-11-21T03:00:00.000Z' };
-  const begin = (work: () => Promise<ScheduledRuns>) => notifyingOfFailure(warehouse, time, work);
+const time = { schedule: 'nightly', asOf: '2026-11-21T03:00:00.000Z' };
+const begin = (work: () => Promise<ScheduledRuns>) => notifyingOfFailure(warehouse, time, work);
 
-  it('a time of a schedule whose export is missing is notified once, as failed, with the next step', async () => {
-    const missing = new UsageProblem('export.missing', 'there is no such file', {
-      where: '/exports/ada@example.com.csv',
-      next: 'check the path',
-    });
-    for (let tries = 0; tries < 2; tries += 1)
-      await expect(begin(() => Promise.reject(missing))).rejects.toBe(missing);
-    await notifier([urlChannel(url(), undefined)], ['failed']).sendDue();
-    expect(posts()).toEqual([
-      {
-        event: 'failed',
-        event_id: expect.any(String) as string,
-        occurred_at: expect.any(String) as string,
-        schedule: 'nightly',
-        scheduled_at: time.asOf,
-        reason: 'there is no such file ([email])',
-        next: 'check the path; then: enrich schedule trigger nightly begins a run now',
-      },
-    ]);
+it('a time of a schedule whose export is missing is notified once, as failed, with the next step', async () => {
+  const missing = new UsageProblem('export.missing', 'there is no such file', {
+    where: '/exports/ada@example.com.csv',
+    next: 'check the path',
   });
+  for (let tries = 0; tries < 2; tries += 1)
+    await expect(begin(() => Promise.reject(missing))).rejects.toBe(missing);
+  await notifier([urlChannel(url(), undefined)], ['failed']).sendDue();
+  expect(posts()).toEqual([
+    {
+      event: 'failed',
+      event_id: expect.any(String) as string,
+      occurred_at: expect.any(String) as string,
+      schedule: 'nightly',
+      scheduled_at: time.asOf,
+      reason: 'there is no such file ([email])',
+      next: 'check the path; then: enrich schedule trigger nightly begins a run now',
+    },
+  ]);
 });
 
 it('a notification to an address is signed', async () => {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   countOldChanges,
   newestCursor,
@@ -38,62 +38,59 @@ async function newContact(person: string): Promise<string | undefined> {
   return newestCursor(warehouse.database);
 }
 
-describe('readChanges()', () => {
-  it('readChanges() continues after a cursor and names the groups that changed', async () => {
-    const cursor = await newContact('p1');
-    await rename('p1', 'Lead', '2026-02-01');
-    const changes = await readOnce(1, cursor);
-    expect(changes).toMatchObject([
-      { operation: 'upsert', source: 'hubspot', contact_id: 'p1', groups: ['title'] },
-    ]);
-    expect(await read(changes[0]!.cursor)).toEqual([]);
-  });
+it('readChanges() continues after a cursor and names the groups that changed', async () => {
+  const cursor = await newContact('p1');
+  await rename('p1', 'Lead', '2026-02-01');
+  const changes = await readOnce(1, cursor);
+  expect(changes).toMatchObject([
+    { operation: 'upsert', source: 'hubspot', contact_id: 'p1', groups: ['title'] },
+  ]);
+  expect(await read(changes[0]!.cursor)).toEqual([]);
+});
 
-  it('readChanges() says of a deleted contact only that it is gone', async () => {
-    const cursor = await newContact('p2');
-    await match(warehouse, { contactId: 'p2', person: null, at: '2026-02-01', runId: 'run-2' });
-    expect(await readOnce(1, cursor)).toMatchObject([{ operation: 'delete', contact_id: 'p2' }]);
-  });
+it('readChanges() says of a deleted contact only that it is gone', async () => {
+  const cursor = await newContact('p2');
+  await match(warehouse, { contactId: 'p2', person: null, at: '2026-02-01', runId: 'run-2' });
+  expect(await readOnce(1, cursor)).toMatchObject([{ operation: 'delete', contact_id: 'p2' }]);
+});
 
-  it('readChanges() gives at most as many changes as the limit, and the rest after its last cursor', async () => {
-    const cursor = await newContact('p3');
-    for (const [index, title] of ['A', 'B', 'C'].entries())
-      await rename('p3', title, `2026-02-0${index + 1}`);
-    await readOnce(3, cursor);
-    const first = await read(cursor, 2);
-    expect(first).toHaveLength(2);
-    expect(await read(first[1]!.cursor)).toHaveLength(1);
-  });
+it('readChanges() gives at most as many changes as the limit, and the rest after its last cursor', async () => {
+  const cursor = await newContact('p3');
+  for (const [index, title] of ['A', 'B', 'C'].entries()) await rename('p3', title, `2026-02-0${index + 1}`);
+  await readOnce(3, cursor);
+  const first = await read(cursor, 2);
+  expect(first).toHaveLength(2);
+  expect(await read(first[1]!.cursor)).toHaveLength(1);
+});
 
-  it('readChanges() refuses an invalid cursor', async () => {
-    await expect(read('yesterday')).rejects.toMatchObject({ type: 'changes.cursor-invalid', exitCode: 2 });
-  });
+it('readChanges() refuses an invalid cursor', async () => {
+  await expect(read('yesterday')).rejects.toMatchObject({ type: 'changes.cursor-invalid', exitCode: 2 });
+});
 
-  it('readChanges() refuses a cursor that the feed has not reached, as after a restore', async () => {
-    const cursor = await newContact('p8');
-    await expect(read(`${BigInt(cursor!) + 1_000_000n}`)).rejects.toMatchObject({
-      type: 'changes.cursor-ahead',
-      exitCode: 2,
-    });
+it('readChanges() refuses a cursor that the feed has not reached, as after a restore', async () => {
+  const cursor = await newContact('p8');
+  await expect(read(`${BigInt(cursor!) + 1_000_000n}`)).rejects.toMatchObject({
+    type: 'changes.cursor-ahead',
+    exitCode: 2,
   });
+});
 
-  it('readChanges() refuses a cursor if changes after it are no longer kept', async () => {
-    const cursor = await newContact('p5');
-    await rename('p5', 'Lead', '2026-02-01');
-    await rename('p5', 'Head', '2026-03-01');
-    const [kept] = (await readOnce(2, cursor)).slice(-1);
-    const [noSignal, tomorrow] = [new AbortController().signal, sql<Date>`now() + interval '1 day'`];
-    const old = await countOldChanges(warehouse, tomorrow);
-    expect(old).toBeGreaterThan(1);
-    expect(await pruneChanges(warehouse, sql<null>`null::timestamptz`, noSignal)).toBe(0);
-    expect(await pruneChanges(warehouse, tomorrow, noSignal)).toBe(old);
-    expect(await countOldChanges(warehouse, tomorrow)).toBe(0);
-    await expect(read(cursor)).rejects.toMatchObject({ type: 'changes.cursor-too-old', exitCode: 2 });
-    expect(await read(kept!.cursor)).toEqual([]);
-    await expect(read()).rejects.toMatchObject({
-      type: 'changes.cursor-too-old',
-      next: expect.stringContaining('enrich export --output FILE --json') as string,
-      exitCode: 2,
-    });
+it('readChanges() refuses a cursor if changes after it are no longer kept', async () => {
+  const cursor = await newContact('p5');
+  await rename('p5', 'Lead', '2026-02-01');
+  await rename('p5', 'Head', '2026-03-01');
+  const [kept] = (await readOnce(2, cursor)).slice(-1);
+  const [noSignal, tomorrow] = [new AbortController().signal, sql<Date>`now() + interval '1 day'`];
+  const old = await countOldChanges(warehouse, tomorrow);
+  expect(old).toBeGreaterThan(1);
+  expect(await pruneChanges(warehouse, sql<null>`null::timestamptz`, noSignal)).toBe(0);
+  expect(await pruneChanges(warehouse, tomorrow, noSignal)).toBe(old);
+  expect(await countOldChanges(warehouse, tomorrow)).toBe(0);
+  await expect(read(cursor)).rejects.toMatchObject({ type: 'changes.cursor-too-old', exitCode: 2 });
+  expect(await read(kept!.cursor)).toEqual([]);
+  await expect(read()).rejects.toMatchObject({
+    type: 'changes.cursor-too-old',
+    next: expect.stringContaining('enrich export --output FILE --json') as string,
+    exitCode: 2,
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { Identity } from '../../../src/domain/identity/identity.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
@@ -111,125 +111,117 @@ it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'
   },
 );
 
-describe('a confirmed person', () => {
-  it('a confirmed person stays with a contact that has only a shared mailbox, until a withdrawal', async () => {
-    const { lena, shared, id } = company();
-    expect(await play(id('a'), shared, [lena])).toMatchObject({ outcome: 'identity_mismatch' });
-    expect(await decide('confirmed', id('a'), lena)).toMatchObject({
-      isNew: true,
-      personBefore: null,
-      personNow: lena.id,
-    });
-    expect(await personOf(id('a'))).toEqual({ id: lena.id, evidence: 'confirmed' });
-    expect(await decide('confirmed', id('a'), lena)).toMatchObject({ isNew: false, personNow: lena.id });
-    expect(await decide('withdrawn', id('a'), lena)).toMatchObject({
-      personBefore: lena.id,
-      personNow: null,
-    });
-    expect(await operationsOf(id('a'))).toEqual(['upsert', 'delete']);
+it('a confirmed person stays with a contact that has only a shared mailbox, until a withdrawal', async () => {
+  const { lena, shared, id } = company();
+  expect(await play(id('a'), shared, [lena])).toMatchObject({ outcome: 'identity_mismatch' });
+  expect(await decide('confirmed', id('a'), lena)).toMatchObject({
+    isNew: true,
+    personBefore: null,
+    personNow: lena.id,
   });
-
-  it('a confirmed person stays with a contact whose name contradicts, until it gets another name', async () => {
-    const { lena, otherName, id } = company();
-    await play(id('a'), otherName, [lena]);
-    expect(await personOf(id('a'))).toBeNull();
-    await decide('confirmed', id('a'), lena);
-    await play(id('a'), { ...otherName, organizationName: 'Elsewhere' }, [lena]);
-    expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
-    await play(id('a'), { ...otherName, firstName: 'Ivo' }, [lena]);
-    expect(await personOf(id('a'))).toBeNull();
+  expect(await personOf(id('a'))).toEqual({ id: lena.id, evidence: 'confirmed' });
+  expect(await decide('confirmed', id('a'), lena)).toMatchObject({ isNew: false, personNow: lena.id });
+  expect(await decide('withdrawn', id('a'), lena)).toMatchObject({
+    personBefore: lena.id,
+    personNow: null,
   });
-
-  it('a confirmed person stays the person of the contact when a later call finds another', async () => {
-    const { lena, other, byAddress, shared, id } = company();
-    await play(id('a'), shared, [lena]);
-    await play(id('b'), byAddress, [lena]);
-    await decide('confirmed', id('b'), lena);
-    const { outcome } = await play(id('b'), byAddress, [{ ...other, email: lena.email! }]);
-    expect(outcome).toBe('identity_mismatch');
-    expect(await personOf(id('b'))).toMatchObject({ id: lena.id });
-  });
+  expect(await operationsOf(id('a'))).toEqual(['upsert', 'delete']);
 });
 
-describe('a rejected person', () => {
-  it('a rejected person is not given to the contact by later calls', async () => {
+it('a confirmed person stays with a contact whose name contradicts, until it gets another name', async () => {
+  const { lena, otherName, id } = company();
+  await play(id('a'), otherName, [lena]);
+  expect(await personOf(id('a'))).toBeNull();
+  await decide('confirmed', id('a'), lena);
+  await play(id('a'), { ...otherName, organizationName: 'Elsewhere' }, [lena]);
+  expect(await personOf(id('a'))).toMatchObject({ id: lena.id });
+  await play(id('a'), { ...otherName, firstName: 'Ivo' }, [lena]);
+  expect(await personOf(id('a'))).toBeNull();
+});
+
+it('a confirmed person stays the person of the contact when a later call finds another', async () => {
+  const { lena, other, byAddress, shared, id } = company();
+  await play(id('a'), shared, [lena]);
+  await play(id('b'), byAddress, [lena]);
+  await decide('confirmed', id('b'), lena);
+  const { outcome } = await play(id('b'), byAddress, [{ ...other, email: lena.email! }]);
+  expect(outcome).toBe('identity_mismatch');
+  expect(await personOf(id('b'))).toMatchObject({ id: lena.id });
+});
+
+it('a rejected person is not given to the contact by later calls', async () => {
+  const { lena, byAddress, id } = company();
+  await play(id('a'), byAddress, [lena]);
+  await decide('rejected', id('a'), lena);
+  expect(await play(id('a'), byAddress, [lena])).toMatchObject({ outcome: 'identity_mismatch' });
+  await play(id('b'), byAddress, [lena]);
+  expect([await personOf(id('a')), await personOf(id('b'))]).toMatchObject([null, { id: lena.id }]);
+});
+
+it.each(['staging', 'rows'] as const)(
+  'a rejected person comes back by a withdrawal after retention has removed the cells of its row: %s',
+  async (retained) => {
     const { lena, byAddress, id } = company();
     await play(id('a'), byAddress, [lena]);
     await decide('rejected', id('a'), lena);
-    expect(await play(id('a'), byAddress, [lena])).toMatchObject({ outcome: 'identity_mismatch' });
-    await play(id('b'), byAddress, [lena]);
-    expect([await personOf(id('a')), await personOf(id('b'))]).toMatchObject([null, { id: lena.id }]);
-  });
-
-  it.each(['staging', 'rows'] as const)(
-    'a rejected person comes back by a withdrawal after retention has removed the cells of its row: %s',
-    async (retained) => {
-      const { lena, byAddress, id } = company();
-      await play(id('a'), byAddress, [lena]);
-      await decide('rejected', id('a'), lena);
-      await prune(warehouse, { [retained]: 0 }, signal);
-      expect(await decide('withdrawn', id('a'), lena)).toMatchObject({
-        personBefore: null,
-        personNow: lena.id,
-      });
-      expect(await personOf(id('a'))).toMatchObject({ id: lena.id, evidence: 'email' });
-    },
-  );
-});
-
-describe('the erasure of a person', () => {
-  const decisionsOf = async (contactId: string) => {
-    const rows = await warehouse.query<{ verdict: string }>`
-      select verdict from contact_decisions where contact_id = ${contactId} order by decision_id`;
-    return rows.map(({ verdict }) => verdict);
-  };
-
-  it('the erasure of a person removes the confirmed contact with its decisions', async () => {
-    const { lena, shared, id } = company();
-    await play(id('a'), shared, [lena]);
-    await decide('confirmed', id('a'), lena);
-    await erase(warehouse, [`person:${lena.id}`], note);
-    expect(await personOf(id('a'))).toBeNull();
-    expect(await decisionsOf(id('a'))).toEqual([]);
-    expect(await warehouse.query`select from run_rows where contact_id = ${id('a')}`).toEqual([]);
-  });
-});
-
-describe('a plan', () => {
-  it('a plan leaves out a contact whose confirmed person was asked for', async () => {
-    const { lena, byAddress, shared, id } = company();
-    await play(id('b'), byAddress, [lena]);
-    await play(id('a'), shared, []);
-    await warehouse.pool.query("delete from lookup_history where key_hash = key_hash($1, 'test')", [
-      `email:${shared.email}`,
-    ]);
-    await decide('confirmed', id('a'), lena);
-    const row = { ...shared, keys: identityKeys(shared), contactId: id('a') };
-    const fresh = await runningRunOf(warehouse, [row]);
-    expect(await outcomesOf(warehouse, fresh)).toEqual(['fresh']);
-    await end(fresh);
-    await decide('withdrawn', id('a'), lena);
-    const open = await runningRunOf(warehouse, [row]);
-    expect(await outcomesOf(warehouse, open)).toEqual([null]);
-    await answerBatch(warehouse, { runId: open }, () => []);
-    await end(open);
-  });
-
-  it('a plan asks for a confirmed person by id', async () => {
-    const { lena, shared, id } = company();
-    await play(id('a'), shared, [lena]);
-    await decide('confirmed', id('a'), lena);
-    const runId = await runningRunOf(
-      warehouse,
-      [{ ...shared, keys: identityKeys(shared), contactId: id('a') }],
-      { freshness: { enrichedSeconds: 0, notFoundSeconds: 0 } },
-    );
-    await answerBatch(warehouse, { runId }, (people) => {
-      expect(people).toMatchObject([{ confirmedId: lena.id }]);
-      return [{ ...lena, title: 'CTO' }];
+    await prune(warehouse, { [retained]: 0 }, signal);
+    expect(await decide('withdrawn', id('a'), lena)).toMatchObject({
+      personBefore: null,
+      personNow: lena.id,
     });
-    expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
-    expect(await personOf(id('a'))).toEqual({ id: lena.id, evidence: 'confirmed' });
-    await end(runId);
+    expect(await personOf(id('a'))).toMatchObject({ id: lena.id, evidence: 'email' });
+  },
+);
+
+const decisionsOf = async (contactId: string) => {
+  const rows = await warehouse.query<{ verdict: string }>`
+    select verdict from contact_decisions where contact_id = ${contactId} order by decision_id`;
+  return rows.map(({ verdict }) => verdict);
+};
+
+it('the erasure of a person removes the confirmed contact with its decisions', async () => {
+  const { lena, shared, id } = company();
+  await play(id('a'), shared, [lena]);
+  await decide('confirmed', id('a'), lena);
+  await erase(warehouse, [`person:${lena.id}`], note);
+  expect(await personOf(id('a'))).toBeNull();
+  expect(await decisionsOf(id('a'))).toEqual([]);
+  expect(await warehouse.query`select from run_rows where contact_id = ${id('a')}`).toEqual([]);
+});
+
+it('a plan leaves out a contact whose confirmed person was asked for', async () => {
+  const { lena, byAddress, shared, id } = company();
+  await play(id('b'), byAddress, [lena]);
+  await play(id('a'), shared, []);
+  await warehouse.pool.query("delete from lookup_history where key_hash = key_hash($1, 'test')", [
+    `email:${shared.email}`,
+  ]);
+  await decide('confirmed', id('a'), lena);
+  const row = { ...shared, keys: identityKeys(shared), contactId: id('a') };
+  const fresh = await runningRunOf(warehouse, [row]);
+  expect(await outcomesOf(warehouse, fresh)).toEqual(['fresh']);
+  await end(fresh);
+  await decide('withdrawn', id('a'), lena);
+  const open = await runningRunOf(warehouse, [row]);
+  expect(await outcomesOf(warehouse, open)).toEqual([null]);
+  await answerBatch(warehouse, { runId: open }, () => []);
+  await end(open);
+});
+
+it('a plan asks for a confirmed person by id', async () => {
+  const { lena, shared, id } = company();
+  await play(id('a'), shared, [lena]);
+  await decide('confirmed', id('a'), lena);
+  const runId = await runningRunOf(
+    warehouse,
+    [{ ...shared, keys: identityKeys(shared), contactId: id('a') }],
+    { freshness: { enrichedSeconds: 0, notFoundSeconds: 0 } },
+  );
+  await answerBatch(warehouse, { runId }, (people) => {
+    expect(people).toMatchObject([{ confirmedId: lena.id }]);
+    return [{ ...lena, title: 'CTO' }];
   });
+  expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
+  expect(await personOf(id('a'))).toEqual({ id: lena.id, evidence: 'confirmed' });
+  await end(runId);
 });

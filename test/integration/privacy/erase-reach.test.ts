@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { erase } from '../../../src/privacy/erase.ts';
 import { keysOfRecord } from '../../../src/privacy/person-traces.ts';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
@@ -35,189 +35,184 @@ async function keysOf(runId: string): Promise<string[][]> {
   return rows.map(({ keys }) => keys);
 }
 
-describe('an erasure reaches', () => {
-  it('an erasure reaches answers with the person without an id and without a row', async () => {
-    const runId = await runningRunOf(warehouse, [{ keys: ['email:asked@orbit.example'] }]);
-    const stranger = { id: null, first_name: 'Zoe', last_name: 'Quist', email: 'zoe@elsewhere.example' };
-    const { attemptId } = await answerBatch(warehouse, { runId }, () => [null, stranger]);
-    const bodies = () => warehouse.pool.query('select from raw_answers where attempt_id = $1', [attemptId]);
-    expect((await bodies()).rowCount).toBe(1);
-    expect(await erase(warehouse, ['email:zoe@elsewhere.example'], note)).toMatchObject({ answers: 1 });
-    expect((await bodies()).rowCount).toBe(0);
-  });
-
-  it('an erasure reaches a person without an id who has only the name and the employer of a row', async () => {
-    const row = {
-      firstName: 'Nils',
-      lastName: 'Weakly',
-      email: 'nils@vesta.example',
-      organizationName: 'Vesta',
-    };
-    const runId = await runningRunOf(warehouse, [{ ...row, keys: identityKeys(row) }]);
-    await answerBatch(warehouse, { runId }, () => [
-      { id: null, first_name: 'Nils', last_name: 'Weakly', organization: { name: 'Vesta' } },
-    ]);
-    expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
-    await erase(warehouse, [`email:${row.email}`], note);
-    expect(await everything(warehouse)).not.toContain('Weakly');
-  });
-
-  it('an erasure reaches rows that hold only a hash of the address', async () => {
-    const email = 'hashed@orbit.example';
-    const run = await stagedRun(warehouse, [
-      { keys: [`hash:${md5(email)}`] },
-      { keys: [`hash:${sha256(email)}`] },
-    ]);
-    expect(await erase(warehouse, [`email:${email}`], note)).toMatchObject({ rows: 2 });
-    expect(await keysOf(run.runId)).toEqual([[], []]);
-  });
-
-  it.each([
-    ['staged', 'ingested_at'],
-    ['refused', 'finished_at'],
-  ])('an erasure reaches the addresses of %s exports', async (_, ended) => {
-    const run = await stagedRun(warehouse, [{ keys: [], contactId: 'of-address' }]);
-    const path = `query:select '' where email in ('named@orbit.example')`;
-    await warehouse.query`
-      update runs set file_path = ${path}, file_name = 'Named@Orbit.example.csv', ingested_at = null
-      where run_id = ${run.runId}`;
-    await warehouse.pool.query(`update runs set ${ended} = now() where run_id = $1`, [run.runId]);
-    await erase(warehouse, ['email:named@orbit.example'], note);
-    expect(await warehouse.query`select file_path, file_name from runs where run_id = ${run.runId}`).toEqual([
-      { file_path: 'erased', file_name: 'erased' },
-    ]);
-  });
-
-  it('an erasure reaches the addresses of exports that a run has fetched', async () => {
-    for (const name of [
-      'fetched+crm@orbit.example',
-      'Fetched%2Bcrm%40orbit.example',
-      'fetched@orbit.example',
-    ]) {
-      const run = await stagedRun(warehouse, []);
-      const address = `https://crm.example/${name}.csv`;
-      await warehouse.query`
-        update runs set file_path = ${address}, ingested_at = now() where run_id = ${run.runId}`;
-    }
-    await erase(warehouse, ['email:fetched+crm@orbit.example'], note);
-    const rows = await warehouse.query`
-      select file_path from runs where file_path like 'https://crm.example/%'`;
-    expect(rows).toEqual([{ file_path: 'https://crm.example/fetched@orbit.example.csv' }]);
-  });
-
-  it('an erasure removes the cells of unreadable rows that contain an address or id, also within a word', async () => {
-    const run = await stagedRun(
-      warehouse,
-      [1, 2, 3, 4].map(() => ({ keys: [] })),
-    );
-    await warehouse.pool.query(
-      `update run_rows set outcome = 'malformed',
-         raw = '["Ada","' || (array['Torn@Orbit.example', 'untorn@orbit.example', 'ada@orbit.example', 'TornId7'])
-             [row_number]
-           || '",""]'
-       where run_id = $1`,
-      [run.runId],
-    );
-    await erase(warehouse, ['email:torn@orbit.example', 'person:TornId7'], note);
-    const rows = await warehouse.query`
-      select raw, outcome from run_rows where run_id = ${run.runId} order by row_number`;
-    expect(rows).toEqual([
-      { raw: '[]', outcome: 'malformed' },
-      { raw: '[]', outcome: 'malformed' },
-      { raw: '["Ada","ada@orbit.example",""]', outcome: 'malformed' },
-      { raw: '[]', outcome: 'malformed' },
-    ]);
-  });
-
-  it.each(['finished', 'undone'])(
-    'an erasure reaches a row that only name and employer connect with a person (run: %s)',
-    async (state) => {
-      const name = { firstName: 'Dora', lastName: `Accepted-${state}` };
-      const row = { ...name, email: 'info@fjord.example', organizationName: 'Fjord' };
-      const runId = await runningRunOf(warehouse, [
-        { ...row, keys: identityKeys(row), contactId: `of-${state}` },
-      ]);
-      const email = `accepted-${state}@fjord.example`;
-      await answerBatch(warehouse, { runId }, () => [
-        {
-          id: `accepted-${state}`,
-          first_name: 'Dora',
-          last_name: name.lastName,
-          email,
-          organization: { name: 'Fjord' },
-        },
-      ]);
-      await endRun(warehouse, runId, 'finished', undefined);
-      expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
-      if (state === 'undone') await undoRun(warehouse, runId, note, signal);
-      expect(await erase(warehouse, [`email:${email}`], note)).toMatchObject({ rows: 1 });
-      expect((await everything(warehouse)).toLowerCase()).not.toContain(`accepted-${state}`);
-    },
-  );
-
-  it('an erasure leaves a colleague with the same shared address', async () => {
-    const run = await stagedRun(warehouse, [
-      { keys: ['email:info@shared.example', 'profile:linkedin.com/in/shared-ada'] },
-      { keys: ['email:info@shared.example|bo roller'] },
-      { keys: ['email:info@shared.example'] },
-    ]);
-    await appendContact(warehouse, {
-      source: 'hubspot',
-      contactId: 'bo',
-      runId: 'gone',
-      person: { id: 'shared-bo', email: 'info@shared.example' },
-    });
-    expect(await erase(warehouse, ['profile:linkedin.com/in/shared-ada'], note)).toMatchObject({
-      contacts: 0,
-      rows: 1,
-    });
-    const next = await stagedRun(warehouse, [{ keys: ['email:info@shared.example|bo roller'] }]);
-    await planRows(warehouse, next.runId, asked);
-    expect(await outcomesOf(warehouse, next.runId)).toEqual([null]);
-    expect((await keysOf(run.runId)).map((keys) => keys.length)).toEqual([0, 1, 1]);
-  });
+it('an erasure reaches answers with the person without an id and without a row', async () => {
+  const runId = await runningRunOf(warehouse, [{ keys: ['email:asked@orbit.example'] }]);
+  const stranger = { id: null, first_name: 'Zoe', last_name: 'Quist', email: 'zoe@elsewhere.example' };
+  const { attemptId } = await answerBatch(warehouse, { runId }, () => [null, stranger]);
+  const bodies = () => warehouse.pool.query('select from raw_answers where attempt_id = $1', [attemptId]);
+  expect((await bodies()).rowCount).toBe(1);
+  expect(await erase(warehouse, ['email:zoe@elsewhere.example'], note)).toMatchObject({ answers: 1 });
+  expect((await bodies()).rowCount).toBe(0);
 });
 
-describe('an erased person', () => {
-  it('an erased person of an unknown call is written by no delivery, without a known id', async () => {
-    const call = await callWithPhones(warehouse);
-    await markUnknown(warehouse, call.attemptId, 'lost');
-    await storeFor(warehouse, call, phonesBody(call.ids, 24));
-    await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
-    await drainCall(warehouse, call);
-    await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
-    const rows = await warehouse.query`
-      select status, body, credits::int from webhook_deliveries where attempt_id = ${call.attemptId}`;
-    expect(rows).toEqual([
-      { status: 'applied', body: null, credits: 24 },
-      { status: 'applied', body: null, credits: 8 },
-    ]);
-    expect((await everything(warehouse)).includes(call.ids[0]!)).toBe(false);
-  });
+it('an erasure reaches a person without an id who has only the name and the employer of a row', async () => {
+  const row = {
+    firstName: 'Nils',
+    lastName: 'Weakly',
+    email: 'nils@vesta.example',
+    organizationName: 'Vesta',
+  };
+  const runId = await runningRunOf(warehouse, [{ ...row, keys: identityKeys(row) }]);
+  await answerBatch(warehouse, { runId }, () => [
+    { id: null, first_name: 'Nils', last_name: 'Weakly', organization: { name: 'Vesta' } },
+  ]);
+  expect(await outcomesOf(warehouse, runId)).toEqual(['identity_mismatch']);
+  await erase(warehouse, [`email:${row.email}`], note);
+  expect(await everything(warehouse)).not.toContain('Weakly');
+});
 
-  it('an erased person has no claim if a page is opened at the same moment', async () => {
-    // Simultaneous transactions need a new plan for each statement, as in the product.
-    const replanning = await openTestWarehouse();
-    onTestFinished(() => replanning.close());
-    const runs = [];
-    for (let n = 0; n < 10; n += 1) {
-      const run = await stagedRun(replanning, [
-        { keys: [`email:page${n}@orbit.example`] },
-        { keys: [`person:beside-page-${n}`] },
-      ]);
-      await planRows(replanning, run.runId, asked);
-      runs.push(run.runId);
-    }
-    await Promise.all(
-      runs.flatMap((runId, n) => [
-        openPage(replanning, runId, 1, asked),
-        erase(replanning, [`email:page${n}@orbit.example`], note),
-      ]),
-    );
-    const rows =
-      await replanning.query`select identity_key from claims where identity_key like 'email:page%'`;
-    expect(rows).toEqual([]);
+it('an erasure reaches rows that hold only a hash of the address', async () => {
+  const email = 'hashed@orbit.example';
+  const run = await stagedRun(warehouse, [
+    { keys: [`hash:${md5(email)}`] },
+    { keys: [`hash:${sha256(email)}`] },
+  ]);
+  expect(await erase(warehouse, [`email:${email}`], note)).toMatchObject({ rows: 2 });
+  expect(await keysOf(run.runId)).toEqual([[], []]);
+});
+
+it.each([
+  ['staged', 'ingested_at'],
+  ['refused', 'finished_at'],
+])('an erasure reaches the addresses of %s exports', async (_, ended) => {
+  const run = await stagedRun(warehouse, [{ keys: [], contactId: 'of-address' }]);
+  const path = `query:select '' where email in ('named@orbit.example')`;
+  await warehouse.query`
+    update runs set file_path = ${path}, file_name = 'Named@Orbit.example.csv', ingested_at = null
+    where run_id = ${run.runId}`;
+  await warehouse.pool.query(`update runs set ${ended} = now() where run_id = $1`, [run.runId]);
+  await erase(warehouse, ['email:named@orbit.example'], note);
+  expect(await warehouse.query`select file_path, file_name from runs where run_id = ${run.runId}`).toEqual([
+    { file_path: 'erased', file_name: 'erased' },
+  ]);
+});
+
+it('an erasure reaches the addresses of exports that a run has fetched', async () => {
+  for (const name of [
+    'fetched+crm@orbit.example',
+    'Fetched%2Bcrm%40orbit.example',
+    'fetched@orbit.example',
+  ]) {
+    const run = await stagedRun(warehouse, []);
+    const address = `https://crm.example/${name}.csv`;
+    await warehouse.query`
+      update runs set file_path = ${address}, ingested_at = now() where run_id = ${run.runId}`;
+  }
+  await erase(warehouse, ['email:fetched+crm@orbit.example'], note);
+  const rows = await warehouse.query`
+    select file_path from runs where file_path like 'https://crm.example/%'`;
+  expect(rows).toEqual([{ file_path: 'https://crm.example/fetched@orbit.example.csv' }]);
+});
+
+it('an erasure removes the cells of unreadable rows that contain an address or id, also within a word', async () => {
+  const run = await stagedRun(
+    warehouse,
+    [1, 2, 3, 4].map(() => ({ keys: [] })),
+  );
+  await warehouse.pool.query(
+    `update run_rows set outcome = 'malformed',
+       raw = '["Ada","' || (array['Torn@Orbit.example', 'untorn@orbit.example', 'ada@orbit.example', 'TornId7'])
+           [row_number]
+         || '",""]'
+     where run_id = $1`,
+    [run.runId],
+  );
+  await erase(warehouse, ['email:torn@orbit.example', 'person:TornId7'], note);
+  const rows = await warehouse.query`
+    select raw, outcome from run_rows where run_id = ${run.runId} order by row_number`;
+  expect(rows).toEqual([
+    { raw: '[]', outcome: 'malformed' },
+    { raw: '[]', outcome: 'malformed' },
+    { raw: '["Ada","ada@orbit.example",""]', outcome: 'malformed' },
+    { raw: '[]', outcome: 'malformed' },
+  ]);
+});
+
+it.each(['finished', 'undone'])(
+  'an erasure reaches a row that only name and employer connect with a person (run: %s)',
+  async (state) => {
+    const name = { firstName: 'Dora', lastName: `Accepted-${state}` };
+    const row = { ...name, email: 'info@fjord.example', organizationName: 'Fjord' };
+    const runId = await runningRunOf(warehouse, [
+      { ...row, keys: identityKeys(row), contactId: `of-${state}` },
+    ]);
+    const email = `accepted-${state}@fjord.example`;
+    await answerBatch(warehouse, { runId }, () => [
+      {
+        id: `accepted-${state}`,
+        first_name: 'Dora',
+        last_name: name.lastName,
+        email,
+        organization: { name: 'Fjord' },
+      },
+    ]);
+    await endRun(warehouse, runId, 'finished', undefined);
+    expect(await outcomesOf(warehouse, runId)).toEqual(['enriched']);
+    if (state === 'undone') await undoRun(warehouse, runId, note, signal);
+    expect(await erase(warehouse, [`email:${email}`], note)).toMatchObject({ rows: 1 });
+    expect((await everything(warehouse)).toLowerCase()).not.toContain(`accepted-${state}`);
+  },
+);
+
+it('an erasure leaves a colleague with the same shared address', async () => {
+  const run = await stagedRun(warehouse, [
+    { keys: ['email:info@shared.example', 'profile:linkedin.com/in/shared-ada'] },
+    { keys: ['email:info@shared.example|bo roller'] },
+    { keys: ['email:info@shared.example'] },
+  ]);
+  await appendContact(warehouse, {
+    source: 'hubspot',
+    contactId: 'bo',
+    runId: 'gone',
+    person: { id: 'shared-bo', email: 'info@shared.example' },
   });
+  expect(await erase(warehouse, ['profile:linkedin.com/in/shared-ada'], note)).toMatchObject({
+    contacts: 0,
+    rows: 1,
+  });
+  const next = await stagedRun(warehouse, [{ keys: ['email:info@shared.example|bo roller'] }]);
+  await planRows(warehouse, next.runId, asked);
+  expect(await outcomesOf(warehouse, next.runId)).toEqual([null]);
+  expect((await keysOf(run.runId)).map((keys) => keys.length)).toEqual([0, 1, 1]);
+});
+
+it('an erased person of an unknown call is written by no delivery, without a known id', async () => {
+  const call = await callWithPhones(warehouse);
+  await markUnknown(warehouse, call.attemptId, 'lost');
+  await storeFor(warehouse, call, phonesBody(call.ids, 24));
+  await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
+  await drainCall(warehouse, call);
+  await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
+  const rows = await warehouse.query`
+    select status, body, credits::int from webhook_deliveries where attempt_id = ${call.attemptId}`;
+  expect(rows).toEqual([
+    { status: 'applied', body: null, credits: 24 },
+    { status: 'applied', body: null, credits: 8 },
+  ]);
+  expect((await everything(warehouse)).includes(call.ids[0]!)).toBe(false);
+});
+
+it('an erased person has no claim if a page is opened at the same moment', async () => {
+  // Simultaneous transactions need a new plan for each statement, as in the product.
+  const replanning = await openTestWarehouse();
+  onTestFinished(() => replanning.close());
+  const runs = [];
+  for (let n = 0; n < 10; n += 1) {
+    const run = await stagedRun(replanning, [
+      { keys: [`email:page${n}@orbit.example`] },
+      { keys: [`person:beside-page-${n}`] },
+    ]);
+    await planRows(replanning, run.runId, asked);
+    runs.push(run.runId);
+  }
+  await Promise.all(
+    runs.flatMap((runId, n) => [
+      openPage(replanning, runId, 1, asked),
+      erase(replanning, [`email:page${n}@orbit.example`], note),
+    ]),
+  );
+  const rows = await replanning.query`select identity_key from claims where identity_key like 'email:page%'`;
+  expect(rows).toEqual([]);
 });
 
 it('a CRM record that has become another person identifies neither person', async () => {

@@ -70,16 +70,14 @@ it('prune() removes data older than its retention, in the measured amounts', asy
   });
 });
 
-describe('afterwards', () => {
-  it('a repeated delivery is a duplicate after prune(), and another delivery is applied and billed', async () => {
-    const call = await endedWithPhones(warehouse);
-    await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
-    await deliverTo(warehouse, call, phonesBody(call.ids, 24));
-    expect(await deliverOtherPhones(warehouse, call)).toEqual({ settled: 29, phones: 3 });
-    const deliveries = await warehouse.query`
-      select status from webhook_deliveries where attempt_id = ${call.attemptId} order by received_at`;
-    expect(deliveries.map(({ status }) => status)).toEqual(['applied', 'duplicate', 'applied']);
-  });
+it('a repeated delivery is a duplicate after prune(), and another delivery is applied and billed', async () => {
+  const call = await endedWithPhones(warehouse);
+  await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
+  await deliverTo(warehouse, call, phonesBody(call.ids, 24));
+  expect(await deliverOtherPhones(warehouse, call)).toEqual({ settled: 29, phones: 3 });
+  const deliveries = await warehouse.query`
+    select status from webhook_deliveries where attempt_id = ${call.attemptId} order by received_at`;
+  expect(deliveries.map(({ status }) => status)).toEqual(['applied', 'duplicate', 'applied']);
 });
 
 describe('what is still needed', () => {

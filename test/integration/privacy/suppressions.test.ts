@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { refreshOpenPeople } from '../../../src/calls/batches/open-people.ts';
 import { openPage } from '../../../src/runs/pages.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
@@ -47,43 +47,36 @@ function address(): string {
   return `ada${names}@orbit${names}.example`;
 }
 
-describe('a plan asks for no person', () => {
-  it('a plan leaves out a person whose address, profile, id or hash is on the list', async () => {
-    const keys = [
-      `email:${address()}`,
-      'profile:linkedin.com/in/ada',
-      'person:5b',
-      `hash:${hash('md5', 'x')}`,
-    ];
-    const [md5, sha256] = [address(), address()];
-    await put(...keys, `hash:${hash('md5', md5)}`, `hash:${hash('sha256', sha256)}`);
-    const listed = [...keys, `email:${md5}`, `email:${sha256}`];
-    const rows = [...listed, 'email:other@orbit.example'].map((key) => ({ keys: [key] }));
-    expect(await planned(rows)).toEqual([...listed.map(() => 'suppressed'), null]);
-  });
+it('a plan leaves out a person whose address, profile, id or hash is on the list', async () => {
+  const keys = [`email:${address()}`, 'profile:linkedin.com/in/ada', 'person:5b', `hash:${hash('md5', 'x')}`];
+  const [md5, sha256] = [address(), address()];
+  await put(...keys, `hash:${hash('md5', md5)}`, `hash:${hash('sha256', sha256)}`);
+  const listed = [...keys, `email:${md5}`, `email:${sha256}`];
+  const rows = [...listed, 'email:other@orbit.example'].map((key) => ({ keys: [key] }));
+  expect(await planned(rows)).toEqual([...listed.map(() => 'suppressed'), null]);
+});
 
-  it('a plan leaves out a person at a listed domain, its subdomain, or the employer’s domain', async () => {
-    await put('domain:acme.example');
-    const run = await stagedRun(warehouse, [
-      { keys: ['email:ada@acme.example'] },
-      { keys: ['email:bo@eu.acme.example'] },
-      { keys: ['person:77'] },
-      { keys: ['email:cy@notacme.example'] },
-    ]);
-    await warehouse.query`
-      update run_rows set domain = 'acme.example' where run_id = ${run.runId} and row_number = 3`;
-    await planRows(warehouse, run.runId, asked);
-    expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
-  });
+it('a plan leaves out a person at a listed domain, its subdomain, or the employer’s domain', async () => {
+  await put('domain:acme.example');
+  const run = await stagedRun(warehouse, [
+    { keys: ['email:ada@acme.example'] },
+    { keys: ['email:bo@eu.acme.example'] },
+    { keys: ['person:77'] },
+    { keys: ['email:cy@notacme.example'] },
+  ]);
+  await warehouse.query`
+    update run_rows set domain = 'acme.example' where run_id = ${run.runId} and row_number = 3`;
+  await planRows(warehouse, run.runId, asked);
+  expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
+});
 
-  it('a plan leaves out people with a listed shared address; a colleague listed by name is alone', async () => {
-    await put('email:info@acme.example');
-    const shared = ['email:info@acme.example|ada novak', 'email:info@acme.example|bo ek'];
-    expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', 'suppressed']);
-    await unsuppress(warehouse, ['email:info@acme.example']);
-    await put(shared[0]!);
-    expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', null]);
-  });
+it('a plan leaves out people with a listed shared address; a colleague listed by name is alone', async () => {
+  await put('email:info@acme.example');
+  const shared = ['email:info@acme.example|ada novak', 'email:info@acme.example|bo ek'];
+  expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', 'suppressed']);
+  await unsuppress(warehouse, ['email:info@acme.example']);
+  await put(shared[0]!);
+  expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', null]);
 });
 
 it('the cells of a suppressed row are not kept', async () => {
@@ -153,60 +146,58 @@ it('the suppression list names for each key the entries that hold, also of the d
   ]);
 });
 
-describe('what the service says of a person on the list', () => {
-  it.each([
-    ['by a key of the row', (call: PhonesCall) => `email:${call.people[0]!.identity.email!}`],
-    ['by what only the answer tells', (call: PhonesCall) => `person:${call.ids[0]!}`],
-  ])('data about a suppressed person is not written, and is paid for: %s', async (_, keyOf) => {
-    const call = await callWithPhones(warehouse);
-    await put(keyOf(call));
-    await recordPhonesAnswer(warehouse, call);
-    expect(await outcomesOf(warehouse, call.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
-    const contacts = await warehouse.query`
-      select person_id from enriched_contacts where run_id = ${call.runId} order by 1`;
-    expect(contacts).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
-    const rows = await warehouse.query`
-      select credits_answered::text as answered,
-        (select count(*)::int from raw_answers r where r.attempt_id = a.attempt_id) as bodies
-      from attempts a where attempt_id = ${call.attemptId}`;
-    expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
-  });
+it.each([
+  ['by a key of the row', (call: PhonesCall) => `email:${call.people[0]!.identity.email!}`],
+  ['by what only the answer tells', (call: PhonesCall) => `person:${call.ids[0]!}`],
+])('data about a suppressed person is not written, and is paid for: %s', async (_, keyOf) => {
+  const call = await callWithPhones(warehouse);
+  await put(keyOf(call));
+  await recordPhonesAnswer(warehouse, call);
+  expect(await outcomesOf(warehouse, call.runId)).toEqual(['suppressed', 'enriched', 'enriched']);
+  const contacts = await warehouse.query`
+    select person_id from enriched_contacts where run_id = ${call.runId} order by 1`;
+  expect(contacts).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+  const rows = await warehouse.query`
+    select credits_answered::text as answered,
+      (select count(*)::int from raw_answers r where r.attempt_id = a.attempt_id) as bodies
+    from attempts a where attempt_id = ${call.attemptId}`;
+  expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
+});
 
-  it('a person whom an answer showed to be on the list is not asked for, and paid for, again', async () => {
-    const call = await callWithPhones(warehouse);
-    const listed = `person:${call.ids[0]!}`;
-    await put(listed);
-    await recordPhonesAnswer(warehouse, call);
-    const again = call.people.map(({ identity }) => ({ keys: [`email:${identity.email!}`] }));
-    const inTheCrm = call.people.map((_, index) => ({ ...again[index]!, contactId: `crm-${index}` }));
-    expect(await planned(inTheCrm)).toEqual(['suppressed', 'fresh', 'fresh']);
-    await unsuppress(warehouse, [listed]);
-    expect(await planned(inTheCrm)).toEqual([null, 'fresh', 'fresh']);
-  });
+it('a person whom an answer showed to be on the list is not asked for, and paid for, again', async () => {
+  const call = await callWithPhones(warehouse);
+  const listed = `person:${call.ids[0]!}`;
+  await put(listed);
+  await recordPhonesAnswer(warehouse, call);
+  const again = call.people.map(({ identity }) => ({ keys: [`email:${identity.email!}`] }));
+  const inTheCrm = call.people.map((_, index) => ({ ...again[index]!, contactId: `crm-${index}` }));
+  expect(await planned(inTheCrm)).toEqual(['suppressed', 'fresh', 'fresh']);
+  await unsuppress(warehouse, [listed]);
+  expect(await planned(inTheCrm)).toEqual([null, 'fresh', 'fresh']);
+});
 
-  it('a late result about a suppressed person is dropped with its body; the others are applied', async () => {
-    const call = await answeredCall(warehouse);
-    await storeFor(warehouse, call, phonesBody(call.ids, 24));
-    await storeFor(warehouse, call, phonesBody(call.ids, 24));
-    await put(`person:${call.ids[0]!}`);
-    await drainCall(warehouse, call);
-    const phones = await warehouse.query`
-      select person_id from person_phones where run_id = ${call.runId} order by 1`;
-    expect(phones).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
-    const deliveries = await warehouse.query`
-      select status, body, person_ids
-      from webhook_deliveries where attempt_id = ${call.attemptId} order by status`;
-    expect(deliveries).toEqual([
-      {
-        status: 'applied',
-        body: null,
-        person_ids: [expect.stringMatching(/^suppressed-[0-9a-f]{24}$/), call.ids[1], call.ids[2]],
-      },
-      { status: 'duplicate', body: null, person_ids: [] },
-    ]);
-    const attempt = await warehouse.query`
-      select status, trim_scale(credits_settled)::text as settled
-      from attempts where attempt_id = ${call.attemptId}`;
-    expect(attempt).toEqual([{ status: 'settled', settled: '27' }]);
-  });
+it('a late result about a suppressed person is dropped with its body; the others are applied', async () => {
+  const call = await answeredCall(warehouse);
+  await storeFor(warehouse, call, phonesBody(call.ids, 24));
+  await storeFor(warehouse, call, phonesBody(call.ids, 24));
+  await put(`person:${call.ids[0]!}`);
+  await drainCall(warehouse, call);
+  const phones = await warehouse.query`
+    select person_id from person_phones where run_id = ${call.runId} order by 1`;
+  expect(phones).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+  const deliveries = await warehouse.query`
+    select status, body, person_ids
+    from webhook_deliveries where attempt_id = ${call.attemptId} order by status`;
+  expect(deliveries).toEqual([
+    {
+      status: 'applied',
+      body: null,
+      person_ids: [expect.stringMatching(/^suppressed-[0-9a-f]{24}$/), call.ids[1], call.ids[2]],
+    },
+    { status: 'duplicate', body: null, person_ids: [] },
+  ]);
+  const attempt = await warehouse.query`
+    select status, trim_scale(credits_settled)::text as settled
+    from attempts where attempt_id = ${call.attemptId}`;
+  expect(attempt).toEqual([{ status: 'settled', settled: '27' }]);
 });

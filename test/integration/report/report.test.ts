@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { gatherReport } from '../../../src/report/gather.ts';
 import { renderReport, reportFormats } from '../../../src/report/render.ts';
 import { readRunFacts } from '../../../src/runs/read-run-facts.ts';
@@ -171,124 +171,121 @@ await insertCall(other.runId, { id: 'b-2', second: 35 });
 
 const report = await gatherReport(warehouse, runId, { rateLimits, now });
 
-describe('the report of a run', () => {
-  it('the report of a run counts every row once, in the order of the outcomes', () => {
-    expect(Object.entries(report.outcomes)).toEqual([
-      ['enriched', 3],
-      ['identity_mismatch', 1],
-      ['duplicate', 1],
-      ['unknown', 1],
-      ['malformed', 1],
-    ]);
-  });
+it('the report of a run counts every row once, in the order of the outcomes', () => {
+  expect(Object.entries(report.outcomes)).toEqual([
+    ['enriched', 3],
+    ['identity_mismatch', 1],
+    ['duplicate', 1],
+    ['unknown', 1],
+    ['malformed', 1],
+  ]);
+});
 
-  it('the report of a run measures coverage before and after, without duplicates and unreadable rows', () => {
-    expect(report.coverage.contacts).toBe(5);
-    const fields = Object.fromEntries(
-      report.coverage.fields.map(({ field, ...figures }) => [field, figures]),
+it('the report of a run measures coverage before and after, without duplicates and unreadable rows', () => {
+  expect(report.coverage.contacts).toBe(5);
+  const fields = Object.fromEntries(report.coverage.fields.map(({ field, ...figures }) => [field, figures]));
+  expect(fields).toMatchObject({
+    email: { before: 1, after: 3, gained: 2 },
+    verified_email: { before: null, after: 2, gained: 2 },
+    title: { before: 1, after: 1, gained: 0 },
+    phone: { before: 1, after: 2, gained: 1 },
+    linkedin_url: { before: null, after: 0, gained: 0 },
+  });
+});
+
+it('the report of a run splits credits into parts by what they bought, and the parts add up', () => {
+  expect(report.credits.settled).toEqual({
+    total: '23.5',
+    records: '5',
+    phones: '16.5',
+    waterfall: '0',
+    decided: '2',
+  });
+  expect(report.credits.held).toEqual({ total: '18', in_flight: '0', awaiting: '0', unknown: '18' });
+});
+
+it('the report of a run counts calls of all runs in trailing windows, except those never sent', () => {
+  const { by_status: statuses, first_at: first, last_at: last, windows } = report.calls;
+  expect(statuses).toEqual({ released: 1, settled: 4, unknown: 1 });
+  expect([first, last]).toEqual(['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:40.000Z']);
+  // The other run's call of five seconds before still counts beside the first three.
+  expect(windows).toEqual([{ limit: 3, seconds: 10, peak: 4 }]);
+});
+
+it('the report of a run names what needs a person', () => {
+  expect(report.needs_person.map(({ next }) => next.split(' ').slice(0, 3).join(' '))).toEqual([
+    'enrich attempts list',
+  ]);
+});
+
+it('the report of a run no longer names rows that a later run has answers for', async () => {
+  const first = await stagedRun(warehouse, [
+    { keys: [], contactId: 'later-1', outcome: 'over_budget' },
+    { keys: [], contactId: 'later-2', outcome: 'over_budget' },
+    { keys: [], contactId: 'later-3', outcome: 'unknown' },
+  ]);
+  const needed = async (): Promise<string[]> => {
+    await warehouse.query`update runs set status = 'finished', finished_at = now()`;
+    const { needs_person: actions } = await gatherReport(warehouse, first.runId, { rateLimits, now });
+    expect((await readRunFacts(warehouse, first.runId)).reason ?? null).toBe(
+      actions[0] ? actions[0].what.replace(/^T/, 't').slice(0, -1) : null,
     );
-    expect(fields).toMatchObject({
-      email: { before: 1, after: 3, gained: 2 },
-      verified_email: { before: null, after: 2, gained: 2 },
-      title: { before: 1, after: 1, gained: 0 },
-      phone: { before: 1, after: 2, gained: 1 },
-      linkedin_url: { before: null, after: 0, gained: 0 },
-    });
-  });
+    return actions.map(({ what }) => what);
+  };
+  expect(await needed()).toEqual([
+    'The answers for 1 row were lost; the cost of their calls is decided.',
+    'The budget had no credits left for 2 rows.',
+  ]);
+  await stagedRun(warehouse, [
+    { keys: [], contactId: 'later-1', outcome: 'enriched' },
+    { keys: [], contactId: 'later-2', outcome: 'over_budget' },
+    { keys: [], contactId: 'later-3', outcome: 'not_found' },
+  ]);
+  expect(await needed()).toEqual(['The budget had no credits left for 1 row.']);
+  await stagedRun(warehouse, [{ keys: [], contactId: 'later-2', outcome: 'fresh' }]);
+  expect(await needed()).toEqual([]);
+});
 
-  it('the report of a run splits credits into parts by what they bought, and the parts add up', () => {
-    expect(report.credits.settled).toEqual({
-      total: '23.5',
-      records: '5',
-      phones: '16.5',
-      waterfall: '0',
-      decided: '2',
-    });
-    expect(report.credits.held).toEqual({ total: '18', in_flight: '0', awaiting: '0', unknown: '18' });
-  });
+it.each(reportFormats)('the report of a run has no personal data as %s', (format) => {
+  const text = renderReport(report, format);
+  expect(text).toContain(report.run.run_id);
+  expect(text).not.toMatch(/orbit\.example|Pilot|\+1 ?202/);
+});
 
-  it('the report of a run counts calls of all runs in trailing windows, except those never sent', () => {
-    const { by_status: statuses, first_at: first, last_at: last, windows } = report.calls;
-    expect(statuses).toEqual({ released: 1, settled: 4, unknown: 1 });
-    expect([first, last]).toEqual(['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:40.000Z']);
-    // The other run's call of five seconds before still counts beside the first three.
-    expect(windows).toEqual([{ limit: 3, seconds: 10, peak: 4 }]);
+it('the report of a run compares contacts with known values, by record id or email', async () => {
+  const folder = temporaryFolder(onTestFinished);
+  const truth = join(folder, 'truth.csv');
+  writeFileSync(
+    truth,
+    '\ufeffcontact_id;Email;Title\ncontact-1;ONE@orbit.example;Pilot\n' +
+      'contact-2;;Cook\ncontact-9;x@orbit.example;\n',
+  );
+  const known = await gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth });
+  expect(known.evaluation).toMatchObject({
+    source: 'generic',
+    key: 'contact_id',
+    people: 3,
+    enriched: 2,
+    fields: [
+      { field: 'email', known: 2, filled: 1, correct: 1 },
+      { field: 'title', known: 2, filled: 1, correct: 1 },
+    ],
   });
-
-  it('the report of a run names what needs a person', () => {
-    expect(report.needs_person.map(({ next }) => next.split(' ').slice(0, 3).join(' '))).toEqual([
-      'enrich attempts list',
-    ]);
+  expect(renderReport(known, 'html')).toContain('Compared with known values');
+  writeFileSync(truth, 'email,title\none@orbit.example,Admiral\n');
+  await warehouse.query`
+    insert into contact_records (source, contact_id, run_id, row_number, other_emails, keys)
+    values ('generic', 'contact-1', ${report.run.run_id}, 1, '{one@orbit.example}', '{}')
+    on conflict (source, contact_id, run_id) do update set other_emails = excluded.other_emails`;
+  const byEmail = await gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth });
+  expect(byEmail.evaluation).toMatchObject({
+    key: 'email',
+    fields: [{ field: 'title', known: 1, filled: 1, correct: 0 }],
   });
-
-  it('the report of a run no longer names rows that a later run has answers for', async () => {
-    const first = await stagedRun(warehouse, [
-      { keys: [], contactId: 'later-1', outcome: 'over_budget' },
-      { keys: [], contactId: 'later-2', outcome: 'over_budget' },
-      { keys: [], contactId: 'later-3', outcome: 'unknown' },
-    ]);
-    const needed = async (): Promise<string[]> => {
-      await warehouse.query`update runs set status = 'finished', finished_at = now()`;
-      const { needs_person: actions } = await gatherReport(warehouse, first.runId, { rateLimits, now });
-      expect((await readRunFacts(warehouse, first.runId)).reason ?? null).toBe(
-        actions[0] ? actions[0].what.replace(/^T/, 't').slice(0, -1) : null,
-      );
-      return actions.map(({ what }) => what);
-    };
-    expect(await needed()).toEqual([
-      'The answers for 1 row were lost; the cost of their calls is decided.',
-      'The budget had no credits left for 2 rows.',
-    ]);
-    await stagedRun(warehouse, [
-      { keys: [], contactId: 'later-1', outcome: 'enriched' },
-      { keys: [], contactId: 'later-2', outcome: 'over_budget' },
-      { keys: [], contactId: 'later-3', outcome: 'not_found' },
-    ]);
-    expect(await needed()).toEqual(['The budget had no credits left for 1 row.']);
-    await stagedRun(warehouse, [{ keys: [], contactId: 'later-2', outcome: 'fresh' }]);
-    expect(await needed()).toEqual([]);
-  });
-
-  it.each(reportFormats)('the report of a run has no personal data as %s', (format) => {
-    const text = renderReport(report, format);
-    expect(text).toContain(report.run.run_id);
-    expect(text).not.toMatch(/orbit\.example|Pilot|\+1 ?202/);
-  });
-
-  it('the report of a run compares contacts with known values, by record id or email', async () => {
-    const folder = temporaryFolder(onTestFinished);
-    const truth = join(folder, 'truth.csv');
-    writeFileSync(
-      truth,
-      '\ufeffcontact_id;Email;Title\ncontact-1;ONE@orbit.example;Pilot\n' +
-        'contact-2;;Cook\ncontact-9;x@orbit.example;\n',
-    );
-    const known = await gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth });
-    expect(known.evaluation).toMatchObject({
-      source: 'generic',
-      key: 'contact_id',
-      people: 3,
-      enriched: 2,
-      fields: [
-        { field: 'email', known: 2, filled: 1, correct: 1 },
-        { field: 'title', known: 2, filled: 1, correct: 1 },
-      ],
-    });
-    expect(renderReport(known, 'html')).toContain('Compared with known values');
-    writeFileSync(truth, 'email,title\none@orbit.example,Admiral\n');
-    await warehouse.query`
-      insert into contact_records (source, contact_id, run_id, row_number, other_emails, keys)
-      values ('generic', 'contact-1', ${report.run.run_id}, 1, '{one@orbit.example}', '{}')
-      on conflict (source, contact_id, run_id) do update set other_emails = excluded.other_emails`;
-    const byEmail = await gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth });
-    expect(byEmail.evaluation).toMatchObject({
-      key: 'email',
-      fields: [{ field: 'title', known: 1, filled: 1, correct: 0 }],
-    });
-    writeFileSync(truth, 'contact_id,Job title\ncontact-1,Pilot\n');
-    await expect(
-      gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth }),
-    ).rejects.toMatchObject({ type: 'truth.unreadable', next: expect.stringContaining('title') as string });
+  writeFileSync(truth, 'contact_id,Job title\ncontact-1,Pilot\n');
+  await expect(gatherReport(warehouse, report.run.run_id, { rateLimits, now, truth })).rejects.toMatchObject({
+    type: 'truth.unreadable',
+    next: expect.stringContaining('title') as string,
   });
 });
 

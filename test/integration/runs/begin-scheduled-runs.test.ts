@@ -109,62 +109,60 @@ it('a file of every new file that cannot be read is refused alone each time, unt
   expect([await names(), refused]).toEqual([['empty.csv'], []]);
 });
 
-describe('the runs of a schedule', () => {
-  it('a schedule neither finds nor approves the run of the same file that waits for a person', async () => {
-    write('contacts-2026-11-21.csv');
-    const choice = { kind: 'file', from: 'contacts-{date}.csv' } as const;
-    const [scheduled] = await begin(choice);
-    const { options, ...file } = await getRun(warehouse, scheduled!.runId);
-    const byPerson = { ...options, schedule: null, priority: 'ad-hoc' } as const;
-    const { run } = await findOrBeginRun(warehouse, { ...file, source: 'generic', options: byPerson });
-    expect(await begin(choice)).toMatchObject([{ runId: scheduled!.runId }]);
-    expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'ingesting', isApproved: false });
-  });
+it('a schedule neither finds nor approves the run of the same file that waits for a person', async () => {
+  write('contacts-2026-11-21.csv');
+  const choice = { kind: 'file', from: 'contacts-{date}.csv' } as const;
+  const [scheduled] = await begin(choice);
+  const { options, ...file } = await getRun(warehouse, scheduled!.runId);
+  const byPerson = { ...options, schedule: null, priority: 'ad-hoc' } as const;
+  const { run } = await findOrBeginRun(warehouse, { ...file, source: 'generic', options: byPerson });
+  expect(await begin(choice)).toMatchObject([{ runId: scheduled!.runId }]);
+  expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'ingesting', isApproved: false });
+});
 
-  it("runs of a schedule have its time, the priority of schedules, its budget and the worker's settings", async () => {
-    write('contacts-2026-11-21.csv');
-    const [run] = await begin({ kind: 'file', from: 'contacts-{date}.csv' }, { reveal: ['phone'] });
-    expect(run).toMatchObject({
-      file: 'contacts-2026-11-21.csv',
-      maxCredits: '500',
-      lateResults: { pollAfterSeconds: 900 },
-    });
-    const rows = await warehouse.query`
-      select as_of, options, approved_at is not null as approved from enrichment.runs where run_id = ${run!.runId}`;
-    expect(rows[0]).toMatchObject({
-      as_of: new Date(night),
-      approved: true,
-      options: { priority: 'nightly', maxCredits: '500', lateDeadlineSeconds: 3_600, service: 'sandbox' },
-    });
+it("runs of a schedule have its time, the priority of schedules, its budget and the worker's settings", async () => {
+  write('contacts-2026-11-21.csv');
+  const [run] = await begin({ kind: 'file', from: 'contacts-{date}.csv' }, { reveal: ['phone'] });
+  expect(run).toMatchObject({
+    file: 'contacts-2026-11-21.csv',
+    maxCredits: '500',
+    lateResults: { pollAfterSeconds: 900 },
   });
+  const rows = await warehouse.query`
+    select as_of, options, approved_at is not null as approved from enrichment.runs where run_id = ${run!.runId}`;
+  expect(rows[0]).toMatchObject({
+    as_of: new Date(night),
+    approved: true,
+    options: { priority: 'nightly', maxCredits: '500', lateDeadlineSeconds: 3_600, service: 'sandbox' },
+  });
+});
 
-  it('a run of a schedule whose columns are not recognised advises a mapping of the schedule', async () => {
-    write('unknown.csv', 'Nr,Kontakt\n1,ada@orbit.example\n');
-    const [run] = await begin({ kind: 'file', from: 'unknown.csv' });
-    const options = { signal: new AbortController().signal, onProgress: () => {} };
-    expect(await ingestRun({ warehouse, exportAccess }, run!.runId, options)).toMatchObject({
-      kind: 'refused',
-      pauseReason: {
-        type: 'export.no-identifying-column',
-        next: expect.stringContaining('enrich schedule set nightly … --mapping FILE'),
-      },
-    });
+it('a run of a schedule whose columns are not recognised advises a mapping of the schedule', async () => {
+  write('unknown.csv', 'Nr,Kontakt\n1,ada@orbit.example\n');
+  const [run] = await begin({ kind: 'file', from: 'unknown.csv' });
+  const options = { signal: new AbortController().signal, onProgress: () => {} };
+  expect(await ingestRun({ warehouse, exportAccess }, run!.runId, options)).toMatchObject({
+    kind: 'refused',
+    pauseReason: {
+      type: 'export.no-identifying-column',
+      next: expect.stringContaining('enrich schedule set nightly … --mapping FILE'),
+    },
   });
+});
 
-  it('runs of a schedule are refused without a budget of the schedule or the worker', async () => {
-    write('a.csv');
-    const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
-    await expect(begin(choice, { maxCredits: null })).rejects.toMatchObject({ type: 'credits.no-ceiling' });
-    await expect(begin(choice, { maxCredits: null, noBudget: true })).resolves.toHaveLength(1);
-    await expect(begin(choice, { maxCredits: null }, { hasPeriodBudget: true })).resolves.toHaveLength(1);
-  });
+it('runs of a schedule are refused without a budget of the schedule or the worker', async () => {
+  write('a.csv');
+  const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
+  await expect(begin(choice, { maxCredits: null })).rejects.toMatchObject({ type: 'credits.no-ceiling' });
+  await expect(begin(choice, { maxCredits: null, noBudget: true })).resolves.toHaveLength(1);
+  await expect(begin(choice, { maxCredits: null }, { hasPeriodBudget: true })).resolves.toHaveLength(1);
+});
 
-  it('runs of a schedule fail if the named file or the newest file of a pattern is missing', async () => {
-    const missing = { type: 'export.missing' };
-    await expect(begin({ kind: 'file', from: 'a.csv' })).rejects.toMatchObject(missing);
-    await expect(begin({ kind: 'newest', from: '*.csv' })).rejects.toMatchObject(missing);
-    expect(await begin({ kind: 'every-new', from: '*.csv' })).toEqual([]);
-  });
+it('runs of a schedule fail if the named file or the newest file of a pattern is missing', async () => {
+  const missing = { type: 'export.missing' };
+  await expect(begin({ kind: 'file', from: 'a.csv' })).rejects.toMatchObject(missing);
+  await expect(begin({ kind: 'newest', from: '*.csv' })).rejects.toMatchObject(missing);
+  expect(await begin({ kind: 'every-new', from: '*.csv' })).toEqual([]);
 });
 
 describe('every new file', () => {

@@ -43,149 +43,145 @@ async function waitsForALock({ pool }: Warehouse): Promise<void> {
   }
 }
 
-describe('duplicates', () => {
-  it('the row that identifies a person alone stands for its record', async () => {
-    const rows = [
-      { keys: ['name:ada novak|acme'], contactId: 'strong' },
-      { keys: ['email:info@acme|ada novak'], contactId: 'strong' },
-      { keys: ['email:s1'], contactId: 'strong' },
-      { keys: ['profile:s2'], contactId: 'strong' },
-    ];
-    expect(await planned(rows)).toEqual(['duplicate', 'duplicate', null, 'duplicate']);
-  });
-
-  it('an opt-out in one row of a record holds for all rows of the record and of the person', async () => {
-    const rows = [
-      { keys: ['email:o1'], contactId: 'out' },
-      { keys: ['email:info@acme|ada novak'], contactId: 'out', optedOut: true },
-      { keys: ['email:o1'], contactId: 'another' },
-    ];
-    expect(await planned(rows)).toEqual(['suppressed', 'suppressed', 'suppressed']);
-  });
-
-  it('rows that name different people in one record are all duplicates, with a warning', async () => {
-    const ada = { firstName: 'Ada', lastName: 'Novak' };
-    const bob = { firstName: 'Bob', lastName: 'Quist' };
-    const run = await stagedRun(warehouse, [
-      { keys: ['email:d1'], contactId: 'double', ...ada },
-      { keys: ['email:d2'], contactId: 'double', ...bob },
-      { keys: ['email:d1'], contactId: 'double', ...ada },
-      // Another record of a person is asked for.
-      { keys: ['email:d1'], contactId: 'single', ...ada },
-      { keys: ['email:d3'], contactId: 'moved', ...ada },
-      { keys: ['email:d4'], contactId: 'moved', ...ada },
-      { keys: ['email:d5', 'profile:d5'], contactId: 'renamed', ...ada },
-      { keys: ['profile:d5'], contactId: 'renamed', ...bob },
-    ]);
-    await planRows(warehouse, run.runId, asked);
-    const rows = await warehouse.query`
-      select outcome, reason from run_rows where run_id = ${run.runId} order by row_number`;
-    const double = (other: number): object => ({
-      outcome: 'duplicate',
-      reason: `the same record as row ${other}; rows with this id name different people`,
-    });
-    expect(rows.slice(0, 4)).toEqual([double(2), double(1), double(1), { outcome: null, reason: null }]);
-    expect(rows.slice(4).map(({ outcome }) => outcome)).toEqual([null, 'duplicate', null, 'duplicate']);
-    const { warnings } = await getRun(warehouse, run.runId);
-    expect(warnings).toEqual([
-      '1 record id belongs to different people, such as in rows 1 and 2: these rows are not asked for',
-    ]);
-  });
-
-  it('rows that no file for the importer of their CRM can have are named in a warning', async () => {
-    const run = await stagedRun(warehouse, [
-      { keys: ['email:a1'], contactId: '4701' },
-      { keys: ['email:b1'], contactId: 'key:0b54' },
-      { keys: ['email:c1'], contactId: '00Q5e00000AbCdEAAV' },
-      { keys: [], contactId: 'row:4', outcome: 'no_identifier' },
-    ]);
-    for (const mapping of [{ Email: 'email' }, { Email: 'email', 'Record ID': 'contact_id' }]) {
-      await warehouse.query`
-        update runs set source = 'hubspot', header = ${['Record ID', 'Email']}, mapping = ${mapping}
-        where run_id = ${run.runId}`;
-      await planRows(warehouse, run.runId, asked);
-      expect((await getRun(warehouse, run.runId)).warnings).toEqual([
-        expect.stringContaining(
-          "2 rows without a record id of a HubSpot contact: files for the CRM's importer leave these contacts out",
-        ),
-      ]);
-    }
-  });
-
-  it('duplicates are found along a chain of a thousand rows that share keys pairwise', async () => {
-    const rows = Array.from({ length: 1_000 }, (_, index) => ({ keys: [`k:${index}`, `k:${index + 1}`] }));
-    const outcomes = await planned(rows.reverse());
-    expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(1);
-    expect(outcomes[0]).toBeNull();
-  });
+it('the row that identifies a person alone stands for its record', async () => {
+  const rows = [
+    { keys: ['name:ada novak|acme'], contactId: 'strong' },
+    { keys: ['email:info@acme|ada novak'], contactId: 'strong' },
+    { keys: ['email:s1'], contactId: 'strong' },
+    { keys: ['profile:s2'], contactId: 'strong' },
+  ];
+  expect(await planned(rows)).toEqual(['duplicate', 'duplicate', null, 'duplicate']);
 });
 
-describe('people who are not asked for', () => {
-  it('found people and missed people stay fresh for different times', async () => {
-    await remember('email:f1', 'enriched', 7_200);
-    await remember('email:f2', 'not_found', 7_200);
-    await remember('email:f3', 'not_found', 1_800);
-    await remember('email:f4', 'enriched', 90_000);
-    const rows = ['f1', 'f2', 'f3', 'f4'].map((name) => ({ keys: [`email:${name}`] }));
-    expect(await planned(rows)).toEqual(['fresh', null, 'fresh', null]);
-  });
+it('an opt-out in one row of a record holds for all rows of the record and of the person', async () => {
+  const rows = [
+    { keys: ['email:o1'], contactId: 'out' },
+    { keys: ['email:info@acme|ada novak'], contactId: 'out', optedOut: true },
+    { keys: ['email:o1'], contactId: 'another' },
+  ];
+  expect(await planned(rows)).toEqual(['suppressed', 'suppressed', 'suppressed']);
+});
 
-  it('a lookup of one row of a person counts for all rows of the person', async () => {
-    await remember('profile:g1', 'enriched', 60);
-    expect(await planned([{ keys: ['email:g1'] }, { keys: ['email:g1', 'profile:g1'] }])).toEqual([
-      'fresh',
-      'duplicate',
-    ]);
+it('rows that name different people in one record are all duplicates, with a warning', async () => {
+  const ada = { firstName: 'Ada', lastName: 'Novak' };
+  const bob = { firstName: 'Bob', lastName: 'Quist' };
+  const run = await stagedRun(warehouse, [
+    { keys: ['email:d1'], contactId: 'double', ...ada },
+    { keys: ['email:d2'], contactId: 'double', ...bob },
+    { keys: ['email:d1'], contactId: 'double', ...ada },
+    // Another record of a person is asked for.
+    { keys: ['email:d1'], contactId: 'single', ...ada },
+    { keys: ['email:d3'], contactId: 'moved', ...ada },
+    { keys: ['email:d4'], contactId: 'moved', ...ada },
+    { keys: ['email:d5', 'profile:d5'], contactId: 'renamed', ...ada },
+    { keys: ['profile:d5'], contactId: 'renamed', ...bob },
+  ]);
+  await planRows(warehouse, run.runId, asked);
+  const rows = await warehouse.query`
+    select outcome, reason from run_rows where run_id = ${run.runId} order by row_number`;
+  const double = (other: number): object => ({
+    outcome: 'duplicate',
+    reason: `the same record as row ${other}; rows with this id name different people`,
   });
+  expect(rows.slice(0, 4)).toEqual([double(2), double(1), double(1), { outcome: null, reason: null }]);
+  expect(rows.slice(4).map(({ outcome }) => outcome)).toEqual([null, 'duplicate', null, 'duplicate']);
+  const { warnings } = await getRun(warehouse, run.runId);
+  expect(warnings).toEqual([
+    '1 record id belongs to different people, such as in rows 1 and 2: these rows are not asked for',
+  ]);
+});
 
-  it('a person with a fresh phone is asked for without the phone, in a call of its own kind', async () => {
-    const clocks = { ...asked.freshness, phoneSeconds: 180 * 86_400 };
-    for (const name of ['p1', 'p3']) {
-      await remember(`email:${name}`, 'enriched', 100_000);
-      await remember(`email:${name}`, 'enriched', 100_000, 'phone');
-    }
-    const run = await stagedRun(
-      warehouse,
-      ['p1', 'p2', 'p3', 'p4'].map((name) => ({ keys: [`email:${name}`] })),
-    );
-    const plan = await planRows(warehouse, run.runId, {
-      ...asked,
-      freshness: clocks,
-      fieldGroups: ['profile', 'phone'],
-    });
-    expect(plan).toMatchObject({
-      people: 4,
-      calls: 2,
-      byLeftOut: [
-        { groups: [], people: 2 },
-        { groups: ['phone'], people: 2 },
-      ],
-    });
-    const rows = await warehouse.query`
-      select row_number, left_out from run_people where run_id = ${run.runId} order by position`;
-    expect(rows).toEqual([
-      { row_number: 1, left_out: ['phone'] },
-      { row_number: 3, left_out: ['phone'] },
-      { row_number: 2, left_out: [] },
-      { row_number: 4, left_out: [] },
-    ]);
-  });
-
-  it('a person whom another run is asking for is in flight', async () => {
-    const other = await stagedRun(warehouse, [{ keys: ['email:c1', 'profile:c1'] }]);
-    await planRows(warehouse, other.runId, asked);
-    await openPage(warehouse, other.runId, 1, asked);
-    expect(await planned([{ keys: ['profile:c1'] }, { keys: ['email:c2'] }])).toEqual(['in_flight', null]);
-  });
-
-  it('a person whom a run of another service is asking for is asked for', async () => {
-    const other = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
-    await planRows(warehouse, other.runId, { ...asked, service: 'another' });
-    await openPage(warehouse, other.runId, 1, { ...asked, service: 'another' });
-    const run = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
+it('rows that no file for the importer of their CRM can have are named in a warning', async () => {
+  const run = await stagedRun(warehouse, [
+    { keys: ['email:a1'], contactId: '4701' },
+    { keys: ['email:b1'], contactId: 'key:0b54' },
+    { keys: ['email:c1'], contactId: '00Q5e00000AbCdEAAV' },
+    { keys: [], contactId: 'row:4', outcome: 'no_identifier' },
+  ]);
+  for (const mapping of [{ Email: 'email' }, { Email: 'email', 'Record ID': 'contact_id' }]) {
+    await warehouse.query`
+      update runs set source = 'hubspot', header = ${['Record ID', 'Email']}, mapping = ${mapping}
+      where run_id = ${run.runId}`;
     await planRows(warehouse, run.runId, asked);
-    expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
+    expect((await getRun(warehouse, run.runId)).warnings).toEqual([
+      expect.stringContaining(
+        "2 rows without a record id of a HubSpot contact: files for the CRM's importer leave these contacts out",
+      ),
+    ]);
+  }
+});
+
+it('duplicates are found along a chain of a thousand rows that share keys pairwise', async () => {
+  const rows = Array.from({ length: 1_000 }, (_, index) => ({ keys: [`k:${index}`, `k:${index + 1}`] }));
+  const outcomes = await planned(rows.reverse());
+  expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(1);
+  expect(outcomes[0]).toBeNull();
+});
+
+it('found people and missed people stay fresh for different times', async () => {
+  await remember('email:f1', 'enriched', 7_200);
+  await remember('email:f2', 'not_found', 7_200);
+  await remember('email:f3', 'not_found', 1_800);
+  await remember('email:f4', 'enriched', 90_000);
+  const rows = ['f1', 'f2', 'f3', 'f4'].map((name) => ({ keys: [`email:${name}`] }));
+  expect(await planned(rows)).toEqual(['fresh', null, 'fresh', null]);
+});
+
+it('a lookup of one row of a person counts for all rows of the person', async () => {
+  await remember('profile:g1', 'enriched', 60);
+  expect(await planned([{ keys: ['email:g1'] }, { keys: ['email:g1', 'profile:g1'] }])).toEqual([
+    'fresh',
+    'duplicate',
+  ]);
+});
+
+it('a person with a fresh phone is asked for without the phone, in a call of its own kind', async () => {
+  const clocks = { ...asked.freshness, phoneSeconds: 180 * 86_400 };
+  for (const name of ['p1', 'p3']) {
+    await remember(`email:${name}`, 'enriched', 100_000);
+    await remember(`email:${name}`, 'enriched', 100_000, 'phone');
+  }
+  const run = await stagedRun(
+    warehouse,
+    ['p1', 'p2', 'p3', 'p4'].map((name) => ({ keys: [`email:${name}`] })),
+  );
+  const plan = await planRows(warehouse, run.runId, {
+    ...asked,
+    freshness: clocks,
+    fieldGroups: ['profile', 'phone'],
   });
+  expect(plan).toMatchObject({
+    people: 4,
+    calls: 2,
+    byLeftOut: [
+      { groups: [], people: 2 },
+      { groups: ['phone'], people: 2 },
+    ],
+  });
+  const rows = await warehouse.query`
+    select row_number, left_out from run_people where run_id = ${run.runId} order by position`;
+  expect(rows).toEqual([
+    { row_number: 1, left_out: ['phone'] },
+    { row_number: 3, left_out: ['phone'] },
+    { row_number: 2, left_out: [] },
+    { row_number: 4, left_out: [] },
+  ]);
+});
+
+it('a person whom another run is asking for is in flight', async () => {
+  const other = await stagedRun(warehouse, [{ keys: ['email:c1', 'profile:c1'] }]);
+  await planRows(warehouse, other.runId, asked);
+  await openPage(warehouse, other.runId, 1, asked);
+  expect(await planned([{ keys: ['profile:c1'] }, { keys: ['email:c2'] }])).toEqual(['in_flight', null]);
+});
+
+it('a person whom a run of another service is asking for is asked for', async () => {
+  const other = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
+  await planRows(warehouse, other.runId, { ...asked, service: 'another' });
+  await openPage(warehouse, other.runId, 1, { ...asked, service: 'another' });
+  const run = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
+  await planRows(warehouse, run.runId, asked);
+  expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
 });
 
 it('the hash of a plan is the same for every priority: a backfill applies the plan of enrich plan', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { erase } from '../../../src/privacy/erase.ts';
 import { planRows } from '../../../src/runs/planning/plan-rows.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
@@ -138,27 +138,25 @@ it('a late result of an undone run is settled, changes no contact, and counts af
   expect(rows).toEqual([{ phones: 3 }]);
 });
 
-describe('discardAnswers()', () => {
-  it('discardAnswers() removes what an undone run was told: the next run asks again', async () => {
-    const call = await endedWithPhones(warehouse);
-    await expect(discardAnswers(warehouse, call.runId, noSignal)).rejects.toThrow('is not undone');
-    await undo(call.runId);
-    const people = call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] }));
-    const repeated = await stagedRun(warehouse, people);
-    await planRows(warehouse, repeated.runId, asked);
-    expect(await outcomesOf(warehouse, repeated.runId)).toEqual(['fresh', 'fresh', 'fresh']);
-    const discarded = await discardAnswers(warehouse, call.runId, noSignal);
-    expect(discarded.observations).toBe(6);
-    expect(discarded.lookupKeys).toBeGreaterThan(0);
-    const gone = await warehouse.query`
-      select 1 from observations where run_id = ${call.runId}
-      union all select 1 from people where run_id = ${call.runId}`;
-    expect(gone).toEqual([]);
-    const unknown = await stagedRun(warehouse, people);
-    await planRows(warehouse, unknown.runId, asked);
-    expect(await outcomesOf(warehouse, unknown.runId)).toEqual([null, null, null]);
-    await expect(revertUndo(warehouse, call.runId, noSignal)).rejects.toThrow('answers were discarded');
-  });
+it('discardAnswers() removes what an undone run was told: the next run asks again', async () => {
+  const call = await endedWithPhones(warehouse);
+  await expect(discardAnswers(warehouse, call.runId, noSignal)).rejects.toThrow('is not undone');
+  await undo(call.runId);
+  const people = call.people.map(({ identity }) => ({ keys: [`email:${identity.email}`] }));
+  const repeated = await stagedRun(warehouse, people);
+  await planRows(warehouse, repeated.runId, asked);
+  expect(await outcomesOf(warehouse, repeated.runId)).toEqual(['fresh', 'fresh', 'fresh']);
+  const discarded = await discardAnswers(warehouse, call.runId, noSignal);
+  expect(discarded.observations).toBe(6);
+  expect(discarded.lookupKeys).toBeGreaterThan(0);
+  const gone = await warehouse.query`
+    select 1 from observations where run_id = ${call.runId}
+    union all select 1 from people where run_id = ${call.runId}`;
+  expect(gone).toEqual([]);
+  const unknown = await stagedRun(warehouse, people);
+  await planRows(warehouse, unknown.runId, asked);
+  expect(await outcomesOf(warehouse, unknown.runId)).toEqual([null, null, null]);
+  await expect(revertUndo(warehouse, call.runId, noSignal)).rejects.toThrow('answers were discarded');
 });
 
 it('a revert of an undo does not restore an erased person', async () => {

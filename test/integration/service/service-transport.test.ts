@@ -140,68 +140,66 @@ describe('a call that certainly never left', () => {
   });
 });
 
-describe('a call that may have been billed', () => {
-  it('a call whose connection is reset after the request was read is unknown, and sent once', async () => {
-    const { failure, server } = await failsWith([(socket) => socket.resetAndDestroy()]);
-    expect(verdict(failure)).toEqual(unknown('connection-lost'));
-    expect(server.requests).toHaveLength(1);
-  });
+it('a call whose connection is reset after the request was read is unknown, and sent once', async () => {
+  const { failure, server } = await failsWith([(socket) => socket.resetAndDestroy()]);
+  expect(verdict(failure)).toEqual(unknown('connection-lost'));
+  expect(server.requests).toHaveLength(1);
+});
 
-  it('a call whose body is cut off is unknown', async () => {
-    const { failure } = await failsWith([
-      (socket) => void socket.end(httpAnswer(200, good, { 'content-length': String(good.length + 40) })),
-    ]);
-    expect(verdict(failure)).toEqual(unknown('connection-lost'));
-    expect(failure.httpStatus).toBe(200);
-  });
+it('a call whose body is cut off is unknown', async () => {
+  const { failure } = await failsWith([
+    (socket) => void socket.end(httpAnswer(200, good, { 'content-length': String(good.length + 40) })),
+  ]);
+  expect(verdict(failure)).toEqual(unknown('connection-lost'));
+  expect(failure.httpStatus).toBe(200);
+});
 
-  it('a call without a head before the deadline is unknown', async () => {
-    const { failure } = await failsWith([() => {}], { callTimeoutSeconds: 0.3 });
-    expect(verdict(failure)).toEqual(unknown('timeout'));
-  });
+it('a call without a head before the deadline is unknown', async () => {
+  const { failure } = await failsWith([() => {}], { callTimeoutSeconds: 0.3 });
+  expect(verdict(failure)).toEqual(unknown('timeout'));
+});
 
-  it('an answer that arrives while the process is suspended beyond the deadline is read', async () => {
-    // Another thread, which answers meanwhile.
-    const server = new Worker(
-      `const { createServer } = require('node:http');
-      const { parentPort, workerData } = require('node:worker_threads');
-      const server = createServer((_, answer) => {
-        parentPort.postMessage('asked');
-        setTimeout(() => answer.end(workerData), 100);
-      });
-      server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
-      { eval: true, workerData: good.padEnd(600_000) },
-    );
-    open.push({ close: async () => void (await server.terminate()) });
-    const [port] = (await once(server, 'message')) as [number];
-    const client = clientOf(`http://127.0.0.1:${port}/api/v1`, { callTimeoutSeconds: 0.3 });
-    const answer = client.bulkMatch({ details }, AbortSignal.timeout(300));
-    await once(server, 'message');
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
-    expect((await answer).matches).toHaveLength(1);
-  });
-
-  it('a call whose body falls silent is unknown', async () => {
-    const { failure } = await failsWith([answering('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')], {
-      silenceMilliseconds: 200,
+it('an answer that arrives while the process is suspended beyond the deadline is read', async () => {
+  // Another thread, which answers meanwhile.
+  const server = new Worker(
+    `const { createServer } = require('node:http');
+    const { parentPort, workerData } = require('node:worker_threads');
+    const server = createServer((_, answer) => {
+      parentPort.postMessage('asked');
+      setTimeout(() => answer.end(workerData), 100);
     });
-    expect(verdict(failure)).toEqual(unknown('timeout'));
-  });
+    server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+    { eval: true, workerData: good.padEnd(600_000) },
+  );
+  open.push({ close: async () => void (await server.terminate()) });
+  const [port] = (await once(server, 'message')) as [number];
+  const client = clientOf(`http://127.0.0.1:${port}/api/v1`, { callTimeoutSeconds: 0.3 });
+  const answer = client.bulkMatch({ details }, AbortSignal.timeout(300));
+  await once(server, 'message');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+  expect((await answer).matches).toHaveLength(1);
+});
 
-  it('a call that is abandoned in flight is unknown', async () => {
-    const controller = new AbortController();
-    const server = await serve(() => controller.abort());
-    const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, controller.signal));
-    expect(verdict(failure)).toEqual(unknown('aborted'));
+it('a call whose body falls silent is unknown', async () => {
+  const { failure } = await failsWith([answering('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')], {
+    silenceMilliseconds: 200,
   });
+  expect(verdict(failure)).toEqual(unknown('timeout'));
+});
 
-  it('a call whose small body unpacks to more than allowed is unknown', async () => {
-    const bomb = gzipSync(Buffer.alloc(5_000_000));
-    const { failure } = await failsWith([answering(httpAnswer(200, bomb, { 'content-encoding': 'gzip' }))], {
-      answerBytes: 1_000_000,
-    });
-    expect(verdict(failure)).toEqual(unknown('answer-too-large'));
+it('a call that is abandoned in flight is unknown', async () => {
+  const controller = new AbortController();
+  const server = await serve(() => controller.abort());
+  const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, controller.signal));
+  expect(verdict(failure)).toEqual(unknown('aborted'));
+});
+
+it('a call whose small body unpacks to more than allowed is unknown', async () => {
+  const bomb = gzipSync(Buffer.alloc(5_000_000));
+  const { failure } = await failsWith([answering(httpAnswer(200, bomb, { 'content-encoding': 'gzip' }))], {
+    answerBytes: 1_000_000,
   });
+  expect(verdict(failure)).toEqual(unknown('answer-too-large'));
 });
 
 it('a refusal is recognised without waiting for an endless body', async () => {

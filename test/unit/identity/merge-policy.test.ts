@@ -1,49 +1,47 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { personFieldGroups } from '../../../src/domain/warehouse/person-columns.ts';
 import { contactFields } from '../../../src/domain/warehouse/contact-fields.ts';
 
-describe('what an answer puts into a contact', () => {
-  it.each(['email_not_unlocked@domain.com', 'not an address', ''])(
-    'a contact gets no address and no status from %j',
-    (email) =>
-      expect(contactFields({ email, email_status: 'unavailable' })).toMatchObject({
-        email: null,
-        email_status: null,
-      }),
-  );
+it.each(['email_not_unlocked@domain.com', 'not an address', ''])(
+  'a contact gets no address and no status from %j',
+  (email) =>
+    expect(contactFields({ email, email_status: 'unavailable' })).toMatchObject({
+      email: null,
+      email_status: null,
+    }),
+);
 
-  it.each([
-    ['https://www.linkedin.com/in/ada-lind/?trk=x#top', 'https://www.linkedin.com/in/ada-lind/'],
-    ['https://www.linkedin.com/profile/view?id=5', 'https://www.linkedin.com/profile/view?id=5'],
-  ])('the profile of a contact has no tracking parameters: %s', (stated, linkedin) =>
-    expect(contactFields({ proflink_url: stated }).linkedin_url).toBe(linkedin),
-  );
+it.each([
+  ['https://www.linkedin.com/in/ada-lind/?trk=x#top', 'https://www.linkedin.com/in/ada-lind/'],
+  ['https://www.linkedin.com/profile/view?id=5', 'https://www.linkedin.com/profile/view?id=5'],
+])('the profile of a contact has no tracking parameters: %s', (stated, linkedin) =>
+  expect(contactFields({ proflink_url: stated }).linkedin_url).toBe(linkedin),
+);
 
-  it('texts lose characters that a text column refuses, and an empty text changes nothing', () =>
-    expect(contactFields({ title: 'VP\u0000 Sales', headline: ' ', departments: [] })).toMatchObject({
-      title: 'VP Sales',
-      headline: null,
-      departments: null,
-    }));
+it('texts lose characters that a text column refuses, and an empty text changes nothing', () =>
+  expect(contactFields({ title: 'VP\u0000 Sales', headline: ' ', departments: [] })).toMatchObject({
+    title: 'VP Sales',
+    headline: null,
+    departments: null,
+  }));
 
-  it.each([1.5, -1, 2 ** 31, Number.NaN])('%d is no number of employees', (number) =>
+it.each([1.5, -1, 2 ** 31, Number.NaN])('%d is no number of employees', (number) =>
+  expect(
+    contactFields({ organization: { estimated_num_employees: number } }).organization_employees,
+  ).toBeNull(),
+);
+
+it.each([undefined, null, '', 'not a domain', 'facebook.com/orbit'])(
+  'the domain of an organization comes from its site if its primary domain is %j',
+  (domain) =>
     expect(
-      contactFields({ organization: { estimated_num_employees: number } }).organization_employees,
-    ).toBeNull(),
-  );
+      contactFields({
+        organization: { primary_domain: domain, website_url: 'http://www.orbit.co.uk/about' },
+      }),
+    ).toMatchObject({ organization_domain: 'orbit.co.uk' }),
+);
 
-  it.each([undefined, null, '', 'not a domain', 'facebook.com/orbit'])(
-    'the domain of an organization comes from its site if its primary domain is %j',
-    (domain) =>
-      expect(
-        contactFields({
-          organization: { primary_domain: domain, website_url: 'http://www.orbit.co.uk/about' },
-        }),
-      ).toMatchObject({ organization_domain: 'orbit.co.uk' }),
-  );
-
-  it('every column of a contact belongs to one group', () =>
-    expect(Object.values(personFieldGroups).flatMap((columns) => Object.keys(columns))).toEqual(
-      expect.arrayContaining(Object.keys(contactFields({}))),
-    ));
-});
+it('every column of a contact belongs to one group', () =>
+  expect(Object.values(personFieldGroups).flatMap((columns) => Object.keys(columns))).toEqual(
+    expect.arrayContaining(Object.keys(contactFields({}))),
+  ));

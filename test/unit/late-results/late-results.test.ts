@@ -107,37 +107,35 @@ describe('assignDelivered()', () => {
   });
 });
 
-describe('deliveredResults()', () => {
-  const both = {
-    key: 'a',
-    phones: ['1'],
-    emails: ['e'],
-    fields: ['emails', 'phone_numbers'],
-    isPending: false,
-  };
-  const of = (targetFields: readonly string[], person: Partial<typeof both>) =>
-    deliveredResults([{ ...both, ...person }], { kind: 'waterfall', targetFields });
+const both = {
+  key: 'a',
+  phones: ['1'],
+  emails: ['e'],
+  fields: ['emails', 'phone_numbers'],
+  isPending: false,
+};
+const of = (targetFields: readonly string[], person: Partial<typeof both>) =>
+  deliveredResults([{ ...both, ...person }], { kind: 'waterfall', targetFields });
 
-  it.each([
-    [
-      'leaves out results beside the target fields',
-      ['phone_numbers'],
-      {},
-      ['waterfall_phone/a'],
-      ['waterfall_phone/a'],
-    ],
-    ['covers target fields without values', ['phone_numbers'], { phones: [] }, ['waterfall_phone/a'], []],
-    [
-      'takes other results if there are none for the target fields',
-      ['phone_numbers'],
-      { phones: [], fields: ['emails'] },
-      ['waterfall_email/a'],
-      ['waterfall_email/a'],
-    ],
-    ['covers nothing that is pending', [], { phones: [], emails: [], isPending: true }, [], []],
-  ])('deliveredResults() %s', (_, targetFields, person, covers, brings) => {
-    expect(of(targetFields, person)).toEqual({ covers, brings });
-  });
+it.each([
+  [
+    'leaves out results beside the target fields',
+    ['phone_numbers'],
+    {},
+    ['waterfall_phone/a'],
+    ['waterfall_phone/a'],
+  ],
+  ['covers target fields without values', ['phone_numbers'], { phones: [] }, ['waterfall_phone/a'], []],
+  [
+    'takes other results if there are none for the target fields',
+    ['phone_numbers'],
+    { phones: [], fields: ['emails'] },
+    ['waterfall_email/a'],
+    ['waterfall_email/a'],
+  ],
+  ['covers nothing that is pending', [], { phones: [], emails: [], isPending: true }, [], []],
+])('deliveredResults() %s', (_, targetFields, person, covers, brings) => {
+  expect(of(targetFields, person)).toEqual({ covers, brings });
 });
 
 it('emailRank() ranks addresses from verified to unusable', () => {

@@ -133,16 +133,14 @@ describe.each<[string, Credential]>([
   });
 });
 
-describe('a renewed access token', () => {
-  const credential = { kind: 'access-token', command } as const;
+const credential = { kind: 'access-token', command } as const;
 
-  it('a renewed access token is read once for calls that were refused at the same time', async () => {
-    const { sent, transport } = accepting('token-2');
-    const client = clientOf(transport, credential);
-    await Promise.all(Array.from({ length: 8 }, () => ask(client)));
-    expect(timesRead()).toBe(2);
-    expect(tokensOf(sent).toSorted()).toEqual([...Array(8).fill('token-1'), ...Array(8).fill('token-2')]);
-  });
+it('a renewed access token is read once for calls that were refused at the same time', async () => {
+  const { sent, transport } = accepting('token-2');
+  const client = clientOf(transport, credential);
+  await Promise.all(Array.from({ length: 8 }, () => ask(client)));
+  expect(timesRead()).toBe(2);
+  expect(tokensOf(sent).toSorted()).toEqual([...Array(8).fill('token-1'), ...Array(8).fill('token-2')]);
 });
 
 it.each<[string, Credential, string]>([

@@ -48,109 +48,103 @@ const table: [number, string | undefined, string, string][] = [
   [200, 'OUT_OF_CREDITS', 'out-of-credits', 'pause'],
 ];
 
-describe('mapFailure', () => {
-  describe.each(table)('maps %d with code %s to %s', (status, code, type, disposition) => {
-    it.each(shapes(code))('mapFailure() maps the code given by %s', (_, body) => {
-      const failure = map(status, body);
-      expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
-        type,
-        disposition,
-        false,
-      ]);
-    });
+describe.each(table)('maps %d with code %s to %s', (status, code, type, disposition) => {
+  it.each(shapes(code))('mapFailure() maps the code given by %s', (_, body) => {
+    const failure = map(status, body);
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
+      type,
+      disposition,
+      false,
+    ]);
   });
+});
 
-  it.each([500, 502, 503, 504, 599])(
-    'mapFailure() treats %d as possibly billed, whatever its body says',
-    (status) => {
-      const failure = map(status, { error_code: 'OUT_OF_CREDITS' });
-      expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
-        'server-error',
-        'unknown',
-        true,
-      ]);
+it.each([500, 502, 503, 504, 599])(
+  'mapFailure() treats %d as possibly billed, whatever its body says',
+  (status) => {
+    const failure = map(status, { error_code: 'OUT_OF_CREDITS' });
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
+      'server-error',
+      'unknown',
+      true,
+    ]);
+  },
+);
+
+it.each(cases.billed as [number, object, string, string][])(
+  'mapFailure() treats %d with the body %o as possibly billed',
+  (status, body, type, disposition) => {
+    const failure = map(status, body);
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, disposition, true]);
+    expect(failure.message).toContain('the body has people or credits)');
+    expect(failure.next?.includes('enrich attempts')).toBe(disposition === 'unknown');
+  },
+);
+
+it.each(cases.redirects as [number, boolean][])(
+  'mapFailure() pauses at the redirect %d, possibly billed: %s',
+  (status, billed) => {
+    const failure = map(status, '');
+    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
+      'redirected',
+      'pause',
+      billed,
+    ]);
+    expect(failure.message.includes('303 leads to the result of a call')).toBe(billed);
+  },
+);
+
+it.each([
+  { credits_consumed: 0 },
+  { credits_consumed: '0.00', matches: [null, { id: 'p1' }] },
+  { matches: null },
+])('mapFailure() reads a 422 with the body %o as not billed', (body) => {
+  expect([map(422, body).disposition, map(422, body).mayHaveBeenBilled]).toEqual(['reject', false]);
+});
+
+it.each(cases.twoCodes as [number, string, string, string][])(
+  'mapFailure() decides %d with %s at the root and %s in error_details by both',
+  (status, older, newer, type) => {
+    const failure = map(status, { error_code: older, error_details: { code: newer } });
+    expect([failure.type, failure.codes]).toEqual([type, [newer, older]]);
+  },
+);
+
+it.each([{ toString: 1 }, [1], true])(
+  'mapFailure() takes credits of %o for a possible bill, although the code says OUT_OF_CREDITS',
+  (credits) => {
+    const failure = map(200, { error_code: 'OUT_OF_CREDITS', credits_consumed: credits, matches: 'none' });
+    expect(failure.type).toBe('unreadable-answer');
+  },
+);
+
+it('mapFailure() keeps the pause that a suggestion of a rate refusal names', () => {
+  const failure = map(429, {
+    error_details: {
+      code: 'RATE_LIMIT.WINDOW.EXCEEDED',
+      suggestions: [
+        { label: 'Wait', retry_after_seconds: 90, header: 'retry-after' },
+        'no object',
+        { url: 'x' },
+      ],
     },
-  );
-
-  it.each(cases.billed as [number, object, string, string][])(
-    'mapFailure() treats %d with the body %o as possibly billed',
-    (status, body, type, disposition) => {
-      const failure = map(status, body);
-      expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
-        type,
-        disposition,
-        true,
-      ]);
-      expect(failure.message).toContain('the body has people or credits)');
-      expect(failure.next?.includes('enrich attempts')).toBe(disposition === 'unknown');
-    },
-  );
-
-  it.each(cases.redirects as [number, boolean][])(
-    'mapFailure() pauses at the redirect %d, possibly billed: %s',
-    (status, billed) => {
-      const failure = map(status, '');
-      expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
-        'redirected',
-        'pause',
-        billed,
-      ]);
-      expect(failure.message.includes('303 leads to the result of a call')).toBe(billed);
-    },
-  );
-
-  it.each([
-    { credits_consumed: 0 },
-    { credits_consumed: '0.00', matches: [null, { id: 'p1' }] },
-    { matches: null },
-  ])('mapFailure() reads a 422 with the body %o as not billed', (body) => {
-    expect([map(422, body).disposition, map(422, body).mayHaveBeenBilled]).toEqual(['reject', false]);
   });
+  expect(failure.retryAfterSeconds).toBe(90);
+});
 
-  it.each(cases.twoCodes as [number, string, string, string][])(
-    'mapFailure() decides %d with %s at the root and %s in error_details by both',
-    (status, older, newer, type) => {
-      const failure = map(status, { error_code: older, error_details: { code: newer } });
-      expect([failure.type, failure.codes]).toEqual([type, [newer, older]]);
-    },
-  );
+it('mapFailure() reports the rate windows of a refusal', () => {
+  const failure = map(429, {}, { 'x-rate-limit-hourly': '600', 'x-hourly-requests-left': '0' });
+  expect(failure.rateLimits).toMatchObject([{ window: 'hour', limit: 600, left: 0 }]);
+});
 
-  it.each([{ toString: 1 }, [1], true])(
-    'mapFailure() takes credits of %o for a possible bill, although the code says OUT_OF_CREDITS',
-    (credits) => {
-      const failure = map(200, { error_code: 'OUT_OF_CREDITS', credits_consumed: credits, matches: 'none' });
-      expect(failure.type).toBe('unreadable-answer');
-    },
-  );
-
-  it('mapFailure() keeps the pause that a suggestion of a rate refusal names', () => {
-    const failure = map(429, {
-      error_details: {
-        code: 'RATE_LIMIT.WINDOW.EXCEEDED',
-        suggestions: [
-          { label: 'Wait', retry_after_seconds: 90, header: 'retry-after' },
-          'no object',
-          { url: 'x' },
-        ],
-      },
-    });
-    expect(failure.retryAfterSeconds).toBe(90);
+it('the message of a failure leaves out codes and a request id that can quote the request', () => {
+  const failure = map(422, {
+    error_code: 'Mira.Lindqvist',
+    error_details: { code: 'PEOPLE.EMAIL.INVALID' },
+    request_id: 'mira-7',
   });
-
-  it('mapFailure() reports the rate windows of a refusal', () => {
-    const failure = map(429, {}, { 'x-rate-limit-hourly': '600', 'x-hourly-requests-left': '0' });
-    expect(failure.rateLimits).toMatchObject([{ window: 'hour', limit: 600, left: 0 }]);
-  });
-
-  it('the message of a failure leaves out codes and a request id that can quote the request', () => {
-    const failure = map(422, {
-      error_code: 'Mira.Lindqvist',
-      error_details: { code: 'PEOPLE.EMAIL.INVALID' },
-      request_id: 'mira-7',
-    });
-    expect(failure.explain()).not.toMatch(/mira|lindqvist/i);
-    expect(failure.message).toContain('(HTTP 422, PEOPLE.EMAIL.INVALID)');
-  });
+  expect(failure.explain()).not.toMatch(/mira|lindqvist/i);
+  expect(failure.message).toContain('(HTTP 422, PEOPLE.EMAIL.INVALID)');
 });
 
 describe('a failure that is printed', () => {
