@@ -181,7 +181,7 @@ describe.each(importerNames)('files for %s', (name) => {
           }
         }
       }),
-      { numRuns: Number(process.env['CRM_IMPORT_CASES'] ?? 12) },
+      { numRuns: Number(process.env['CRM_IMPORT_CASES'] ?? 8) },
     );
   });
 });

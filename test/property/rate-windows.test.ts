@@ -11,7 +11,7 @@ import {
 } from '../../src/ledger/rate-windows.ts';
 import { warehouseOfFile } from '../helpers/database/database.ts';
 
-const cases = Number(process.env['RATE_WINDOW_CASES'] ?? 15);
+const cases = Number(process.env['RATE_WINDOW_CASES'] ?? 10);
 const calls = { service: 'test', scope: matchScope };
 const limitsOfProcesses: readonly (readonly RateLimit[])[] = [
   [{ calls: 3, seconds: 10 }],

@@ -13,7 +13,7 @@ import { mapFailure, mapTransportError } from '../../src/service/failures/map-fa
 import { TransportError, type Headers, type HttpAnswer } from '../../src/service/transport.ts';
 
 /** Few in the suite; `npm run property:answers` draws more. */
-const numRuns = Number(process.env['ANSWER_CASES'] ?? 100);
+const numRuns = Number(process.env['ANSWER_CASES'] ?? 60);
 
 /** Whatever a service, a proxy or an attacker may send in the place of an answer. */
 

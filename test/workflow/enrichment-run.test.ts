@@ -1,11 +1,16 @@
 import { WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import type { BatchResult } from '../../src/contract/activities.ts';
 import type { PauseReason } from '../../src/contract/pause-reasons.ts';
-import { gate, waitWithHeartbeat } from '../helpers/temporal/holding.ts';
-import { Stage, untilStatus } from '../helpers/temporal/play-run.ts';
+import type { RunFacts } from '../../src/contract/run-facts.ts';
+import type { RunStatus } from '../../src/contract/run-transitions.ts';
+import { gate, holding, untilSignalled, waitWithHeartbeat } from '../helpers/temporal/holding.ts';
+import { Stage, untilStatus, waitOf } from '../helpers/temporal/play-run.ts';
 import { plan } from '../helpers/outputs/run-facts.ts';
 import { ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
+import { reachHistoryLimit } from '../helpers/temporal/temporal.ts';
 import { resetBeforeUpdate, resetToBeginning } from '../helpers/temporal/temporal-actions.ts';
+import type { RunProgress } from '../../workflows/run-details.ts';
 
 const pauseReason: PauseReason = {
   type: 'service.unauthorized',
@@ -19,144 +24,274 @@ const resetToApproval = (client: Client, runId: string): Promise<WorkflowHandle>
 
 const stage = await Stage.ofFile();
 
-describe('a run', () => {
-  it('a run that is reset while a page is open continues after the calls of this page', async () => {
-    const activities = new ScriptedActivities();
-    const answered = gate();
-    activities.answer = async () => {
-      await waitWithHeartbeat(answered);
-      return { kind: 'done' };
-    };
-    await stage.play(activities, async (handle) => {
-      await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
-      const reset = await resetToBeginning(stage.temporal.client, handle.workflowId);
-      await untilStatus(reset, 'running');
-      answered.open();
-      await reset.result();
-    });
-    expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
-    expect(activities.ending).toBe('finished');
+it('a run that is reset while a page is open continues after the calls of this page', async () => {
+  const activities = new ScriptedActivities();
+  const answered = gate();
+  activities.answer = async () => {
+    await waitWithHeartbeat(answered);
+    return { kind: 'done' };
+  };
+  await stage.play(activities, async (handle) => {
+    await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
+    const reset = await resetToBeginning(stage.temporal.client, handle.workflowId);
+    await untilStatus(reset, 'running');
+    answered.open();
+    await reset.result();
   });
+  expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
+  expect(activities.ending).toBe('finished');
+});
 
-  /** Activities of a run that no person has approved. */
-  function unapproved() {
-    const activities = new ScriptedActivities();
-    activities.isApproved = false;
-    return activities;
-  }
+/** Activities of a run that no person has approved. */
+function unapproved() {
+  const activities = new ScriptedActivities();
+  activities.isApproved = false;
+  return activities;
+}
 
-  it('a run spends nothing before its approval, and refuses the hash of another plan', async () => {
-    const activities = unapproved();
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'awaiting_approval');
-      await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
+it('a run spends nothing before its approval, and refuses the hash of another plan', async () => {
+  const activities = unapproved();
+  await stage.play(activities, async (handle) => {
+    await untilStatus(handle, 'awaiting_approval');
+    await expect(handle.executeUpdate('approve', { args: ['another'] })).rejects.toThrow();
+    expect(activities.batches).toEqual([]);
+    await handle.executeUpdate('approve', { args: [plan.plan_hash] });
+    await handle.result();
+  });
+  expect(activities.batches).toHaveLength(5);
+});
+
+it.each([
+  ['to its beginning waits for no other approval', resetToBeginning],
+  ['to its approval continues with the next approval', resetToApproval],
+])('an approved run that a reset has taken back %s', async (_, reset) => {
+  const activities = unapproved();
+  const answered = gate();
+  activities.answer = async () => {
+    await waitWithHeartbeat(answered);
+    return { kind: 'done' };
+  };
+  await stage.play(activities, async (handle) => {
+    const approve: { args: [string] } = { args: [plan.plan_hash] };
+    await untilStatus(handle, 'awaiting_approval');
+    await handle.executeUpdate('approve', approve);
+    await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
+    const again = await reset(stage.temporal.client, handle.workflowId);
+    if (reset === resetToApproval) {
+      await untilStatus(again, 'awaiting_approval');
+      await again.executeUpdate('approve', approve);
+    }
+    await untilStatus(again, 'running');
+    answered.open();
+    await again.result();
+  });
+  expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
+});
+
+it('an approval that reaches a workflow before its plan is refused, and one in the tables counts', async () => {
+  const activities = unapproved();
+  const reading = gate();
+  const ingest = activities.ingestExport;
+  activities.ingestExport = async (request) => {
+    await reading.opened;
+    return ingest(request);
+  };
+  await stage.play(activities, async (handle) => {
+    const refusal: unknown = await handle
+      .executeUpdate('approve', { args: [plan.plan_hash] })
+      .catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      cause: { message: 'the run is ingesting: there is nothing to approve' },
+    });
+    activities.isApproved = true;
+    reading.open();
+    await handle.result();
+  });
+  expect(activities.statuses).toEqual(['planning', 'running']);
+  expect(activities.batches).toHaveLength(5);
+});
+
+it('a run whose check of the service is refused pauses unpaid, and checks again when it is resumed', async () => {
+  const activities = new ScriptedActivities();
+  activities.service = (check) =>
+    check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', status: 'acting as user user-7' };
+  let shown = '';
+  await stage.play(
+    activities,
+    async (handle) => {
+      await untilStatus(handle, 'paused');
+      await expect.poll(() => activities.statuses.at(-1)).toBe('paused');
       expect(activities.batches).toEqual([]);
-      await handle.executeUpdate('approve', { args: [plan.plan_hash] });
+      await handle.executeUpdate('resume');
       await handle.result();
-    });
-    expect(activities.batches).toHaveLength(5);
-  });
+      shown = JSON.stringify(await handle.query('progress'));
+    },
+    { checksService: true },
+  );
+  expect([activities.checks, activities.batches.length]).toEqual([2, 5]);
+  expect(shown).toContain('acting as user user-7');
+});
 
-  it.each([
-    ['to its beginning waits for no other approval', resetToBeginning],
-    ['to its approval continues with the next approval', resetToApproval],
-  ])('an approved run that a reset has taken back %s', async (_, reset) => {
-    const activities = unapproved();
-    const answered = gate();
-    activities.answer = async () => {
-      await waitWithHeartbeat(answered);
-      return { kind: 'done' };
-    };
-    await stage.play(activities, async (handle) => {
-      const approve: { args: [string] } = { args: [plan.plan_hash] };
-      await untilStatus(handle, 'awaiting_approval');
-      await handle.executeUpdate('approve', approve);
-      await expect.poll(() => activities.handed.length).toBeGreaterThan(0);
-      const again = await reset(stage.temporal.client, handle.workflowId);
-      if (reset === resetToApproval) {
-        await untilStatus(again, 'awaiting_approval');
-        await again.executeUpdate('approve', approve);
-      }
-      await untilStatus(again, 'running');
-      answered.open();
-      await again.result();
-    });
-    expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
+it('a run sends no further call when it is cancelled, and completes its outcomes', async () => {
+  const activities = new ScriptedActivities();
+  activities.answer = async () => {
+    await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
+    return { kind: 'stopped', pauseReason };
+  };
+  await stage.play(activities, async (handle) => {
+    await untilStatus(handle, 'running');
+    await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
+    await handle.result();
   });
+  expect(activities.batches).toEqual([]);
+  expect(activities.ending).toBe('cancelled');
+  expect(activities.comparisons).toBe(1);
+});
 
-  it('an approval that reaches a workflow before its plan is refused, and one in the tables counts', async () => {
-    const activities = unapproved();
-    const reading = gate();
-    const ingest = activities.ingestExport;
-    activities.ingestExport = async (request) => {
-      await reading.opened;
-      return ingest(request);
-    };
-    await stage.play(activities, async (handle) => {
-      const refusal: unknown = await handle
-        .executeUpdate('approve', { args: [plan.plan_hash] })
-        .catch((error: unknown) => error);
-      expect(refusal).toMatchObject({
-        cause: { message: 'the run is ingesting: there is nothing to approve' },
-      });
-      activities.isApproved = true;
-      reading.open();
-      await handle.result();
-    });
-    expect(activities.statuses).toEqual(['planning', 'running']);
-    expect(activities.batches).toHaveLength(5);
+it('a run completes its outcomes when it is cancelled in Temporal', async () => {
+  const activities = new ScriptedActivities();
+  let begun = false;
+  activities.answer = async () => {
+    begun = true;
+    await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
+    return { kind: 'stopped', pauseReason };
+  };
+  await stage.play(activities, async (handle) => {
+    await expect.poll(() => begun).toBe(true);
+    await handle.cancel();
+    await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
   });
+  expect(activities.ending).toBe('cancelled');
+});
 
-  it('a run whose check of the service is refused pauses unpaid, and checks again when it is resumed', async () => {
-    const activities = new ScriptedActivities();
-    activities.service = (check) =>
-      check === 1 ? { kind: 'refused', pauseReason } : { kind: 'ready', status: 'acting as user user-7' };
-    let shown = '';
+const budgetReview = { type: 'run.paused', reason: 'budget review', next: 'enrich resume' } as const;
+
+/** Number of timers in the history of a workflow. */
+async function timersOf(handle: WorkflowHandle): Promise<number> {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).filter((event) => event.timerStartedEventAttributes).length;
+}
+
+const anHour: BatchResult = {
+  kind: 'wait',
+  milliseconds: 3_600_000,
+  reason: 'the window is full',
+};
+
+it.each<[string, string, [string], RunStatus]>([
+  ['a pause ends the wait at once', 'pause', ['budget review'], 'paused'],
+  ['a cancellation ends the wait at once', 'cancel', ['no longer wanted'], 'cancelled'],
+])(
+  'a signal before a batch waits for the rate window is not lost: %s',
+  async (_title, update, args, status) => {
+    const { activities, letGo, begun } = holding(anHour);
+    const answer = activities.answer;
+    activities.answer = (batch, execution) =>
+      execution > 1 && ['paused', 'cancelling'].includes(activities.statuses.at(-1) ?? '')
+        ? { kind: 'stopped', pauseReason: budgetReview }
+        : answer(batch, execution);
     await stage.play(
       activities,
       async (handle) => {
-        await untilStatus(handle, 'paused');
-        await expect.poll(() => activities.statuses.at(-1)).toBe('paused');
-        expect(activities.batches).toEqual([]);
-        await handle.executeUpdate('resume');
+        await expect.poll(begun).toBe(true);
+        const page = stage.temporal.client.workflow.getHandle(`${handle.workflowId}/page-1`);
+        const steering = handle.executeUpdate<unknown, [string]>(update, { args });
+        await untilSignalled(page, /wake|end/);
+        letGo();
+        await steering;
+        await untilStatus(handle, status);
+        if (status === 'paused') await handle.executeUpdate('cancel', { args: ['enough'] });
         await handle.result();
-        shown = JSON.stringify(await handle.query('progress'));
       },
-      { checksService: true },
+      { batchConcurrency: 1 },
     );
-    expect([activities.checks, activities.batches.length]).toEqual([2, 5]);
-    expect(shown).toContain('acting as user user-7');
-  });
-
-  it('a run sends no further call when it is cancelled, and completes its outcomes', async () => {
-    const activities = new ScriptedActivities();
-    activities.answer = async () => {
-      await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
-      return { kind: 'stopped', pauseReason };
-    };
-    await stage.play(activities, async (handle) => {
-      await untilStatus(handle, 'running');
-      await handle.executeUpdate('cancel', { args: ['no longer wanted'] });
-      await handle.result();
-    });
     expect(activities.batches).toEqual([]);
-    expect(activities.ending).toBe('cancelled');
-    expect(activities.comparisons).toBe(1);
-  });
+  },
+);
 
-  it('a run completes its outcomes when it is cancelled in Temporal', async () => {
-    const activities = new ScriptedActivities();
-    let begun = false;
-    activities.answer = async () => {
-      begun = true;
-      await expect.poll(() => activities.statuses.at(-1)).toBe('cancelling');
-      return { kind: 'stopped', pauseReason };
-    };
-    await stage.play(activities, async (handle) => {
-      await expect.poll(() => begun).toBe(true);
-      await handle.cancel();
-      await expect(handle.result()).rejects.toThrow(WorkflowFailedError);
-    });
-    expect(activities.ending).toBe('cancelled');
+it('a run waits for a full rate window by one timer that names the reason, and then continues', async () => {
+  const activities = new ScriptedActivities();
+  const reason = 'the rate window of 600/hour is full';
+  activities.answer = (_, execution) =>
+    execution <= 2 ? { kind: 'wait', milliseconds: 1_000, reason } : { kind: 'done' };
+  let pageTimers = 0;
+  await stage.play(activities, async (handle) => {
+    const { run_id: runId } = (await handle.result()) as RunFacts;
+    pageTimers = await timersOf(stage.temporal.client.workflow.getHandle(`${runId}/page-1`));
   });
+  expect(activities.batches).toHaveLength(5);
+  expect(pageTimers).toBe(1);
+});
+
+it('a run says that it waits for the next call, and asks at once when it is resumed', async () => {
+  const activities = new ScriptedActivities();
+  const reason = 'the rate window of 600/hour is full';
+  activities.answer = (_, execution) =>
+    execution <= 1 ? { kind: 'wait', milliseconds: 3_600_000, reason } : { kind: 'done' };
+  await stage.play(activities, async (handle) => {
+    const waitsFor = async (): Promise<unknown> => {
+      const { searchAttributes } = await handle.describe();
+      return searchAttributes['EnrichmentWaitsFor']?.[0];
+    };
+    await expect.poll(waitsFor).toBe('next call');
+    expect(await handle.query<RunProgress>('progress')).toMatchObject({
+      status: 'running',
+      waitsFor: { reason: `the next call: ${reason}` },
+    });
+    await handle.executeUpdate('resume');
+    await handle.result();
+    expect(await waitsFor()).toBeUndefined();
+    expect(await waitOf(handle)).toBeUndefined();
+  });
+});
+
+it('a page hands several batches to one activity, and asks again only for those that had to wait', async () => {
+  const activities = new ScriptedActivities();
+  activities.answer = (batch, execution) =>
+    batch === 2 && execution <= 3
+      ? { kind: 'wait', milliseconds: 1, reason: 'the window is full' }
+      : { kind: 'done' };
+  await stage.play(activities, (handle) => handle.result(), { batchConcurrency: 24 });
+  expect(activities.handed).toEqual([[1, 2, 3], [2], [101, 102]]);
+});
+
+/** Activities whose second page finds no credits the first times, although its run finds some. */
+function missesCredits(times: number): ScriptedActivities {
+  const activities = new ScriptedActivities();
+  activities.answer = (batch) =>
+    batch < 100 || activities.meetings >= times
+      ? { kind: 'done' }
+      : { kind: 'over_budget', budget: 'day:2026-11-21' };
+  activities.meeting = () => ({ kind: 'open' });
+  return activities;
+}
+
+it('a run opens a page again at once when a budget is raised just after the end of the page', async () => {
+  const activities = missesCredits(1);
+  await stage.play(activities, async (handle) => {
+    await handle.result();
+    expect(await timersOf(handle)).toBe(0);
+  });
+  expect(activities.statuses).toEqual(['planning', 'running']);
+});
+
+it('a page that waits until its history limit ends, and is opened again for the remaining people', async () => {
+  const { activities, letGo, begun } = holding({ kind: 'wait', milliseconds: 1, reason: 'full' });
+  await stage.play(activities, async (handle) => {
+    await expect.poll(begun).toBe(true);
+    const pageId = `${handle.workflowId}/page-1`;
+    const page = stage.temporal.client.workflow.getHandle(pageId);
+    await reachHistoryLimit(page, 'wake');
+    // Answered once the page has seen every signal.
+    await page.query('__stack_trace');
+    letGo();
+    await handle.result();
+    const results = [];
+    for await (const { runId } of stage.temporal.client.workflow.list({
+      query: `WorkflowId = "${pageId}"`,
+    }))
+      results.push(await stage.temporal.client.workflow.getHandle(pageId, runId).result());
+    expect(results).toMatchObject([{ kind: 'done' }, { kind: 'unfinished' }]);
+  });
+  expect(activities.batches.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 101, 102]);
 });

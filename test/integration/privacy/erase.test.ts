@@ -50,7 +50,7 @@ function first(call: PhonesCall): { email: string; personId: string; lastName: s
 }
 
 describe('a person who is erased', () => {
-  it('an erased person is nowhere in the warehouse, and the others are unchanged', async () => {
+  it('an erasure leaves nothing of the person, a record of itself, and the other rows and credits', async () => {
     const call = await enrichedCall();
     const { email, lastName, personId } = first(call);
     await warehouse.query`analyze`;
@@ -66,6 +66,14 @@ describe('a person who is erased', () => {
     const others = await warehouse.query`
       select person_id from enriched_contacts where run_id = ${call.runId} and phone is not null order by 1`;
     expect(others).toEqual([{ person_id: call.ids[1] }, { person_id: call.ids[2] }]);
+    expect(await warehouse.query`select erased_by, reason, removed from erasures`).toEqual([
+      { erased_by: 'somebody', reason: 'ticket 17', removed: traces },
+    ]);
+    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'enriched', 'enriched']);
+    const rows = await warehouse.query`
+      select people, found_people, trim_scale(credits_settled)::text as settled
+      from attempts where attempt_id = ${call.attemptId}`;
+    expect(rows).toEqual([{ people: 3, found_people: 3, settled: '27' }]);
   });
 
   it('an erasure whose samples cannot be replaced says that the person is erased and what remains', async () => {
@@ -85,16 +93,6 @@ describe('a person who is erased', () => {
     expect(await samples(warehouse)).toContain(first(call).email);
     await erase(warehouse, keys, note);
     expect(await samples(warehouse)).not.toContain(first(call).email);
-  });
-
-  it('an erasure leaves rows, outcomes and credits that add up', async () => {
-    const call = await enrichedCall();
-    await erase(warehouse, [`email:${first(call).email}`], note);
-    expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched', 'enriched', 'enriched']);
-    const rows = await warehouse.query`
-      select people, found_people, trim_scale(credits_settled)::text as settled
-      from attempts where attempt_id = ${call.attemptId}`;
-    expect(rows).toEqual([{ people: 3, found_people: 3, settled: '27' }]);
   });
 
   it.each(['hubspot', 'generic'])(
@@ -192,19 +190,6 @@ describe('a person who is erased', () => {
     await planRows(warehouse, run.runId, asked);
     expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
   });
-});
-
-it('an erasure is recorded with who, when, why and how much, without the person', async () => {
-  const call = await enrichedCall();
-  await warehouse.query`delete from erasures`;
-  await erase(warehouse, [`email:${first(call).email}`], note);
-  expect(await warehouse.query`select erased_by, reason, removed from erasures`).toEqual([
-    {
-      erased_by: 'somebody',
-      reason: 'ticket 17',
-      removed: traces,
-    },
-  ]);
 });
 
 it('an erasure beside the recording of an answer leaves nothing of the person in either order', async () => {

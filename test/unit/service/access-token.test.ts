@@ -133,11 +133,9 @@ describe.each<[string, Credential]>([
   });
 });
 
-const credential = { kind: 'access-token', command } as const;
-
 it('a renewed access token is read once for calls that were refused at the same time', async () => {
   const { sent, transport } = accepting('token-2');
-  const client = clientOf(transport, credential);
+  const client = clientOf(transport, { kind: 'access-token', command });
   await Promise.all(Array.from({ length: 8 }, () => ask(client)));
   expect(timesRead()).toBe(2);
   expect(tokensOf(sent).toSorted()).toEqual([...Array(8).fill('token-1'), ...Array(8).fill('token-2')]);
