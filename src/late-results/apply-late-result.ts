@@ -420,12 +420,15 @@ async function keysOfAssigned(
   return new Map(rows.map(({ number, keys }) => [number, keys]));
 }
 
-/** Whether the call asked for a person who is now suppressed or erased. Leaves out people whom nobody found. */
+/**
+ * Whether the call asked for, or has found, a person who is now suppressed or erased. Leaves out people whom nobody
+ * found.
+ */
 async function asksForSuppressed(
   transaction: Transaction<Tables>,
-  { attemptId, runId, expected }: LockedCall,
+  { attemptId, runId, foundIds }: LockedCall,
 ): Promise<boolean> {
-  if (expected.some(({ personId }) => isHiddenId(personId))) return true;
+  if (foundIds.some(isHiddenId)) return true;
   const rows = sql`
     select row_number from attempt_people
     where attempt_id = ${attemptId} and outcome is distinct from ${'not_found' satisfies Outcome}`;

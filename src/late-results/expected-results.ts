@@ -28,6 +28,8 @@ export interface LockedCall {
   readonly people: number;
   readonly hasAnswer: boolean;
   readonly foundPeople: number;
+  /** Of people on the suppression list: `hiddenId`. */
+  readonly foundIds: readonly string[];
   readonly admittedAt: string;
   readonly options: RunOptions;
   readonly runEnded: boolean;
@@ -39,8 +41,8 @@ export async function lockCall(transaction: Transaction<Tables>, attemptId: stri
   await sql`select from attempts where attempt_id = ${attemptId} for update`.execute(transaction);
   const { rows } = await sql<LockedCall>`
     select a.attempt_id as "attemptId", a.run_id as "runId", a.status, a.request_id as "requestId", a.people,
-      a.answered_at is not null as "hasAnswer", a.found_people as "foundPeople", a.admitted_at::text as "admittedAt",
-      r.options, r.finished_at is not null as "runEnded",
+      a.answered_at is not null as "hasAnswer", a.found_people as "foundPeople", a.found_ids as "foundIds",
+      a.admitted_at::text as "admittedAt", r.options, r.finished_at is not null as "runEnded",
       (
         select coalesce(jsonb_agg(jsonb_build_object('personId', person_id, 'kind', kind, 'status', status,
           'isDelivered', delivery_id is not null, 'emails', email_hashes)), '[]')

@@ -114,6 +114,20 @@ it.each<[string, (call: PhonesCall) => object]>([
   expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
 });
 
+it('a delivery of unknown ids keeps no bytes if a person whom the call has found is on the list', async () => {
+  // Without late kinds nothing is expected of the person.
+  const call = { ...(await callWithPhones(warehouse, { reveal: [], waterfall: [] })), token: 'stray' };
+  await warehouse.query`
+    update attempts set token_hash = sha256(${call.token}::bytea) where attempt_id = ${call.attemptId}`;
+  await putOnList(warehouse, 'email:quinn@listed.example');
+  await recordPhonesAnswer(warehouse, {
+    ...call,
+    stated: { 2: { first_name: 'Quinn', last_name: 'Ives', email: 'quinn@listed.example' } },
+  });
+  await deliverTo(warehouse, call, phonesBody(['other-id'], 0));
+  expect(await deliveriesOf(call)).toEqual([{ status: 'quarantined', hasBody: false }]);
+});
+
 it('a row with an address that only a waterfall delivered is fresh for what the call asked for', async () => {
   const call = await answeredCall(warehouse, emailsAndPhones);
   const delivered = `delivered-${call.runId.toLowerCase()}@vendor.example`;
