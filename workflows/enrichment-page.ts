@@ -1,4 +1,5 @@
 import {
+  proxyActivities,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -9,10 +10,11 @@ import type { CallActivities, PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
 import { taskPriorities, callTaskQueues } from '../src/contract/temporal-names.ts';
 import { markdownTable } from '../src/contract/workflow-details.ts';
-import { beatingActivities, quick, useHeartbeatOf } from './control-activities.ts';
+import { heartbeatTimeout, quick } from './control-activities.ts';
 import { endPageSignal, wakeSignal, pageWaitsSignal } from './messages.ts';
 
-const calls = beatingActivities<CallActivities>({
+const calls = proxyActivities<CallActivities>({
+  heartbeatTimeout,
   // Longer than several waits in the queue and several calls, which a halved batch needs.
   startToCloseTimeout: '30 minutes',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
@@ -31,7 +33,6 @@ const sharingWorkers = 3;
  * for a day would reach Temporal's limit. Run again, it continues with the open people.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
-  useHeartbeatOf(input);
   return new PageInProgress(input).run();
 }
 
