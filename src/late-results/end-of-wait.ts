@@ -10,14 +10,7 @@ import {
 } from '../domain/late-results/delivery-kinds.ts';
 import { leaveUnknown, uncertainCost } from '../ledger/close-attempt.ts';
 import { contentOf } from './deliveries.ts';
-import {
-  endResults,
-  entryOf,
-  isInScope,
-  lockCall,
-  type ExpectedResult,
-  type LateScope,
-} from './expected-results.ts';
+import { endResults, entryOf, isInScope, lockCall, type LateScope } from './expected-results.ts';
 import type { Tables } from '../db/schema.ts';
 
 interface AppliedBody {
@@ -55,18 +48,17 @@ export async function endByLastBody(
       const kind = deliveryKindOf(content.kind, call.options);
       const ended = lateKindsBy(kind).filter((each) => {
         const results = call.expected.filter((result) => result.kind === each);
-        const isCovered = (result: ExpectedResult): boolean => covers.includes(entryOf(call, result));
-        const gaps = results.filter((result) => result.status === 'expected' && !isCovered(result));
-        const without = results.filter(
-          (result) => isCovered(result) && !brings.includes(entryOf(call, result)),
-        );
-        const isWhole = results.every((result) => isCovered(result) || !result.isDelivered);
-        const isNamed = deliveryKinds[kind].keepsIds || results.some(isCovered);
-        const isEnd =
+        const covered = results.filter((result) => covers.includes(entryOf(call, result)));
+        const isComplete = results.every((result) => covered.includes(result) || !result.isDelivered);
+        const isAbout = deliveryKinds[kind].keepsIds || covered.length > 0;
+        const empty = covered.filter((result) => !brings.includes(entryOf(call, result)));
+        const open = results.filter(({ status }) => status === 'expected');
+        const gaps = open.filter((result) => !covered.includes(result));
+        const countsAllMissing =
           content.missing === undefined
             ? polled?.hasEnded === true
-            : content.missing >= gaps.length + without.length;
-        return isWhole && isNamed && isEnd;
+            : content.missing >= gaps.length + empty.length;
+        return isComplete && isAbout && countsAllMissing;
       });
       await endResults(transaction, call, ended);
     }

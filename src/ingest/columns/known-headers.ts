@@ -12,10 +12,11 @@ export function headerWords(header: string): string {
   const words = headerName(header)
     .slice(0, longestSentence)
     .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ');
-  return ` ${formOf(words)} `;
+  return ` ${wordForm(words)} `;
 }
 
-const formOf = (text: string): string => comparisonForm(text).normalize('NFC');
+/** The form in which words of headers and answers are compared. */
+export const wordForm = (text: string): string => comparisonForm(text).normalize('NFC');
 
 /**
  * Compiles patterns, which are words in any spelling. `…` stands for any text, `^` and `$` for the beginning and the
@@ -34,7 +35,7 @@ function sourcesOf(pattern: string): string[] {
   const parts = pattern
     .replace(/^\^|\$$/g, '')
     .split('…')
-    .map(formOf);
+    .map(wordForm);
   const begin = pattern.startsWith('^') ? '^ ' : parts[0] === '' ? '' : ' ';
   const end = pattern.endsWith('$') ? ' $' : parts.at(-1) === '' ? '' : '(?= )';
   const spaced = parts.filter((part) => part !== '').join('.*');

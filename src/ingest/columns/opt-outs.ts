@@ -1,11 +1,11 @@
 import type { CrmExport } from '../../domain/crm/crm.ts';
-import { comparisonForm, displayForm } from '../../domain/identity/values/normalise.ts';
+import { displayForm } from '../../domain/identity/values/normalise.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
 import { shownHeader, shownHeaders } from '../../domain/text/header-name.ts';
 import type { Columns } from './columns.ts';
 import { fieldOfScope, filledCells, type FirstRows, type OptOutScope } from './fields.ts';
-import { headerWords, patternTest } from './known-headers.ts';
+import { headerWords, patternTest, wordForm } from './known-headers.ts';
 import type { ExportMapping } from './mapping-file.ts';
 import table from './opt-outs.json' with { type: 'json' };
 
@@ -93,20 +93,19 @@ type Answer = keyof typeof meanings;
 
 /** The form in which the values of a mapping file are compared with cells. */
 const valueForm = (text: string): string => displayForm(text).toLowerCase();
-const formOf = (text: string): string => comparisonForm(text).normalize('NFC');
 
 /** Known answers in any spelling; the last list that has one decides. Signs such as `✓` have no letters to compare. */
 const knownAnswers: ReadonlyMap<string, Answer> = new Map(
   (['refusalSigns', 'refusals', 'consents', 'none', 'no', 'yes'] as const).flatMap((answer) =>
     answers[answer]
-      .flatMap((text) => [valueForm(text), formOf(text)])
+      .flatMap((text) => [valueForm(text), wordForm(text)])
       .filter((form) => form !== '')
       .map((form) => [form, answer] as const),
   ),
 );
 
 const knownAnswer = (shown: string): Answer | undefined =>
-  knownAnswers.get(shown) ?? knownAnswers.get(formOf(shown));
+  knownAnswers.get(shown) ?? knownAnswers.get(wordForm(shown));
 
 /** `2026-03-01`, `1.3.2026 10:00`, `2026年3月1日`, `1 Mar 2026`, a Unix time. */
 const time =
@@ -135,7 +134,7 @@ function answerOf(shown: string): Answer {
   if (shown.length > longestAnswer) return 'other';
   const known = knownAnswer(shown) ?? (time.test(shown) ? 'yes' : undefined);
   if (known !== undefined) return known;
-  const words = ` ${formOf(shown)} `;
+  const words = ` ${wordForm(shown)} `;
   if (has.ofRefusal(words)) return 'refusals';
   if (!has.ofConsent(words)) return 'other';
   return has.negations(words) ? 'refusals' : 'wordsOfConsent';
