@@ -13,6 +13,7 @@ import type { Lineage } from './monitoring/lineage.ts';
 import { withoutPersonalData } from './domain/text/without-personal-data.ts';
 import type { Logger } from './telemetry/log.ts';
 import type { ProcessMetrics } from './telemetry/process-metrics.ts';
+import { testStickyTimeout } from './telemetry/kill-point.ts';
 import type { Tracing } from './telemetry/tracing.ts';
 import { type CallObserver, createServiceClient, type ServiceClient } from './service/client.ts';
 import { openWarehouse, type Warehouse } from './db/database.ts';
@@ -155,6 +156,7 @@ async function workerOptions(
     ...options,
     workflowBundle: workflowBundle(config),
     ...workflowIsolate,
+    ...testStickyTimeout(),
     taskQueue: controlTaskQueue,
     activities: createControlActivities({
       ...shared,

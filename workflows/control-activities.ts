@@ -2,13 +2,30 @@ import { proxyActivities, type ActivityInterfaceFor, type ActivityOptions } from
 import type { ControlActivities } from '../src/contract/activities.ts';
 import { controlTaskQueue } from '../src/contract/temporal-names.ts';
 
-/** The heartbeat distinguishes a busy worker from a dead one. */
-export const heartbeatTimeout = '10 seconds';
+let heartbeatTimeout = 10_000;
+
+/** Sets the heartbeat of this workflow's activities. Called first, with the input of the workflow. */
+export function useHeartbeatOf({ heartbeatSeconds }: { readonly heartbeatSeconds?: number }): void {
+  if (heartbeatSeconds !== undefined) heartbeatTimeout = heartbeatSeconds * 1_000;
+}
+
+/**
+ * Activities whose heartbeat, if the options have none, is the workflow's. The heartbeat distinguishes a busy
+ * worker from a dead one.
+ */
+export function beatingActivities<Activities extends object>(
+  options: ActivityOptions,
+): ActivityInterfaceFor<Activities> {
+  // The module is loaded before the workflow has its input.
+  return new Proxy({} as ActivityInterfaceFor<Activities>, {
+    get: (_, name) =>
+      Reflect.get(proxyActivities<Activities>({ heartbeatTimeout, ...options }), name) as unknown,
+  });
+}
 
 export function controlActivities(options: ActivityOptions): ActivityInterfaceFor<ControlActivities> {
-  return proxyActivities<ControlActivities>({
+  return beatingActivities<ControlActivities>({
     taskQueue: controlTaskQueue,
-    heartbeatTimeout,
     retry: { maximumInterval: '30 seconds' },
     ...options,
   });

@@ -1,5 +1,4 @@
 import {
-  proxyActivities,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -10,11 +9,10 @@ import type { CallActivities, PageResult } from '../src/contract/activities.ts';
 import type { PageInput } from '../src/contract/run-input.ts';
 import { taskPriorities, callTaskQueues } from '../src/contract/temporal-names.ts';
 import { markdownTable } from '../src/contract/workflow-details.ts';
-import { heartbeatTimeout, quick } from './control-activities.ts';
+import { beatingActivities, quick, useHeartbeatOf } from './control-activities.ts';
 import { endPageSignal, wakeSignal, pageWaitsSignal } from './messages.ts';
 
-const calls = proxyActivities<CallActivities>({
-  heartbeatTimeout,
+const calls = beatingActivities<CallActivities>({
   // Longer than several waits in the queue and several calls, which a halved batch needs.
   startToCloseTimeout: '30 minutes',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
@@ -33,6 +31,7 @@ const sharingWorkers = 3;
  * for a day would reach Temporal's limit. Run again, it continues with the open people.
  */
 export async function enrichmentPage(input: PageInput): Promise<PageResult> {
+  useHeartbeatOf(input);
   return new PageInProgress(input).run();
 }
 

@@ -13,7 +13,7 @@ import type { RunEnding, RunInput } from '../src/contract/run-input.ts';
 import { taskPriorities } from '../src/contract/temporal-names.ts';
 import { longestSummary } from '../src/contract/workflow-details.ts';
 import { counted, countedPeople } from '../src/domain/text/format.ts';
-import { computing, long, quick } from './control-activities.ts';
+import { computing, long, quick, useHeartbeatOf } from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';
 import { RunState, isHistoryLong } from './run-state.ts';
 import { cancelRun, installSteering } from './steering.ts';
@@ -23,6 +23,7 @@ import { cancelRun, installSteering } from './steering.ts';
  * started again continues from the tables.
  */
 export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
+  useHeartbeatOf(input);
   const run = new RunState(input);
   installSteering(run);
 
@@ -166,8 +167,9 @@ async function enrichPage(run: RunState, page: number): Promise<string | undefin
 
 async function runPageWorkflow(run: RunState, page: number): Promise<PageResult> {
   const { runId, plan } = run;
-  const { file, batchConcurrency, priority } = run.input;
-  const input = { runId, page, batchConcurrency, priority };
+  const { file, batchConcurrency, priority, heartbeatSeconds } = run.input;
+  const heartbeat = heartbeatSeconds === undefined ? {} : { heartbeatSeconds };
+  const input = { runId, page, batchConcurrency, priority, ...heartbeat };
   const options = {
     workflowId: `${runId}/page-${page}`,
     priority: { priorityKey: taskPriorities[priority] },

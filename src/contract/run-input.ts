@@ -20,6 +20,8 @@ export interface RunInput {
    * syncs; the workers have their own for the polls.
    */
   readonly lateResults?: { readonly pollAfterSeconds: number };
+  /** Seconds without a heartbeat after which Temporal repeats an activity; default 10. Tests of kills have less. */
+  readonly heartbeatSeconds?: number;
   /** The state of the execution before continue-as-new. */
   readonly carried?: CarriedState;
 }
@@ -45,7 +47,10 @@ export interface RunEnding {
   readonly arrivedBefore: number;
 }
 
-export interface PageInput extends Pick<RunInput, 'runId' | 'batchConcurrency' | 'priority'> {
+export interface PageInput extends Pick<
+  RunInput,
+  'runId' | 'batchConcurrency' | 'priority' | 'heartbeatSeconds'
+> {
   /** From 1. */
   readonly page: number;
 }

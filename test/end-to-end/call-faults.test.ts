@@ -81,7 +81,8 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
   // A worker alone would make both calls.
   await expect.poll(abandoned.output).toContain('stop it with Ctrl-C');
   await system.startWorker(oneAtATime);
-  const run = system.here(['run', system.sample(60), '--yes', '--json'], oneAtATime);
+  const ofRun = { ...oneAtATime, ENRICH_HEARTBEAT_SECONDS: '3' };
+  const run = system.here(['run', system.sample(60), '--yes', '--json'], ofRun);
   // One call at a time each: of the first two calls one is the abandoned worker's.
   await expect.poll(() => system.sandbox.log.bill().calls - before, { interval: 50 }).toBe(2);
   abandoned.kill('SIGSTOP');

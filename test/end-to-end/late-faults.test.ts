@@ -110,9 +110,9 @@ it('a receiver that is killed repeatedly loses no accepted delivery, and each ta
 });
 
 it('a worker that is killed between two deliveries applies each of them once', async () => {
-  const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2' });
+  const worker = begin(['worker'], { ENRICH_KILL_AT: 'delivery-applied:2', ENRICH_HEARTBEAT_SECONDS: '3' });
   const beganAt = new Date();
-  const running = reveal(system.sample(40));
+  const running = reveal(system.sample(40), { ENRICH_HEARTBEAT_SECONDS: '3' });
   // Only then do deliveries come in: a call in flight would be unknown by the kill, which is not what is looked at
   // here.
   await expect.poll(() => hasAskedForAll(beganAt)).toBe(true);

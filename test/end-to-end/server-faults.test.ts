@@ -68,7 +68,7 @@ it('after kills of Temporal and of PostgreSQL, a run continues and pays for no p
 });
 
 it('a command whose embedded Temporal is killed ends, and the same command continues its run', async () => {
-  const settings = { RATE_LIMITS: '5/2s', CALL_TIMEOUT: '5s' };
+  const settings = { RATE_LIMITS: '5/2s', CALL_TIMEOUT: '5s', ENRICH_HEARTBEAT_SECONDS: '3' };
   const command = ['run', system.sample(100), '--yes', '--json'];
   const running = begin(command, settings);
   await untilCalls(3);

@@ -58,7 +58,7 @@ it.each([
 
 /** Runs a command whose process is killed at a point of a call. */
 async function killAt(point: string, command: readonly string[]): Promise<void> {
-  const killed = await system.enrich(command, { ENRICH_KILL_AT: point });
+  const killed = await system.enrich(command, { ENRICH_KILL_AT: point, ENRICH_HEARTBEAT_SECONDS: '3' });
   expect({ point, code: killed.code }).toEqual({ point, code: null });
 }
 

@@ -16,6 +16,7 @@ it('two workers, one killed and replaced in a window, hold one rate limit and co
   writeFileSync(file, [...sampleExport({ people: 500, seed: 5 })].join(''));
   const shared = {
     RATE_LIMITS: `${limit.calls}/${limit.seconds}s`,
+    ENRICH_HEARTBEAT_SECONDS: '3',
     ...system.sharedTemporal(),
   };
   const watched = system.begin(['worker'], { ...shared, METRICS_LISTEN: '127.0.0.1:0' });

@@ -7,6 +7,7 @@ import { describeStart, startAttributes } from '../../contract/workflow-details.
 import { approveRun, runInputOf, getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { endAbandonedRun } from '../../runs/finish-run.ts';
 import { isUpdateRefused, isWorkflowGone, registerSearchAttributes } from '../../temporal/connection.ts';
+import { testHeartbeat } from '../../telemetry/kill-point.ts';
 import type { Session } from '../session/session.ts';
 import { withAnswerDeadline } from '../session/live-workers.ts';
 import { tell } from '../terminal/output.ts';
@@ -66,13 +67,14 @@ async function startRunWorkflow(session: Session, run: RunRecord): Promise<Workf
   const { config, stack } = session;
   const client = await session.temporal();
   const searchable = await registerSearchAttributes(client);
-  const input = runInputOf(run, {
+  const parameters = runInputOf(run, {
     searchable,
     callConcurrency: config.callConcurrency,
     pollAfterSeconds: config.lateResults.pollAfterSeconds,
     // With embedded Temporal, this command has checked the credential. Workers of a server have their own.
     checksService: !stack.temporal.embedded,
   });
+  const input = { ...parameters, ...testHeartbeat() };
   const start = {
     runId: run.runId,
     file: input.file,
