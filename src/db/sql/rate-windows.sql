@@ -31,6 +31,8 @@ comment on column enrichment.rate_calls.abandoned is
   'Whether the call ended without an answer, so that the service may still receive it';
 comment on column enrichment.rate_calls.end_number is
   'Position in the order in which calls have ended; null: still counted as in flight';
+-- Every call leaves a dead entry in the index of calls in flight, which each admission reads until a vacuum.
+alter table enrichment.rate_calls set (autovacuum_vacuum_scale_factor = 0.02);
 create index rate_calls_by_end on enrichment.rate_calls (scope, counted_until, end_number);
 create index rate_calls_in_flight on enrichment.rate_calls (scope, counted_until) where end_number is null;
 
