@@ -68,7 +68,15 @@ export async function writeContactChanges(
   const renewed = decisions.flatMap(({ contact: { match }, decided, call }) =>
     call && match && match.personKey === decided.person?.personKey ? { matchId: match.matchId, ...call } : [],
   );
-  await changeMatches(step, decisions, changes, renewed);
+  const weighed = decisions.flatMap(({ contact, decided }) =>
+    contact.match &&
+    decided.person &&
+    isPerson(contact.match, decided.person) &&
+    contact.match.evidence !== decided.evidence
+      ? { name: contactKey(contact), matchId: contact.match.matchId, evidence: decided.evidence }
+      : [],
+  );
+  await changeMatches(step, changes, weighed, renewed);
   await writeNotes(step, decisions, dirty);
   await writeFeed(step, changes, new Set(renewed.map(({ matchId }) => matchId)));
   return {
@@ -76,16 +84,16 @@ export async function writeContactChanges(
     filled: changes.filter(({ begins }) => begins?.asked === false).length,
     /** Contacts that lost the data of the person whom they were, and got no other. */
     withdrawn: changes.filter(({ begins }) => begins === undefined).length,
-    /** Names of the contacts that got another person. */
-    changed: changes.map(({ contact }) => contactKey(contact)),
+    /** Names of the contacts that got another person, or the same by other evidence. */
+    changed: [...changes.map(({ contact }) => contactKey(contact)), ...weighed.map(({ name }) => name)],
   };
 }
 
 /** Ends and begins matches, and writes the evidence and the newest call of others. Most steps do none of these. */
 async function changeMatches(
   { transaction, now }: DecidedStep,
-  decisions: readonly Decision[],
   changes: readonly Change[],
+  weighed: readonly { readonly matchId: string; readonly evidence: string }[],
   renewed: readonly { readonly matchId: string }[],
 ): Promise<void> {
   const moment = timestampOf(now);
@@ -96,11 +104,6 @@ async function changeMatches(
       from jsonb_to_recordset(${JSON.stringify(ended)}::jsonb) as e ("matchId" bigint, reason text)
       where m.match_id = e."matchId"
     `.execute(transaction);
-  const weighed = decisions.flatMap(({ contact: { match }, decided }) =>
-    match && decided.person && isPerson(match, decided.person) && match.evidence !== decided.evidence
-      ? { matchId: match.matchId, evidence: decided.evidence }
-      : [],
-  );
   if (weighed.length > 0)
     await sql`
       update contact_matches m set evidence = w.evidence

@@ -27,7 +27,7 @@ interface Surroundings {
   readonly candidates: readonly Candidate[];
   /** Rows of other contacts that could be a person. A function, because only weak evidence needs them. */
   readonly others: (person: ComparedPerson) => readonly ComparedIdentity[];
-  /** Whether a call asked for the contact. Without a call only strong evidence counts, of people who have an id. */
+  /** Whether a call asked for the contact. Without a call only strong evidence counts. */
   readonly wasAsked: boolean;
   /** Decisions about the contact come before all evidence. */
   readonly verdicts?: Verdicts | undefined;
@@ -84,8 +84,7 @@ export function decidePerson(
     : preferring(hasId, preferring(isCurrent, fitting));
   if (strong.length > 0) {
     if (!areOnePerson(candidates, strong)) return refused(strong, true, ambiguousReason);
-    const index = bestRecord(candidates, strong);
-    return wasAsked || hasId(index) ? accepted(fits, index) : none(fits);
+    return accepted(fits, bestRecord(candidates, strong));
   }
   if (!wasAsked) return none(fits);
   const weak = preferring(

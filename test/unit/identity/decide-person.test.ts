@@ -21,6 +21,12 @@ it('decidePerson() does not ask for the rows of other contacts where an identifi
   });
 });
 
+it('decidePerson() accepts a person without an id by an identifier, also for cells that no call has asked for', () => {
+  const withoutId = readyPerson({ first_name: 'Ada', last_name: 'Novak', email: 'ada@orbit.example' });
+  const of = { candidates: [{ person: withoutId }], others: () => [], wasAsked: false };
+  expect(decidePerson(row, of)).toEqual({ kind: 'person', index: 0, evidence: 'email' });
+});
+
 describe('decidePerson() with decisions about the contact', () => {
   const other = readyPerson({
     id: 'p-2',
