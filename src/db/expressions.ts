@@ -1,5 +1,6 @@
 import { sql, type Expression, type Kysely, type RawBuilder } from 'kysely';
 import { identityColumns } from '../domain/identity/identity.ts';
+import { UsageProblem } from '../domain/problem.ts';
 import type { Tables } from './schema.ts';
 import type { Decimal } from './column-types.ts';
 
@@ -76,4 +77,23 @@ const beginning = /^[0-9a-f][0-9a-f-]{3,34}$/;
 export function isNamedId(column: RawBuilder<unknown>, named: string): RawBuilder<boolean> {
   const start = named.replace(/…$/, '');
   return beginning.test(start) ? sql`starts_with(${column}, ${start})` : sql`${column} = ${named}`;
+}
+
+/**
+ * The only entry that an id, or its beginning, names.
+ *
+ * @param kind of the entries, for the error
+ * @throws Problem `KIND.unknown`; `KIND.ambiguous` where it names two
+ */
+export function theOnlyNamed<Entry>(
+  [entry, other]: readonly Entry[],
+  kind: 'attempt' | 'delivery',
+  named: string,
+  next: string,
+): Entry {
+  if (entry === undefined)
+    throw new UsageProblem(`${kind}.unknown`, `there is no ${kind} ${named}`, { next });
+  if (other === undefined) return entry;
+  const step = `write more of the id; ${next}`;
+  throw new UsageProblem(`${kind}.ambiguous`, `${named} names more than one ${kind}`, { next: step });
 }

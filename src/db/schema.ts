@@ -191,7 +191,6 @@ export interface Tables {
     attempt_id: string | null;
     run_id: string | null;
     origin: Generated<NamedTypes['webhook_deliveries.origin']>;
-    content_encoding: string | null;
     body: Buffer | null;
     body_sha256: Buffer;
     received_at: Generated<Timestamp>;

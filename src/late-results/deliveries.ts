@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { databaseTime, isNamedId } from '../db/expressions.ts';
+import { databaseTime, isNamedId, theOnlyNamed } from '../db/expressions.ts';
 import { keptByServiceSeconds, type DeliveryStatus } from '../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -17,7 +17,6 @@ export interface StoredDelivery {
 export interface ArrivedDelivery {
   readonly tokenHash: Buffer;
   readonly body: Buffer;
-  readonly contentEncoding: string | undefined;
 }
 
 /**
@@ -42,15 +41,14 @@ export async function storeDeliveries(
   const { rows } = await warehouse.pool.query<StoredDelivery>({
     name: 'store-deliveries',
     text: `insert into enrichment.webhook_deliveries
-      (delivery_id, attempt_id, run_id, body, body_sha256, content_encoding)
-      select d.delivery_id, a.attempt_id, a.run_id, substring($1::bytea from d.first for d.bytes), d.body_sha256,
-        d.content_encoding
-      from unnest($2::text[], $3::bytea[], $4::integer[], $5::integer[], $6::bytea[], $7::text[]) with ordinality
-        as d (delivery_id, token_hash, first, bytes, body_sha256, content_encoding, place)
+      (delivery_id, attempt_id, run_id, body, body_sha256)
+      select d.delivery_id, a.attempt_id, a.run_id, substring($1::bytea from d.first for d.bytes), d.body_sha256
+      from unnest($2::text[], $3::bytea[], $4::integer[], $5::integer[], $6::bytea[]) with ordinality
+        as d (delivery_id, token_hash, first, bytes, body_sha256, place)
       join enrichment.attempts a on a.token_hash = d.token_hash
       join enrichment.runs r on r.run_id = a.run_id
       where now() < a.admitted_at + make_interval(
-        secs => greatest($8, (r.options ->> 'lateDeadlineSeconds')::float8))
+        secs => greatest($7, (r.options ->> 'lateDeadlineSeconds')::float8))
       order by d.place
       returning delivery_id as "deliveryId", run_id as "runId"`,
     values: [
@@ -60,7 +58,6 @@ export async function storeDeliveries(
       arrived.map(({ first }) => first),
       arrived.map(({ body }) => body.length),
       arrived.map(({ body }) => sha256(body)),
-      arrived.map(({ contentEncoding }) => contentEncoding ?? null),
       keptByServiceSeconds,
     ],
   });
@@ -83,7 +80,6 @@ export interface WaitingDelivery {
   readonly deliveryId: string;
   readonly attemptId: string;
   readonly body: Buffer;
-  readonly contentEncoding: string | null;
 }
 
 /**
@@ -101,8 +97,7 @@ export async function readWaitingDeliveries(
       ? isInScope(scope, sql`d.run_id`, sql`d.received_at`)
       : sql`d.attempt_id = ${scope.attemptId}`;
   const result = await sql<WaitingDelivery>`
-    select d.delivery_id as "deliveryId", d.attempt_id as "attemptId", d.body,
-      d.content_encoding as "contentEncoding"
+    select d.delivery_id as "deliveryId", d.attempt_id as "attemptId", d.body
     from webhook_deliveries d join attempts a on a.attempt_id = d.attempt_id
     where d.status = 'received' and a.status <> 'admitted' and ${filter}
     order by d.received_at, d.delivery_id limit ${limit}
@@ -152,16 +147,8 @@ export async function listDeliveries(
  * @throws Problem `delivery.unknown`; `delivery.ambiguous` where it names two
  */
 export async function getDelivery(warehouse: Warehouse, named: string): Promise<DeliveryFacts> {
-  const [delivery, other] = await listDeliveries(warehouse, { deliveryId: named, limit: 2 });
-  if (delivery && !other) return delivery;
-  throw new UsageProblem(
-    delivery ? 'delivery.ambiguous' : 'delivery.unknown',
-    delivery ? `${named} names two deliveries or more` : `there is no delivery ${named}`,
-    {
-      where: 'enrichment.webhook_deliveries',
-      next: `${delivery ? 'write more of the id; ' : ''}enrich inbox list shows the deliveries`,
-    },
-  );
+  const found = await listDeliveries(warehouse, { deliveryId: named, limit: 2 });
+  return theOnlyNamed(found, 'delivery', named, 'enrich inbox list shows the deliveries');
 }
 
 /** Quarantines a delivery that cannot be applied, so that it does not block other deliveries. */
@@ -219,15 +206,8 @@ function sha256(body: Buffer): Buffer {
 /** Maximum decompressed bytes, far above any result of ten people: it stops decompression bombs. */
 const longestBody = 8 * 1_048_576;
 
-/**
- * Decompresses and reads a stored delivery.
- *
- * @returns undefined if it cannot be read
- */
-export async function contentOf(delivery: {
-  readonly body: Buffer;
-  readonly contentEncoding: string | null;
-}): Promise<LateResult | undefined> {
-  const body = await decompress(delivery.body, longestBody).catch(() => undefined);
+/** Decompresses and reads the body of a stored delivery. @returns undefined if it cannot be read */
+export async function contentOf(stored: Buffer): Promise<LateResult | undefined> {
+  const body = await decompress(stored, longestBody).catch(() => undefined);
   return body && readLateResult(body);
 }

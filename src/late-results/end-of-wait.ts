@@ -17,7 +17,6 @@ interface AppliedBody {
   readonly covers: readonly string[];
   readonly brings: readonly string[];
   readonly body: Buffer;
-  readonly contentEncoding: string | null;
 }
 
 /**
@@ -37,13 +36,13 @@ export async function endByLastBody(
   await warehouse.database.transaction().execute(async (transaction) => {
     const call = await lockCall(transaction, attemptId);
     const { rows } = await sql<AppliedBody>`
-      select covers, brings, body, content_encoding as "contentEncoding"
+      select covers, brings, body
       from webhook_deliveries
       where attempt_id = ${attemptId} and status = 'applied' and body is not null
         and (${hash ?? null}::bytea is null or body_sha256 = ${hash ?? null})
     `.execute(transaction);
-    for (const { covers, brings, ...stored } of rows) {
-      const content = await contentOf(stored);
+    for (const { covers, brings, body } of rows) {
+      const content = await contentOf(body);
       if (!content) continue;
       const kind = deliveryKindOf(content.kind, call.options);
       const ended = lateKindsBy(kind).filter((each) => {

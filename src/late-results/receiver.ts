@@ -111,7 +111,6 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     const stored = await deliveries.commit({
       tokenHash: hashToken(tokenForm.test(token) ? token : ''),
       body: (request.body as Buffer | undefined) ?? Buffer.alloc(0),
-      contentEncoding: request.headers['content-encoding']?.slice(0, 50),
     });
     if (!stored) {
       count('not-found');

@@ -6,7 +6,7 @@ import { nounFor } from '../domain/text/format.ts';
 import { settle, releaseClaims } from './close-attempt.ts';
 import type { Warehouse } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
-import { isNamedId, anyOf } from '../db/expressions.ts';
+import { isNamedId, anyOf, theOnlyNamed } from '../db/expressions.ts';
 import { filledNote } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
@@ -75,16 +75,8 @@ export async function listAttempts(
  * @throws Problem `attempt.unknown`; `attempt.ambiguous` where it names two
  */
 export async function getAttempt(warehouse: Warehouse, named: string): Promise<AttemptFacts> {
-  const [attempt, other] = await listAttempts(warehouse, { attemptId: named });
-  if (attempt && !other) return attempt;
-  throw new UsageProblem(
-    attempt ? 'attempt.ambiguous' : 'attempt.unknown',
-    attempt ? `${named} names two attempts or more` : `there is no attempt ${named}`,
-    {
-      where: 'enrichment.attempts',
-      next: `${attempt ? 'write more of the id; ' : ''}enrich attempts list --status all shows all`,
-    },
-  );
+  const found = await listAttempts(warehouse, { attemptId: named, limit: 2 });
+  return theOnlyNamed(found, 'attempt', named, 'enrich attempts list --status all shows the attempts');
 }
 
 interface Decision extends Partial<Note> {

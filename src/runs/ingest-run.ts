@@ -65,9 +65,9 @@ export async function ingestRun(
         signal: options.signal,
       }),
     );
-    if (staged === undefined) return await ingested(warehouse, await getRun(warehouse, runId));
-    if (staged.warnings.length > 0) await saveWarnings(warehouse, runId, staged.warnings);
-    return { kind: 'ingested', rows: staged.rows, malformed: staged.malformed, source: staged.source };
+    if (staged !== undefined && staged.warnings.length > 0)
+      await saveWarnings(warehouse, runId, staged.warnings);
+    return await ingested(warehouse, await getRun(warehouse, runId));
   } catch (error) {
     if (!(error instanceof Problem) || error.type.startsWith('database.')) throw error;
     // Another process may have staged the export meanwhile.

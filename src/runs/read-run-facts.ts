@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import { anyOf, decimalText } from '../db/expressions.ts';
 import { askedStatuses } from '../domain/money/attempt-status.ts';
 import { waitsForBudget, type StatusReason } from '../contract/pause-reasons.ts';
-import type { RunFacts } from '../contract/run-facts.ts';
+import type { LateResultsStatus, RunFacts } from '../contract/run-facts.ts';
 import { answeredOutcomes, inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import { counted } from '../domain/text/format.ts';
 import type { Warehouse } from '../db/database.ts';
@@ -64,7 +64,7 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
       duplicate,
       quarantined,
       next_poll_at: status.nextPollAt,
-      missing: run.finishedAt === null ? null : describeMissing({ awaited, expired }, money.reserved),
+      missing: run.finishedAt === null ? null : describeMissing(status),
     },
     cancelled: run.cancelled,
     undone: run.undone,
@@ -115,19 +115,13 @@ async function readOutcomes(
   return Object.fromEntries(rows.map((row) => [row.outcome, row.rows]));
 }
 
-/** The late results that an ended run lacks, in a sentence. Credits of unknown calls are no longer `reserved`. */
-function describeMissing(
-  { awaited, expired }: { readonly awaited: number; readonly expired: number },
-  reserved: string,
-): string | null {
-  const held =
-    reserved === '0' ? '' : `; ${counted(reserved, 'credit')} stay reserved until the results come`;
-  if (expired > 0)
-    return (
-      `the late results of ${counted(expired, 'call')} did not come before the deadline` +
-      `${awaited > 0 ? `, and those of ${counted(awaited, 'call')} are still awaited` : ''}${held}`
-    );
-  return awaited > 0 ? `the late results of ${counted(awaited, 'call')} are still awaited${held}` : null;
+/** The late results that an ended run lacks, in a sentence. */
+function describeMissing({ awaited, expired }: LateResultsStatus): string | null {
+  const missing = [
+    ...(expired > 0 ? [`of ${counted(expired, 'call')} did not come before the deadline`] : []),
+    ...(awaited > 0 ? [`of ${counted(awaited, 'call')} are still awaited`] : []),
+  ];
+  return missing.length === 0 ? null : `the late results ${missing.join(', and ')}`;
 }
 
 /** The run's own budget, which a person may have changed; credits are decimal text. */

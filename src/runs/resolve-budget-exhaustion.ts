@@ -7,7 +7,6 @@ import { formatCredits } from '../domain/money/decimal.ts';
 import { budgetsOf, readBudgetRests } from '../ledger/credit-ledger.ts';
 import type { Warehouse } from '../db/database.ts';
 import { readClock } from '../db/expressions.ts';
-import { readLateResultsStatus } from '../late-results/sync-late-results.ts';
 import { getRun } from './runs.ts';
 
 /**
@@ -39,11 +38,6 @@ export async function resolveBudgetExhaustion(
   const until = ends.includes(undefined)
     ? undefined
     : new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0)));
-  const { awaited } = await readLateResultsStatus(warehouse, runId);
-  const byItself = [
-    ...(awaited > 0 ? [', when late results release enough credits'] : []),
-    ...(until === undefined ? [] : [`, or at ${until.toISOString()}`]),
-  ].join('');
   return {
     kind: 'wait',
     milliseconds: Math.min(
@@ -55,7 +49,7 @@ export async function resolveBudgetExhaustion(
       reason:
         `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ` +
         `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: a worker continues the ` +
-        `run when the budget is raised${byItself}`,
+        `run when the budget has credits again${until === undefined ? '' : `, at ${until.toISOString()} at the latest`}`,
       // The command says whether the run continues by itself or needs a worker.
       next: empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; '),
       budgets: empty,

@@ -21,38 +21,27 @@ const lastPart = /^[0-9a-f]{6}$/;
  * @throws Problem `run.unknown`; `run.ambiguous` where two runs end in them
  */
 export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
+  const isLatest = runId === 'latest';
+  const byName = lastPart.test(runId) ? sql<string>`right(run_id, 6)` : sql<string>`run_id`;
   const [row, other] = await warehouse.database
     .selectFrom('runs')
     .selectAll()
-    .$if(runId !== 'latest', (query) =>
-      lastPart.test(runId)
-        ? query.where(sql<string>`right(run_id, 7)`, '=', `-${runId}`)
-        : query.where('run_id', '=', runId),
-    )
-    .$if(runId === 'latest', (query) => query.where(maySpend))
+    .where(isLatest ? maySpend : sql<boolean>`${byName} = ${runId}`)
     .orderBy('created_at', 'desc')
-    .limit(2)
+    .limit(isLatest ? 1 : 2)
     .execute();
-  if (row && other && runId !== 'latest') {
+  if (!row)
+    throw new UsageProblem('run.unknown', isLatest ? 'there is no run yet' : `there is no run "${runId}"`, {
+      where: 'the runs that enrich status lists',
+      next:
+        'enrich status lists the runs: write an id, its last six characters, or latest; ' +
+        'enrich run FILE begins a run',
+    });
+  if (other)
     throw new UsageProblem('run.ambiguous', `"${runId}" names two runs or more`, {
       where: 'the runs that enrich status lists',
       next: `use a whole id, such as ${row.run_id}`,
     });
-  }
-  if (!row) {
-    throw new UsageProblem(
-      'run.unknown',
-      runId === 'latest' ? 'there is no run yet' : `there is no run "${runId}"`,
-      {
-        where: 'the runs that enrich status lists',
-        next:
-          runId === 'latest'
-            ? 'enrich run FILE begins one'
-            : 'enrich status, without a name: then write an id of the list, its last six characters, or latest ' +
-              '(enrich schedule show NAME lists the runs of a schedule)',
-      },
-    );
-  }
   return recordOf(row);
 }
 

@@ -3,7 +3,6 @@ create table enrichment.webhook_deliveries (
   attempt_id text,
   run_id text,
   origin text not null default 'webhook' check (origin in ('webhook', 'poll')),
-  content_encoding text,
   body bytea,
   body_sha256 bytea not null,
   received_at timestamptz not null default clock_timestamp(),

@@ -111,29 +111,21 @@ function withSamePeople(
   return sql`
     with named as materialized (${rows}), records as (
       select row_number, record_row from plan_repeated where not is_contested
-      union all
-      select distinct record_row, record_row from plan_repeated where not is_contested
+      union
+      select record_row, record_row from plan_repeated where not is_contested
     ), affected as (
-      select row_number, row_number as named_row from named
-      union all
-      select records.row_number, least_named.named_row
-      from (
-        select record_row, min(row_number) as named_row from named join records using (row_number) group by 1
-      ) least_named
-      join records using (record_row)
+      select row_number from named
+      union
+      select row_number from records where record_row in (select record_row from named join records using (row_number))
+    ), with_people as (
+      select row_number from affected
+      union
+      select row_number from plan_people
+      where first_row in (select first_row from affected join plan_people using (row_number))
     )
-    select row_number,
-      min(case row_number when named_row then ${reason}::text else ${reasonOfOthers}::text || named_row end) as reason
-    from (
-      select * from affected
-      union all
-      select plan_people.row_number, least_named.named_row
-      from (
-        select first_row, min(named_row) as named_row from affected join plan_people using (row_number) group by 1
-      ) least_named
-      join plan_people using (first_row)
-    ) with_people
-    group by 1`;
+    select row_number, case when named.row_number is null then ${reasonOfOthers}::text else ${reason}::text end as reason
+    from with_people
+    left join named using (row_number)`;
 }
 
 /** Drops people who opted out in a row of the export, and fills `plan_opted_out_of_calls`. */
@@ -141,7 +133,7 @@ async function dropOptedOut(transaction: Transaction<Tables>): Promise<void> {
   const optedOut = withSamePeople(
     sql`select row_number from plan_rows where opted_out`,
     'the export marks this contact as opted out',
-    'the same person is opted out in row ',
+    'the same person is opted out in another row',
   );
   await drop(transaction, 'suppressed', optedOut);
   // An opt-out of calls in one row holds for the person.
@@ -170,7 +162,7 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
   const listed = withSamePeople(
     listedRows(keys),
     'on the suppression list',
-    'the same person is on the suppression list by row ',
+    'the same person is on the suppression list by another row',
   );
   await sql`insert into plan_listed ${listed}`.execute(transaction);
   await drop(transaction, 'suppressed', sql`select * from plan_listed`);

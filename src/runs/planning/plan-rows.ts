@@ -127,12 +127,7 @@ async function countRows(
     people_without_phones: asksForPhones ? await countWithoutPhones(transaction, runId) : 0,
     calls: sum(asked.rows.map(({ calls }) => calls)),
     pages: Math.max(0, ...asked.rows.map(({ pages }) => pages)),
-    byLeftOut: asked.rows.map(({ groups, people, foundBefore, missedBefore }) => ({
-      groups,
-      people,
-      foundBefore,
-      missedBefore,
-    })),
+    byLeftOut: asked.rows,
     digest: [
       ...counts.rows.map((row) => `${row.outcome}=${row.digest}`),
       ...asked.rows.flatMap((row) =>

@@ -167,13 +167,12 @@ export async function adoptService(warehouse: Warehouse, runId: string, service:
 /** Prices a plan: exactly in the worst case, and as earlier calls cost or by an assumption otherwise. */
 async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) {
   const mostPeople = rows.found_before * 2 > rows.people ? 'found before' : 'new';
-  const history = await readCallHistory(warehouse, run.options, sourceOf(run), mostPeople);
+  const history = await readCallHistory(warehouse, run.options, sourceOf(run));
   const credits = await creditsOf(warehouse, run, rows.byLeftOut);
   const worstCase = credits.worstCase * (run.options.onUnknown === 'retry' ? 2n : 1n);
   const expected = roundedWithin(worstCase, credits.expected);
   return {
     worstCase,
-    /** Of earlier calls for new people, or for people found before if most people of the plan are. */
     secondsPerCall: history?.secondsPerCall,
     credits: {
       // The service bills no miss.
@@ -200,7 +199,7 @@ async function creditsOf(
   for (const { groups, people, foundBefore, missedBefore } of byLeftOut) {
     const asked = withoutFieldGroups(run.options, groups);
     const ask = askOf(asked);
-    const historyOf = (kind: PeopleAsked) => readCallHistory(warehouse, asked, sourceOf(run), kind);
+    const history = await readCallHistory(warehouse, asked, sourceOf(run));
     worstCase += worstCaseCredits(ask) * BigInt(people);
     for (const [kind, count] of [
       ['new', people - foundBefore - missedBefore],
@@ -210,8 +209,8 @@ async function creditsOf(
       if (count === 0) continue;
       const each =
         kind === 'missed before'
-          ? missedCredits(expectedOf(ask, await historyOf('found before'), 'found before', 1).expected, count)
-          : expectedOf(ask, await historyOf(kind), kind, count);
+          ? missedCredits(expectedOf(ask, history, 'found before', 1).expected, count)
+          : expectedOf(ask, history, kind, count);
       low += each.low;
       expected += each.expected;
       high += each.high;

@@ -19,7 +19,6 @@ interface InboxRow {
   readonly status: string;
   readonly body: Buffer;
   readonly body_sha256: Buffer;
-  readonly content_encoding: string | null;
 }
 
 export type TestReceiver = Awaited<ReturnType<typeof startTestReceiver>>;

@@ -188,7 +188,6 @@ export async function storeFor(warehouse: TestWarehouse, call: PhonesCall, conte
     {
       tokenHash: createHash('sha256').update(call.token).digest(),
       body: content,
-      contentEncoding: undefined,
     },
   ]);
 }

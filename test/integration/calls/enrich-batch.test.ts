@@ -67,9 +67,7 @@ it('a call that is billed above its reservation pauses its run although its work
   const stop = new AbortController();
   const dependencies = dependenciesOf(async ({ webhookUrl }) => {
     const body = Buffer.from('{"people": []}');
-    await storeDeliveries(warehouse, [
-      { tokenHash: hashToken(webhookUrl ?? ''), body, contentEncoding: undefined },
-    ]);
+    await storeDeliveries(warehouse, [{ tokenHash: hashToken(webhookUrl ?? ''), body }]);
     stop.abort(new Error('the worker stops'));
     return answerWith([null], { creditsConsumed: wholeCredits(100) });
   });

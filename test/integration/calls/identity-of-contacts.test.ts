@@ -97,7 +97,6 @@ async function deliver(token: string, people: readonly object[]): Promise<void> 
     {
       tokenHash: hashToken(token),
       body: Buffer.from(JSON.stringify(body)),
-      contentEncoding: undefined,
     },
   ]);
 }

@@ -111,7 +111,6 @@ it('deliveries of one request that several drains apply at once take effect once
       {
         tokenHash: createHash('sha256').update(call.token).digest(),
         body: Buffer.from(`${' '.repeat(index % 4)}${body(call.ids, 24).toString()}`),
-        contentEncoding: undefined,
       },
     ]),
   );
