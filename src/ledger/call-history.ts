@@ -7,19 +7,16 @@ import type { Warehouse } from '../db/database.ts';
 const callsThatCount = 200;
 const runsThatCount = 50;
 
-/** What the latest answered and settled calls of the newest runs cost and took. */
+/** What the latest answered and settled calls of the newest runs cost. */
 export interface CallHistory {
   readonly calls: number;
   readonly perPerson: Credits;
   /** Standard deviation between calls, in credits per person; undefined for a single call. */
   readonly deviation: number | undefined;
-  /** Average time between two answers of a run; undefined for single calls. */
-  readonly secondsPerCall: number | undefined;
 }
 
 /**
- * Reads what calls with the same options for the same source to the same service cost and took, for the estimates of a
- * plan.
+ * Reads what calls with the same options for the same source to the same service cost, for the estimates of a plan.
  *
  * @returns undefined without such calls
  */
@@ -38,16 +35,12 @@ export async function readCallHistory(
     calls: number;
     credits: string | null;
     deviation: number | null;
-    seconds: number | null;
   }>`
     select count(*)::int as calls,
       round(sum(credits_settled) / sum(people), 6)::text as credits,
-      stddev_samp(credits_settled / people)::float8 as deviation,
-      -- A longer gap is a wait: for a rate window, a budget or the operator.
-      avg(extract(epoch from gap)) filter (where gap < interval '1 min')::float8 as seconds
+      stddev_samp(credits_settled / people)::float8 as deviation
     from (
-      select a.credits_settled, a.people,
-        a.answered_at - lag(a.answered_at) over (partition by a.run_id order by a.answered_at) as gap
+      select a.credits_settled, a.people
       from (
         select run_id
         from runs
@@ -70,12 +63,7 @@ export async function readCallHistory(
       limit ${callsThatCount}
     ) latest
   `.execute(warehouse.database);
-  const { calls, credits, deviation, seconds } = rows[0]!;
+  const { calls, credits, deviation } = rows[0]!;
   if (credits === null) return undefined;
-  return {
-    calls,
-    perPerson: storedCredits(credits),
-    deviation: deviation ?? undefined,
-    secondsPerCall: seconds ?? undefined,
-  };
+  return { calls, perPerson: storedCredits(credits), deviation: deviation ?? undefined };
 }

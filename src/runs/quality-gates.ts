@@ -10,7 +10,6 @@ import type { Tables } from '../db/schema.ts';
 import type { PilotJudgement } from '../contract/activities.ts';
 import { lateKinds, lateKindsOf } from '../domain/late-results/delivery-kinds.ts';
 import { counted, countedPeople, formatPercent } from '../domain/text/format.ts';
-import { formatCredits, storedCredits, formatPrice, type Credits } from '../domain/money/decimal.ts';
 import { peopleWithRows } from './pages.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
@@ -140,8 +139,9 @@ function describePilot(people: number, result: PilotResult, hasPhonePrice: boole
   const rate = matchRate(result);
   const prices = Object.entries(fields).flatMap(([field, count]) => {
     if (count === 0 || (field === 'phone' && !hasPhonePrice)) return [];
-    const each = formatCredits(quotient(priceOf(result), BigInt(count)));
-    return [`${formatPrice(each)} per ${field} (${count})`];
+    // Credits that are held as unknown count: the service may have billed them.
+    const each = (Number(settled) + Number(held)) / count;
+    return [`${each.toFixed(2)} per ${field} (${count})`];
   });
   return [
     `pilot of ${countedPeople(people)}`,
@@ -164,15 +164,6 @@ function pauseReasonOf(
   return { type: 'pilot.below', reason, next };
 }
 
-/** Credits that are held as unknown count: the service may have billed them. */
-function priceOf({ settled, held }: PilotResult): Credits {
-  return storedCredits(settled) + storedCredits(held);
-}
-
-function quotient(credits: Credits, count: bigint): Credits {
-  return (2n * credits + count) / (2n * count);
-}
-
 /** About 500 people: the confidence interval then has about seven percentage points to either side. */
 const callsWatched = 50;
 
@@ -188,7 +179,7 @@ export async function watchMatchRate(
   minimum: number | null,
 ): Promise<PauseReason | undefined> {
   if (minimum === null) return undefined;
-  const latest = await readLatestMatches(warehouse, runId, callsWatched);
+  const latest = await readLatestMatches(warehouse, runId);
   if (!hasFallenBelow(minimum, latest) || !(await hasOpenPeople(warehouse, runId))) return undefined;
   const rate = matchRate(latest);
   return {
@@ -203,7 +194,7 @@ export async function watchMatchRate(
 /**
  * What the latest calls of a run found. Only calls count that were answered after the match rate last paused the run.
  */
-async function readLatestMatches(warehouse: Warehouse, runId: string, calls: number): Promise<Matches> {
+async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<Matches> {
   const latest = await sql<Matches>`
     select count(*) filter (where p.outcome = 'enriched')::int as found,
       count(*) filter (where p.outcome in (${anyOf(answeredOutcomes)}))::int as answered
@@ -211,7 +202,7 @@ async function readLatestMatches(warehouse: Warehouse, runId: string, calls: num
       select a.attempt_id from attempts a join runs r using (run_id)
       where a.run_id = ${runId} and a.answered_at is not null
         and (r.match_rate_since is null or a.answered_at > r.match_rate_since)
-      order by a.answered_at desc limit ${calls}
+      order by a.answered_at desc limit ${callsWatched}
     ) latest join attempt_people p using (attempt_id)
   `.execute(warehouse.database);
   return latest.rows[0]!;

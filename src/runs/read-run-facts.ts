@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { anyOf, decimalText } from '../db/expressions.ts';
 import { askedStatuses } from '../domain/money/attempt-status.ts';
-import { waitsForBudget, type StatusReason } from '../contract/pause-reasons.ts';
+import type { StatusReason } from '../contract/pause-reasons.ts';
 import type { LateResultsStatus, RunFacts } from '../contract/run-facts.ts';
 import { answeredOutcomes, inOrderOfOutcomes } from '../domain/runs/outcome.ts';
 import { counted } from '../domain/text/format.ts';
@@ -100,9 +100,7 @@ export async function readDecisions(
   const openRows = Object.fromEntries(open.map(({ outcome, rows }) => [outcome, rows]));
   const decisions = neededDecisions({ runId, outcomes: openRows, unknownCredits });
   const paused = inFlight === 0 ? undefined : peopleInPausedRuns(await readPausedRuns(database, runId));
-  if (!paused) return decisions;
-  const budget = decisions.filter(waitsForBudget);
-  return [...decisions.filter((each) => !budget.includes(each)), paused, ...budget];
+  return paused ? [...decisions, paused] : decisions;
 }
 
 async function readOutcomes(

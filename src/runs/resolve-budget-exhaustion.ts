@@ -38,6 +38,7 @@ export async function resolveBudgetExhaustion(
   const until = ends.includes(undefined)
     ? undefined
     : new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0)));
+  const latest = until === undefined ? '' : `, at ${until.toISOString()} at the latest`;
   return {
     kind: 'wait',
     milliseconds: Math.min(
@@ -49,7 +50,7 @@ export async function resolveBudgetExhaustion(
       reason:
         `${empty.join(' and ')} ${empty.length === 1 ? 'has' : 'have'} less than ` +
         `${counted(formatCredits(perPerson), 'credit')} left, the price of one person: a worker continues the ` +
-        `run when the budget has credits again${until === undefined ? '' : `, at ${until.toISOString()} at the latest`}`,
+        `run when the budget has credits again${latest}`,
       // The command says whether the run continues by itself or needs a worker.
       next: empty.map((budgetId) => `enrich budget set ${budgetId} N`).join('; '),
       budgets: empty,

@@ -51,8 +51,6 @@ alter table enrichment.attempts alter column run_id set statistics 0;
 create index attempts_by_batch on enrichment.attempts (run_id, batch) include (status, people);
 create index attempts_open on enrichment.attempts (status) where status in ('admitted', 'awaiting', 'unknown');
 create unique index attempts_by_token on enrichment.attempts (token_hash) where token_hash is not null;
--- Deliveries to calls without an answer look for another call with the id of their request.
-create index attempts_by_request on enrichment.attempts (request_id) where request_id is not null;
 create index attempts_to_poll on enrichment.attempts (run_id, next_poll_at) where status = 'awaiting';
 -- Erasures read this index, and fastupdate keeps recording fast.
 create index attempts_by_found_id on enrichment.attempts using gin (found_ids) where found_ids <> '{}';

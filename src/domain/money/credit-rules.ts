@@ -29,23 +29,11 @@ export function askOf(options: {
 const record = wholeCredits(capabilities.prices.record);
 const mobilePhone = wholeCredits(capabilities.prices.mobilePhone);
 
-/** Whether an earlier call has found a person. A person who was found once is usually found again. */
-export type PeopleAsked = 'new' | 'found before';
-
-/**
- * Percentages that plans assume without a history: people who are found, and people with a mobile phone. 30 of 70 new
- * people who are found have a mobile phone; the same share holds for people who were found before.
- */
+/** Percentages that plans assume without a history: people who are found, and people with a mobile phone. */
 const assumed = {
-  new: {
-    found: { low: 50n, expected: 70n, high: 90n },
-    mobile: { low: 15n, expected: 30n, high: 50n },
-  },
-  'found before': {
-    found: { low: 80n, expected: 100n, high: 100n },
-    mobile: { low: 20n, expected: 43n, high: 70n },
-  },
-} as const satisfies Readonly<Record<PeopleAsked, unknown>>;
+  found: { low: 50n, expected: 70n, high: 90n },
+  mobile: { low: 15n, expected: 30n, high: 50n },
+} as const;
 
 /**
  * The maximum cost of one person, which a call reserves: the record, a mobile phone if phones are asked for, and with a
@@ -101,11 +89,11 @@ export function describeInRange(
 }
 
 /** The cost of one person, assumed without a history. A waterfall is expected to cost its ceiling. */
-export function assumedCredits(ask: Ask, people: PeopleAsked): ExpectedCredits {
+export function assumedCredits(ask: Ask): ExpectedCredits {
   const mobile = asksForPhones(ask) ? mobilePhone : 0n;
   const ceiling = waterfallCeiling(ask);
   const table = (level: keyof ExpectedCredits): Credits =>
-    (record * assumed[people].found[level] + mobile * assumed[people].mobile[level]) / 100n;
+    (record * assumed.found[level] + mobile * assumed.mobile[level]) / 100n;
   const atLeast = (credits: Credits): Credits => (ceiling > credits ? ceiling : credits);
   return { low: table('low'), expected: atLeast(table('expected')), high: atLeast(table('high')) };
 }
@@ -129,12 +117,11 @@ export function missedCredits(perFoundPerson: Credits, people: number): Expected
 }
 
 /** What a plan assumes without a history, in a sentence. */
-export function describeAssumption(ask: Ask, people: PeopleAsked): string {
+export function describeAssumption(ask: Ask): string {
   const share = ({ low, expected, high }: ExpectedCredits): string => `${expected}% (${low} to ${high}%)`;
   return [
-    `assumed, because no settled call had the same options: ${share(assumed[people].found)} of people ` +
-      (people === 'new' ? 'are found' : 'are found again'),
-    ...(asksForPhones(ask) ? [`${share(assumed[people].mobile)} have a mobile phone`] : []),
+    `assumed, because no settled call had the same options: ${share(assumed.found)} of people are found`,
+    ...(asksForPhones(ask) ? [`${share(assumed.mobile)} have a mobile phone`] : []),
     ...(waterfallCeiling(ask) > 0n ? ['a waterfall costs its maximum'] : []),
   ].join(', ');
 }

@@ -123,7 +123,8 @@ function withSamePeople(
       select row_number from plan_people
       where first_row in (select first_row from affected join plan_people using (row_number))
     )
-    select row_number, case when named.row_number is null then ${reasonOfOthers}::text else ${reason}::text end as reason
+    select row_number,
+      case when named.row_number is null then ${reasonOfOthers}::text else ${reason}::text end as reason
     from with_people
     left join named using (row_number)`;
 }

@@ -13,7 +13,6 @@ import {
   worstCaseCredits,
   type Ask,
   type ExpectedCredits,
-  type PeopleAsked,
 } from '../../domain/money/credit-rules.ts';
 import { formatCredits, type Credits } from '../../domain/money/decimal.ts';
 import { withoutFieldGroups } from '../../domain/late-results/delivery-kinds.ts';
@@ -95,7 +94,7 @@ async function summarise(
   const { database } = warehouse;
   const { runId, options } = run;
   const { byLeftOut, ...counts } = rows;
-  const { worstCase, secondsPerCall, ...price } = await priceOf(warehouse, run, rows);
+  const { worstCase, ...price } = await priceOf(warehouse, run, rows);
   const everything = byLeftOut.find(({ groups }) => groups.length === 0);
   const pilot = Math.min(options.pilot ?? 0, everything?.people ?? 0);
   const paused = counts.dropped.in_flight && peopleInPausedRuns(await readPausedRuns(database, runId));
@@ -118,8 +117,8 @@ async function summarise(
     rate_limits: formatRateLimits(lowestLimits(windows)),
     own_rate_limits: formatRateLimits(rateLimits),
     in_paused_runs: paused ? { reason: paused.reason, next: paused.next } : null,
-    // Without experience, a call is assumed to take a second.
-    eta_seconds: estimateSeconds(rows.calls, windows, secondsPerCall ?? 1 / callConcurrency),
+    // A call is assumed to take a second.
+    eta_seconds: estimateSeconds(rows.calls, windows, 1 / callConcurrency),
   };
 }
 
@@ -166,14 +165,12 @@ export async function adoptService(warehouse: Warehouse, runId: string, service:
 
 /** Prices a plan: exactly in the worst case, and as earlier calls cost or by an assumption otherwise. */
 async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) {
-  const mostPeople = rows.found_before * 2 > rows.people ? 'found before' : 'new';
   const history = await readCallHistory(warehouse, run.options, sourceOf(run));
   const credits = await creditsOf(warehouse, run, rows.byLeftOut);
   const worstCase = credits.worstCase * (run.options.onUnknown === 'retry' ? 2n : 1n);
   const expected = roundedWithin(worstCase, credits.expected);
   return {
     worstCase,
-    secondsPerCall: history?.secondsPerCall,
     credits: {
       // The service bills no miss.
       minimum: '0',
@@ -184,7 +181,7 @@ async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) 
       low: formatCredits(expected.low),
       high: formatCredits(expected.high),
       calls: history?.calls ?? 0,
-      assumption: history ? null : describeAssumption(askOf(run.options), mostPeople),
+      assumption: history ? null : describeAssumption(askOf(run.options)),
     },
   };
 }
@@ -196,36 +193,22 @@ async function creditsOf(
 ): Promise<{ worstCase: Credits; expected: ExpectedCredits }> {
   let worstCase = 0n;
   let [low, expected, high] = [0n, 0n, 0n];
-  for (const { groups, people, foundBefore, missedBefore } of byLeftOut) {
+  for (const { groups, people, missedBefore } of byLeftOut) {
     const asked = withoutFieldGroups(run.options, groups);
     const ask = askOf(asked);
     const history = await readCallHistory(warehouse, asked, sourceOf(run));
     worstCase += worstCaseCredits(ask) * BigInt(people);
-    for (const [kind, count] of [
-      ['new', people - foundBefore - missedBefore],
-      ['found before', foundBefore],
-      ['missed before', missedBefore],
-    ] as const) {
-      if (count === 0) continue;
-      const each =
-        kind === 'missed before'
-          ? missedCredits(expectedOf(ask, history, 'found before', 1).expected, count)
-          : expectedOf(ask, history, kind, count);
-      low += each.low;
-      expected += each.expected;
-      high += each.high;
-    }
+    const missed = missedCredits(expectedOf(ask, history, 1).expected, missedBefore);
+    const others = expectedOf(ask, history, people - missedBefore);
+    low += missed.low + others.low;
+    expected += missed.expected + others.expected;
+    high += missed.high + others.high;
   }
   return { worstCase, expected: { low, expected, high } };
 }
 
-function expectedOf(
-  ask: Ask,
-  history: CallHistory | undefined,
-  kind: PeopleAsked,
-  people: number,
-): ExpectedCredits {
-  const { low, expected, high } = assumedCredits(ask, kind);
+function expectedOf(ask: Ask, history: CallHistory | undefined, people: number): ExpectedCredits {
+  const { low, expected, high } = assumedCredits(ask);
   const all = BigInt(people);
   const assumed = { low: low * all, expected: (history?.perPerson ?? expected) * all, high: high * all };
   if (history?.deviation === undefined) return assumed;

@@ -27,7 +27,7 @@ it('a run without a hash is bound by a command that names one before there is a 
   expect(await planRun(dependencies(), run.runId)).toMatchObject(refused);
 });
 
-it('the time of a plan follows from its calls, and from the pace of earlier calls', async () => {
+it('the time of a plan follows from its calls', async () => {
   let exports = 0;
   const secondsOf = async (people: number): Promise<number | undefined> => {
     exports += 1;
@@ -43,13 +43,6 @@ it('the time of a plan follows from its calls, and from the pace of earlier call
     return planned.kind === 'planned' ? planned.plan.eta_seconds : undefined;
   };
   expect([await secondsOf(10), await secondsOf(40)]).toEqual([1, 4]);
-  await warehouse.query`
-    insert into attempts (attempt_id, run_id, batch, status, people, credits_reserved, credits_settled, budget_ids,
-      answered_at)
-    select 'timed-' || n, run_id, n, 'settled', 10, 10, 8, '{}', now() - case n when 1 then 3_600 else 30 - 6 * n end
-      * interval '1 s'
-    from generate_series(1, 4) n, (select run_id from runs where options ->> 'service' = 'timed' limit 1) run`;
-  expect([await secondsOf(10), await secondsOf(40)]).toEqual([6, 24]);
 });
 
 describe('expectations on an export', () => {
