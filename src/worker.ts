@@ -107,7 +107,16 @@ export async function startWorker(settings: WorkerSettings): Promise<RunningWork
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       queue.handBack();
     };
-    const ended = runAll(workers, drain, close);
+    const run = async (): Promise<void> => {
+      try {
+        await runWorkers(workers, drain);
+      } catch (error) {
+        throw failed('worker.failed', 'the worker failed', error);
+      } finally {
+        await close();
+      }
+    };
+    const ended = run();
     // The session handles the failure later: it waits for the end of the worker.
     ended.catch(() => {});
     return {
@@ -204,20 +213,6 @@ async function createWorkers(all: readonly WorkerOptions[]): Promise<Worker[]> {
   // The SDK frees the threads and the connection of a worker only when the worker has run.
   await Promise.allSettled(workers.map((worker) => worker.runUntil(Promise.resolve())));
   throw failed('worker.not-started', 'the worker cannot start', failure.reason);
-}
-
-async function runAll(
-  workers: readonly Worker[],
-  drain: () => void,
-  close: () => Promise<void>,
-): Promise<void> {
-  try {
-    await runWorkers(workers, drain);
-  } catch (error) {
-    throw failed('worker.failed', 'the worker failed', error);
-  } finally {
-    await close();
-  }
 }
 
 function failed(type: string, what: string, cause: unknown): Problem {

@@ -12,20 +12,18 @@ export interface ProcessIdentity {
   readonly start: string;
 }
 
-/** The process that has this id now; undefined: no process, or one that has ended and is not reaped yet. */
-export function identityOf(pid: number): ProcessIdentity | undefined {
-  const start = existsSync('/proc/self/stat') ? startFromProc(pid) : startFromPs(pid);
-  return start === undefined ? undefined : { pid, start };
+/** The start of the process with this id; undefined: no process, or one that has ended and is not reaped yet. */
+export function startOf(pid: number): string | undefined {
+  return existsSync('/proc/self/stat') ? startFromProc(pid) : startFromPs(pid);
 }
 
-export function isRunning(process: ProcessIdentity): boolean {
-  return identityOf(process.pid)?.start === process.start;
+export function isRunning({ pid, start }: ProcessIdentity): boolean {
+  return startOf(pid) === start;
 }
 
 /** Makes a mark of this process, which counts while the process lives. */
 export function announce(directory: string): string {
-  const { pid, start } = identityOf(process.pid) ?? { pid: process.pid, start: '0' };
-  const name = `${pid}_${start}_${randomBytes(6).toString('hex')}`;
+  const name = `${process.pid}_${startOf(process.pid) ?? '0'}_${randomBytes(6).toString('hex')}`;
   makeFolder(directory);
   writeFileSync(join(directory, name), '');
   return name;

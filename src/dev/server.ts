@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder } from '../files/make-folder.ts';
 import { portTaken, Problem } from '../domain/problem.ts';
-import { identityOf, isRunning, type ProcessIdentity } from './presence.ts';
+import { startOf, isRunning, type ProcessIdentity } from './presence.ts';
 
 export interface ServerPorts {
   readonly port: number;
@@ -184,8 +184,8 @@ function spawnServer(
       (code, signal) => (ending = signal === null ? `exit code ${code}` : `signal ${signal}`),
     );
     child.unref();
-    const identity = child.pid === undefined ? undefined : identityOf(child.pid);
-    return { pid: child.pid ?? 0, start: identity?.start ?? 'never', ended: () => ending };
+    const start = child.pid === undefined ? undefined : startOf(child.pid);
+    return { pid: child.pid ?? 0, start: start ?? 'never', ended: () => ending };
   } finally {
     closeSync(log);
   }

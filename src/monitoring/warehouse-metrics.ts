@@ -134,27 +134,20 @@ const readings: Readonly<Record<keyof typeof families, Reading>> = {
     limit ${runsShown}`,
 };
 
-const labelsOf = (endpoint: string, seconds: number, counted_by: string) => ({
-  endpoint,
-  window: formatDuration(seconds),
-  counted_by,
-});
-
 async function readWindows(
   transaction: Transaction<Tables>,
   { service, rateLimits }: AdmissionLimits,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const scope of [bulkMatchScope, matchScope, webhookResultScope]) {
-    for (const { cause, seconds, calls, free } of await readRateWindows(
-      transaction,
-      { service, scope },
-      rateLimits,
-    )) {
-      const by = cause === 'window' ? 'us' : 'service';
-      rows.push({ ...labelsOf(scope, seconds, by), free, used: calls - free });
-    }
-  }
+  for (const scope of [bulkMatchScope, matchScope, webhookResultScope])
+    for (const each of await readRateWindows(transaction, { service, scope }, rateLimits))
+      rows.push({
+        endpoint: scope,
+        window: formatDuration(each.seconds),
+        counted_by: each.cause === 'window' ? 'us' : 'service',
+        free: each.free,
+        used: each.calls - each.free,
+      });
   return rows;
 }
 

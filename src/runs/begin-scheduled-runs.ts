@@ -2,7 +2,7 @@ import type { RunInput, RefusedExport, ScheduledRunInput, ScheduledRuns } from '
 import { Problem, UsageProblem } from '../domain/problem.ts';
 import { usualExpectations, usualOfUnlikeFiles } from '../domain/runs/expectations.ts';
 import { findExports, type FoundExport } from '../ingest/sources/find-export.ts';
-import { isElsewhere, obtainExport } from '../ingest/sources/obtain-export.ts';
+import { obtainExport } from '../ingest/sources/obtain-export.ts';
 import { removeStaged } from '../ingest/sources/staging-directory.ts';
 import { approveRun, runInputOf, shownName, type RunRecord } from './runs.ts';
 import { findOrBeginRun, wasRunBefore } from './begin-run.ts';
@@ -92,7 +92,7 @@ async function beginRunOf(
   }
   const { path, sha256 } = await obtainExport(address, exportAccess, signal);
   if (onlyNew && (await wasRunBefore(warehouse, { fileSha256: sha256 }, options))) {
-    if (isElsewhere(address)) await removeStaged(path);
+    if (address.kind !== 'file') await removeStaged(path);
     return undefined;
   }
   const { run } = await findOrBeginRun(warehouse, {
@@ -106,7 +106,7 @@ async function beginRunOf(
   // The run of this schedule, or of another one: runs that a person begins have another priority, so another key.
   await approveRun(warehouse, run.runId);
   // If the export is refused, the run's workflow fetches it again, and fails with the same error.
-  if (isElsewhere(address))
+  if (address.kind !== 'file')
     await ingestRun(dependencies, run.runId, { fetched: path, signal, onProgress: () => {} });
   return run;
 }

@@ -2,7 +2,7 @@ import type { IngestOutcome } from '../contract/activities.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { Problem } from '../domain/problem.ts';
 import { parseAddress } from '../ingest/sources/export-address.ts';
-import { findContent, isElsewhere, type ExportAccess } from '../ingest/sources/obtain-export.ts';
+import { findContent, type ExportAccess } from '../ingest/sources/obtain-export.ts';
 import { namingExport } from '../ingest/reading/open-export.ts';
 import { removeAbandoned, removeStaged } from '../ingest/sources/staging-directory.ts';
 import { stageExport } from '../ingest/staging/stage.ts';
@@ -76,7 +76,7 @@ export async function ingestRun(
       ? { kind: 'refused', pauseReason: asPauseReason(error, run.options.schedule), problem: error }
       : await ingested(warehouse, now);
   } finally {
-    if (isElsewhere(address)) await removeFetched(exportAccess.stagingDirectory, path);
+    if (address.kind !== 'file') await removeFetched(exportAccess.stagingDirectory, path);
   }
 }
 

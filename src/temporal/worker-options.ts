@@ -29,7 +29,9 @@ export function commonWorkerOptions(
     ...workerVersioning(version),
     dataConverter: {
       payloadCodecs: [codec],
-      ...(config.temporalCodec && { failureConverterPath: compiledPath('workflows/encoded-failures.js') }),
+      ...(config.temporalCodec && {
+        failureConverterPath: projectFile('dist/workflows/encoded-failures.js'),
+      }),
     },
     // By default the SDK sends a heartbeat after 80% of its timeout, and a delay of two seconds ended the activity. Not
     // more often than needed, because Temporal bills each heartbeat.
@@ -58,15 +60,11 @@ function tracedActivity(tracing: Tracing): ActivityInterceptorsFactory {
 }
 
 /**
- * The bundle of workflows. Workers that encrypt have a bundle of their own, because it includes the failure converter.
+ * The bundle of workflows: a file of `dist`, because Temporal's threads load it without TypeScript, also in tests.
+ * Workers that encrypt have a bundle of their own, which includes the failure converter.
  */
 export function workflowBundle({ temporalCodec }: Config): { codePath: string } {
-  return { codePath: compiledPath(temporalCodec ? 'workflow-bundle-encrypting.js' : 'workflow-bundle.js') };
-}
-
-/** A file of `dist`: Temporal's threads load it without TypeScript, also in tests. */
-function compiledPath(file: string): string {
-  return projectFile(`dist/${file}`);
+  return { codePath: projectFile(`dist/workflow-bundle${temporalCodec ? '-encrypting' : ''}.js`) };
 }
 
 /** Workflows are pinned: a run stays on its version, so every task queue needs a worker of this version. */

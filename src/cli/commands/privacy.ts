@@ -1,5 +1,5 @@
 import type { Warehouse } from '../../db/database.ts';
-import { parseSuppressionSubject, type SuppressionSubject } from '../../domain/identity/suppression.ts';
+import { parseSuppressionSubject } from '../../domain/identity/suppression.ts';
 import { namesFreeMail, isRoleAddress } from '../../domain/identity/values/email-address.ts';
 import { exitCodes, UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
@@ -139,21 +139,17 @@ function keysOf(who: readonly string[]): string[] {
   return [...new Set(who.map(keyOf))];
 }
 
-function keyOf(text: string, index: number): string {
-  return subjectOf(text, index + 1).key;
-}
-
-/** Parses an argument that identifies a person or a domain. No error has its text, which is personal data. */
-export function subjectOf(text: string, place: number): SuppressionSubject {
+/** The key of a person or a domain in an argument. No error has its text, which is personal data. */
+export function keyOf(text: string, index: number): string {
   const subject = parseSuppressionSubject(text);
-  if (subject) return subject;
+  if (subject) return subject.key;
   const [what, next] = namesFreeMail(text)
     ? ['a free-mail provider cannot be suppressed as a domain', 'write the email address of each person']
     : [
         'this identifies no person',
         'write an email address, the URL of a profile, person:ID, a hashed email, or @domain',
       ];
-  throw new UsageProblem('person.unclear', what, { where: `argument ${place}`, next });
+  throw new UsageProblem('person.unclear', what, { where: `argument ${index + 1}`, next });
 }
 
 export function eraseCommand(): Command {
@@ -201,8 +197,8 @@ Examples:
 
 const waysToNameOne = 'name one person by an email, a profile, person:ID, or --contact hubspot/4711';
 
-function unclear(what: string, where: string): UsageProblem {
-  return new UsageProblem('person.unclear', what, { where, next: waysToNameOne });
+function unclear(what: string, where: string, type = 'person.unclear'): UsageProblem {
+  return new UsageProblem(type, what, { where, next: waysToNameOne });
 }
 
 function keyOfPerson(who: string): string {
@@ -220,9 +216,5 @@ async function keysOfContact(
   const keys = await keysOfRecord(warehouse.database, record);
   if (keys === undefined) throw unclear('this record has been about more than one person', '--contact');
   if (keys.length > 0) return keys;
-  const where = '--contact';
-  throw new UsageProblem('contact.unknown', 'the warehouse does not know this record', {
-    where,
-    next: waysToNameOne,
-  });
+  throw unclear('the warehouse does not know this record', '--contact', 'contact.unknown');
 }

@@ -83,13 +83,7 @@ Examples:
       const { defaultListen, runReceiver } = await import('../session/servers.ts');
       const config = settingsOf();
       await withSession(config, { temporal: true, service: false, isServer: true }, async (session) => {
-        const metrics = await session.metrics();
-        const receiver = await runReceiver(config.webhook.listen ?? defaultListen, {
-          databaseUrl: session.stack.databaseUrl,
-          temporal: () => session.temporal(),
-          metrics: metrics?.process,
-          log: session.log,
-        });
+        const receiver = await runReceiver(config.webhook.listen ?? defaultListen, session);
         tell(`receiver on ${httpAddress(receiver)}; stop it with Ctrl-C or SIGTERM`);
         await untilStopped();
         tell('stopping: deliveries that have arrived are stored');

@@ -13,7 +13,7 @@ interface SandboxFlags extends Omit<SandboxOptions, 'now' | 'scenario'> {
   readonly port: number;
   readonly apiKey: string;
   readonly scenario?: string;
-  readonly clock?: number;
+  readonly clock?: () => number;
 }
 
 export function sandboxCommand(): Command {
@@ -38,7 +38,7 @@ export function sandboxCommand(): Command {
     )
     .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
     .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/sandbox.md)')
-    .option('--clock <time>', 'time to start at, such as 2027-03-01T00:00:00Z', time)
+    .option('--clock <time>', 'time to start at, such as 2027-03-01T00:00:00Z', clockFrom)
     .option(
       '--state-directory <folder>',
       'folder that keeps log, bill, late results and the use of rate windows over restarts',
@@ -63,7 +63,7 @@ ${faultsOf('deliveries')}`)
     .action(async (flags: SandboxFlags) => {
       const sandbox = await startSandbox({
         ...flags,
-        now: clockFrom(flags.clock),
+        now: flags.clock ?? Date.now,
         scenario: flags.scenario === undefined ? undefined : await readScenario(flags.scenario),
       }).catch((error: unknown) => {
         if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
@@ -85,16 +85,9 @@ function faultsOf(part: Parameters<typeof describeFaults>[0]): string {
   return lines.join('\n').replaceAll('`', '');
 }
 
-function time(text: string): number {
-  const milliseconds = Date.parse(text);
-  if (Number.isNaN(milliseconds))
-    throw new InvalidArgumentError('Write a time such as 2027-03-01T00:00:00Z.');
-  return milliseconds;
-}
-
-function clockFrom(start: number | undefined): () => number {
-  if (start === undefined) return Date.now;
-  const ahead = start - Date.now();
+function clockFrom(start: string): () => number {
+  const ahead = Date.parse(start) - Date.now();
+  if (Number.isNaN(ahead)) throw new InvalidArgumentError('Write a time such as 2027-03-01T00:00:00Z.');
   return () => Date.now() + ahead;
 }
 

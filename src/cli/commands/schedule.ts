@@ -17,12 +17,14 @@ import { warnOfWorkers } from '../session/live-workers.ts';
 import { withSession, type Session, settingsOf, settingsOfExisting } from '../session/session.ts';
 
 export function scheduleCommand(): Command {
-  const command = new Command('schedule').description(
-    'Run exports at fixed times, such as every night: Temporal schedules, carried out by workers.',
-  );
-  for (const child of [setCommand(), showCommand(), triggerCommand(), deleteCommand()])
-    command.addCommand(child);
-  return command.explain(`
+  return new Command('schedule')
+    .description(
+      'Run exports at fixed times, such as every night: Temporal schedules, carried out by workers.',
+    )
+    .addCommand(setCommand())
+    .addCommand(showCommand())
+    .addCommand(triggerCommand())
+    .addCommand(deleteCommand()).explain(`
 Temporal stores schedules, and workers (enrich worker) run them with their own settings. The Temporal UI pauses, resumes
 and backfills a schedule, and so does "temporal schedule" (docs/schedules.md).
 

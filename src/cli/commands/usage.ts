@@ -43,11 +43,14 @@ async function showUsage({ client }: PollDependencies, json: boolean | undefined
   const [calls, statement] = await Promise.allSettled([client.apiUsage(), client.creditUsage()]);
   if (calls.status === 'rejected' && statement.status === 'rejected') throw calls.reason;
   const windows = statedBy(calls, 'rate windows')?.flatMap(windowsOf) ?? null;
-  const credits = statedBy(statement, 'credits');
-  if (json === true) return printJson({ windows, credits: credits && inDecimals(credits) });
+  const usage = statedBy(statement, 'credits');
+  const credits = usage && inDecimals(usage);
+  if (json === true) return printJson({ windows, credits });
   if (windows?.length)
     print(listTable(windows.map((each) => ({ ...each, limit: each.limit ?? 'unlimited' }))));
-  if (credits) print(describeCredits(credits));
+  if (!credits) return;
+  const { start_date: start, end_date: end } = credits.cycle;
+  print(listTable(credits.kinds) + (end === null ? '' : `\n  credit cycle ${start ?? ''} to ${end}`));
 }
 
 /** What the service states; null if it refuses, which the command says. */
@@ -81,13 +84,6 @@ function inDecimals({ kinds, cycle }: CreditUsage) {
     })),
     cycle: { start_date: cycle.startDate ?? null, end_date: cycle.endDate ?? null },
   };
-}
-
-function describeCredits(usage: CreditUsage): string {
-  const { kinds, cycle } = inDecimals(usage);
-  const ends =
-    cycle.end_date === null ? '' : `\n  credit cycle ${cycle.start_date ?? ''} to ${cycle.end_date}`;
-  return listTable(kinds) + ends;
 }
 
 async function reconcileStatements(

@@ -7,7 +7,6 @@ import { lateKindsOf } from '../../domain/late-results/delivery-kinds.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { type RunOptions } from '../../domain/runs/run-options.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
-import { isElsewhere } from '../../ingest/sources/obtain-export.ts';
 import {
   approveWithoutPerson,
   getRun,
@@ -46,7 +45,7 @@ export async function enrichExport(session: Session, spec: SpecifiedRun, asks: b
   );
   // The same command again overrules neither a quality gate nor the operator: a program may repeat it.
   if (waitsForPerson(run, asks)) return readRunFacts(warehouse, runId);
-  if (isElsewhere(parseAddress(run.filePath, '/'))) await stageHere(session, run, spec.fetched);
+  if (parseAddress(run.filePath, '/').kind !== 'file') await stageHere(session, run, spec.fetched);
   const isDecided = !asks || run.isApproved;
   if (isDecided && (await approveWithoutPerson(warehouse, run))) return readRunFacts(warehouse, runId);
   const handle = await resumeRun(session, run, isDecided);

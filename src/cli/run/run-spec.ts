@@ -3,7 +3,7 @@ import type { RunPriority } from '../../contract/temporal-names.ts';
 import type { ExportChoice } from '../../contract/run-input.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 import { parseAddress, type ExportAddress } from '../../ingest/sources/export-address.ts';
-import { isElsewhere, obtainExport } from '../../ingest/sources/obtain-export.ts';
+import { obtainExport } from '../../ingest/sources/obtain-export.ts';
 import {
   refusePersonalColumns,
   refuseUnknownColumns,
@@ -88,7 +88,7 @@ async function checkedContent(
   choice: RowChoice,
   config: Config,
 ): Promise<Pick<SpecifiedRun, 'fileSha256' | 'fetched' | 'source'>> {
-  if (!isElsewhere(address)) {
+  if (address.kind === 'file') {
     return { ...(await readColumns(address.text, reading, choice)), fetched: undefined };
   }
   const shown = address.shown;
@@ -117,10 +117,7 @@ async function readColumns(
 }
 
 function obtain(address: ExportAddress, config: Config): Promise<StagedContent> {
-  const access = {
-    ...config.exportAccess,
-    standardInput: process.stdin,
-  };
+  const access = { ...config.exportAccess, standardInput: process.stdin };
   if (address.kind !== 'query') return obtainExport(address, access);
   return withWarehouse(config, ({ warehouse: { pool } }) => obtainExport(address, { ...access, pool }));
 }

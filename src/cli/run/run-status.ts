@@ -170,7 +170,6 @@ export function describeRun({ facts, status }: Pick<RunView, 'facts' | 'status'>
     `run ${facts.run_id}: ${status} (${facts.source === null ? '' : `${facts.source}, `}${facts.file})`,
     table(figureRows(facts)),
     ...notesOf(facts),
-    ...notesOnLateResults(facts),
     ...nextSteps(facts),
   ].join('\n');
 }
@@ -193,7 +192,10 @@ function notesOf(facts: RunFacts): string[] {
   if (cancelled && status === 'cancelled')
     notes.push(`  cancelled on ${minuteOf(cancelled.at)} UTC: ${cancelled.reason}`);
   if (facts.undone) notes.push(`  ${describeUndone(facts.undone)}; its credits are not refunded`);
-  if (facts.status === 'finished' && facts.rows === 0) notes.push(noRows);
+  if (status === 'finished' && facts.rows === 0) notes.push(noRows);
+  const { next_poll_at: nextPoll, missing } = facts.late_results;
+  if (nextPoll !== null) notes.push(`  the next poll for late results is due at ${minuteOf(nextPoll)} UTC`);
+  if (missing !== null) notes.push(`  ${missing}`);
   return notes;
 }
 
@@ -215,16 +217,6 @@ function nextSteps(facts: RunFacts): string[] {
   const hasContacts = (outcomes.enriched ?? 0) + facts.filled > 0;
   if (steps.length > 0 || status !== 'finished' || facts.undone || !hasContacts) return steps;
   return [`  next: enrich report ${runId}; enrich export --run ${runId} --output contacts.csv`];
-}
-
-function notesOnLateResults({ late_results: late }: RunFacts): string[] {
-  const notes: string[] = [];
-  if (late.next_poll_at !== null)
-    notes.push(`  the next poll for late results is due at ${minuteOf(late.next_poll_at)} UTC`);
-  if (late.missing !== null) {
-    notes.push(`  ${late.missing}`);
-  }
-  return notes;
 }
 
 /** A row with such an outcome gets no person. Its reason can show that the columns are wrong, or what it waits for. */

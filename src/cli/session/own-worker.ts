@@ -1,27 +1,22 @@
 import type { Config } from '../../config/settings.ts';
 import type { Warehouse } from '../../db/database.ts';
 import type { Stack } from '../../dev/stack.ts';
-import type { Logger } from '../../telemetry/log.ts';
-import type { Client } from '@temporalio/client';
 import { installRuntime } from '../../temporal/runtime.ts';
 import { startWorker } from '../../worker.ts';
 import { createOwnSchedules } from '../../temporal/own-schedules.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
-import { runOwnReceiver, webhookUrlOf, type ServedMetrics } from './servers.ts';
+import { runOwnReceiver, webhookUrlOf, type ReceiverParts } from './servers.ts';
 import { startLineage } from '../../monitoring/lineage.ts';
 import { commandChannel, urlChannel } from '../../monitoring/notification-channels.ts';
 import { Notifier } from '../../monitoring/notifications.ts';
 import { connectWorker } from '../../temporal/connection.ts';
 import { version } from '../../files/project-file.ts';
 
-export interface WorkerParts {
+interface WorkerParts extends ReceiverParts {
   readonly config: Config;
   readonly stack: Stack;
   readonly warehouse: Warehouse;
-  readonly log: Logger;
   readonly codec: EncryptingCodec;
-  temporal(): Promise<Client>;
-  metrics(): Promise<ServedMetrics | undefined>;
   readonly atEnd: (close: () => Promise<unknown>) => void;
 }
 
@@ -35,14 +30,7 @@ export async function startOwnWorker(parts: WorkerParts) {
       ? undefined
       : (await import('../../telemetry/tracing.ts')).startTracing(tracesEndpoint, version);
   if (tracing) atEnd(() => tracing.close());
-  const receiver = stack.temporal.embedded
-    ? await runOwnReceiver(config, {
-        databaseUrl: stack.databaseUrl,
-        temporal: () => parts.temporal(),
-        metrics: metrics?.process,
-        log,
-      })
-    : undefined;
+  const receiver = stack.temporal.embedded ? await runOwnReceiver(config, parts) : undefined;
   if (receiver) atEnd(() => receiver.close());
   const { notify } = config;
   const channels = [

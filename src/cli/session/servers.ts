@@ -5,6 +5,7 @@ import { httpAddress, serviceName, type Config, type ListenAddress } from '../..
 import { deliveryReceivedSignalName } from '../../contract/temporal-names.ts';
 import { openWarehouse } from '../../db/database.ts';
 import { freePort } from '../../dev/server.ts';
+import type { Stack } from '../../dev/stack.ts';
 import { portTaken, Problem } from '../../domain/problem.ts';
 import { isLoopback } from '../../domain/text/url-parts.ts';
 import { makeFolder } from '../../files/make-folder.ts';
@@ -13,8 +14,7 @@ import { startReceiver, WakeUps, type RunningReceiver } from '../../late-results
 import { readWarehouseMetrics } from '../../monitoring/warehouse-metrics.ts';
 import { failureKinds } from '../../service/failures/failure.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import { startMetricsEndpoint } from '../../telemetry/process-metrics.ts';
-import { ProcessMetrics } from '../../telemetry/process-metrics.ts';
+import { ProcessMetrics, startMetricsEndpoint } from '../../telemetry/process-metrics.ts';
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { tell } from '../terminal/output.ts';
 
@@ -23,15 +23,16 @@ const connectMilliseconds = 2_000;
 const connections = 16;
 
 export interface ReceiverParts {
-  readonly databaseUrl: string;
-  readonly temporal: () => Promise<Client>;
-  readonly metrics: ProcessMetrics | undefined;
+  readonly stack: Pick<Stack, 'databaseUrl'>;
   readonly log: Logger;
+  temporal(): Promise<Client>;
+  metrics(): Promise<ServedMetrics | undefined>;
 }
 
 export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): Promise<RunningReceiver> {
-  const { databaseUrl, temporal, metrics, log } = parts;
-  const warehouse = openWarehouse(databaseUrl, {
+  const { stack, log } = parts;
+  const metrics = await parts.metrics();
+  const warehouse = openWarehouse(stack.databaseUrl, {
     connections,
     connectMilliseconds,
     queryMilliseconds: connectMilliseconds,
@@ -39,7 +40,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
     onIdleError: (error) => log.info({ err: error }, 'an idle database connection ended'),
   });
   const wakeUps = new WakeUps(async (runId) => {
-    const client = await temporal();
+    const client = await parts.temporal();
     try {
       await client.workflow.getHandle(runId).signal(deliveryReceivedSignalName);
     } catch (error) {
@@ -47,25 +48,21 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
       if (!isWorkflowGone(error)) throw error;
     }
   });
+  const close = async (): Promise<void> => {
+    await wakeUps.close();
+    await warehouse.close();
+  };
   try {
     const receiver = await startReceiver({
       warehouse,
       ...listen,
       onStored: (runId) => wakeUps.stored(runId),
-      count: (result) => metrics?.countDelivery(result),
+      count: (result) => metrics?.process.countDelivery(result),
       log,
     });
-    return {
-      ...receiver,
-      close: async () => {
-        await receiver.close();
-        await wakeUps.close();
-        await warehouse.close();
-      },
-    };
+    return { ...receiver, close: () => receiver.close().then(close) };
   } catch (error) {
-    await wakeUps.close();
-    await warehouse.close();
+    await close();
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
     throw portTaken(listen.port, 'the receiver', 'WEBHOOK_LISTEN', 'set another port', error);
   }

@@ -59,7 +59,12 @@ export async function withSession<Result>(
   const closing: (() => Promise<unknown>)[] = [() => stack.release()];
   const atEnd = (close: () => Promise<unknown>): void => void closing.push(close);
   try {
-    if (stack.embedded.temporal && needs.service) atEnd(announceWorker(config));
+    if (stack.embedded.temporal && needs.service) {
+      // `enrich status` then knows that this command continues the runs of embedded Temporal.
+      const { workers } = config.embedded.directories;
+      const mark = announce(workers);
+      atEnd(async () => withdraw(workers, mark));
+    }
     const migrated = await migrate(stack.databaseUrl);
     if (migrated.newer.length > 0)
       log.warn(
@@ -175,13 +180,6 @@ export function settingsOfExisting(): Config {
     where: dataDirectory,
     next: 'change to the folder of the runs, or set ENRICH_DATA_DIR or DATABASE_URL; or begin here: enrich run FILE',
   });
-}
-
-/** Marks a command that has a worker for embedded Temporal, so that `enrich status` knows which runs continue. */
-function announceWorker(config: Config): () => Promise<void> {
-  const { workers } = config.embedded.directories;
-  const mark = announce(workers);
-  return () => Promise.resolve(withdraw(workers, mark));
 }
 
 function requireCredential({ service }: Config): void {

@@ -56,15 +56,11 @@ export function checkPattern(address: ExportAddress): void {
   };
   if (address.kind === 'http' && address.shown.includes('*'))
     refuse('a web address cannot be a pattern', 'name it in full; {date} may stand in it for the date');
-  if (
-    (address.kind === 'file' && /[*?]/.test(dirname(address.path))) ||
-    (address.kind === 's3' && /[*?]/.test(posix.dirname(address.key)))
-  ) {
+  if (address.kind !== 'http' && /[*?]/.test(dirname(address.text)))
     refuse(
       'only the name of the file may hold * and ?',
       'name the folder in full, such as /exports/hubspot-*.csv; {date} may stand in it for the date',
     );
-  }
 }
 
 type DatedExport = FoundExport & { readonly modified: number };

@@ -23,11 +23,6 @@ export interface ExportAccess {
   readonly retryPauses?: readonly number[] | undefined;
 }
 
-/** Whether the export must be downloaded before it can be read. */
-export function isElsewhere(address: ExportAddress): boolean {
-  return address.kind !== 'file';
-}
-
 /**
  * Makes an export available on this machine with bounded memory, and computes its hash. A file stays where it is. Any
  * other export is written to the staging directory for the caller, who assigns it to a run or removes it.

@@ -41,12 +41,11 @@ export async function writeStaged(
   const partial = join(folder, `${randomBytes(8).toString('hex')}.part`);
   const hash = createHash('sha256');
   let bytes = 0;
-  try {
+  const create = async () => {
     makeFolder(folder);
-  } catch (error) {
-    throw asUnusable(error, folder);
-  }
-  const handle = await usable(open(partial, 'ax', 0o600));
+    return open(partial, 'ax', 0o600);
+  };
+  const handle = await usable(create());
   try {
     for await (const piece of content) {
       bytes += piece.length;

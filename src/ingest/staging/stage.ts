@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import { type Pool, DatabaseError, type PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { isFinal, type RunStatus } from '../../contract/run-transitions.ts';
 import { rowsWorthAnalyzing } from '../../db/database.ts';
+import { unfinishedText } from '../../db/run-states.ts';
 import { fieldOfColumn, identityColumns } from '../../domain/identity/identity.ts';
 import { Problem, UsageProblem } from '../../domain/problem.ts';
 import { counted, nounFor } from '../../domain/text/format.ts';
@@ -44,9 +44,12 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   const opened = await openExport(path, options);
   const staged = await inTransaction(pool, async (client) => {
     await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [stagingLock, runId]);
-    const run = await readRun(client, runId);
-    if (run.ingested_at !== null) return undefined;
-    if (run.file_sha256 !== opened.file.sha256) throw changedExport(path);
+    const { rows } = await client.query<{ file_sha256: string; ingested_at: Date | null }>(
+      'select file_sha256, ingested_at from enrichment.runs where run_id = $1',
+      [runId],
+    );
+    if (rows[0]!.ingested_at !== null) return undefined;
+    if (rows[0]!.file_sha256 !== opened.file.sha256) throw changedExport(path);
     const figures = new StagingFigures(opened);
     await pipeline(copyLines(runId, opened, figures, options), client.query(copyFrom(copyRows)), {
       ...(signal && { signal }),
@@ -194,34 +197,18 @@ async function finishStaging(
   { layout, columns }: OpenedExport,
   rows: number,
 ): Promise<void> {
-  const { status } = await readRun(client, runId, 'for update');
+  const { rowCount } = await client.query(
+    `update enrichment.runs
+     set header = $2, mapping = $3::jsonb, source = $4, rows_staged = $5, ingested_at = clock_timestamp()
+     where run_id = $1 and ${unfinishedText}`,
+    [runId, layout.header, JSON.stringify(recordedMapping(layout.header, columns)), columns.source, rows],
+  );
   // A worker that lost Temporal can still be staging when the run is cancelled: the row would have no outcome.
-  if (isFinal(status))
+  if (rowCount === 0)
     throw new Problem('run.ended', `run ${runId} has ended: no row of its export was added`, {
       where: `run:${runId}`,
       next: 'run the same file again',
     });
-  await client.query(
-    `update enrichment.runs
-     set header = $2, mapping = $3::jsonb, source = $4, rows_staged = $5, ingested_at = clock_timestamp()
-     where run_id = $1`,
-    [runId, layout.header, JSON.stringify(recordedMapping(layout.header, columns)), columns.source, rows],
-  );
-}
-
-interface StagedRun {
-  readonly file_sha256: string;
-  readonly status: RunStatus;
-  readonly ingested_at: Date | null;
-}
-
-async function readRun(client: PoolClient, runId: string, lock: 'for update' | '' = ''): Promise<StagedRun> {
-  const { rows } = await client.query<StagedRun>(
-    `select file_sha256, status, ingested_at from enrichment.runs where run_id = $1 ${lock}`,
-    [runId],
-  );
-  if (rows[0]) return rows[0];
-  throw new Error(`run ${runId} does not exist`);
 }
 
 async function inTransaction<Result>(
@@ -229,24 +216,19 @@ async function inTransaction<Result>(
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
-  let broken: Error | undefined;
+  let failed = true;
   try {
     await client.query('begin');
     const result = await work(client);
     await client.query('commit');
+    failed = false;
     return result;
   } catch (error) {
-    broken = withoutCells(error);
-    throw broken;
+    // The errors of PostgreSQL quote the line. Errors go to logs, which must have no cells.
+    if (error instanceof DatabaseError) Object.assign(error, { where: undefined, detail: undefined });
+    throw error;
   } finally {
     // A connection that failed in the middle of a COPY is not used again; closing it rolls back.
-    client.release(broken);
+    client.release(failed);
   }
-}
-
-/** The errors of PostgreSQL quote the line. Errors go to logs, which must have no cells. */
-function withoutCells(error: unknown): Error {
-  if (!(error instanceof Error)) return new Error('staging failed');
-  if (error instanceof DatabaseError) Object.assign(error, { where: undefined, detail: undefined });
-  return error;
 }

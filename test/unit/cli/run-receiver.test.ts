@@ -6,9 +6,9 @@ import { freePort } from '../../helpers/servers/ports.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const parts = {
-  databaseUrl: 'postgres://127.0.0.1:1/none',
+  stack: { databaseUrl: 'postgres://127.0.0.1:1/none' },
   temporal: () => Promise.reject(new Error('no delivery comes')),
-  metrics: undefined,
+  metrics: () => Promise.resolve(undefined),
   log: createLogger({ level: 'silent', format: 'json' }),
 };
 
