@@ -23,7 +23,6 @@ export async function planExport(session: Planning, spec: SpecifiedRun) {
     rateLimits: config.rateLimits,
     budgets: config.budgets.perPeriod,
     callConcurrency: config.callConcurrency,
-    exportAccess: { ...config.exportAccess, pool: warehouse.pool },
   };
   try {
     return await withStagedExport(session, spec, async (runId) => {

@@ -3,7 +3,7 @@ import { identityKeys } from './identity-keys.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 
 /** The subject of an entry of the suppression list: a person, by one identifier, or everybody of a domain. */
-export type SuppressionSubject = NonNullable<ReturnType<typeof parseSuppressionSubject>>;
+type SuppressionSubject = NonNullable<ReturnType<typeof parseSuppressionSubject>>;
 
 /**
  * Reads the argument of a command that suppresses or erases. The key is as `identityKeys` writes it.
