@@ -2,11 +2,9 @@ import { parseDomain, parseEmail, parseHashedEmail } from './values/email-addres
 import { identityKeys } from './identity-keys.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 
-/** The subject of an entry of the suppression list: a person, by one identifier, or everybody of a domain. */
-type SuppressionSubject = NonNullable<ReturnType<typeof parseSuppressionSubject>>;
-
 /**
- * Reads the argument of a command that suppresses or erases. The key is as `identityKeys` writes it.
+ * Reads the argument of a command that suppresses or erases: a person, by one identifier, or everybody of a domain. The
+ * key is as `identityKeys` writes it.
  *
  * @param text an address; a profile URL; a hashed address (MD5 or SHA-256 in hexadecimal); `person:` and the service's
  *   id; or `@acme.example`, everybody at that domain and below it
