@@ -69,7 +69,7 @@ async function writeMatch(
   await sql`
     insert into contact_matches (source, contact_id, service, person_key, evidence, asked, run_id, row_number,
       attempt_id, valid_from)
-    values (${source}, ${contactId}, ${service}, ${personKey}, ${written.evidence ?? 'email'}, true, ${runId},
+    values (${source}, ${contactId}, ${service}, ${personKey}, ${written.evidence ?? 'person_id'}, true, ${runId},
       ${rowNumber}, ${written.attemptId ?? null}, ${at})
     on conflict (source, contact_id) where valid_to is null do update
     set evidence = excluded.evidence, asked = true, run_id = excluded.run_id, row_number = excluded.row_number,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ownerKey } from '../../../src/domain/identity/match-keys.ts';
 import { factsOfAnswer, keyOfId, keyWithoutId } from '../../../src/people/observation.ts';
 import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
 import { markUnknown } from '../../../src/ledger/close-attempt.ts';
@@ -13,7 +14,7 @@ import { writeFacts } from '../../helpers/warehouse/write-facts.ts';
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { signal } = new AbortController();
 
-/** The service has said something about a person with this address. */
+/** The service has said something about a person with this address; without an id, to a call for the contact `c1`. */
 async function knownPerson(email: string, personId: string | null, runId = 'earlier'): Promise<void> {
   const said = factsOfAnswer({
     ...(personId !== null && { id: personId }),
@@ -31,7 +32,8 @@ async function knownPerson(email: string, personId: string | null, runId = 'earl
     attemptId: 'a1',
     deliveryId: null,
   };
-  await writeFacts(warehouse, 'test', [{ ...said, ...call, kind: 'answer' }]);
+  const keys = personId === null ? { match_keys: [ownerKey('generic', 'c1')] } : {};
+  await writeFacts(warehouse, 'test', [{ ...said, ...keys, ...call, kind: 'answer' }]);
 }
 
 async function runOf(
