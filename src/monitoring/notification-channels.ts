@@ -69,13 +69,10 @@ export function commandChannel(command: string): Channel {
       // A command may close its input early.
       child.stdin.on('error', () => {});
       child.stdin.end(body);
-      const [code] = (await once(child, 'close').catch((error: unknown) => [codeOf(error)])) as [
-        number | string | null,
-      ];
-      if (code !== 0)
-        throw new Error(
-          code === null ? 'the command was killed' : typeof code === 'string' ? code : `exit code ${code}`,
-        );
+      const [code] = (await once(child, 'close').catch((error: unknown) => {
+        throw new Error(codeOf(error));
+      })) as [number | null];
+      if (code !== 0) throw new Error(code === null ? 'the command was killed' : `exit code ${code}`);
     },
   };
 }

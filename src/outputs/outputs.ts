@@ -184,12 +184,6 @@ const erase = z
   })
   .describe('Data of one person.');
 
-interface Output {
-  readonly schema: z.ZodType;
-  /** Commands that print it with `--json`. */
-  readonly commands: readonly string[];
-}
-
 const state = z.enum(['ok', 'attention', 'broken']);
 
 const finding = z.strictObject({
@@ -220,7 +214,10 @@ const failure = z
   })
   .describe('Printed in place of the facts when a command fails.');
 
-/** The outputs that programs are told to read: `npm run schemas` writes a JSON Schema of each. */
+/**
+ * The outputs that programs are told to read, and the commands whose `--json` prints them. `npm run schemas` writes a
+ * JSON Schema of each.
+ */
 export const outputs = {
   error: { schema: failure, commands: [] },
   notification: { schema: notification, commands: [] },
@@ -239,7 +236,7 @@ export const outputs = {
   undo: { schema: undo, commands: ['undo'] },
   erase: { schema: erase, commands: ['erase'] },
   doctor: { schema: doctor, commands: ['doctor'] },
-} as const satisfies Readonly<Record<string, Output>>;
+} as const satisfies Readonly<Record<string, { schema: z.ZodType; commands: readonly string[] }>>;
 
 export type OutputName = keyof typeof outputs;
 

@@ -50,10 +50,7 @@ export class LateResults {
     for (const result of options.store.lateResults()) if (!result.delivered) this.#schedule(result, 0);
   }
 
-  announce({ wanted, people }: Pick<LateRequest, 'wanted' | 'people'>): {
-    readonly members: string[];
-    readonly kinds: DeliveryKind[];
-  } {
+  announce({ wanted, people }: Pick<LateRequest, 'wanted' | 'people'>) {
     const asked = new Set(wanted.map((name) => lateParameters[name].kind));
     const members: string[] = [];
     const kinds: DeliveryKind[] = [];

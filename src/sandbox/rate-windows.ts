@@ -39,11 +39,7 @@ export class RateWindows {
   }
 
   /** Counts a call unless a window is full. @param others calls of other programs, which the service counts too */
-  count(
-    path: string,
-    at: number,
-    others = 0,
-  ): { readonly limit: WindowLimit; readonly seconds: number } | undefined {
+  count(path: string, at: number, others = 0) {
     const full = this.#limits.find(
       ({ calls, seconds }) => this.#window(path, seconds, at).used + others >= calls,
     );

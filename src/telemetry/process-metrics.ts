@@ -114,11 +114,9 @@ export async function startMetricsEndpoint(listen: ListenAddress, sources: Metri
 }
 
 async function collect({ process, warehouse, temporal }: MetricsSources): Promise<string> {
-  const parts = await Promise.all([process.metrics(), warehouse(), temporal && readTemporal(temporal)]);
-  return parts
-    .filter((part) => part !== undefined && part !== '')
-    .map((part) => `${part!.trimEnd()}\n`)
-    .join('');
+  const ofTemporal = temporal === undefined ? '' : readTemporal(temporal);
+  const parts = await Promise.all([process.metrics(), warehouse(), ofTemporal]);
+  return parts.flatMap((part) => (part === '' ? [] : `${part.trimEnd()}\n`)).join('');
 }
 
 async function readTemporal(address: string): Promise<string> {

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { formatLimit, parseCredits, type Credits } from '../../domain/money/decimal.ts';
+import { formatLimit, parseCredits } from '../../domain/money/decimal.ts';
 import {
   readBudgetHistory,
   readBudgets,
@@ -107,11 +107,7 @@ async function signalRuns(client: Client, runIds: readonly string[]): Promise<vo
       });
 }
 
-async function resolve(
-  warehouse: Warehouse,
-  budget: BudgetName,
-  config: Config,
-): Promise<{ budgetId: string; ownDefault: Credits | undefined }> {
+async function resolve(warehouse: Warehouse, budget: BudgetName, config: Config) {
   if (budget.kind === 'run') {
     const run = await getRun(warehouse, budget.runId);
     requireUnfinished(run);

@@ -158,14 +158,7 @@ async function writeCrmImport(
   const { source, since } = flags;
   if (source !== undefined) requireOwnSource(importer, source);
   const policies = flags.policy === undefined ? defaultPolicies : readPolicyPairs(flags.policy);
-  const manifest = await exportForCrm(warehouse, {
-    importer,
-    folder,
-    source,
-    since,
-    runId,
-    policies,
-  });
+  const manifest = await exportForCrm(warehouse, { importer, folder, source, since, runId, policies });
   if (flags.json === true) return printJson<'import-manifest'>(manifest);
   describe(manifest, folder);
 }

@@ -114,15 +114,13 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
   });
 }
 
-export function describeMapping({
-  header,
-  mapping,
-  source,
-  warnings,
-  options,
-}: Pick<RunRecord, 'header' | 'mapping' | 'source' | 'warnings' | 'options'>): string {
-  const names = recordedNames(header ?? []);
-  const fields = fieldsOfHeader(header ?? [], mapping ?? {});
+export function describeMapping(
+  run: Pick<RunRecord, 'header' | 'mapping' | 'source' | 'warnings' | 'options'>,
+): string {
+  const { mapping, source, warnings, options } = run;
+  const header = run.header ?? [];
+  const names = recordedNames(header);
+  const fields = fieldsOfHeader(header, mapping ?? {});
   const given = options.mapping?.['columns'] as Readonly<Record<string, unknown>> | undefined;
   const unused = names.filter((_, column) => fields[column] === undefined);
   return [
@@ -131,7 +129,7 @@ export function describeMapping({
       names.flatMap((name, column) => {
         const field = fields[column];
         if (!field) return [];
-        return [[name, '→', describedField((header ?? [])[column]!, field, given?.[field] !== undefined)]];
+        return [[name, '→', describedField(header[column]!, field, given?.[field] !== undefined)]];
       }),
     ),
     ...warnings.map((warning) => `  note: ${warning}`),

@@ -103,11 +103,7 @@ async function checkedContent(
   }
 }
 
-async function readColumns(
-  path: string,
-  reading: ReadingOptions,
-  choice: RowChoice,
-): Promise<{ fileSha256: string; source: string }> {
+async function readColumns(path: string, reading: ReadingOptions, choice: RowChoice) {
   const { file, layout, columns } = await openExport(path, reading);
   const { header, recognised } = layout;
   const read = { header, mapping: recordedMapping(header, columns) };

@@ -40,10 +40,7 @@ export async function readRunView(session: Session, facts: RunFacts): Promise<Ru
   return { ...shown, notes: shown.status === facts.status ? await describeWait(session, facts) : [] };
 }
 
-export async function correctedFacts(
-  session: Session,
-  facts: RunFacts,
-): Promise<Pick<RunView, 'facts' | 'status'>> {
+export async function correctedFacts(session: Session, facts: RunFacts) {
   const present = await presentReason(session, facts);
   if (present === undefined) return { facts, status: facts.status };
   const isInterrupted = present.reason_type !== facts.reason_type && present.reason_type !== null;

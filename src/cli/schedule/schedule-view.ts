@@ -112,10 +112,7 @@ async function pastTime(
 }
 
 /** A paused run goes first, because it waits for a person and keeps the next times from beginning. */
-async function statusOfOpenTime(
-  { warehouse }: Session,
-  runIds: readonly string[],
-): Promise<{ status: string; summary: string }> {
+async function statusOfOpenTime({ warehouse }: Session, runIds: readonly string[]) {
   for (const runId of runIds) {
     // A new warehouse does not have the runs that Temporal knows.
     const run = await getRun(warehouse, runId).catch(() => undefined);

@@ -7,21 +7,16 @@ import { importers, inAccountLanguage, type ImporterName, type ImportField } fro
 import { UsageProblem } from '../../domain/problem.ts';
 import type { Warehouse } from '../../db/database.ts';
 import { newestCursor, requireReadable } from '../../people/change-feed.ts';
-import { countSuppressed, cursorOfExport } from '../contact-choice.ts';
+import { countSuppressed, cursorOfExport, type ContactChoice } from '../contact-choice.ts';
 import { readContactsToImport, readExportHeaders } from './read-contacts-to-import.ts';
 import type { ImportManifest } from './import-manifest.ts';
 import { writeImportFiles } from './write-import-files.ts';
 
-interface CrmExport {
+interface CrmExport extends ContactChoice {
   readonly importer: ImporterName;
   readonly folder: string;
-  readonly source: string | undefined;
-  readonly runId: string | undefined;
-  readonly since: string | undefined;
   readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
 }
-
-const manifestName = 'manifest.json';
 
 /** The folder appears when it is complete. It replaces a folder of an earlier export, and no other. */
 export async function exportForCrm(warehouse: Warehouse, options: CrmExport): Promise<ImportManifest> {
@@ -60,7 +55,7 @@ async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: stri
     suppressed: await countSuppressed(warehouse, choice),
     ...written,
   };
-  await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  await writeFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
   return manifest;
 }
 
