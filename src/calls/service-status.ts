@@ -2,7 +2,7 @@ import { formatDuration } from '../domain/text/duration.ts';
 import { UsageProblem, exitCodes, Problem } from '../domain/problem.ts';
 import {
   readRateWindows,
-  readDatabaseTime,
+  readClockText,
   recordReports,
   type RateWindow,
   bulkMatchScope,
@@ -173,7 +173,7 @@ export async function learnRateWindows(
   service: string,
   client: ServiceClient,
 ): Promise<ServiceFailure | undefined> {
-  const beganAt = await readDatabaseTime(warehouse.database);
+  const beganAt = await readClockText(warehouse.database);
   try {
     for (const usage of await client.apiUsage(AbortSignal.timeout(statisticsPatienceMilliseconds))) {
       const scope = scopeOf(usage);

@@ -114,7 +114,7 @@ export interface ControlActivities {
     request: UpdateRequest & {
       readonly status: RunStatus;
       readonly pauseReason?: StatusReason;
-      /** A person resumes the run, or approves its plan. */
+      /** The operator resumes the run, or approves its plan; undefined: the workflow changes the status itself. */
       readonly by?: 'resume' | 'approval';
     },
   ): Promise<RunFacts>;

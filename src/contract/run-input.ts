@@ -43,7 +43,7 @@ export interface CarriedState {
 export interface RunEnding {
   /** The exhausted budget, if the run ends because of it. */
   readonly budget?: string;
-  /** Number of deliveries that took effect in earlier executions. */
+  /** Deliveries that had taken effect when the run stopped calling. With more, credits can be free again. */
   readonly arrivedBefore: number;
 }
 

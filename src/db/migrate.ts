@@ -8,7 +8,7 @@ import {
   afterConnect,
   applySessionSettings,
   clientWithTimeout,
-  processOf,
+  readBackendPid,
   schemaName,
 } from './session-settings.ts';
 import * as initial from './migrations/0001-initial.ts';
@@ -200,9 +200,9 @@ async function changesSessions(one: pg.ClientBase, databaseUrl: string): Promise
   const other = clientWithTimeout(databaseUrl, answerMilliseconds);
   await other.connect();
   try {
-    const first = await processOf(one);
+    const first = await readBackendPid(one);
     for (let comparison = 0; comparison < comparisons; comparison += 1) {
-      if ((await processOf(other)) === first || (await processOf(one)) !== first) return true;
+      if ((await readBackendPid(other)) === first || (await readBackendPid(one)) !== first) return true;
     }
     return false;
   } finally {

@@ -65,8 +65,8 @@ export async function applySessionSettings(
   await client.query(query);
 }
 
-/** The process of the server for a connection. Behind a pooler, `client.processID` is an invented number. */
-export async function processOf(client: ClientBase): Promise<number> {
+/** Asks PostgreSQL for the id of its process for a connection. Behind a pooler, `client.processID` is invented. */
+export async function readBackendPid(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{ process: number }>('select pg_backend_pid() as process');
   return rows[0]!.process;
 }

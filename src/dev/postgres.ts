@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../files/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
-import { startOf, isRunning } from './presence.ts';
+import { processStartTime, isRunning } from './presence.ts';
 import { explainFailure, provideServer, readRecord, type Command, type ServerDefinition } from './server.ts';
 
 export interface EmbeddedPostgresOptions {
@@ -216,7 +216,7 @@ function lockFile(directory: string): string {
 /** Another process can have the id of the last server, as after a reboot: PostgreSQL would take it for the server. */
 function removeStaleLock(directory: string): void {
   const last = readRecord(directory);
-  if (last === undefined || isRunning(last) || startOf(last.pid) === undefined) return;
+  if (last === undefined || isRunning(last) || processStartTime(last.pid) === undefined) return;
   if (readLock(directory)[0] === String(last.pid)) rmSync(lockFile(directory), { force: true });
 }
 

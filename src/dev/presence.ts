@@ -12,18 +12,22 @@ export interface ProcessIdentity {
   readonly start: string;
 }
 
-/** The start of the process with this id; undefined: no process, or one that has ended and is not reaped yet. */
-export function startOf(pid: number): string | undefined {
+/**
+ * When the process with this id started, as the operating system writes it: ids of processes are used again.
+ *
+ * @returns undefined without such a process, also if it has ended and is not reaped yet
+ */
+export function processStartTime(pid: number): string | undefined {
   return existsSync('/proc/self/stat') ? startFromProc(pid) : startFromPs(pid);
 }
 
 export function isRunning({ pid, start }: ProcessIdentity): boolean {
-  return startOf(pid) === start;
+  return processStartTime(pid) === start;
 }
 
 /** Makes a mark of this process, which counts while the process lives. */
 export function announce(directory: string): string {
-  const name = `${process.pid}_${startOf(process.pid) ?? '0'}_${randomBytes(6).toString('hex')}`;
+  const name = `${process.pid}_${processStartTime(process.pid) ?? '0'}_${randomBytes(6).toString('hex')}`;
   makeFolder(directory);
   writeFileSync(join(directory, name), '');
   return name;

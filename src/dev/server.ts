@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder } from '../files/make-folder.ts';
 import { portTaken, Problem } from '../domain/problem.ts';
-import { startOf, isRunning, type ProcessIdentity } from './presence.ts';
+import { processStartTime, isRunning, type ProcessIdentity } from './presence.ts';
 
 export interface ServerPorts {
   readonly port: number;
@@ -184,7 +184,7 @@ function spawnServer(
       (code, signal) => (ending = signal === null ? `exit code ${code}` : `signal ${signal}`),
     );
     child.unref();
-    const start = child.pid === undefined ? undefined : startOf(child.pid);
+    const start = child.pid === undefined ? undefined : processStartTime(child.pid);
     return { pid: child.pid ?? 0, start: start ?? 'never', ended: () => ending };
   } finally {
     closeSync(log);

@@ -207,7 +207,7 @@ function sha256(body: Buffer): Buffer {
 const longestBody = 8 * 1_048_576;
 
 /** Decompresses and reads the body of a stored delivery. @returns undefined if it cannot be read */
-export async function contentOf(stored: Buffer): Promise<LateResult | undefined> {
+export async function readStoredDelivery(stored: Buffer): Promise<LateResult | undefined> {
   const body = await decompress(stored, longestBody).catch(() => undefined);
   return body && readLateResult(body);
 }

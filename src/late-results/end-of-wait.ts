@@ -9,7 +9,7 @@ import {
   lateKindsBy,
 } from '../domain/late-results/delivery-kinds.ts';
 import { leaveUnknown, uncertainCost } from '../ledger/close-attempt.ts';
-import { contentOf } from './deliveries.ts';
+import { readStoredDelivery } from './deliveries.ts';
 import { endResults, entryOf, isInScope, lockCall, type LateScope } from './expected-results.ts';
 import type { Tables } from '../db/schema.ts';
 
@@ -42,7 +42,7 @@ export async function endByLastBody(
         and (${hash ?? null}::bytea is null or body_sha256 = ${hash ?? null})
     `.execute(transaction);
     for (const { covers, brings, body } of rows) {
-      const content = await contentOf(body);
+      const content = await readStoredDelivery(body);
       if (!content) continue;
       const kind = deliveryKindOf(content.kind, call.options);
       const ended = lateKindsBy(kind).filter((each) => {

@@ -29,7 +29,7 @@ import { applyLateResult, type DeliveryEffect } from './apply-late-result.ts';
 import {
   quarantineDelivery,
   readWaitingDeliveries,
-  contentOf,
+  readStoredDelivery,
   storePolled,
   type WaitingDelivery,
 } from './deliveries.ts';
@@ -111,7 +111,7 @@ export async function drainInbox(
 /** Quarantines a delivery that the database refuses, so that other deliveries are applied. */
 async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery): Promise<DeliveryEffect> {
   try {
-    return await applyLateResult(warehouse, delivery, await contentOf(delivery.body));
+    return await applyLateResult(warehouse, delivery, await readStoredDelivery(delivery.body));
   } catch (error) {
     if (canSucceedLater(error)) throw error;
     const code = databaseErrorCode(error);

@@ -278,7 +278,7 @@ export interface RateReport {
 /** The request that a report answers: a call with a slot, or a request without one that began at a time. */
 type ReportingRequest =
   | { readonly callId: string }
-  /** By the clock of the database (`readDatabaseTime`). */
+  /** By the clock of the database (`readClockText`). */
   | { readonly beganAt: string };
 
 /**
@@ -299,8 +299,8 @@ export async function recordReports(
   if (report.rateLimits.length > 0) await storeReports(of, request, report).execute(database);
 }
 
-/** Reads the clock of the database, as text because a Date has no microseconds. */
-export async function readDatabaseTime(database: Kysely<Tables>): Promise<string> {
+/** As `readClock`, as text with microseconds, which a Date does not have. */
+export async function readClockText(database: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ at: string }>`select clock_timestamp()::text as at`.execute(database);
   return rows[0]!.at;
 }

@@ -82,7 +82,7 @@ function unreadable(where: string, what: string, next: string, cause?: unknown):
 
 type FoundContact = Values & { readonly row: number; readonly contact_id: string };
 
-/** Row of the file → the contact that it names. An address names the contact whose export has it. */
+/** Finds the contact of each row of the file by its id, or by an e-mail that the CRM's export has for the contact. */
 async function readContacts(
   database: Kysely<Tables>,
   source: string,

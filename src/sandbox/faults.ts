@@ -155,8 +155,12 @@ export class Faults {
   }
 }
 
-/** Applies the fault `matches` to the found people, as JSON texts. The bill stays: the service has done its work. */
-export function distort(people: readonly string[], fault: Rule, stranger: () => string): readonly string[] {
+/** Makes the list of found people, as JSON texts, wrong as the fault `matches` says. The bill stays as it is. */
+export function applyMatchFault(
+  people: readonly string[],
+  fault: Rule,
+  stranger: () => string,
+): readonly string[] {
   const filled = (text: string): boolean => text !== 'null';
   const distortions: Readonly<Record<(typeof matchFaults)[number], () => readonly string[]>> = {
     null: () => people.map(() => 'null'),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { Chance } from './chance.ts';
-import { creditsMember, distort, type Rule } from './faults.ts';
+import { creditsMember, applyMatchFault, type Rule } from './faults.ts';
 import { lateParameters, type LateParameter, type LateResults } from './late-results.ts';
 import type { PersonJson } from './person-json.ts';
 import { askedPerson, type Known, type Population } from './population.ts';
@@ -100,7 +100,7 @@ export class PeopleEnrichment {
     const requestId = new Chance(seed, `request ${randomUUID()}`).requestId();
     const options = { endpoint, personalEmails: extras.reveal_personal_emails === 'true' };
     const found = asked.map((each) => this.#find(each, fault));
-    const people = distort(
+    const people = applyMatchFault(
       found.map((known) => (known ? json.person(known, options) : 'null')),
       fault,
       () => json.person(population.numbered(new Chance(seed, requestId).below(1_000)), options),

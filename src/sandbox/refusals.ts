@@ -27,7 +27,7 @@ export interface Refusal {
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** Before the cut-over an error has both shapes. */
+/** The HTTP answer for an error. Until the cut-over the body has the old fields of errors beside `error_details`. */
 export function errorAnswer(now: number, what: Refusal): Answer {
   const { status, code, oldCode, message, suggestions = [], context } = what;
   // Rate headers are on all answers but these two.

@@ -271,7 +271,10 @@ function hiddenForm(id: RawBuilder<unknown>): RawBuilder<unknown> {
     ${hidden} || left(encode(sha256(convert_to(attempt_id || E'\n' || ${id}, 'UTF8')), 'hex'), ${hashLength})`;
 }
 
-/** Replaces the ids of people among those whom calls have found, and of whom they expect results. */
+/**
+ * Hides suppressed or erased people in calls: replaces their ids by `hiddenId`, and removes the hashes of their
+ * e-mails. The hidden id still shows that a late result belongs to the call, so that its price counts.
+ */
 export async function hideFoundPeople(
   transaction: Transaction<Tables>,
   attemptIds: readonly string[],

@@ -239,7 +239,7 @@ describe('the exact values of an answer', () => {
     )
     .map((members) => members.map(([name, value]) => `${JSON.stringify(name)}:${value},`).join(''));
 
-  it('the exact values of a bulk answer are kept, whatever stands beside them', () => {
+  it('the request id and the credits of a bulk answer are read without rounding, beside any other members', () => {
     fc.assert(
       fc.property(exactId, millionths, others, others, (id, credits, before, after) => {
         const body = Buffer.from(

@@ -26,7 +26,7 @@ import { agrees } from '../terminal/confirm.ts';
 import { tell } from '../terminal/output.ts';
 import { approvalQuestion, describeMapping, describePlan } from './describe-plan.ts';
 import { interruptionOf, waitForRun } from './follow-run.ts';
-import { ingestHere } from './plan-export.ts';
+import { ingestInThisProcess } from './plan-export.ts';
 import type { SpecifiedRun } from './run-spec.ts';
 import { describeUiAddress, notApproved } from './run-status.ts';
 import { cancelRun, resumeRun } from './steer-run.ts';
@@ -110,7 +110,7 @@ function requirePlan({ runId, planHash }: RunRecord, expected: string | null): v
 
 /** Stages the export that this command has fetched: the workers need neither the file nor the credentials. */
 async function stageHere(session: Session, run: RunRecord, fetched: string | undefined): Promise<void> {
-  await ingestHere(session, run.runId, fetched).catch(async (error: unknown) => {
+  await ingestInThisProcess(session, run.runId, fetched).catch(async (error: unknown) => {
     if (error instanceof Problem && !error.type.startsWith('database.')) {
       const { type, sentence: reason, next } = error;
       await setRunStatus(session.warehouse, run.runId, 'failed', { type, reason, next });

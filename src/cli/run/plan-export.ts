@@ -46,7 +46,7 @@ export async function withStagedExport<Result>(
   // planOnly keeps the staged export apart from an unfinished run of the same file.
   const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
   try {
-    await ingestHere(session, run.runId, spec.fetched);
+    await ingestInThisProcess(session, run.runId, spec.fetched);
     return await use(run.runId);
   } finally {
     await endPlan(warehouse, run.runId);
@@ -55,7 +55,7 @@ export async function withStagedExport<Result>(
 }
 
 /** Stages the export of a run in this process, for an export that only this command can read or that it has fetched. */
-export async function ingestHere(
+export async function ingestInThisProcess(
   { warehouse, config }: Planning,
   runId: string,
   fetched: string | undefined,

@@ -42,7 +42,10 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
   return parseAddress(file!, process.cwd());
 }
 
-/** The same spec again finds the unfinished run. The export is fetched and read once: a wrong one begins no run. */
+/**
+ * Makes the spec of a run from the flags of a command and the content of the export. The same spec finds the same
+ * unfinished run. An export that cannot be used throws here, before a run begins.
+ */
 export async function specifyRun(
   address: ExportAddress,
   flags: CommandFlags,

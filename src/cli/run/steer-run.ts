@@ -130,7 +130,10 @@ export async function pauseRun(session: Session, run: RunRecord, why: Why): Prom
     await untilCallsAreRecorded(session, runId, config.service.callTimeoutSeconds * 1_000);
 }
 
-/** Writes the status to the database first, as `pauseRun` does. Without a workflow, ends the run in the tables. */
+/**
+ * Cancels a run and waits until it has ended. The database gets the status first, so that no call begins even if
+ * Temporal cannot be reached. If no workflow ends the run, this function ends it in the database.
+ */
 export async function cancelRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
   await requireKeys(session, run.runId);

@@ -68,7 +68,11 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
   }
 }
 
-/** If another command receives on the same address, no second receiver is needed: both use the same inbox. */
+/**
+ * Starts the receiver of this command.
+ *
+ * @returns undefined if the port is taken by the receiver of another command, which stores in the same inbox
+ */
 export async function runOwnReceiver(
   config: Config,
   parts: ReceiverParts,

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { processOf } from '../../db/session-settings.ts';
+import { readBackendPid } from '../../db/session-settings.ts';
 import { UsageProblem } from '../../domain/problem.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function* rowsOfQuery(pool: Pool, query: string, signal?: AbortSign
   let cancel = (): void => {};
   try {
     await client.query('begin transaction isolation level repeatable read, read only');
-    cancel = cancelling(pool, await processOf(client));
+    cancel = cancelling(pool, await readBackendPid(client));
     signal?.addEventListener('abort', cancel);
     await client.query(`set local statement_timeout = '${longestMinutes}min'`);
     // Ours is the schema of this product; unqualified names in a query are those of the person who wrote it.

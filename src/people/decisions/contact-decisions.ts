@@ -72,7 +72,10 @@ export function verdictsOf(
   );
 }
 
-/** A hash of what identifies a contact: its identifiers, and its name in the form in which names are compared. */
+/**
+ * A hash of the name and the identifiers of a contact, without its employer. A decision about a contact keeps it: with
+ * another hash the contact may be somebody else, and the decision no longer counts.
+ */
 export function recordHash({ firstName, lastName, name, ...nameless }: Identity): string {
   const { organizationName: _, domain: __, ...identifiers } = nameless;
   const ofName = [firstName, lastName].filter((part) => part !== undefined).join(' ') || (name ?? '');

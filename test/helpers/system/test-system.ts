@@ -8,7 +8,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import type { RunFacts } from '../../../src/contract/run-facts.ts';
-import { startOf } from '../../../src/dev/presence.ts';
+import { processStartTime } from '../../../src/dev/presence.ts';
 import { acquireStack, type Stack } from '../../../src/dev/stack.ts';
 import { sampleExport } from '../../../src/sandbox/sample-export.ts';
 import { defaultApiKey } from '../../../src/sandbox/server.ts';
@@ -213,7 +213,7 @@ export class TestSystem {
   /** Kills the Temporal server of this system and restarts it with the same data and address. */
   async restartTemporal(): Promise<void> {
     const pid = this.signalTemporal('SIGKILL');
-    while (startOf(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (processStartTime(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
     const stack = await acquireStack(readConfig(this.#environment), { temporal: true }, () => {});
     await this.#stack?.release();
     this.#stack = stack;

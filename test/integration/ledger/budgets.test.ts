@@ -144,7 +144,7 @@ describe('an alarm', () => {
     expect(await percents()).toEqual([100]);
   });
 
-  it('a budget alarm is raised again after a changed limit, and shown for the current limit', async () => {
+  it('after a changed limit a budget raises its alarm again, and only alarms of this limit are shown', async () => {
     await spend(8, alarmed);
     await setDay(wholeCredits(20));
     expect((await readBudgets(warehouse.database, 10))[0]).toMatchObject({ limit: '20', alarms: [] });

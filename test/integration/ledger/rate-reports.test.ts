@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { RateLimit, ReportedWindow } from '../../../src/domain/rates/rate-limit.ts';
-import { readDatabaseTime, recordReports, endCall, freeSlots } from '../../../src/ledger/rate-windows.ts';
+import { readClockText, recordReports, endCall, freeSlots } from '../../../src/ledger/rate-windows.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import { bulkCalls, emptyWindows, nextCalls } from '../../helpers/warehouse/admit.ts';
 import { runningRun } from '../../helpers/warehouse/rows.ts';
@@ -19,7 +19,7 @@ const hour = (left: number | null, limit: number | null = 600): ReportedWindow =
 
 /** Stores usage statistics that are asked for now. */
 async function statistics(window: ReportedWindow): Promise<void> {
-  const beganAt = await readDatabaseTime(warehouse.database);
+  const beganAt = await readClockText(warehouse.database);
   await recordReports(warehouse.database, bulkCalls, { beganAt }, { rateLimits: [window] });
 }
 

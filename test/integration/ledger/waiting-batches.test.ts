@@ -184,7 +184,7 @@ it('no slot is reserved for a paused run', async () => {
   expect(await slotsForBackfill()).toBe(4);
 });
 
-it('no slot is reserved for a batch that has been silent for longer than it can wait', async () => {
+it('no slot is reserved for a waiting batch that did not register again in time', async () => {
   await waiting(1, 2);
   await warehouse.query`update waiting_batches set waits_until = waits_until - interval '30 minutes'`;
   expect(await slotsForBackfill()).toBe(4);

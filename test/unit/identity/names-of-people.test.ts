@@ -70,7 +70,7 @@ it.each<[string, Identity, Person]>([
   expect(outcome(asked, other)).toBe('identity_mismatch'),
 );
 
-it('another person of the company is not accepted by the hash of a shared address', () => {
+it('the hash of a shared e-mail such as info@ is not enough to match a row to a person', () => {
   const other = { name: 'Ivo Brandt', email: 'info@orbit.example' };
   const [hashedEmail] = emailHashes(other.email);
   expect(outcome({ hashedEmail: hashedEmail! }, other)).toBe('identity_mismatch');

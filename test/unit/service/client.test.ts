@@ -182,9 +182,12 @@ it.each([
   [404, 'pause'],
   [429, 'wait'],
   [502, 'retry'],
-])('poll() learns nothing about the request from a bare %d', async (status, disposition) => {
-  await expect(poll('words', status)).rejects.toMatchObject({ disposition, mayHaveBeenBilled: false });
-});
+])(
+  'poll() throws on a %d without an error code: it says nothing about the request',
+  async (status, disposition) => {
+    await expect(poll('words', status)).rejects.toMatchObject({ disposition, mayHaveBeenBilled: false });
+  },
+);
 
 it.each(cases.health as [object | string, boolean][])('health() reads %o', async (body, credentialWorks) => {
   expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });

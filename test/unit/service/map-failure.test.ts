@@ -118,7 +118,7 @@ it.each([{ toString: 1 }, [1], true])(
   },
 );
 
-it('mapFailure() keeps the pause that a suggestion of a rate refusal names', () => {
+it('mapFailure() takes the waiting time of a 429 from retry_after_seconds in its suggestions', () => {
   const failure = map(429, {
     error_details: {
       code: 'RATE_LIMIT.WINDOW.EXCEEDED',

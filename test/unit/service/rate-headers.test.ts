@@ -27,7 +27,7 @@ it('readRateHeaders() reads an empty value as unlimited', () => {
   ).toEqual([{ window: 'hour', seconds: 3_600, limit: null, used: 3, left: null }]);
 });
 
-it('readRateHeaders() takes the stricter name if a window has two', () => {
+it('readRateHeaders() takes the header with fewer calls left if a window has headers of two names', () => {
   const newer = { 'x-rate-limit-24-hour': '', 'x-24-hour-usage': '', 'x-24-hour-requests-left': '' };
   const older = { 'x-rate-limit-daily': '50', 'x-daily-usage': '50', 'x-daily-requests-left': '0' };
   const exhausted = [{ window: 'day', seconds: 86_400, limit: 50, used: 50, left: 0 }];
