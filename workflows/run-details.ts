@@ -34,7 +34,7 @@ export function runDetails(progress: RunProgress): string {
     ['**status**', `**${statusText(progress.status)}**`],
     ...reasonRows(progress),
     ...(figures
-      ? [['figures read at', readAtText(progress, figures.readAt)] as const, ...figureRows(figures.facts)]
+      ? [['figures read at', secondOf(figures.readAt)] as const, ...figureRows(figures.facts)]
       : []),
     ...planRows(progress),
   ]);
@@ -63,13 +63,6 @@ function planRows({ plan, page, pages, service }: RunProgress): Row[] {
     ['pages done', `${Math.max(0, page - 1)} of ${pages}`],
     ...(service === null ? [] : [['service said at the start', service] as const]),
   ];
-}
-
-/** The run reads its figures between pages, so during a page they are older. The row names the command for new ones. */
-function readAtText({ runId, status, waitsFor, page, pages }: RunProgress, readAt: string): string {
-  const isOpen = status === 'running' && waitsFor?.type !== 'late results' && page > 0 && page <= pages;
-  const behind = `, without page ${page}, which is in progress; now: \`enrich status ${runId}\``;
-  return secondOf(readAt) + (isOpen ? behind : '');
 }
 
 const statusAttribute = { name: 'EnrichmentStatus', type: 'KEYWORD' } as const;

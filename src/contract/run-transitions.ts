@@ -54,12 +54,6 @@ export function eventOf(status: RunStatus, reason: StatusReason | undefined, byP
   return reason?.type === 'run.paused' ? 'pause_by_operator' : 'pause';
 }
 
-/** The state of a run. @param reason why it is paused */
-export function stateOf(status: RunStatus, reason: StatusReason | null | undefined): RunState | 'ended' {
-  if (isFinal(status)) return 'ended';
-  return status === 'paused' && waitsForBudget(reason) ? 'waiting_for_budget' : (status as RunState);
-}
-
 /**
  * Statuses of a run in `enrichment.runs`. A run in progress continues without a person, a waiting run only with one,
  * unless it waits for a budget. A run keeps a final status. The last four are part of the public surface.

@@ -5,10 +5,8 @@ export interface GroupCommitOptions<Item, Result> {
   readonly commit: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** Whether two items may be in one group; undefined: any two. */
   readonly isSameGroup?: (one: Item, other: Item) => boolean;
-  /** A group ends before it exceeds this number or size, but has at least one item. */
+  /** Maximum number of items of a group. */
   readonly longestGroup: number;
-  readonly bytesPerGroup?: number;
-  readonly bytesOf?: (item: Item) => number;
 }
 
 interface Waiting<Item, Result> {
@@ -54,21 +52,9 @@ export class GroupCommit<Item, Result> {
 
   /** Takes the first waiting item, and those after it that may be in its group. */
   #nextGroup(): Waiting<Item, Result>[] {
-    const {
-      isSameGroup = () => true,
-      longestGroup,
-      bytesPerGroup = Number.POSITIVE_INFINITY,
-      bytesOf = () => 0,
-    } = this.#options;
+    const { isSameGroup = () => true, longestGroup } = this.#options;
     const [first] = this.#waiting;
-    const group: Waiting<Item, Result>[] = [];
-    let bytes = 0;
-    for (const waiting of this.#waiting) {
-      if (!isSameGroup(first!.item, waiting.item)) continue;
-      bytes += bytesOf(waiting.item);
-      if (group.length > 0 && (group.length === longestGroup || bytes > bytesPerGroup)) break;
-      group.push(waiting);
-    }
+    const group = this.#waiting.filter(({ item }) => isSameGroup(first!.item, item)).slice(0, longestGroup);
     this.#waiting = this.#waiting.filter((waiting) => !group.includes(waiting));
     return group;
   }

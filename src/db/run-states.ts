@@ -20,7 +20,7 @@ const finalStatuses = allStatuses.filter(isFinal);
 export const unfinishedText = `status not in (${oneOf(finalStatuses)})`;
 export const isUnfinished = sql.raw<boolean>(unfinishedText);
 
-/** SQL condition on `runs`: an event takes effect (`transitions`, `stateOf`). */
+/** SQL condition on `runs`: an event takes effect (`transitions`). */
 export function isPossible(event: RunEvent): RawBuilder<boolean> {
   return sql<boolean>`(
     case when status = 'paused' and pause_reason ->> 'type' = ${emptyBudget} then 'waiting_for_budget' else status end

@@ -84,9 +84,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
 
   const deliveries = new GroupCommit<ArrivedDelivery, StoredDelivery | undefined>({
     commit: (group) => storeDeliveries(warehouse, group),
-    bytesOf: ({ body }) => body.length,
-    longestGroup: 100,
-    bytesPerGroup: 4 * 1_048_576,
+    longestGroup: 32,
   });
   // Bodies are bytes, whatever their content type. Fastify would refuse types that it cannot parse.
   server.removeAllContentTypeParsers();

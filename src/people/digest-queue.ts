@@ -42,6 +42,20 @@ export async function queuePeople(
   `.execute(transaction);
 }
 
+/** Queues the people whom keys find: other contacts can compete for them. @param keys query of one column */
+export async function queuePeopleWithKeys(
+  transaction: Transaction<Tables>,
+  keys: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`
+    insert into digest_queue (kind, owner, name)
+    select distinct 'person', p.service, p.person_key
+    from (${keys}) as own (key)
+    join person_keys p on p.key = own.key
+    order by 2, 3
+  `.execute(transaction);
+}
+
 /** The parts of a bulk call's answer that are digested. */
 export type DigestibleAnswer = Pick<BulkAnswer, 'matches' | 'unreadableMatches'> &
   Partial<Pick<BulkAnswer, 'partial' | 'waterfall'>>;

@@ -6,6 +6,7 @@ import { exportOrder, isExport, recordOrder } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { identityHash } from '../suppression/drop-suppressed.ts';
+import { queuePeopleWithKeys } from './digest-queue.ts';
 
 const cells = sql.raw(identityColumns.join(', '));
 
@@ -62,16 +63,14 @@ export async function recordContacts(
   `.execute(transaction);
   await addMatchKeys(transaction);
   // Other contacts could be people whom the former cells of these contacts kept from them.
-  await sql`
-    insert into digest_queue (kind, owner, name)
-    select distinct 'person', p.service, p.person_key
-    from recorded_contacts r
-    join contact_records k on k.source = r.source and k.contact_id = r.contact_id
-    cross join unnest(k.match_keys) as former (key)
-    join person_keys p on p.key = former.key
-    where r.is_changed
-    order by 2, 3
-  `.execute(transaction);
+  await queuePeopleWithKeys(
+    transaction,
+    sql`
+      select unnest(k.match_keys)
+      from recorded_contacts r
+      join contact_records k on k.source = r.source and k.contact_id = r.contact_id
+      where r.is_changed`,
+  );
   await sql`
     insert into contact_records (source, contact_id, run_id, row_number, keys, match_keys, is_blocked, identity_hash,
       ${cells})

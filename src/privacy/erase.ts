@@ -6,7 +6,7 @@ import { anyValue } from '../db/expressions.ts';
 import { forgetUpserts } from '../people/change-feed.ts';
 import { rewriteContactKeys } from '../people/record-contacts.ts';
 import { digestQueued, lockDigest } from '../people/digest.ts';
-import { queueContacts, queuePeople } from '../people/digest-queue.ts';
+import { queueContacts, queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
 import { unnestRows, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import { isOfPeople, type PersonName } from '../people/people-tables.ts';
 import { containsAny, findPerson, textsOf, type PersonTraces } from './person-traces.ts';
@@ -102,7 +102,11 @@ export async function erase(
       ...note,
       reason: note.reason ?? 'erased',
     });
-    await queueNearby(transaction, traces);
+    // Contacts that were refused a person because they could as well have been the erased one get that person.
+    await queuePeopleWithKeys(
+      transaction,
+      sql`select unnest(match_keys) from contact_records where ${isOfContacts(traces.records)}`,
+    );
     const removed = await measure(transaction, traces);
     await eraseObservations(transaction, traces.people);
     await eraseRecords(transaction, traces);
@@ -160,18 +164,6 @@ async function replaceSamples({ database }: Warehouse): Promise<void> {
       { next: 'enrich sql, and in psql: analyze', cause },
     );
   });
-}
-
-/** Contacts that were refused a person because they could as well have been the erased one get that person. */
-async function queueNearby(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
-  const { rows } = await sql<{ service: string; personKey: string }>`
-    select distinct p.service, p.person_key as "personKey"
-    from contact_records k
-    cross join unnest(k.match_keys) as own (key)
-    join person_keys p on p.key = own.key
-    where ${isOfContacts(traces.records)}
-  `.execute(transaction);
-  await queuePeople(transaction, rows);
 }
 
 /** Clears the person's rows. Rows keep number and outcome, so that a file still adds up; an open row is suppressed. */

@@ -4,7 +4,7 @@ import type { Warehouse } from '../db/database.ts';
 import { isExport } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { digest, inDigest } from '../people/digest.ts';
-import { queuePeople } from '../people/digest-queue.ts';
+import { queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
 import { recordRepeated } from '../people/record-contacts.ts';
 import type { PersonName } from '../people/people-tables.ts';
 
@@ -91,15 +91,10 @@ async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder
       select 'contact', source, contact_id from contact_records where run_id = ${runId} order by source, contact_id
     `.execute(transaction);
     // Other contacts could be people for whom these records compete.
-    await sql`
-      insert into digest_queue (kind, owner, name)
-      select distinct 'person', p.service, p.person_key
-      from contact_records k
-      cross join unnest(k.match_keys) as own (key)
-      join person_keys p on p.key = own.key
-      where k.run_id = ${runId}
-      order by 2, 3
-    `.execute(transaction);
+    await queuePeopleWithKeys(
+      transaction,
+      sql`select unnest(match_keys) from contact_records where run_id = ${runId}`,
+    );
   });
 }
 

@@ -72,11 +72,14 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const refused = refusedChoice(run) ?? (await refuseUnnamedSource(warehouse, run));
   if (refused) return refusedFor(refused);
   // Before the plan clears the cells of people who are suppressed.
-  const { withEmail, unmet } = await profileExport(warehouse, run);
+  const profile = await keepProfile(warehouse, runId);
+  const unmet = await unmetBy(warehouse, run, profile);
   await openRunBudget(warehouse.database, runId, run.options.maxCredits);
   await deleteExpiredBatches(warehouse.database);
   const rows = await planRows(warehouse, runId, askedBy(run.options), run.options.pilot);
   const summary = await summarise(dependencies, run, rows);
+  const hasEmails = Object.values(run.mapping ?? {}).includes('email');
+  const withEmail = hasEmails ? (profile.filled['email'] ?? 0) : null;
   const plan = { ...summary, rows_with_email: withEmail, unmet_expectations: unmet };
   // Before the plan: a run plans once, so a person who resumes it has accepted the export.
   if (unmet.length > 0 && (await getRun(warehouse, runId)).isApproved)
@@ -236,24 +239,7 @@ function inTenths(credits: Credits): Credits {
 /** Number of the latest runs that the export is compared with. */
 const runsCompared = 10;
 
-/**
- * Counts the rows of a staged export and keeps the counts with the run, for later runs.
- *
- * @returns the rows with an address, null without a column for it; and what of the export is not as the run expects, a
- *   sentence each
- */
-async function profileExport(
-  warehouse: Warehouse,
-  run: RunRecord,
-): Promise<{ readonly withEmail: number | null; readonly unmet: string[] }> {
-  const profile = await keepProfile(warehouse, run.runId);
-  const hasEmails = Object.values(run.mapping ?? {}).includes('email');
-  return {
-    withEmail: hasEmails ? (profile.filled['email'] ?? 0) : null,
-    unmet: await unmetBy(warehouse, run, profile),
-  };
-}
-
+/** What of the export is not as the run expects, a sentence each. */
 async function unmetBy(warehouse: Warehouse, run: RunRecord, profile: ExportProfile): Promise<string[]> {
   if (run.options.expectations === null) return [];
   const earlier = await readEarlierExports(warehouse, run);
@@ -269,6 +255,7 @@ const countsOfCells = sql.raw(
     .join(', '),
 );
 
+/** Counts the rows of a staged export and keeps the counts with the run, for later runs. */
 async function keepProfile({ database }: Warehouse, runId: string): Promise<ExportProfile> {
   const { rows } = await sql<{ profile: ExportProfile }>`
     update runs set export_profile = (

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Endpoint } from '../failures/failure.ts';
 import { readWindowFigures, reportedWindows, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
-import { described, flag, map, readAnswer, text } from '../failures/map-failure.ts';
-import { memberOf, readCredits, readJson } from './exact-json.ts';
+import { readAnswer } from '../failures/map-failure.ts';
+import { described, flag, map, memberOf, readCredits, readJson, text } from './exact-json.ts';
 
 const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });
 

@@ -2,8 +2,17 @@ import { z } from 'zod';
 import type { Organization, Person } from '../../domain/identity/person.ts';
 import { boundedId } from '../../domain/identity/identity-keys.ts';
 import { listed } from '../../domain/text/format.ts';
-import { isObject, valueOf, readCredits, type JsonObject } from './exact-json.ts';
-import { count, described, readAnswer, text, whole, mapFailure } from '../failures/map-failure.ts';
+import {
+  count,
+  described,
+  isObject,
+  readCredits,
+  text,
+  valueOf,
+  whole,
+  type JsonObject,
+} from './exact-json.ts';
+import { readAnswer, mapFailure } from '../failures/map-failure.ts';
 import type { Endpoint } from '../failures/failure.ts';
 import { readRateHeaders } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { parseCredits, type Credits } from '../../domain/money/decimal.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -137,3 +138,23 @@ export function readRequestId(value: unknown): string | undefined {
   const id = memberOf(value, 'request_id');
   return typeof id === 'string' ? /^[\w.:-]{1,100}$/.exec(id.trim())?.[0] : undefined;
 }
+
+/** Fields of the wire. Any may be null or missing; a wrong type counts as missing. */
+export function described<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().catch(undefined);
+}
+
+export const text = described(z.string());
+/** A number, also as a text of its digits: at most 15, which a float has exactly. */
+const numeric = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/)
+    .transform(Number),
+]);
+export const whole = described(numeric.pipe(z.int()));
+export const count = described(numeric.pipe(z.int().nonnegative()));
+export const flag = described(z.boolean());
+export const list = described(z.custom<readonly unknown[]>(Array.isArray));
+export const map = described(z.custom<JsonObject>(isObject));

@@ -4,10 +4,10 @@ import { boundedId } from '../../domain/identity/identity-keys.ts';
 import { displayForm } from '../../domain/identity/values/normalise.ts';
 import type { DeliveredPhone } from '../../domain/identity/values/phone.ts';
 import { codeNaming, type Endpoint } from '../failures/failure.ts';
-import { mapFailure, described, list, map, readAnswer, text, whole } from '../failures/map-failure.ts';
+import { mapFailure, readAnswer } from '../failures/map-failure.ts';
 import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
-import { readCredits, readJson, readRequestId } from './exact-json.ts';
+import { described, list, map, readCredits, readJson, readRequestId, text, whole } from './exact-json.ts';
 
 /** The body of a webhook delivery, and the `webhook_result` of a poll. */
 export type LateResult = NonNullable<ReturnType<typeof readLateResult>>;

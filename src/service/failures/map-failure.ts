@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isUntrusted } from '../../domain/problem.ts';
 import {
   codeNaming,
@@ -241,27 +241,3 @@ export function readAnswer<Schema extends z.ZodType>(answer: HttpAnswer, endpoin
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
-
-/** Fields of the wire. Any may be null or missing; a wrong type counts as missing. */
-export function described<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullish().catch(undefined);
-}
-
-export const text = described(z.string());
-/** A number, also as a text of its digits: at most 15, which a float has exactly. */
-const numeric = z.union([
-  z.number(),
-  z
-    .string()
-    .regex(/^-?\d{1,15}$/)
-    .transform(Number),
-]);
-export const whole = described(numeric.pipe(z.int()));
-export const count = described(numeric.pipe(z.int().nonnegative()));
-export const flag = described(z.boolean());
-export const list = described(z.custom<readonly unknown[]>(Array.isArray));
-export const map = described(
-  z.custom<Readonly<Record<string, unknown>>>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  ),
-);

@@ -11,15 +11,14 @@ import type {
 import type { LateResultsStatus, RunFacts } from '../../../src/contract/run-facts.ts';
 import { waitsForBudget, type PauseReason, type StatusReason } from '../../../src/contract/pause-reasons.ts';
 import type { PlanSummary } from '../../../src/contract/plan-summary.ts';
-import {
-  isFinal,
-  type RunStatus,
-  eventOf,
-  stateOf,
-  transitions,
-} from '../../../src/contract/run-transitions.ts';
+import { isFinal, type RunStatus, eventOf, transitions } from '../../../src/contract/run-transitions.ts';
 import type { ScheduledRuns, RunInput } from '../../../src/contract/run-input.ts';
 import { facts, plan } from '../outputs/run-facts.ts';
+
+/** The state of a run in `transitions`. @param reason why it is paused */
+export function stateOf(status: RunStatus, reason: StatusReason | null | undefined): string {
+  return status === 'paused' && waitsForBudget(reason) ? 'waiting_for_budget' : status;
+}
 
 export const nothingAwaited: LateResultsStatus = {
   awaited: 0,

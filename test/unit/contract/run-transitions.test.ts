@@ -1,12 +1,7 @@
 import { expect, it } from 'vitest';
 import type { StatusReason } from '../../../src/contract/pause-reasons.ts';
-import {
-  runStatuses,
-  type RunStatus,
-  eventOf,
-  stateOf,
-  transitions,
-} from '../../../src/contract/run-transitions.ts';
+import { runStatuses, type RunStatus, eventOf, transitions } from '../../../src/contract/run-transitions.ts';
+import { stateOf } from '../../helpers/temporal/scripted-activities.ts';
 
 const why = (type: string): StatusReason => ({ type, reason: 'a reason', next: 'a next step' });
 

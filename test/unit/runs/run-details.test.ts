@@ -87,9 +87,7 @@ it('runDetails() shows late results that are awaited, and until when', () => {
   expect(runDetails({ ...progress, late: { ...late, awaited: 0 } })).not.toContain('awaited');
 });
 
-it('runDetails() says that figures of a run in progress leave out the open page', () => {
-  const open = 'without page 1, which is in progress; now: `enrich status run-1`';
-  expect(withFacts({})).toContain(open);
+it('runDetails() says when the run has read its figures', () => {
   const figures = { facts, readAt: '2026-11-22T06:24:55.515Z' };
   expect(runDetails({ ...progress, status: 'paused', figures })).toContain(
     '| figures read at | 2026-11-22 06:24:55 UTC |',
