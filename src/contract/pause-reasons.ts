@@ -127,12 +127,14 @@ export function cancellation(runId: string, why: Why): StatusReason {
 
 /** What a person does about a paused run. Failures of calls, which have no row in the table, need a fix. */
 export function needOf(type: string): PauseReasonFacts['needs'] {
-  const facts: Readonly<Record<string, PauseReasonFacts>> = pauseReasons;
-  return facts[type]?.needs ?? 'fix';
+  return factsOf(type)?.needs ?? 'fix';
 }
 
 /** Whether a quality gate has paused a run. */
 export function isQualityGate(type: string): boolean {
-  const facts: Readonly<Record<string, PauseReasonFacts>> = pauseReasons;
-  return facts[type]?.isQualityGate === true;
+  return factsOf(type)?.isQualityGate === true;
+}
+
+function factsOf(type: string): PauseReasonFacts | undefined {
+  return (pauseReasons as Readonly<Record<string, PauseReasonFacts>>)[type];
 }

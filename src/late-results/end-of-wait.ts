@@ -8,16 +8,11 @@ import {
   lateKinds,
   lateKindsBy,
 } from '../domain/late-results/delivery-kinds.ts';
+import type { DeliveredResults } from '../domain/late-results/expected-results.ts';
 import { leaveUnknown, uncertainCost } from '../ledger/close-attempt.ts';
 import { readStoredDelivery } from './deliveries.ts';
 import { endResults, entryOf, isInScope, lockCall, type LateScope } from './expected-results.ts';
 import type { Tables } from '../db/schema.ts';
-
-interface AppliedBody {
-  readonly covers: readonly string[];
-  readonly brings: readonly string[];
-  readonly body: Buffer;
-}
 
 /**
  * Settles a call after its deadline by what the service said last: the body of a poll, or of each delivery if the call
@@ -35,7 +30,7 @@ export async function endByLastBody(
   const hash = polled && createHash('sha256').update(polled.body).digest();
   await warehouse.database.transaction().execute(async (transaction) => {
     const call = await lockCall(transaction, attemptId);
-    const { rows } = await sql<AppliedBody>`
+    const { rows } = await sql<DeliveredResults & { readonly body: Buffer }>`
       select covers, brings, body
       from webhook_deliveries
       where attempt_id = ${attemptId} and status = 'applied' and body is not null

@@ -88,7 +88,7 @@ export function memberOf(container: unknown, member: string | number): unknown {
 }
 
 /** Why an answer has no usable number of credits. The reservation is then held. */
-export type CreditsProblem = 'absent' | 'negative' | 'not-a-number' | 'too-fine' | 'too-large';
+export type CreditsProblem = 'absent' | 'unreadable' | 'too-large';
 
 /** The column has fourteen digits before the point. */
 const firstTooLarge = 1e14;
@@ -111,10 +111,7 @@ export function readCredits(value: unknown): {
 
 function problemOf(value: unknown, text: string): CreditsProblem {
   if (value === undefined || value === null) return 'absent';
-  const number = text === '' ? Number.NaN : Number(text);
-  if (Number.isNaN(number)) return 'not-a-number';
-  if (number < 0) return 'negative';
-  return number >= firstTooLarge ? 'too-large' : 'too-fine';
+  return Number(text) >= firstTooLarge ? 'too-large' : 'unreadable';
 }
 
 /**

@@ -150,12 +150,12 @@ it('an answer with 5,000 people is read up to the limit, and a row without a per
 it('an answer without credits: people are recorded, the attempt is unknown, its reservation held', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
-  await record(call, answerWith([person], { creditsConsumed: undefined, creditsProblem: 'negative' }));
+  await record(call, answerWith([person], { creditsConsumed: undefined, creditsProblem: 'unreadable' }));
   expect(await outcomesOf(warehouse, call.runId)).toEqual(['enriched']);
   expect(await moneyOf(call.runId)).toEqual([1, 0]);
   expect(await attemptOf(call)).toMatchObject({
     status: 'unknown',
-    reason: 'credits_consumed is negative',
+    reason: 'credits_consumed is unreadable',
     credits_settled: null,
   });
 });

@@ -134,8 +134,8 @@ describe('the body of a waterfall', () => {
 
 it.each([
   ['absent', {}],
-  ['negative', { credits_consumed: -1 }],
-  ['not-a-number', { credits_consumed: 'eight' }],
+  ['unreadable', { credits_consumed: -1 }],
+  ['unreadable', { credits_consumed: 'eight' }],
 ])('the body of a late result whose price is %s has no price', (creditsProblem, price) => {
   expect(read({ ...price, people: [] })).toMatchObject({ creditsConsumed: undefined, creditsProblem });
 });
