@@ -128,7 +128,8 @@ export async function erase(
     await clearRows(transaction, traces);
     await eraseDecisions(transaction, traces);
     await digestQueued(transaction, database);
-    await eraseMatches(transaction, traces);
+    // The digest has ended the matches of the person.
+    await sql`delete from contact_matches where ${isOfPeople(traces.people)}`.execute(transaction);
     await forgetUpserts(transaction, traces.records);
     await transaction.deleteFrom('claims').where('identity_key', '=', anyValue(traces.forms)).execute();
     await sql`
@@ -238,17 +239,6 @@ async function eraseRecords(
       where source = k.source and contact_id = k.contact_id and not ${isOfPeople(people)})
   `.execute(transaction);
   await rewriteContactKeys(transaction, records);
-}
-
-/** Removes former matches, after the digest has ended those of the erased person. */
-async function eraseMatches(
-  transaction: Transaction<Tables>,
-  { people, records }: PersonTraces,
-): Promise<void> {
-  await sql`delete from contact_matches where ${isOfPeople(people)}`.execute(transaction);
-  await sql`delete from contact_matches where valid_to is not null and ${isOfContacts(records)}`.execute(
-    transaction,
-  );
 }
 
 function isOfContacts(contacts: readonly ContactKey[]) {
