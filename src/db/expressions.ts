@@ -92,8 +92,8 @@ export function theOnlyNamed<Entry>(
   next: string,
 ): Entry {
   if (entry === undefined)
-    throw new UsageProblem(`${kind}.unknown`, `there is no ${kind} ${named}`, { next });
+    throw new UsageProblem(`${kind}.unknown`, `there is no ${kind} ${named}`, { where: named, next });
   if (other === undefined) return entry;
-  const step = `write more of the id; ${next}`;
-  throw new UsageProblem(`${kind}.ambiguous`, `${named} names more than one ${kind}`, { next: step });
+  const problem = { where: named, next: `write more of the id; ${next}` };
+  throw new UsageProblem(`${kind}.ambiguous`, `${named} names more than one ${kind}`, problem);
 }

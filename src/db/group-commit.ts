@@ -5,8 +5,10 @@ export interface GroupCommitOptions<Item, Result> {
   readonly commit: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** Whether two items may be in one group; undefined: any two. */
   readonly isSameGroup?: (one: Item, other: Item) => boolean;
-  /** Maximum number of items of a group. */
+  /** A group ends before its items exceed this size, but has at least one item. */
   readonly longestGroup: number;
+  /** Undefined: each item has the size 1. */
+  readonly sizeOf?: (item: Item) => number;
 }
 
 interface Waiting<Item, Result> {
@@ -52,9 +54,12 @@ export class GroupCommit<Item, Result> {
 
   /** Takes the first waiting item, and those after it that may be in its group. */
   #nextGroup(): Waiting<Item, Result>[] {
-    const { isSameGroup = () => true, longestGroup } = this.#options;
+    const { isSameGroup = () => true, longestGroup, sizeOf = () => 1 } = this.#options;
     const [first] = this.#waiting;
-    const group = this.#waiting.filter(({ item }) => isSameGroup(first!.item, item)).slice(0, longestGroup);
+    let size = 0;
+    const group = this.#waiting
+      .filter(({ item }) => isSameGroup(first!.item, item))
+      .filter(({ item }, place) => (size += sizeOf(item)) <= longestGroup || place === 0);
     this.#waiting = this.#waiting.filter((waiting) => !group.includes(waiting));
     return group;
   }

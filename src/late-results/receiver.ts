@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { killPoint } from '../telemetry/kill-point.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { DeliveryResult } from '../telemetry/process-metrics.ts';
@@ -34,8 +34,10 @@ export const webhookPath = '/webhooks/';
 
 /** A waterfall's result for ten people, with all vendors, is some hundred KB. */
 const longestBody = 2 * 1_048_576;
-/** Bytes of all unfinished deliveries, by their stated sizes; above it the receiver answers 503. */
+/** Bytes of all deliveries that are not stored yet; above it the receiver answers 503. */
 const bytesInMemory = 64 * 1_048_576;
+/** One transaction stores so many deliveries, or so many bytes of them. */
+const [deliveriesPerGroup, bytesPerGroup] = [100, 4 * 1_048_576];
 /** Memory of a request without its body, so that the limit also holds for very many empty bodies. */
 const bytesOfRequest = 16_384;
 /** Less than the ten seconds after which Docker kills a stopping container. */
@@ -67,7 +69,6 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   const server = fastify({
     // Fastify's own log has addresses, and with them tokens.
     logger: false,
-    bodyLimit: longestBody,
     // Services and proxies can add a slash to the address.
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     // Aborts slow and silent senders; deliveries take milliseconds.
@@ -84,32 +85,43 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
 
   const deliveries = new GroupCommit<ArrivedDelivery, StoredDelivery | undefined>({
     commit: (group) => storeDeliveries(warehouse, group),
-    longestGroup: 32,
+    longestGroup: deliveriesPerGroup,
+    sizeOf: ({ body }) => Math.max(1, (deliveriesPerGroup * body.length) / bytesPerGroup),
   });
-  // Bodies are bytes, whatever their content type. Fastify would refuse types that it cannot parse.
+  // The delivery's handler reads the body, whatever its content type. Fastify would refuse types that it cannot parse.
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  let bytesHeld = 0;
-  const holdMemory = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  server.addHook('onRequest', async ({ raw }) => {
     delete raw.headers['content-type'];
-    const stated = Number(raw.headers['content-length'] ?? longestBody);
-    const bytes = Math.min(stated, longestBody) + bytesOfRequest;
-    if (bytesHeld + bytes > bytesInMemory) {
-      count('unavailable');
-      return refuse(reply, 503, 'too many deliveries at once: send it again later');
-    }
-    bytesHeld += bytes;
-    reply.raw.once('close', () => (bytesHeld -= bytes));
-    return undefined;
-  };
+  });
+  let bytesHeld = 0;
 
-  server.post(`${webhookPath}:token`, { onRequest: holdMemory }, async (request, reply) => {
+  server.post(`${webhookPath}:token`, async (request, reply) => {
     const { token } = request.params as { token: string };
-    killPoint('delivery-arrived');
-    const stored = await deliveries.commit({
-      tokenHash: hashToken(tokenForm.test(token) ? token : ''),
-      body: (request.body as Buffer | undefined) ?? Buffer.alloc(0),
-    });
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const hold = (more: number): void => {
+      bytes += more;
+      bytesHeld += more;
+      if (bytes > longestBody + bytesOfRequest) throw refusal(413, 'the body is too large');
+      if (bytesHeld > bytesInMemory) throw refusal(503, 'too many deliveries at once: send it again later');
+    };
+    let stored: StoredDelivery | undefined;
+    try {
+      hold(bytesOfRequest);
+      if (Number(request.headers['content-length']) > longestBody)
+        throw refusal(413, 'the body is too large');
+      // Not destroyed when the loop ends early: that would close the socket before the refusal is sent.
+      for await (const chunk of request.raw.iterator({ destroyOnReturn: false })) {
+        hold((chunk as Buffer).length);
+        chunks.push(chunk as Buffer);
+      }
+      killPoint('delivery-arrived');
+      const tokenHash = hashToken(tokenForm.test(token) ? token : '');
+      stored = await deliveries.commit({ tokenHash, body: Buffer.concat(chunks) });
+    } finally {
+      bytesHeld -= bytes;
+    }
     if (!stored) {
       count('not-found');
       return notFound(reply);
@@ -128,15 +140,17 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
   });
   server.setNotFoundHandler((_, reply) => notFound(reply));
 
-  server.setErrorHandler((error, _request, reply) => {
-    const { statusCode } = error as { statusCode?: number };
-    if (statusCode === 413) {
-      count('refused');
-      return refuse(reply, 413, 'the body is too large');
+  server.setErrorHandler((error, request, reply) => {
+    const { statusCode, message } = error as Error & { statusCode?: number };
+    if (statusCode === 413 || statusCode === 503) {
+      count(statusCode === 413 ? 'refused' : 'unavailable');
+      return refuse(reply, statusCode, message);
     }
     if (statusCode !== undefined && statusCode < 500) return notFound(reply);
     count('unavailable');
-    if (!isDatabaseAway(error)) log.error({ err: error }, 'a delivery could not be stored');
+    // The sender of an incomplete body has broken off or was aborted, and waits for no answer.
+    if (request.raw.complete && !isDatabaseAway(error))
+      log.error({ err: error }, 'a delivery could not be stored');
     return refuse(reply, 503, 'deliveries cannot be stored now: send it again later');
   });
   return server;
@@ -156,6 +170,10 @@ function refuse(reply: FastifyReply, statusCode: 413 | 503, error: string): Fast
   if (statusCode === 503) reply.header('retry-after', '10');
   // The rest of a body that is not read would be taken for the next request.
   return reply.code(statusCode).header('connection', 'close').send({ error });
+}
+
+function refusal(statusCode: 413 | 503, message: string): Error {
+  return Object.assign(new Error(message), { statusCode });
 }
 
 function notFound(reply: FastifyReply): FastifyReply {

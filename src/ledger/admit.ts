@@ -146,26 +146,19 @@ async function admitCalls(
   `.execute(database);
   const [result] = rows;
   if (!result) return undefined;
-  // The calls of a group cross a threshold together: the first reports it.
-  let alarms = result.alarms ?? [];
   return asked.map(({ request, token }, place): Admission => {
     if (!result.asked.includes(place)) return { kind: 'taken' };
     if (result.run_status !== 'running')
       return { kind: 'not_running', status: result.run_status ?? 'missing' };
     const people = result.admitted?.[place];
-    if (people === undefined && (result.wait || !result.short_budget))
+    const { short_budget: budget, may_free_credits: mayFreeCredits } = result;
+    if (people === undefined && (result.wait || budget === null))
       return { kind: 'wait', ...(result.wait ? describeWait(result.wait) : freeAgain) };
-    const reported = alarms;
-    alarms = [];
-    if (people === undefined)
-      return {
-        kind: 'over_budget',
-        budget: result.short_budget!,
-        mayFreeCredits: result.may_free_credits,
-        alarms: reported,
-      };
+    // The calls of a group cross a threshold together: the first reports it.
+    const alarms = place === Math.min(...result.asked) ? (result.alarms ?? []) : [];
+    if (people === undefined) return { kind: 'over_budget', budget: budget!, mayFreeCredits, alarms };
     const rowNumbers = request.rowNumbers.slice(0, people);
-    return { kind: 'admitted', attemptId: request.attemptId, rowNumbers, token, alarms: reported };
+    return { kind: 'admitted', attemptId: request.attemptId, rowNumbers, token, alarms };
   });
 }
 

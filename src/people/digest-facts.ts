@@ -145,16 +145,9 @@ async function observe(step: DigestStep, people: readonly PersonName[]) {
       observations: [...person.observations, observation],
       matchKeys: [...person.matchKeys, ...facts.match_keys],
     });
-    const of = {
-      service,
-      personKey,
-      kind: 'answer' as const,
-      runId,
-      attemptId,
-      deliveryId: null,
-      observationId,
-    };
-    return { ...facts, ...of, askedAt: call.askedAt, recordedAt: timestampOf(step.now) };
+    const of = { service, personKey, kind: 'answer' as const, runId, attemptId, deliveryId: null };
+    const times = { askedAt: call.askedAt, recordedAt: timestampOf(step.now) };
+    return { ...facts, ...of, ...times, observationId };
   });
   await writeObservations(transaction, added);
   const folded = [...all.values()].map((person) =>

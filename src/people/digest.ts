@@ -143,16 +143,9 @@ async function digestEntries(
   entries: readonly QueueEntry[],
 ) {
   if (entries.length === 0) return { filled: 0, withdrawn: 0 };
-  const named = (kind: QueueEntry['kind']) => [
-    ...new Map(
-      entries.flatMap((entry) =>
-        entry.kind === kind ? [[`${entry.owner} ${entry.name}`, entry] as const] : [],
-      ),
-    ).values(),
-  ];
-  const answers = named('answer').map(({ owner }) => owner);
+  const named = (kind: QueueEntry['kind']) => entries.filter((entry) => entry.kind === kind);
   const { filled, withdrawn } = await digestFacts(transaction, database, {
-    answers,
+    answers: named('answer').map(({ owner }) => owner),
     contacts: named('contact').map(({ owner, name }) => ({ source: owner, contactId: name })),
     people: named('person').map(({ owner, name }) => ({ service: owner, personKey: name })),
   });

@@ -263,6 +263,13 @@ export async function approveWithoutPerson(
   return unmet.length > 0;
 }
 
+/** Takes back the approval by `--yes` of a run that was paused before its plan: the next command shows it and asks. */
+export async function withdrawUnreadApproval({ database }: Warehouse, runId: string): Promise<void> {
+  await sql`
+    update runs set approved_at = null where run_id = ${runId} and status = 'paused' and plan is null
+  `.execute(database);
+}
+
 /** Why a run pauses before its first call. */
 export function expectationUnmet(runId: string, unmet: readonly string[]): PauseReason {
   return {

@@ -9,6 +9,7 @@ import { type RunOptions } from '../../domain/runs/run-options.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import {
   approveWithoutPerson,
+  withdrawUnreadApproval,
   getRun,
   listCallingRuns,
   setRunStatus,
@@ -34,9 +35,11 @@ import { cancelRun, resumeRun } from './steer-run.ts';
 export async function enrichExport(session: Session, spec: SpecifiedRun, asks: boolean): Promise<RunFacts> {
   const { warehouse } = session;
   await requireComponents(session, spec);
-  const { run, found } = await findOrBeginRun(warehouse, spec);
-  const { runId } = run;
+  const { run: begun, found } = await findOrBeginRun(warehouse, spec);
+  const { runId } = begun;
   const interrupted = interruptionOf(session, runId);
+  if (asks) await withdrawUnreadApproval(warehouse, runId);
+  const run = await getRun(warehouse, runId);
   requirePlan(run, spec.expectedPlanHash);
   tell(
     found

@@ -151,7 +151,9 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
         delete from enrichment_internal.waiting_batches w using paid where w.run_id = of_run and w.batch = paid.batch
       )
       select jsonb_object_agg(place, people), array_agg(attempt_id) into admitted, attempt_ids from paid;
-      perform enrichment_internal.occupy_slots(attempt_ids, of_scope, deadline_seconds);
+      if attempt_ids is not null then
+        perform enrichment_internal.occupy_slots(attempt_ids, of_scope, deadline_seconds);
+      end if;
       select * into free from enrichment_internal.free_slots(of_service, of_scope, limit_calls, limit_seconds, kept);
     end if;
     if free.slots = 0 then wait := free.wait; end if;

@@ -110,14 +110,15 @@ create function enrichment_internal.rate_windows(of_service text, of_scope text,
   begin
     return query
     select 'window', l.calls, l.seconds, greatest(0, l.calls - w.occupied)::integer,
-      case when w.occupied >= l.calls then (
+      -- A number of a call that was abandoned later is missing: it counts until its neighbours leave.
+      case when w.occupied >= l.calls then coalesce((
         select l.seconds + extract(epoch from least(c.counted_until, at) - at)
         from enrichment.rate_calls c
         where c.scope = of_scope and c.counted_until > at - make_interval(secs => l.seconds)
         order by c.counted_until
         offset w.occupied - l.calls
         limit 1
-      ) * 1000 else 0 end::float8
+      ), l.seconds) * 1000 else 0 end::float8
     from unnest(limit_calls, limit_seconds) as l (calls, seconds)
     cross join lateral (
       select coalesce(newest + 1 - (

@@ -100,6 +100,9 @@ function withNamesInTheirPlace(
   return both.length > 2 * repeated.length ? { ...fields, last_name: name, name: [] } : fields;
 }
 
+/** The name of a column with a mark that can be the delimiter, such as `company^email`. */
+const joinedNames = /[^\p{L}\p{M}\p{N}\s._'@#*/():!?+-]/u;
+
 /**
  * Refuses a file without people: no column identifies people, or there is only a column `name` beside columns of
  * companies or deals.
@@ -114,7 +117,8 @@ function refuseWithoutPeople(
 ): void {
   const has = (field: ContactField): boolean => fields[field].length > 0;
   const employed = has('organization_name') || has('domain');
-  if ((['email', 'hashed_email', 'profile_url', 'person_id'] as const).some(has)) return;
+  const isJoined = mapping?.columns === undefined && header.length === 1 && joinedNames.test(header[0]!);
+  if (!isJoined && (['email', 'hashed_email', 'profile_url', 'person_id'] as const).some(has)) return;
   if (has('first_name') && has('last_name') && employed) return;
   const other = otherObjectOf(header);
   // In an export of companies a bare name is the company's own.

@@ -256,6 +256,17 @@ const envelopeSchema = z.looseObject({
   waterfall: laterResults,
 });
 
+/** Whether nothing in an answer without a list speaks of a person who was found or is still looked for. */
+function saysNobody(data: z.output<typeof envelopeSchema>): boolean {
+  const { missing_records: missing, total_requested_enrichments: asked } = data;
+  return (
+    !data.unique_enriched_records &&
+    missing !== 0 &&
+    (missing ?? asked) === (asked ?? missing) &&
+    data.phone_enrichment?.status !== 'pending'
+  );
+}
+
 /**
  * Reads the answer of a bulk call. Pure.
  *
@@ -267,8 +278,7 @@ const envelopeSchema = z.looseObject({
 export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   const { data, requestId, partial } = readAnswer(answer, endpoint, envelopeSchema);
   const { credits, problem } = readCredits(data.credits_consumed);
-  const isMissOfAll = credits === 0n && !data.unique_enriched_records;
-  const elements = data.matches ?? (isMissOfAll ? [] : undefined);
+  const elements = data.matches ?? (credits === 0n && saysNobody(data) ? [] : undefined);
   if (!elements) throw mapFailure(answer, endpoint);
   return {
     httpStatus: answer.status,

@@ -8,7 +8,7 @@ import {
   type Endpoint,
   type FailureType,
 } from './failure.ts';
-import { readJson, readRequestId, memberOf } from '../answers/exact-json.ts';
+import { isObject, readJson, readRequestId, memberOf } from '../answers/exact-json.ts';
 import { readRateHeaders } from '../rate-headers.ts';
 import { parseEmail } from '../../domain/identity/values/email-address.ts';
 import { headerValue, type HttpAnswer, type TransportError, type Headers } from '../transport.ts';
@@ -174,10 +174,12 @@ function statedBy(body: unknown): Stated {
   // Another status is no error, because its values are not documented.
   const isFailed = typeof status === 'string' && /^(?:failed|failure|error)$/i.test(status.trim());
   const matches = of('matches');
+  // Its form beside `code` and `message` is not documented: whatever is in it is an error.
+  const inDetails = isObject(details) ? Object.values(details) : [details];
   return {
     codes,
     isFailed,
-    hasError: isFailed || [...named, of('error'), memberOf(details, 'message')].some(saysSomething),
+    hasError: isFailed || [...named, of('error'), ...inDetails].some(saysSomething),
     hasPeople: [of('person'), ...(Array.isArray(matches) ? matches : [])].some(isPerson),
     mayBeBilled: mayBeBilled(of('credits_consumed')),
   };

@@ -58,6 +58,10 @@ describe('readBulkAnswer', () => {
 
   it.each([
     ['something was billed', { ...accounted, credits_consumed: 1 }],
+    ['not everybody is missing', { ...accounted, missing_records: 2 }],
+    ['nobody is missing', { missing_records: 0, credits_consumed: 0 }],
+    ['phones follow', { phone_enrichment: { status: 'pending' }, credits_consumed: 0 }],
+    ['an error has an unknown form', { ...accounted, error_details: 'out of credits' }],
     ['somebody was enriched', { unique_enriched_records: 1, credits_consumed: 0 }],
     ['nothing says what was billed', { total_requested_enrichments: 3, missing_records: 3 }],
   ])('readBulkAnswer() does not accept null as an answer where %s', (_, body) => {

@@ -76,6 +76,10 @@ export function parseName(cell: string): string | undefined {
 /** Forms of address before a name. `M.`, `Don` and `Pan` are missing: they are also initials and names. */
 const formOfAddress = new RegExp(`^(?:${lists.formsOfAddress.join('|')})\\.? (?=\\S)`, 'u');
 
+/** The same behind a name: `山田太郎様`, `王伟先生`, `김민수 님`. */
+const formOfAddressBehind =
+  /(?<=[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2}) ?(?:様|さま|さん|殿|先生|女士|小姐|님|씨)$/u;
+
 /** `Novak, Ada Maria` and `van der Berg, A.`: a last name of one word with its particles, and then first names. */
 const lastNameFirst =
   /^((?:\p{Ll}[\p{L}\p{M}'’]* )*[\p{L}\p{M}'’-]+) ?, ?([\p{L}\p{M}'’-]+\.?(?: [\p{L}\p{M}'’-]+\.?)*)$/u;
@@ -86,7 +90,7 @@ const lastNameFirst =
  * @returns undefined if the cell holds no name
  */
 export function parseFullName(cell: string): string | undefined {
-  const name = parseName(cell)?.replace(formOfAddress, '');
+  const name = parseName(cell)?.replace(formOfAddress, '').replace(formOfAddressBehind, '');
   const [, last, first] = (name?.includes(',') && lastNameFirst.exec(name)) || [];
   return first === undefined ? name : `${first.replace(formOfAddress, '')} ${last}`;
 }
