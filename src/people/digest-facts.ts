@@ -52,14 +52,14 @@ export async function digestFacts(
     now: rows[0]!.now,
     calls,
     listedOf: await readListed(transaction, calls),
-    near: new Neighbourhood(
-      transaction,
-      calls.flatMap(({ askedAtMicroseconds: askedAt, rows: asked }) =>
-        asked.map(({ source, contactId, compared }) => ({ source, contactId, askedAt, keys: compared.keys })),
-      ),
-    ),
+    near: new Neighbourhood(transaction),
   };
   const { arrived, ...people } = await observe(step, facts.people);
+  for (const call of calls)
+    step.near.addCall(
+      call,
+      arrived.get(call)!.flatMap(({ written }) => written.map(({ personKey }) => personKey)),
+    );
   const decided = await decide(step, await readContacts(step, [...people.touched.values()], facts.contacts));
   const decisionOf = new Map(decided.map((decision) => [contactKey(decision.contact), decision]));
   const digested = calls.map((call) =>

@@ -25,14 +25,16 @@ import { personColumns } from '../domain/warehouse/person-columns.ts';
 import { exportOrder } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { contactKey, unnestContacts, type ContactKey } from '../keys/contact-key.ts';
+import type { AnsweredCall } from './answered-call.ts';
 import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
 import { comparedForm } from './fold.ts';
 import { isOfPeople, nameOfPerson, type PersonName } from './people-tables.ts';
 
-/** A row of a call that the digest looks at: it asked for a contact, under these identity keys. */
-interface AskingRow extends ContactKey {
+/** A call that asked for a contact. Its time is in microseconds. */
+interface AskingCall {
   readonly askedAt: number;
-  readonly keys: readonly string[];
+  /** Keys of the people of its answer. */
+  readonly people: readonly string[];
 }
 
 /** A person whom a contact has or had, with the newest call for the contact whose answer has the person. */
@@ -65,8 +67,9 @@ export type ContactDecided =
 /** What the digest has read of the people and contacts who share a key with what it looks at. */
 export class Neighbourhood {
   readonly #transaction: Transaction<Tables>;
-  /** When a call of the digest asked for a contact, by its name, or under an identity key. */
-  readonly #askedContacts = new Map<string, number>();
+  /** Calls of the digest for a contact, by its name, with the people of the answer. */
+  readonly #calls = new Map<string, AskingCall[]>();
+  /** When a call of the digest last asked under an identity key. */
   readonly #askedKeys = new Map<string, number>();
   readonly #people = new Map<string, KnownPerson>();
   readonly #contacts = new Map<string, ContactState>();
@@ -74,11 +77,17 @@ export class Neighbourhood {
   readonly #readKeys = new Set<string>();
   readonly #contactsByKey = new Map<number, Set<ContactState>>();
 
-  constructor(transaction: Transaction<Tables>, asking: readonly AskingRow[] = []) {
+  constructor(transaction: Transaction<Tables>) {
     this.#transaction = transaction;
-    for (const row of asking) {
-      keepNewest(this.#askedContacts, contactKey(row), row.askedAt);
-      for (const key of row.keys) keepNewest(this.#askedKeys, key, row.askedAt);
+  }
+
+  /** Adds a call of the digest, before contacts are read. @param people keys of the people of its answer */
+  addCall({ rows, askedAtMicroseconds: askedAt }: AnsweredCall, people: readonly string[]): void {
+    for (const row of rows) {
+      const calls = this.#calls.get(contactKey(row)) ?? [];
+      this.#calls.set(contactKey(row), [...calls, { askedAt, people }]);
+      for (const key of row.compared.keys)
+        this.#askedKeys.set(key, Math.max(askedAt, this.#askedKeys.get(key) ?? 0));
     }
   }
 
@@ -101,7 +110,7 @@ export class Neighbourhood {
     const missing = contacts.filter((contact) => !this.#contact(contact));
     const { rows } = missing.length > 0 ? await readStates(missing).execute(this.#transaction) : { rows: [] };
     for (const row of rows) {
-      const state = contactState(row, this.#askedKeys, this.#askedContacts.get(contactKey(row)));
+      const state = contactState(row, this.#askedKeys);
       this.#contacts.set(contactKey(row), state);
       for (const { compared } of state.records)
         for (const key of matchKeysOfIdentity(compared.identity)) addTo(this.#contactsByKey, key, state);
@@ -236,10 +245,25 @@ export class Neighbourhood {
     });
   }
 
+  /**
+   * When a call last asked for a contact and found one of these people; 0: never. A call whose answer has nobody who
+   * fits makes no earlier person a former one.
+   */
+  #askedAt(contact: ContactState, people: ReadonlySet<string>): number {
+    const calls = this.#calls.get(contactKey(contact)) ?? [];
+    return Math.max(
+      0,
+      ...contact.matches.flatMap((match) => (people.has(match.personKey) ? (match.askedAt ?? []) : [])),
+      ...calls.flatMap((call) => (call.people.some((person) => people.has(person)) ? call.askedAt : [])),
+    );
+  }
+
   /** Decides by one record of a contact. */
   decideBy(contact: ContactState, record: ContactRecord) {
-    const { service, verdicts, matches, askedAt: contactAskedAt } = contact;
+    const { service, verdicts, matches } = contact;
     const people = service === undefined ? [] : this.candidatesOf(contact, record, service);
+    const fitting = people.filter(({ compared }) => weigh(record.compared, compared).strength !== 'none');
+    const contactAskedAt = this.#askedAt(contact, new Set(fitting.map(({ personKey }) => personKey)));
     const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
       person: compared,
       askedAt,
@@ -322,11 +346,7 @@ export type ContactState = ReturnType<typeof contactState>;
 /** The cells of a contact as of an export. */
 type ContactRecord = ContactState['records'][number];
 
-function contactState(
-  { records: read, ...row }: StateRow,
-  askedKeys: ReadonlyMap<string, number>,
-  askedAt = 0,
-) {
+function contactState({ records: read, ...row }: StateRow, askedKeys: ReadonlyMap<string, number>) {
   const records = read.map(({ runId, rowNumber, askedAt: askedBefore, isBlocked, ...cells }) => {
     const compared = readyIdentity(identityOfColumns(cells));
     const times = [askedBefore, ...compared.keys.map((key) => askedKeys.get(key))];
@@ -346,8 +366,6 @@ function contactState(
     service: read[0]?.service,
     records,
     match: row.matches.find(({ isOpen }) => isOpen),
-    /** When a call last asked for the contact itself and found a person; 0: never. */
-    askedAt: Math.max(askedAt, ...row.matches.map((each) => each.askedAt ?? 0)),
     verdicts: records[0] ? verdictsOf(row.decisions, records[0].compared) : noVerdicts,
   };
 }
@@ -363,10 +381,6 @@ function keysOfContact({ source, contactId, records }: ContactState, asRivals: b
     ...records.flatMap((record) => keysOfRecord(record, asRivals || record.askedAt !== null)),
     ownerKey(source, contactId),
   ];
-}
-
-function keepNewest(times: Map<string, number>, name: string, time: number): void {
-  times.set(name, Math.max(time, times.get(name) ?? 0));
 }
 
 function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): void {

@@ -9,7 +9,7 @@ export async function endPlan(warehouse: Warehouse, runId: string): Promise<void
   await setRunStatus(warehouse, runId, 'planned', undefined);
 }
 
-/** Discards the rows of plans that a killed command has left. A plan of another command takes no day. */
+/** Discards the rows of plans that a killed command has left: after a day no other command still plans. */
 export async function discardLeftPlans(warehouse: Warehouse): Promise<void> {
   const left = await warehouse.database
     .selectFrom('runs')

@@ -108,3 +108,19 @@ it('an answer that cannot be digested is set aside alone, keeps its bytes, and a
   expect(await rowOf(call)).toMatchObject({ outcome: 'enriched' });
   expect(await contact(broken.row.contactId!)).toMatchObject({ person_id: broken.person.id });
 });
+
+it('a call that finds nobody for a contact does not decide between two people who fit the contact', async () => {
+  const invented = somebody();
+  const row = { ...invented.row, contactId: 'asked-twice' };
+  const person = { ...invented.person, id: 'p-twice' };
+  await record(await callInFlight([row]), answerWith([person]));
+  const profileUrl = 'https://profiles.example/in/some-one';
+  const sameMailbox = { contactId: 'same-mailbox', keys: [`profile:${profileUrl}`], profileUrl };
+  const double = { ...person, id: 'p-twice-new', proflink_url: profileUrl };
+  await record(await callInFlight([sameMailbox]), answerWith([double]));
+  expect(await contact(row.contactId)).toBeUndefined();
+  const email = 'some.one@elsewhere.example';
+  await record(await callInFlight([{ ...row, keys: [`email:${email}`], email }]), answerWith([null]));
+  expect(await contact(row.contactId)).toBeUndefined();
+  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+});
