@@ -136,7 +136,7 @@ export class ComposeStack {
     return JSON.parse(await this.compose(['exec', '-T', 'sandbox', 'node', '-e', script]));
   }
 
-  /** The temporal command, as docs/production.md has it. */
+  /** The temporal command, as docs/guides/production.md has it. */
   temporal(parameters) {
     return this.compose([
       'run',

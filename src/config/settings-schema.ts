@@ -42,7 +42,7 @@ const databaseAddress = text
   .refine((value) => value === undefined || !severalHosts.test(value), {
     error:
       'has several hosts: name one address that leads to the primary server, such as a DNS name or a proxy ' +
-      '(docs/production.md)',
+      '(docs/guides/production.md)',
     abort: true,
   })
   .pipe(url('postgres:', 'postgresql:'));

@@ -22,7 +22,7 @@ export const planSummary = z.strictObject({
     'People who opted out of calls, in a run that asks for phones: their phones are not asked for.',
   ),
   calls: count.describe(
-    'Calls to the service, of up to ten people each. A run can make more: docs/budgets.md names the cases.',
+    'Calls to the service, of up to ten people each. A run can make more: docs/guides/budgets.md names the cases.',
   ),
   pages: count.describe('Pages of the run, which are asked for one after another.'),
   credits: z

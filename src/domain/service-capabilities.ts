@@ -38,7 +38,8 @@ interface ServiceCapabilities {
 
 /**
  * What the product knows about the service, besides the wire format, which only `src/service` knows. The values are
- * those of the interface document (docs/interface.md). A second service has other values (docs/second-service.md).
+ * those of the interface document (docs/reference/interface.md). A second service has other values
+ * (docs/explanation/second-service.md).
  */
 export const capabilities = {
   peoplePerCall: 10,

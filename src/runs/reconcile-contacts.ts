@@ -12,7 +12,7 @@ const rowsPerBatch = 5_000;
 
 /**
  * Records the contacts of a run's export and waits until everything is digested: afterwards every contact is the person
- * whom the rule of docs/identity.md gives it, whichever row, file, source or run paid for the person.
+ * whom the rule of docs/explanation/identity.md gives it, whichever row, file, source or run paid for the person.
  *
  * @param signal ends it between two batches
  * @returns how many contacts got the data of a known person, and how many lost the data of their person

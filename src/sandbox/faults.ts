@@ -14,7 +14,7 @@ const milliseconds = z.int().min(0).max(day);
 const from1 = z.int().min(1);
 const yes = z.literal(true);
 
-/** Every key of a scenario: source of its schema, of `enrich sandbox --help` and of docs/sandbox.md. */
+/** Every key of a scenario: source of its schema, of `enrich sandbox --help` and of docs/reference/sandbox.md. */
 export const faultTable = {
   conditions: {
     path: z.string().startsWith('/').describe('only calls of this operation, such as `/people/match`'),

@@ -60,7 +60,10 @@ export function exportCommand(): Command {
         .choices(exportedTableNames)
         .default('contacts', 'contacts'),
     )
-    .option('--select <columns>', 'columns in this order, joined by commas (default: docs/exporting.md)')
+    .option(
+      '--select <columns>',
+      'columns in this order, joined by commas (default: docs/guides/exporting.md)',
+    )
     .addOption(
       new Option('--format <format>', 'default: by the ending of --output').choices(exportFormatNames),
     )
@@ -68,8 +71,8 @@ export function exportCommand(): Command {
     .explain(`
 --output replaces a file, an object or a folder of --for when the new one is complete, so a nightly job can write the
 same name. Every table has the rows that belong to the chosen contacts; suppressed contacts are left out and counted.
-docs/exporting.md has the columns, and docs/crm-import.md the policies (fill, overwrite-older, overwrite-if-verified,
-never). In CSV, a cell that a spreadsheet would read as a formula gets a leading apostrophe.
+docs/guides/exporting.md has the columns, and docs/guides/crm-import.md the policies (fill, overwrite-older,
+overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a formula gets a leading apostrophe.
 
 Examples:
   enrich export --run latest --output contacts.csv

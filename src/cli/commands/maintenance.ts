@@ -72,8 +72,8 @@ export function pruneCommand(): Command {
     .option(...jsonOption)
     .explain(`
 RETENTION names how long each is kept: answers, deliveries, quarantine, staging, rows, observations, changes
-(docs/warehouse.md). Calls, credits, the number of rows by outcome, contacts and the lookup history are never removed.
-Data that an open call or delivery needs stays. The command runs beside workers and can be stopped at any time.
+(docs/reference/warehouse.md). Calls, credits, the number of rows by outcome, contacts and the lookup history are never
+removed. Data that an open call or delivery needs stays. The command runs beside workers and can be stopped at any time.
 
 Example:
   RETENTION=answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d enrich prune --yes`)

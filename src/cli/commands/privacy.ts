@@ -32,7 +32,7 @@ export function suppressCommand(): Command {
     .addCommand(removeCommand())
     .addCommand(listCommand()).explain(`
 The list stores hashes of identifiers, and domains as text. Rows of listed people become "suppressed".
-Runs keep no data from these rows. enrich erase removes data that the warehouse has already (docs/privacy.md).
+Runs keep no data from these rows. enrich erase removes data that the warehouse has already (docs/guides/privacy.md).
 
 Examples:
   enrich suppress add ada@orbit.example --reason "ticket 17"
@@ -164,8 +164,8 @@ export function eraseCommand(): Command {
 ${waysToNamePerson}
 Rows and contacts that share an identifier are one person. Their data is removed, also bytes of answers and deliveries;
 numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that nothing
-restores the data. Exports that you keep, the CRM, and backups are not changed (docs/privacy.md). "same name": people of
-this name in answers to the same calls, who stay; if one is the same human: enrich erase person:ID.
+restores the data. Exports that you keep, the CRM, and backups are not changed (docs/guides/privacy.md). "same name":
+people of this name in answers to the same calls, who stay; if one is the same human: enrich erase person:ID.
 
 Examples:
   enrich erase ada@orbit.example --reason "ticket 17"

@@ -74,7 +74,7 @@ export function receiverCommand(): Command {
     .explain(`
 The receiver listens on WEBHOOK_LISTEN (default: 127.0.0.1:8080), behind a reverse proxy that forwards /webhooks/ and
 /healthz. The workers need the proxy's URL as WEBHOOK_PUBLIC_URL; without it, late results come only by
-poll. A delivery answered with 2xx is stored; runs apply it from the inbox (docs/late-results.md).
+poll. A delivery answered with 2xx is stored; runs apply it from the inbox (docs/explanation/late-results.md).
 
 Examples:
   WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver
@@ -98,7 +98,8 @@ export function codecServerCommand(): Command {
     .explain(`
 In the Temporal UI, set the server's address as the codec server (the glasses at the upper right), and here the URL of
 the UI as CODEC_SERVER_UI_ORIGINS. The server decrypts every request, so it listens only on this machine by default
-(CODEC_SERVER_LISTEN). For other machines, set CODEC_SERVER_TOKEN, the clients' bearer token (docs/production.md).
+(CODEC_SERVER_LISTEN). For other machines, set CODEC_SERVER_TOKEN, the clients' bearer token
+(docs/guides/production.md).
 
 Examples:
   CODEC_SERVER_UI_ORIGINS=https://temporal.example.com enrich codec-server

@@ -20,7 +20,7 @@ export function reviewCommand(): Command {
     .addCommand(decisionCommand('reject'))
     .addCommand(decisionCommand('withdraw')).explain(`
 A decision comes before all evidence, costs no credits, and holds until the record in the CRM gets another name or other
-identifiers (docs/identity.md). The commands print only ids. To see a person:
+identifiers (docs/explanation/identity.md). The commands print only ids. To see a person:
   enrich sql -c "select * from enrichment.people where person_id = 'PERSON'"
 
 Examples:

@@ -20,7 +20,7 @@ At the question about the plan, only yes spends. No (or Enter) cancels the run, 
 Without a terminal and without --yes, the command prints the plan and spends nothing. All three end with 3. The exit
 codes: enrich --help.
 The same command again continues the unfinished run of the file. Other options, such as another --max-credits, begin a
-second run (docs/exports.md).
+second run (docs/guides/exports.md).
 
 Examples:
   enrich run contacts.csv

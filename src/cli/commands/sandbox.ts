@@ -37,7 +37,7 @@ export function sandboxCommand(): Command {
       3_000,
     )
     .option('--seed <n>', 'number that decides which people are invented', wholeNumber(0), 1)
-    .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/sandbox.md)')
+    .option('--scenario <file>', 'faults to produce, as JSON or YAML (docs/reference/sandbox.md)')
     .option('--clock <time>', 'time to start at, such as 2027-03-01T00:00:00Z', clockFrom)
     .option(
       '--state-directory <folder>',
@@ -100,7 +100,7 @@ function rateLimits(text: string): string {
   }
 }
 
-const afterWrongScenario = 'correct the file; docs/sandbox.md describes rules';
+const afterWrongScenario = 'correct the file; docs/reference/sandbox.md describes rules';
 
 async function readScenario(file: string): Promise<Scenario> {
   const content = await readYamlFile(

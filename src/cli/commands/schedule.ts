@@ -26,7 +26,7 @@ export function scheduleCommand(): Command {
     .addCommand(triggerCommand())
     .addCommand(deleteCommand()).explain(`
 Temporal stores schedules, and workers (enrich worker) run them with their own settings. The Temporal UI pauses, resumes
-and backfills a schedule, and so does "temporal schedule" (docs/schedules.md).
+and backfills a schedule, and so does "temporal schedule" (docs/guides/schedules.md).
 
 Examples:
   enrich schedule set nightly --cron "0 2 * * *" --newest "/exports/hubspot-*.csv" --max-credits 500

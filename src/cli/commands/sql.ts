@@ -13,7 +13,7 @@ export function sqlCommand(): Command {
     .addOption(new Option('--csv', 'the rows as CSV with a header').conflicts('json'))
     .option(...jsonOption)
     .explain(`
-Tables are found without the prefix enrichment. docs/warehouse.md has questions with their SQL.
+Tables are found without the prefix enrichment. docs/reference/warehouse.md has questions with their SQL.
 "enrich dev" prints the line that opens psql.
 
 Examples:
@@ -67,7 +67,8 @@ async function read(
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;
     const next =
-      error.hint ?? 'docs/warehouse.md has tables and questions with their SQL; this command only reads';
+      error.hint ??
+      'docs/reference/warehouse.md has tables and questions with their SQL; this command only reads';
     const place = error.position === undefined ? '' : `, character ${error.position}`;
     throw new UsageProblem('sql.refused', error.message, { where: `--command${place}`, next });
   } finally {

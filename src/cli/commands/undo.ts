@@ -33,7 +33,7 @@ export function undoCommand(): Command {
     .explain(`
 Contacts that only the export of this run has lose their data; other exports decide about the others. The people stay
 known: the same file under its right source gets their data without calls. With --discard-answers, the next run asks and
-pays again. The run must have ended, and settled credits are not refunded (docs/undo.md).
+pays again. The run must have ended, and settled credits are not refunded (docs/guides/undo.md).
 
 Examples:
   enrich undo latest

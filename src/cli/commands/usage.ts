@@ -22,7 +22,7 @@ Needs a master key, or a key with the scope for usage statistics. If the service
 The service states windows of a minute, an hour and a day. A window without a limit does not mean that calls are
 unlimited: another window, such as --rate-limits 20/10s of the sandbox, can limit them.
 --reconcile: of the held credits, the service has billed at most what is billed and not settled. Unexplained credits
-are beyond both: those of another program, or of calls that the warehouse lacks (docs/budgets.md).
+are beyond both: those of another program, or of calls that the warehouse lacks (docs/guides/budgets.md).
 
 Examples:
   enrich usage

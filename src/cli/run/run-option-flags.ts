@@ -254,7 +254,7 @@ async function readMapping(path: string): Promise<Readonly<Record<string, unknow
     const isMissing = (cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
     return new UsageProblem(isMissing ? 'mapping.missing' : 'mapping.unreadable', what, {
       where: path,
-      next: 'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/exports.md shows all fields',
+      next: 'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/guides/exports.md has the fields',
       cause,
     });
   };

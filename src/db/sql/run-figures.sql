@@ -154,7 +154,7 @@ create view enrichment.run_waste as
   ) w
   where w.count > 0;
 comment on view enrichment.run_waste is 'Credits of each run without a result, by reason';
-comment on column enrichment.run_waste.kind is 'no_contact, answered_again or no_answer; docs/report.md';
+comment on column enrichment.run_waste.kind is 'no_contact, answered_again or no_answer; docs/guides/report.md';
 comment on column enrichment.run_waste.count is 'People';
 comment on column enrichment.run_waste.credits is 'Credits without a result';
 

@@ -56,7 +56,7 @@ const pattern = z.string().transform((text, context) => {
   }
 });
 
-/** An export of a CRM, as `docs/exports.md` describes how it is recognised. `…` in a header means any text. */
+/** An export of a CRM, as `docs/guides/exports.md` describes how it is recognised. `…` in a header means any text. */
 const exportSchema = z.strictObject({
   comment: z.string().optional(),
   /** Alternatives. All headers of one must be present; of a list within it, one header. */
@@ -86,7 +86,7 @@ const columnSchema = z.strictObject({
   listedValues: z.literal(true).optional(),
 });
 
-/** An importer of a CRM. docs/crm-import.md has the sources. */
+/** An importer of a CRM. docs/guides/crm-import.md has the sources. */
 const importerSchema = z.strictObject({
   title: z.string(),
   idHeader: z.string(),

@@ -60,8 +60,9 @@ const withoutIdReason = 'only name and employer agree, and the service gives the
 const ambiguousReason = 'more than one person fits equally well';
 
 /**
- * Decides which person a row is (docs/identity.md). The same rule holds for new answers, and for contacts that are
- * compared with people of other answers. The order of candidates and of other rows never decides between two people.
+ * Decides which person a row is (docs/explanation/identity.md). The same rule holds for new answers, and for contacts
+ * that are compared with people of other answers. The order of candidates and of other rows never decides between two
+ * people.
  */
 export function decidePerson(
   row: ComparedIdentity,

@@ -136,7 +136,7 @@ export function isStub(person: Person): boolean {
 }
 
 /**
- * Decides how well a person fits a row, by the identity rule (docs/identity.md). Positions do not count.
+ * Decides how well a person fits a row, by the identity rule (docs/explanation/identity.md). Positions do not count.
  *
  * - An identifier that agrees accepts the person, unless no part of the name agrees.
  * - If only the first name differs, the service's id accepts, or an address and a profile together. One of these two

@@ -75,7 +75,7 @@ export function checkedMapping(content: unknown, file = 'mapping file'): ExportM
       : [
           `is not understood: ${issue.message}`,
           'write for example {"columns": {"email": ["Work mail", "Private mail"], "contact_id": "Nr"}}; ' +
-            'docs/exports.md lists all fields',
+            'docs/guides/exports.md lists all fields',
         ];
   throw new UsageProblem('mapping.invalid', `the mapping file ${what}`, {
     where: place === '' ? file : `${file}, ${place}`,

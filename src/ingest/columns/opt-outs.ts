@@ -22,7 +22,7 @@ const isAbout = testsOf(headers);
 const has = testsOf(wordsOfAnswers);
 
 /**
- * How a column states an opt-out. Its table in docs/exports.md says which values mean "opted out".
+ * How a column states an opt-out. Its table in docs/guides/exports.md says which values mean "opted out".
  *
  * - `refusal`: the column states a refusal ("Email Opt Out", "Do not allow Emails", "Unsubscribed Time", "IsDeleted").
  * - `consent`: the column states a consent ("Allow Emails?", "Marketing status").

@@ -21,7 +21,7 @@ interface ImporterRules {
   readonly erasingCell?: string;
 }
 
-/** Written from the vendors' documentation of their importers (docs/crm-import.md), not from our writer. */
+/** Written from the vendors' documentation of their importers (docs/guides/crm-import.md), not from our writer. */
 export const importerRules: Readonly<Record<ImporterName, ImporterRules>> = {
   hubspot: {
     id: (number) => String(4_000 + number),

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await fixture.close();
 });
 
-const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
+const runbook = readFileSync(new URL('../../../docs/guides/runbook.md', import.meta.url), 'utf8');
 
 /** Prometheus makes `up` itself; what Temporal's SDK serves is held against a real worker, end to end. */
 const isServed = (name: string) => served.has(name) || name === 'up' || name.startsWith('temporal_');
@@ -32,8 +32,8 @@ it.each(rules)('the alert $alert uses served metrics, and has a section of the r
   const names = metricsOf(expr);
   expect(names.length).toBeGreaterThan(0);
   expect(names.filter((name) => !isServed(name))).toEqual([]);
-  expect(annotations['runbook_url']).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
-  expect(runbook.split('\n'), 'docs/runbook.md').toContain(`### ${alert}`);
+  expect(annotations['runbook_url']).toBe(`docs/guides/runbook.md#${alert.toLowerCase()}`);
+  expect(runbook.split('\n'), 'docs/guides/runbook.md').toContain(`### ${alert}`);
   expect(annotations['summary']).toMatch(/\S/);
   expect(['page', 'ticket']).toContain(labels['severity']);
   const fires = expectations
@@ -82,7 +82,7 @@ describe('the runbook', () => {
           .split('\n')
           .map((line) => line.split('|').map((cell) => cell.trim()))
           .find(([, cell]) => cell?.includes(`\`${type}\``)) ?? [];
-      expect({ types, explained }, `needs a row of its own in docs/runbook.md`).toEqual({
+      expect({ types, explained }, `needs a row of its own in docs/guides/runbook.md`).toEqual({
         types: `\`${type}\``,
         explained: meaning,
       });
@@ -90,8 +90,8 @@ describe('the runbook', () => {
   );
 });
 
-it('docs/observability.md explains every metric of the product', () => {
-  const page = readFileSync(new URL('../../../docs/observability.md', import.meta.url), 'utf8');
+it('docs/guides/observability.md explains every metric of the product', () => {
+  const page = readFileSync(new URL('../../../docs/guides/observability.md', import.meta.url), 'utf8');
   const ours = [...served].filter(
     (name) => name.startsWith('enrich_') && !/_(?:sum|count|bucket)$/.test(name),
   );

@@ -37,8 +37,8 @@ afterAll(async () => {
   await owner.end();
 });
 
-it('docs/warehouse.md names every table that the analyst role does not read', async () => {
-  const guide = readFileSync(new URL('../../../docs/warehouse.md', import.meta.url), 'utf8');
+it('docs/reference/warehouse.md names every table that the analyst role does not read', async () => {
+  const guide = readFileSync(new URL('../../../docs/reference/warehouse.md', import.meta.url), 'utf8');
   const [, item = ''] = /^- \*\*The role does not read\*\*(.*?)^- /ms.exec(guide) ?? [];
   const { rows } = await owner.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'enrichment_internal'`,

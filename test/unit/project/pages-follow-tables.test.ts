@@ -24,29 +24,29 @@ const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(
 const sources = crmExports.map(({ source }) => source);
 
 it.each([
-  ['docs/settings.md', 'src/config/settings-schema.ts', settingNames],
-  ['docs/outcomes.md', 'src/domain/runs/outcome.ts', outcomes],
-  ['docs/warehouse.md', 'src/domain/warehouse/person-columns.ts', contactColumns],
-  ['docs/exports.md', 'src/domain/crm/crm.ts', sources],
+  ['docs/reference/settings.md', 'src/config/settings-schema.ts', settingNames],
+  ['docs/reference/outcomes.md', 'src/domain/runs/outcome.ts', outcomes],
+  ['docs/reference/warehouse.md', 'src/domain/warehouse/person-columns.ts', contactColumns],
+  ['docs/guides/exports.md', 'src/domain/crm/crm.ts', sources],
 ] as const)('a table of %s has every name of %s', (page, _, names) => {
   const named = namesOf(page);
   expect(names.filter((name) => !isNamed(name, named))).toEqual([]);
 });
 
-it('docs/crm-import.md has every importer of src/domain/crm/crm.ts', () => {
-  const page = read('docs/crm-import.md');
+it('docs/guides/crm-import.md has every importer of src/domain/crm/crm.ts', () => {
+  const page = read('docs/guides/crm-import.md');
   expect(importerNames.filter((name) => !page.includes(`| \`${name}\``))).toEqual([]);
 });
 
-it('docs/crm-import.md names every field that a policy can have', () => {
-  const page = read('docs/crm-import.md');
+it('docs/guides/crm-import.md names every field that a policy can have', () => {
+  const page = read('docs/guides/crm-import.md');
   expect(importFields.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
-it('docs/json-output.md has every output of src/outputs/outputs.ts with its commands', () => {
-  const lines = read('docs/json-output.md').split('\n');
+it('docs/reference/json-output.md has every output of src/outputs/outputs.ts with its commands', () => {
+  const lines = read('docs/reference/json-output.md').split('\n');
   const missing = Object.entries(outputs).flatMap(([name, { commands }]) => {
-    const line = lines.find((each) => each.includes(`(../schemas/outputs/${name}.json)`)) ?? '';
+    const line = lines.find((each) => each.includes(`(../../schemas/outputs/${name}.json)`)) ?? '';
     return commands.filter((command) => !line.includes(`\`${command}`)).map((each) => `${name}: ${each}`);
   });
   expect(missing).toEqual([]);
