@@ -30,13 +30,6 @@ import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
 import { comparedForm } from './fold.ts';
 import { isOfPeople, nameOfPerson, type PersonName } from './people-tables.ts';
 
-/** A call that asked for a contact. Its time is in microseconds. */
-interface AskingCall {
-  readonly askedAt: number;
-  /** Keys of the people of its answer. */
-  readonly people: readonly string[];
-}
-
 /** A person whom a contact has or had, with the newest call for the contact whose answer has the person. */
 export interface ContactMatch extends PersonName {
   readonly matchId: string;
@@ -67,8 +60,8 @@ export type ContactDecided =
 /** What the digest has read of the people and contacts who share a key with what it looks at. */
 export class Neighbourhood {
   readonly #transaction: Transaction<Tables>;
-  /** Calls of the digest for a contact, by its name, with the people of the answer. */
-  readonly #calls = new Map<string, AskingCall[]>();
+  /** Calls of the digest for a contact, by its name, with the keys of the people in their answers. */
+  readonly #calls = new Map<string, Set<{ readonly askedAt: number; readonly people: readonly string[] }>>();
   /** When a call of the digest last asked under an identity key. */
   readonly #askedKeys = new Map<string, number>();
   readonly #people = new Map<string, KnownPerson>();
@@ -84,8 +77,7 @@ export class Neighbourhood {
   /** Adds a call of the digest, before contacts are read. @param people keys of the people of its answer */
   addCall({ rows, askedAtMicroseconds: askedAt }: AnsweredCall, people: readonly string[]): void {
     for (const row of rows) {
-      const calls = this.#calls.get(contactKey(row)) ?? [];
-      this.#calls.set(contactKey(row), [...calls, { askedAt, people }]);
+      addTo(this.#calls, contactKey(row), { askedAt, people });
       for (const key of row.compared.keys)
         this.#askedKeys.set(key, Math.max(askedAt, this.#askedKeys.get(key) ?? 0));
     }
@@ -245,25 +237,19 @@ export class Neighbourhood {
     });
   }
 
-  /**
-   * When a call last asked for a contact and found one of these people; 0: never. A call whose answer has nobody who
-   * fits makes no earlier person a former one.
-   */
-  #askedAt(contact: ContactState, people: ReadonlySet<string>): number {
-    const calls = this.#calls.get(contactKey(contact)) ?? [];
-    return Math.max(
-      0,
-      ...contact.matches.flatMap((match) => (people.has(match.personKey) ? (match.askedAt ?? []) : [])),
-      ...calls.flatMap((call) => (call.people.some((person) => people.has(person)) ? call.askedAt : [])),
-    );
-  }
-
   /** Decides by one record of a contact. */
   decideBy(contact: ContactState, record: ContactRecord) {
     const { service, verdicts, matches } = contact;
     const people = service === undefined ? [] : this.candidatesOf(contact, record, service);
-    const fitting = people.filter(({ compared }) => weigh(record.compared, compared).strength !== 'none');
-    const contactAskedAt = this.#askedAt(contact, new Set(fitting.map(({ personKey }) => personKey)));
+    const fits = ({ compared }: KnownPerson): boolean => weigh(record.compared, compared).strength !== 'none';
+    const fitting = new Set(people.flatMap((person) => (fits(person) ? person.personKey : [])));
+    // A call whose answer has nobody who fits makes no earlier person a former one.
+    const contactAskedAt = Math.max(
+      ...matches.map((match) => (fitting.has(match.personKey) ? (match.askedAt ?? 0) : 0)),
+      ...[...(this.#calls.get(contactKey(contact)) ?? [])].map((call) =>
+        call.people.some((person) => fitting.has(person)) ? call.askedAt : 0,
+      ),
+    );
     const candidates = people.map(({ compared, askedAt, personKey }): Candidate => ({
       person: compared,
       askedAt,
