@@ -51,7 +51,8 @@ async function read({ text, name, mapping }: Example): Promise<ReadFile> {
 
 const matching = (text: string): unknown => expect.stringMatching(new RegExp(text));
 
-it.each(examples)('$title', async (example) => {
+// With the title first, because vitest cuts a `$title` after 40 characters.
+it.each(examples.map((example) => [example.title, example] as const))('%s', async (_, example) => {
   const { read: expected, problem = {} } = example;
   if (expected) {
     const { warnings } = expected;
