@@ -1,6 +1,6 @@
 import pg, { type ClientBase, type QueryConfig } from 'pg';
 
-/** The schema of the tables that docs/reference/warehouse.md describes, and that analysts read. */
+/** The schema of the tables that docs/reference/tables.md describes, and that analysts read. */
 export const schemaName = 'enrichment';
 
 /** The schema of queues, locks, keys, bytes and the log. */

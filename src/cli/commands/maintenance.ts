@@ -72,7 +72,7 @@ export function pruneCommand(): Command {
     .option(...jsonOption)
     .explain(`
 RETENTION names how long each is kept: answers, deliveries, quarantine, staging, rows, observations, changes
-(docs/reference/warehouse.md). Calls, credits, the number of rows by outcome, contacts and the lookup history are never
+(docs/guides/retention.md). Calls, credits, the number of rows by outcome, contacts and the lookup history are never
 removed. Data that an open call or delivery needs stays. The command runs beside workers and can be stopped at any time.
 
 Example:

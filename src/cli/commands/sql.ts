@@ -13,7 +13,7 @@ export function sqlCommand(): Command {
     .addOption(new Option('--csv', 'the rows as CSV with a header').conflicts('json'))
     .option(...jsonOption)
     .explain(`
-Tables are found without the prefix enrichment. docs/reference/warehouse.md has questions with their SQL.
+Tables are found without the prefix enrichment. docs/guides/questions-in-sql.md has questions with their SQL.
 "enrich dev" prints the line that opens psql.
 
 Examples:
@@ -66,9 +66,7 @@ async function read(
     });
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;
-    const next =
-      error.hint ??
-      'docs/reference/warehouse.md has tables and questions with their SQL; this command only reads';
+    const next = error.hint ?? 'docs/reference/tables.md has the tables; this command only reads';
     const place = error.position === undefined ? '' : `, character ${error.position}`;
     throw new UsageProblem('sql.refused', error.message, { where: `--command${place}`, next });
   } finally {

@@ -48,7 +48,7 @@ begin
       ('outcome', 'Result of the row; docs/reference/outcomes.md'),
       ('reason', 'Why, as text'),
       ('evidence', 'What the decision is based on'),
-      ('status', 'State; docs/reference/warehouse.md'),
+      ('status', 'State; docs/reference/tables-calls.md'),
       ('asked', 'Whether a call asked for this contact'),
       ('asked_at', 'When the service was asked'),
       ('recorded_at', 'When the entry was written'),

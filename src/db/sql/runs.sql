@@ -1,4 +1,4 @@
--- `enrichment` has what docs/reference/warehouse.md describes, `enrichment_internal` has queues, locks, keys, bytes and the log.
+-- `enrichment` has what docs/reference/tables.md describes; `enrichment_internal` has queues, locks, keys and bytes.
 -- Not `if not exists`, which needs the right to create schemas also if they exist.
 do $$
 begin

@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
 import { expect, it } from 'vitest';
+import { leavesOf } from '../../../scripts/reference/commands.ts';
 import { outputs } from '../../../src/outputs/outputs.ts';
 import { loaders } from '../../../src/cli/program.ts';
 
@@ -7,12 +7,7 @@ import { loaders } from '../../../src/cli/program.ts';
 const withoutFacts = ['worker', 'receiver', 'codec-server', 'sandbox', 'dev', 'report', 'export'];
 
 const roots = await Promise.all([...loaders.values()].map((load) => load()));
-const commands = roots.flatMap((command) => leavesOf(command, command.name()));
-
-function leavesOf(command: Command, name: string): { name: string; command: Command }[] {
-  if (command.commands.length === 0) return [{ name, command }];
-  return command.commands.flatMap((child) => leavesOf(child, `${name} ${child.name()}`));
-}
+const commands = roots.flatMap((root) => leavesOf(root));
 
 it('every command of an output with a JSON Schema has --json', () => {
   const printing = commands

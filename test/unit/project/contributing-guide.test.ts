@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
@@ -22,10 +22,10 @@ it('the layout in CONTRIBUTING.md has a line for every folder of src', () => {
   expect(folders.filter((folder) => !guide.includes(`| \`${folder}\` `))).toEqual([]);
 });
 
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...readdirSync(join(root, 'docs'))]
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => (existsSync(join(root, 'docs', name)) && name !== 'README.md' ? `docs/${name}` : name))
-  .concat('docs/README.md');
+const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.md'),
+);
+const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map((name) => `docs/${name}`)];
 
 /** As GitHub makes anchors of headings. */
 function anchorsOf(path: string): string[] {
@@ -37,7 +37,7 @@ function anchorsOf(path: string): string[] {
   );
 }
 
-it.each([...new Set(pages)])('every link of %s leads to a file and a heading that exist', (page) => {
+it.each(pages)('every link of %s leads to a file and a heading that exist', (page) => {
   const broken = [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]+))?\)/g)].filter(
     ([, path, anchor]) => {
       const target = path ? join(dirname(page), path) : page;
@@ -48,10 +48,11 @@ it.each([...new Set(pages)])('every link of %s leads to a file and a heading tha
   expect(broken.map(([link]) => link)).toEqual([]);
 });
 
-it('the index of docs lists every page', () => {
-  const index = read('docs/README.md');
-  const missing = readdirSync(join(root, 'docs')).filter(
-    (name) => name.endsWith('.md') && name !== 'README.md' && !index.includes(`(${name})`),
+it('the index of docs, or the first page of commands, errors or tables, lists every page', () => {
+  const indexes = ['README', 'reference/commands', 'reference/errors', 'reference/tables'];
+  const links = indexes.map((name) => read(`docs/${name}.md`)).join('\n');
+  const missing = docs.filter(
+    (path) => path !== 'README.md' && !links.includes(`(${path}`) && !links.includes(`(${basename(path)}`),
   );
   expect(missing).toEqual([]);
 });

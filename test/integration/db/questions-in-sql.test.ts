@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { isReadable } from '../../../src/db/analyst-role.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
-const guide = readFileSync(new URL('../../../docs/reference/warehouse.md', import.meta.url), 'utf8');
+const guide = readFileSync(new URL('../../../docs/guides/questions-in-sql.md', import.meta.url), 'utf8');
 const statements = [...guide.matchAll(/```sql\n(select[^`]*?);\n```/g)].map(([, statement]) => statement!);
 
 const warehouse = await warehouseOfFile();
 
-it('docs/reference/warehouse.md answers at least ten questions in SQL', () =>
+it('docs/guides/questions-in-sql.md answers at least ten questions in SQL', () =>
   expect(statements.length).toBeGreaterThanOrEqual(10));
 
 it('every table and column that analysts read has a comment', async () => {
@@ -27,7 +27,7 @@ it('every table and column that analysts read has a comment', async () => {
 });
 
 it.each(statements)(
-  'docs/reference/warehouse.md has SQL that the schema understands: %s',
+  'docs/guides/questions-in-sql.md has SQL that the schema understands: %s',
   async (statement) => {
     await expect(warehouse.pool.query(statement)).resolves.toMatchObject({ rows: [] });
   },

@@ -1,0 +1,38 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { commandsPage, commandsPages } from '../../../scripts/reference/commands.ts';
+import { composedErrors } from '../../../scripts/reference/composed-errors.ts';
+import { errorsPage, errorsPages, readErrors } from '../../../scripts/reference/errors.ts';
+import { pagePath, pageWith } from '../../../scripts/reference/page.ts';
+import { settingsPage } from '../../../scripts/reference/settings.ts';
+import { loaders } from '../../../src/cli/program.ts';
+
+const roots = await Promise.all([...loaders.values()].map((load) => load()));
+const { rows, bare } = readErrors();
+
+it.each<readonly [string, string]>([
+  ['settings', settingsPage()],
+  ...commandsPages.map((page) => [page, commandsPage(roots, page)] as const),
+  ...(['errors', ...errorsPages] as const).map((page) => [page, errorsPage(rows, page)] as const),
+])('docs/reference/%s.md has what the code says', async (name, generated) => {
+  await expect(pageWith(name, generated)).toMatchFileSnapshot(
+    pagePath(name),
+    'npm run reference writes the file',
+  );
+});
+
+it('every type of an error has a text, in the code or in scripts/reference/composed-errors.ts', () => {
+  expect(bare).toEqual([]);
+  const types = rows.map(({ type }) => type);
+  expect(Object.keys(composedErrors).filter((type) => !types.includes(type))).toEqual([]);
+});
+
+it('no page of docs/reference and docs/explanation has more than 1,800 words', () => {
+  const long = ['reference', 'explanation'].flatMap((folder) => {
+    const path = new URL(`../../../docs/${folder}/`, import.meta.url);
+    return readdirSync(path).filter(
+      (name) => readFileSync(new URL(name, path), 'utf8').trim().split(/\s+/).length > 1_800,
+    );
+  });
+  expect(long).toEqual([]);
+});
