@@ -93,7 +93,7 @@ try {
   await step('down', () => stack.remove());
 }
 
-/** Loses the warehouse after a backup, and restores it as docs/guides/production.md describes. */
+/** Loses the warehouse after a backup, and restores it as docs/guides/restore.md describes. */
 async function restore() {
   const contacts = 'select count(*) from enrichment.enriched_contacts';
   const before = await stack.query(contacts);

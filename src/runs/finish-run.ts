@@ -72,7 +72,7 @@ async function lostCallsOf(warehouse: Warehouse, runId: string): Promise<PauseRe
       'and Temporal has completed their calls',
     next:
       'the database was restored or failed over, and has lost calls that may be billed: follow "After a failover to ' +
-      `a replica that lagged" in docs/guides/production.md, then enrich cancel ${runId}`,
+      `a replica that lagged" in docs/guides/restore.md, then enrich cancel ${runId}`,
   };
 }
 

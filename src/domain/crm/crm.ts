@@ -56,7 +56,7 @@ const pattern = z.string().transform((text, context) => {
   }
 });
 
-/** An export of a CRM, as `docs/guides/exports.md` describes how it is recognised. `…` in a header means any text. */
+/** An export of a CRM, and the headers by which it is recognised. `…` in a header means any text. */
 const exportSchema = z.strictObject({
   comment: z.string().optional(),
   /** Alternatives. All headers of one must be present; of a list within it, one header. */
