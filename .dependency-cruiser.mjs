@@ -77,6 +77,7 @@ const mayImport = {
     'src/telemetry',
     'src/ledger',
     'src/ingest',
+    'src/export',
     'src/runs',
     'src/outputs',
   ],

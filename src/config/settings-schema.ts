@@ -6,7 +6,7 @@ import { parseCredits } from '../domain/money/decimal.ts';
 import { Problem } from '../domain/problem.ts';
 import { parseRateLimits } from '../domain/rates/rate-limit.ts';
 import { parseFreshness } from '../domain/runs/freshness.ts';
-import { notifiedEvents } from '../domain/runs/notified-event.ts';
+import { defaultEvents, notifiedEvents } from '../domain/runs/notified-event.ts';
 import { parseRetention } from '../domain/runs/retention.ts';
 import { parseDuration } from '../domain/text/duration.ts';
 import { isLoopback } from '../domain/text/url-parts.ts';
@@ -194,7 +194,8 @@ const fields = z.object({
   NOTIFY_URL: url('http:', 'https:'),
   NOTIFY_SECRET: text,
   NOTIFY_COMMAND: text,
-  NOTIFY_ON: events.transform((given) => given ?? (['paused', 'failed', 'finished', 'budget'] as const)),
+  NOTIFY_ON: events.transform((given) => given ?? defaultEvents),
+  NOTIFY_NAMES: text.pipe(oneOf('true', 'false').optional()),
   XDG_CACHE_HOME: text.transform((value) => value ?? `${homedir()}/.cache`),
 });
 

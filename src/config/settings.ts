@@ -140,6 +140,7 @@ function configOf(values: SettingValues) {
       secret: values.NOTIFY_SECRET,
       command: values.NOTIFY_COMMAND,
       on: values.NOTIFY_ON,
+      withNames: values.NOTIFY_NAMES === 'true',
     },
     log: {
       // Log lines would interrupt the progress of a command with embedded Temporal.

@@ -7,6 +7,7 @@ import { Problem } from '../domain/problem.ts';
 import type { NotifiedEvent } from '../domain/runs/notified-event.ts';
 import { counted } from '../domain/text/format.ts';
 import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
+import { isSelected } from '../export/contact-choice.ts';
 import type { notification as notificationSchema } from '../outputs/outputs.ts';
 import { readRunFacts } from '../runs/read-run-facts.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -16,6 +17,8 @@ interface NotifierSettings {
   readonly warehouse: Warehouse;
   readonly channels: readonly Channel[];
   readonly events: readonly NotifiedEvent[];
+  /** Job changes name the person, with titles and employers. */
+  readonly withNames: boolean;
   readonly log: Logger;
 }
 
@@ -24,8 +27,8 @@ const everyMilliseconds = 5_000;
 const closeMilliseconds = 15_000;
 
 /**
- * Delivers events of runs and budgets, each at least once, with at most ten tries. Triggers of the database record an
- * event together with its change, and any process delivers it. A failed delivery never fails a run.
+ * Delivers events of runs, budgets and people, each at least once, with at most ten tries. Triggers of the database
+ * record an event together with its change, and any process delivers it. A failed delivery never fails a run.
  */
 export class Notifier {
   readonly #settings: NotifierSettings;
@@ -71,11 +74,12 @@ export class Notifier {
   }
 
   async #send(notification: Notification): Promise<void> {
-    const { warehouse, channels, log } = this.#settings;
-    const message = await readMessage(warehouse, notification);
-    // Only names of files and reasons are free text.
-    const body = JSON.stringify(message, (_, value: unknown) =>
-      typeof value === 'string' ? withoutPersonalData(value) : value,
+    const { warehouse, channels, withNames, log } = this.#settings;
+    const message = await readMessage(warehouse, notification, withNames);
+    if (message === undefined) return recordTry(warehouse, notification, [], undefined, true);
+    // Only names of files and reasons are free text. The id of a contact can be an e-mail, and is needed as it is.
+    const body = JSON.stringify(message, (name, value: unknown) =>
+      typeof value === 'string' && name !== 'contact_id' ? withoutPersonalData(value) : value,
     );
     const delivered = new Set(notification.delivered);
     const failures: string[] = [];
@@ -119,7 +123,10 @@ const mostTries = 10;
 const shortestPauseSeconds = 10;
 const longestPauseSeconds = 1_800;
 
-/** Claims the oldest due event. A process claims one at a time, because channels can take half a minute. */
+/**
+ * Claims the oldest due event, job changes last. A process claims one at a time, because channels can take half a
+ * minute.
+ */
 async function claimNotification(
   warehouse: Warehouse,
   events: readonly NotifiedEvent[],
@@ -135,7 +142,9 @@ async function claimNotification(
         and next_try_at <= clock_timestamp()
         and event = any(${[...events]}::text[])
         and occurred_at > clock_timestamp() - make_interval(secs => ${longestAgeSeconds})
-      order by notification_id
+        -- No try is due before its event: an index finds the few due rows among all that nobody wanted.
+        and next_try_at > clock_timestamp() - make_interval(secs => ${longestAgeSeconds})
+      order by event = 'job_change', notification_id
       limit 1
       for update skip locked)
     returning notification_id::text as "notificationId", event, run_id as "runId", facts,
@@ -162,12 +171,21 @@ async function recordTry(
   `.execute(warehouse.database);
 }
 
-/** The notification as an object for JSON: of a run, the object of `--json` at the time of sending. */
+/**
+ * The notification as an object for JSON: of a run, the object of `--json` at the time of sending.
+ *
+ * @returns undefined: there is nothing left to send
+ */
 async function readMessage(
   warehouse: Warehouse,
   { notificationId, event, runId, facts, occurredAt }: Notification,
-): Promise<Message> {
+  withNames: boolean,
+): Promise<Message | undefined> {
   const occurrence = { event_id: notificationId, occurred_at: occurredAt.toISOString() };
+  if (event === 'job_change') {
+    const change = await readJobChange(warehouse, Number(facts?.['observation_id']), withNames);
+    return change && { event, ...occurrence, ...change };
+  }
   if (runId === null || event === 'budget') return { event, ...occurrence, ...facts } as Message;
   const pauseReason = facts as unknown as StatusReason | null;
   return {
@@ -180,6 +198,37 @@ async function readMessage(
     ...(pauseReason && { reason_type: pauseReason.type, reason: pauseReason.reason, next: pauseReason.next }),
   };
 }
+
+/**
+ * Reads a job change at the time of sending.
+ *
+ * @returns undefined: the change or its run was undone, or the person was erased, suppressed or taken from all contacts
+ */
+async function readJobChange(warehouse: Warehouse, observationId: number, withNames: boolean) {
+  const { rows } = await sql<JobChange>`
+    select j.run_id,
+      json_agg(json_build_object('source', c.source, 'contact_id', c.contact_id) order by c.source, c.contact_id)
+        as contacts,
+      nullif(concat_ws(' ', min(c.first_name), min(c.last_name)), '') as name,
+      j.from_title, j.from_organization, j.to_title, j.to_organization
+    from observation_log o
+    cross join lateral (
+      select * from job_changes
+      where service = o.service and person_key = o.person_key and observation_id = o.observation_id
+      offset 0
+    ) j
+    join enriched_contacts c on c.service = o.service and c.person_key = o.person_key
+    where o.observation_id = ${observationId}
+      and not exists (select from runs where run_id = j.run_id and undone_at is not null)
+      and ${sql.raw(`(${isSelected({})})`)}
+    group by j.run_id, j.from_title, j.from_organization, j.to_title, j.to_organization
+  `.execute(warehouse.database);
+  const [change] = rows;
+  if (change === undefined || withNames) return change;
+  return { run_id: change.run_id, contacts: change.contacts };
+}
+
+type JobChange = Omit<Extract<Message, { event: 'job_change' }>, 'event' | 'event_id' | 'occurred_at'>;
 
 type ScheduledTime = Pick<ScheduledRunInput, 'schedule'> & { readonly asOf: string };
 

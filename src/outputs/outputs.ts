@@ -78,8 +78,10 @@ const change = z
   .describe('A changed contact: one line of the output.');
 
 const budgetEvent = 'budget';
+const jobChangeEvent = 'job_change';
 const runEvents = notifiedEvents.filter(
-  (event): event is Exclude<NotifiedEvent, typeof budgetEvent> => event !== budgetEvent,
+  (event): event is Exclude<NotifiedEvent, typeof budgetEvent | typeof jobChangeEvent> =>
+    event !== budgetEvent && event !== jobChangeEvent,
 );
 
 const occurrence = {
@@ -109,6 +111,17 @@ const budgetNotification = z
   })
   .describe('The credits of a budget crossed a threshold.');
 
+const textOrNull = z.string().nullable();
+
+/** Fields that only NOTIFY_NAMES adds to a job change. */
+const jobChangeNames = z.object({
+  name: textOrNull.describe('Name of the person. Null: not known.'),
+  from_title: textOrNull.describe('Former title. Null: not known.'),
+  from_organization: textOrNull.describe('Former employer. Null: only its domain is known.'),
+  to_title: textOrNull.describe('New title. Null: not known.'),
+  to_organization: textOrNull.describe('New employer. Null: only its domain is known.'),
+});
+
 const scheduleNotification = z
   .strictObject({
     event: z.literal('failed').describe('A time of a schedule failed.'),
@@ -120,8 +133,22 @@ const scheduleNotification = z
   })
   .describe('A time of a schedule began no run, or left out files, because it failed. It has no "run_id".');
 
+const jobChangeNotification = z
+  .strictObject({
+    event: z.literal(jobChangeEvent).describe('A person changed employer.'),
+    ...occurrence,
+    run_id: runFields.run_id.describe('Run whose call found the change.'),
+    contacts: z
+      .array(z.strictObject({ source: change.shape.source, contact_id: change.shape.contact_id }))
+      .describe('The contacts that are this person, at least one.'),
+    ...jobChangeNames.partial().shape,
+  })
+  .describe(
+    'A person changed employer: a row of "job_changes". Only NOTIFY_NAMES adds the last five fields.',
+  );
+
 export const notification = z
-  .union([runNotification, scheduleNotification, budgetNotification])
+  .union([runNotification, scheduleNotification, budgetNotification, jobChangeNotification])
   .describe('What NOTIFY_URL and NOTIFY_COMMAND receive.');
 
 const runList = z.array(runFacts).describe('Runs, the newest first.');

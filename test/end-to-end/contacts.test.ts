@@ -1,8 +1,12 @@
 import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { join } from 'node:path';
 import Papa from 'papaparse';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { ImportManifest } from '../../src/export/crm-import/import-manifest.ts';
+import { listenHere } from '../helpers/servers/ports.ts';
 import { TestSystem, type Ended } from '../helpers/system/test-system.ts';
 import { expectPromisesKept } from '../helpers/system/promises.ts';
 
@@ -175,4 +179,48 @@ it('enrich export --for hubspot refuses other files, S3, and unknown policies an
     });
   }
   expect(readFileSync(join(folder, 'mine.txt'), 'utf8')).toBe('mine');
+});
+
+it('a job change is posted once to Slack by the example, and a night without a change posts nothing', async () => {
+  const texts: string[] = [];
+  const slack = createServer((request, response) => {
+    void json(request).then((body) => response.end(String(texts.push((body as { text: string }).text))));
+  });
+  await listenHere(slack);
+  onTestFinished(() => void slack.close());
+  const url = `http://127.0.0.1:${(slack.address() as AddressInfo).port}`;
+  const example = join(import.meta.dirname, '../../examples/slack/notify.mjs');
+  await system.startWorker({
+    NOTIFY_COMMAND: `SLACK_WEBHOOK_URL=${url} node '${example}'`,
+    NOTIFY_ON: 'job_change',
+  });
+  const rows = readRows(system.sample(10));
+  const night = async (name: string): Promise<void> => {
+    const run = await system.here(['run', again(rows, name), '--yes', '--json', '--freshness', '0s']);
+    expect(run.facts()).toMatchObject({ status: 'finished', calls: 1 });
+  };
+  const scenario = (value: object) =>
+    fetch(new URL('/sandbox/scenario', system.sandbox.baseUrl), {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(value),
+    });
+  const changes = () => system.warehouse.query<{ text: string }>`
+    select 'A contact changed employer: '
+      || string_agg(source || ' ' || contact_id, ', ' order by source, contact_id) as text
+    from job_changes j join contacts using (service, person_key)
+    group by j.observation_id order by text`;
+
+  await night('first.csv');
+  await scenario({ rules: [{ job_changes: 1 }] });
+  await night('second.csv');
+  const expected = (await changes()).map((each) => each.text);
+  expect(expected.length).toBeGreaterThan(1);
+  await expect.poll(() => texts.toSorted(), { timeout: 20_000 }).toEqual(expected);
+
+  await night('third.csv');
+  await system.startWorker();
+  expect(texts.toSorted()).toEqual(expected);
+  await scenario({});
+  await expectPromisesKept(system);
 });

@@ -37,7 +37,8 @@ export async function startOwnWorker(parts: WorkerParts) {
     ...(notify.url === undefined ? [] : [urlChannel(notify.url, notify.secret)]),
     ...(notify.command === undefined ? [] : [commandChannel(notify.command)]),
   ];
-  const notifier = new Notifier({ warehouse, channels, events: notify.on, log });
+  const { on: events, withNames } = notify;
+  const notifier = new Notifier({ warehouse, channels, events, withNames, log });
   if (channels.length > 0) {
     notifier.start();
     atEnd(() => notifier.close());

@@ -1,8 +1,9 @@
 create table enrichment_internal.notifications (
   notification_id bigint generated always as identity primary key,
-  event text not null check (event in ('paused', 'failed', 'finished', 'budget')),
+  event text not null check (event in ('paused', 'failed', 'finished', 'budget', 'job_change')),
   run_id text references enrichment.runs on delete cascade,
-  -- The pause reason of a run; the time and reason of a schedule; the threshold and credits of a budget.
+  -- The pause reason of a run; the time and reason of a schedule; the threshold and credits of a budget; the observation
+  -- that shows a job change, which an erasure removes.
   facts jsonb,
   occurred_at timestamptz not null default clock_timestamp(),
   -- Channels that have accepted the notification: url, command.
@@ -13,7 +14,7 @@ create table enrichment_internal.notifications (
   failure text,
   -- When all channels accepted the notification, or the worker stopped trying.
   closed_at timestamptz,
-  constraint notifications_of_a_run check (run_id is not null or event in ('budget', 'failed'))
+  constraint notifications_of_a_run check (run_id is not null or event in ('budget', 'failed', 'job_change'))
 );
 create index notifications_to_tell on enrichment_internal.notifications (next_try_at) where closed_at is null;
 
@@ -44,3 +45,29 @@ create function enrichment_internal.notify_of_budget() returns trigger language 
 $$;
 create trigger budget_alarms_notify after insert on enrichment.budget_alarms for each row
   execute function enrichment_internal.notify_of_budget();
+
+-- Only a new observation can send a job change: a rebuild, an undo and retention write none.
+create function enrichment_internal.notify_of_job_changes() returns trigger language plpgsql as $$
+  begin
+    insert into enrichment_internal.notifications (event, facts)
+    select 'job_change', jsonb_build_object('observation_id', n.observation_id)
+    from new_observations n
+    -- Reading the view for everybody would take most of the time of a digest.
+    cross join lateral (
+      select o.service, o.person_key
+      from enrichment_internal.observation_log o
+      where o.service = n.service and o.person_key = n.person_key and o.organization_key <> n.organization_key
+      limit 1
+    ) person
+    cross join lateral (
+      select
+      from enrichment.job_changes j
+      where j.service = person.service and j.person_key = person.person_key and j.observation_id = n.observation_id
+      offset 0
+    ) moved;
+    return null;
+  end
+$$;
+create trigger observations_notify after insert on enrichment_internal.observation_log
+  referencing new table as new_observations for each statement
+  execute function enrichment_internal.notify_of_job_changes();

@@ -23,12 +23,14 @@ export async function expectValueKept({
     select p.attempt_id, p.row_number
     from enrichment.attempt_people p join enrichment.run_rows r using (run_id, row_number)
     join enrichment.runs u using (run_id)
+    join enrichment.attempts a using (attempt_id)
     where p.outcome = 'enriched' and r.outcome = 'enriched' and r.contact_id !~ '^erased:'
       and u.answers_discarded_at is null and not (
       exists (select 1 from enrichment.observations o
         where o.attempt_id = p.attempt_id and o.kind = 'answer' and o.person_id is not distinct from p.person_id)
-      and exists (select 1 from enrichment.contact_matches m
-        where m.attempt_id = p.attempt_id and m.row_number = p.row_number and m.person_key is not null))`);
+      -- The match names the newest call for the contact.
+      and exists (select 1 from enrichment.contact_matches m join enrichment.attempts newest using (attempt_id)
+        where m.source = u.source and m.contact_id = r.contact_id and newest.admitted_at >= a.admitted_at))`);
   expect(unlogged).toEqual([]);
 
   expect(await readWithheld(warehouse)).toEqual([]);

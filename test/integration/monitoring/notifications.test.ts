@@ -60,7 +60,13 @@ afterAll(async () => {
 
 const url = (path = '/') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 const notifier = (channels: Channel[], events: readonly NotifiedEvent[] = notifiedEvents) =>
-  new Notifier({ warehouse, channels, events, log: createLogger({ level: 'silent', format: 'json' }) });
+  new Notifier({
+    warehouse,
+    channels,
+    events,
+    withNames: false,
+    log: createLogger({ level: 'silent', format: 'json' }),
+  });
 /** The posted notifications; each has to fit its schema, which allows no unknown field. */
 const posts = () =>
   posted.map(({ body }) => {
