@@ -18,7 +18,7 @@ import families from './warehouse-metrics.json' with { type: 'json' };
 /** A column has the value of a label or of a metric. Null: the metric has no such series. */
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** A metric of `warehouse-metrics.json`. docs/guides/observability.md has every metric too. */
+/** A metric of `warehouse-metrics.json`, and of docs/reference/metrics.md. */
 interface Metric {
   readonly help: string;
   readonly labels: readonly string[];

@@ -90,8 +90,8 @@ describe('the runbook', () => {
   );
 });
 
-it('docs/guides/observability.md explains every metric of the product', () => {
-  const page = readFileSync(new URL('../../../docs/guides/observability.md', import.meta.url), 'utf8');
+it('docs/reference/metrics.md explains every metric of the product', () => {
+  const page = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
   const ours = [...served].filter(
     (name) => name.startsWith('enrich_') && !/_(?:sum|count|bucket)$/.test(name),
   );

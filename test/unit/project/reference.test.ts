@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { commandsPage, commandsPages } from '../../../scripts/reference/commands.ts';
 import { composedErrors } from '../../../scripts/reference/composed-errors.ts';
 import { errorsPage, errorsPages, readErrors } from '../../../scripts/reference/errors.ts';
+import { metricsPage } from '../../../scripts/reference/metrics.ts';
 import { pagePath, pageWith } from '../../../scripts/reference/page.ts';
 import { settingsPage } from '../../../scripts/reference/settings.ts';
 import { loaders } from '../../../src/cli/program.ts';
@@ -12,6 +13,7 @@ const { rows, bare } = readErrors();
 
 it.each<readonly [string, string]>([
   ['settings', settingsPage()],
+  ['metrics', metricsPage()],
   ...commandsPages.map((page) => [page, commandsPage(roots, page)] as const),
   ...(['errors', ...errorsPages] as const).map((page) => [page, errorsPage(rows, page)] as const),
 ])('docs/reference/%s.md has what the code says', async (name, generated) => {
