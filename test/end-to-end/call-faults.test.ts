@@ -29,7 +29,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-it('a person whom the service refuses is rejected alone, and a refusal for the rate (429) is waited out', async () => {
+it('only the person whom the service refuses is rejected, and a call refused with 429 is made later', async () => {
   await system.startWorker();
   const file = join(system.directory, 'poison.csv');
   const people = Array.from({ length: 40 }, (_, index) => `Cara,Poison${index}x,cara${index}@works.example`);
@@ -74,7 +74,7 @@ it('a call that was not sent is retried at no cost until the service is reachabl
   await expectPromisesKept(system);
 });
 
-it('a worker that Temporal abandoned during its call asks for no person twice when it comes back', async () => {
+it('a worker that Temporal abandoned during its call makes no second call for the same people', async () => {
   system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', to: 2, delay: 8_000 }] });
   const before = system.sandbox.log.bill().calls;
   const abandoned = system.begin(['worker'], oneAtATime);
@@ -99,7 +99,7 @@ it('a worker that Temporal abandoned during its call asks for no person twice wh
   await expectPromisesKept(system);
 });
 
-it('an account without credits pauses the run, fails no row, and the run continues', async () => {
+it('an account without credits pauses the run; the run continues when there are credits again', async () => {
   await system.startWorker(oneAtATime);
   let command = ['run', system.sample(60), '--yes', '--json'];
   const faults: Scenario[] = [

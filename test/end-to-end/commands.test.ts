@@ -59,14 +59,17 @@ it.each([
   ['the warehouse has no source "nowhere"', ['review', 'list', '--source', 'nowhere']],
   ['where: NAME', ['schedule', 'set', 'a b', 'good.csv', '--cron', '@daily']],
   ['Unrecognized key: "form"  where: bad.yaml', ['sandbox', '--scenario', 'bad.yaml']],
-])('a flag that cannot be read is a usage error that names it: %s of %j', async (text, parameters) => {
-  write('bad.yaml', 'rules: [{ form: 1, status: 500 }]\n');
-  const ended = await system.here(parameters);
-  const [what = '', where = ''] = ended.stderr.slice(ended.stderr.indexOf('error:')).split('\n');
-  expect((what + where).replace('where: ' + system.directory + '/', 'where: ')).toContain(text);
-  expect(ended.stderr).toContain('  next:');
-  expect(ended.code).toBe(2);
-});
+])(
+  'a flag with an invalid value is a usage error that names the flag: %s of %j',
+  async (text, parameters) => {
+    write('bad.yaml', 'rules: [{ form: 1, status: 500 }]\n');
+    const ended = await system.here(parameters);
+    const [what = '', where = ''] = ended.stderr.slice(ended.stderr.indexOf('error:')).split('\n');
+    expect((what + where).replace('where: ' + system.directory + '/', 'where: ')).toContain(text);
+    expect(ended.stderr).toContain('  next:');
+    expect(ended.code).toBe(2);
+  },
+);
 
 it.each<[command: string[], setting: string]>([
   [['sandbox'], 'SANDBOX_PORT'],
@@ -93,7 +96,7 @@ it('a refused credential ends enrich run before a run is begun', async () => {
   expect(await runs()).toEqual([]);
 });
 
-it('enrich plan leaves no run, and after a day another one removes the rows that a killed one has left', async () => {
+it('enrich plan leaves no run behind, and a later plan removes the rows of a plan that was killed', async () => {
   const rows = () => system.warehouse.query`select count(*)::int as rows from run_rows`;
   expect((await system.enrich(['plan', 'good.csv'], { ENRICH_KILL_AT: 'planned' })).code).toBeNull();
   expect(await rows()).toEqual([{ rows: 1 }]);
@@ -104,7 +107,7 @@ it('enrich plan leaves no run, and after a day another one removes the rows that
   expect((await system.here(['budget', 'show'])).stdout).not.toContain('run:');
 });
 
-it('enrich run reads a packed export in the encoding that --encoding names, and refuses it without', async () => {
+it('enrich run reads a gzip export with --encoding, and refuses the export without the flag', async () => {
   // Иван and Пётр in Windows-1251, as Latin-1 shows their bytes.
   const names = ['Èâàí', 'Ï\xb8òð'].map((name, index) => `${name},x,person${index}@orbit.example`);
   const text = `First Name,Last Name,Email\n${names.join('\n')}\n`;
@@ -170,7 +173,7 @@ it.each([
   expect(ended.code).toBe(code);
 });
 
-it('an interruption under --json is one JSON object', async () => {
+it('an interruption under --json prints one JSON object', async () => {
   // The command reads its standard input to the end before it plans: once it holds the bytes, it is at work.
   const ended = await system.shell(
     `mkfifo in; $ENRICH plan - --json < in > out & p=$!; exec 3> in; echo 'Email,Name' >&3
@@ -186,7 +189,7 @@ it.each([
   ['an option that does not exist', ['status', `--${sequences}`], 2],
   ['an argument that is checked', ['attempts', 'release', sequences], 2],
   ['the list of runs', ['status'], 0],
-])('control characters of foreign text are shown as text: %s', async (_, parameters, code) => {
+])('control characters in foreign text are made visible: %s', async (_, parameters, code) => {
   const ended = await system.here(parameters);
   expect(ended.stdout + ended.stderr).not.toMatch(obeyed);
   expect(ended.stdout + ended.stderr).toContain('\\u001b[2J');
@@ -203,7 +206,7 @@ it('a command whose standard output cannot be written prints one error without a
   expect(ended.code).toBe(1);
 });
 
-it('enrich sql --command runs one statement and writes nothing, whatever its text asks for', async () => {
+it('enrich sql --command runs one statement and writes nothing, even if the statement would write', async () => {
   const creation = 'create table written ()';
   for (const text of [
     creation,
@@ -222,7 +225,7 @@ it('enrich sql --command runs one statement and writes nothing, whatever its tex
   ]);
 });
 
-it('an error that no code catches ends the command, and its values are not printed', async () => {
+it('an unexpected error ends the command, and personal data in the error is not printed', async () => {
   // As the driver reports a refused row.
   const detail = 'Key (email)=(ada@orbit.example)';
   const refused = `Object.assign(new Error('a row of ada@orbit.example'), { detail: '${detail}' })`;

@@ -34,7 +34,7 @@ async function enrichedEmail(runId: string): Promise<string> {
   return rows[0]!.email;
 }
 
-it("enrich erase shows a person's data, removes it after approval, and no export brings it back", async () => {
+it("enrich erase shows a person's data, removes it after approval, and no later export restores it", async () => {
   const file = system.sample(40);
   const first = (await system.here(['run', file, '--yes', '--json'])).facts();
   const email = await enrichedEmail(first.run_id);
@@ -70,7 +70,7 @@ it("enrich erase shows a person's data, removes it after approval, and no export
   await expectPromisesKept(system);
 });
 
-it('Temporal stores no address that is in the name of a file', async () => {
+it('an e-mail address in a file name does not reach Temporal', async () => {
   const file = join(system.directory, 'ada.novak@orbit.example.csv');
   copyFileSync(system.sample(3), file);
   const ended = await system.here(['run', file, '--yes', '--json']);
@@ -97,7 +97,7 @@ it('enrich export writes the contacts of a run as CSV, readable by this user onl
 
 const check = (who: string): Promise<Ended> => system.here(['suppress', 'list', who]);
 
-it('enrich suppress keeps people from being asked for until they are removed from the list', async () => {
+it('enrich suppress keeps people out of calls until they are removed from the list', async () => {
   expect((await check('ada@orbit.example')).code).toBe(0);
   expect((await system.here(['suppress', 'add', 'Ada@Orbit.example', '@acme.example'])).stdout).toMatch(
     /^ {2}added +2\n/,
@@ -162,7 +162,7 @@ it('enrich export --for hubspot writes the same bytes again, in German, and cont
   );
 });
 
-it('enrich export --for hubspot refuses other files, S3, and unknown policies and importers', async () => {
+it('enrich export --for hubspot refuses unsuitable files, S3, unknown policies and unknown importers', async () => {
   const folder = system.directory;
   writeFileSync(join(folder, 'mine.txt'), 'mine');
   for (const [flags, where] of [

@@ -30,7 +30,7 @@ async function demoSandbox(): Promise<Witness & { readonly root: string }> {
   };
 }
 
-it('the whole demo runs after the cut-over, with error_details alone', async () => {
+it('the demo works after the service has removed the old error shape', async () => {
   const clock = { SANDBOX_CLOCK: '2027-03-01T00:00:00Z' };
   const receiver = await startLineageReceiver();
   await system.holdServersOf({ ENRICHMENT_BASE_URL: '', ...clock });
@@ -86,7 +86,7 @@ it('the whole demo runs after the cut-over, with error_details alone', async () 
   expect(Object.keys((await refused.json()) as object)).toEqual(['error_details']);
 });
 
-it('enrich run at a service is refused in a warehouse with people of the sandbox', async () => {
+it('enrich run with a real service is refused in a warehouse that has sandbox data', async () => {
   const refused = await system.hereAlone(['run', system.sample(3), '--yes']);
   expect(refused).toMatchObject({
     code: 2,
@@ -95,7 +95,7 @@ it('enrich run at a service is refused in a warehouse with people of the sandbox
   expect(system.sandbox.log.bill().calls).toBe(0);
 });
 
-it('the sandbox is refused in a warehouse with runs of a service: demo, run, match and worker', async () => {
+it('the sandbox is refused in a warehouse that has runs of a real service: demo, run, match and worker', async () => {
   const databaseUrl = await createTestDatabase();
   const warehouse = testWarehouse(openWarehouse(databaseUrl, { connections: 1 }));
   const spec = testSpec();

@@ -146,7 +146,7 @@ it('SIGTERM under load drains receiver and worker: no accepted delivery and no p
   await expectPromisesKept(system);
 });
 
-it('during an outage of Temporal deliveries are accepted, and the run continues afterwards', async () => {
+it('deliveries are accepted while Temporal is down, and the run continues afterwards', async () => {
   begin(['receiver']);
   await system.startWorker(server);
   const earlier = system.sandbox.log.bill().calls;
@@ -180,7 +180,7 @@ function canaryExport(): string {
   return file;
 }
 
-it('keys, tokens, addresses, names and phones are in no log, error or metric, and not in Temporal', async () => {
+it('no key, token, e-mail, name or phone number reaches logs, errors, metrics or Temporal', async () => {
   const file = canaryExport();
   // Whatever goes wrong has more to say than what goes well.
   system.sandbox.faults.set({

@@ -66,7 +66,7 @@ async function sweep(): Promise<void> {
   await (await system.temporal()).schedule.getHandle(sweepScheduleId).trigger();
 }
 
-it('phones and a waterfall that arrive by webhook, in one or many bodies, are settled for their sum', async () => {
+it('webhooks with phones and waterfall results of one call are settled for the sum of their prices', async () => {
   await system.startWorker(lastPolls);
   const deliveries = eachOnce([
     { kind: 'waterfall', copies: 2 },
@@ -85,7 +85,7 @@ it('phones and a waterfall that arrive by webhook, in one or many bodies, are se
   await expectPromisesKept(system);
 });
 
-it('a result after its run is applied by the sweep, and marked late', async () => {
+it('a result that arrives after the end of its run is applied by the sweep and marked late', async () => {
   await system.startWorker(lastPolls);
   const hour = 3_600_000;
   system.sandbox.faults.set({ deliveries: [{ never: true, delay: hour }] });
@@ -111,7 +111,7 @@ it('a result after its run is applied by the sweep, and marked late', async () =
   await expectPromisesKept(system);
 });
 
-it('phones are polled without a webhook, by the exact id of the request', async () => {
+it('phones are polled by the exact request id if no webhook is configured', async () => {
   await system.startWorker(earlyPolls);
   system.sandbox.faults.set({ deliveries: [{ never: true }] });
   const facts = await reveal(system.sample(40));
@@ -133,7 +133,7 @@ it('phones are polled without a webhook, by the exact id of the request', async 
   await expectPromisesKept(system);
 });
 
-it('phones of a call whose answer was lost are paid for once, and reach its contacts by the next run', async () => {
+it('phones of a call whose answer was lost are paid for once, and the next run gives them to contacts', async () => {
   await system.startWorker(earlyPolls);
   system.sandbox.faults.set({ rules: [{ path: '/people/bulk_match', from: 1, to: 1, answer: 'reset' }] });
   const before = Number(system.sandbox.log.bill().credits);

@@ -35,7 +35,7 @@ async function expectReports({ run_id: runId, outcomes }: RunFacts): Promise<voi
   expect(readFileSync(join(system.directory, 'report.html'), 'utf8')).toContain(runId);
 }
 
-it('enrich run enriches an export; rows, calls and credits add up; a second run asks for no person', async () => {
+it('enrich run enriches an export, its figures add up, and a second run makes no calls', async () => {
   const file = system.sample(100);
   const bill = sinceNow();
   const first = await system.enrich(['run', file, '--yes', '--json']);
@@ -61,7 +61,7 @@ it('enrich run enriches an export; rows, calls and credits add up; a second run 
   await expectReports(facts);
 });
 
-it('enrich run never spends more than --max-credits; a later run asks for the rest', async () => {
+it('enrich run never spends more than --max-credits, and a later run enriches the remaining people', async () => {
   const file = system.sample(70);
   const bill = sinceNow();
   const short = await system.here(['run', file, '--yes', '--json', '--max-credits', '25']);
@@ -77,7 +77,7 @@ it('enrich run never spends more than --max-credits; a later run asks for the re
   await expectPromisesKept(system);
 });
 
-it('enrich run spends nothing without a terminal and --yes, and nothing after a no on a terminal', async () => {
+it('enrich run spends nothing without approval: neither without --yes nor after the answer no', async () => {
   const file = system.sample(50);
   const bill = sinceNow();
   const planned = await system.here(['run', file, '--json']);
@@ -93,13 +93,13 @@ it('enrich run spends nothing without a terminal and --yes, and nothing after a 
   expect(bill().calls).toBe(0);
 });
 
-it('enrich approve carries out a plan that Ctrl-C has left', async () => {
+it('enrich approve continues a run that Ctrl-C left waiting for approval', async () => {
   const left = await system.answerPrompts(['run', system.sample(20)], '\u0003');
   expect(left).toMatchObject({ code: 3, shown: expect.stringContaining('next: enrich approve') as string });
   expect((await system.answerPrompts(['approve', 'latest'], 'y\n')).code).toBe(0);
 });
 
-it('enrich run continues an unfinished run by its own plan, unless the operator has paused it', async () => {
+it('enrich run continues an unfinished run with the options it began with, unless the operator paused it', async () => {
   const file = system.sample(40);
   const run = ['run', file, '--yes', '--json'];
   system.sandbox.faults.set({ rules: [{ status: 401, from: 2 }] });
@@ -123,7 +123,7 @@ it('enrich run continues an unfinished run by its own plan, unless the operator 
   await expectPromisesKept(system);
 });
 
-it('an unexpected export pauses its run before a call, and --yes does not accept it', async () => {
+it('an unexpected export pauses its run before the first call, even with --yes', async () => {
   const options = ['--source', 'weekly', '--expect', 'rows=50%..150%', '--yes', '--json'];
   expect((await system.here(['run', system.sample(20), ...options])).facts().status).toBe('finished');
   const command = ['run', system.sample(60), ...options, '--only', 'City in Lyon,malmö'];
@@ -152,7 +152,7 @@ function genericExport(name: string, seed: number): string {
   return file;
 }
 
-it('a contact of another source is filled without a call, as planned, if the source has a name', async () => {
+it('a contact is filled without a call if another source has already paid for the person', async () => {
   const file = genericExport('one.csv', 71);
   const paid = (await system.here(['run', file, '--yes', '--json'])).facts();
   const people = paid.outcomes['enriched']!;
@@ -179,7 +179,7 @@ it('a contact of another source is filled without a call, as planned, if the sou
 
 const shapes = ['null', 'drop', 'reverse', 'rotate', 'stub', 'foreign', 'short', 'duplicate'] as const;
 
-it("no person gets another person's data from answers of other shapes", async () => {
+it("no person gets another person's data, whatever shape the answer has", async () => {
   // Ten people, which are a call, for each shape: the name of the shape in their last names selects the fault. The
   // sandbox returns namesakes of some people of other names, who are a mismatch in any order.
   const people = shapes.flatMap((shape) =>

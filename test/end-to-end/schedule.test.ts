@@ -57,7 +57,7 @@ async function timesEnded(name: string, times: number): Promise<void> {
   await expect.poll(ended, { interval: 100 }).toBe(times);
 }
 
-it('enrich schedule enriches the newest file, and asks for no person at the second time', async () => {
+it('enrich schedule enriches the newest file, and makes no calls when it runs again', async () => {
   write('crm-1.csv', 30, 1);
   write('crm-2.csv', 60, 2);
   const made = await schedule(
@@ -83,7 +83,7 @@ it('enrich schedule enriches the newest file, and asks for no person at the seco
   await expectPromisesKept(system);
 });
 
-it('enrich schedule shows that a run of the schedule waits for a person; "latest" is that run', async () => {
+it('enrich schedule shows a run that waits for the operator, and "latest" names this run', async () => {
   write('poor-1.csv', 40, 9);
   await schedule(
     ...words('set poor --cron @hourly --newest exports/poor-*.csv --max-credits 3 --on-budget pause'),

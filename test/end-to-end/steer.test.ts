@@ -84,7 +84,7 @@ async function expectPausable(runId: string): Promise<void> {
   expect(await statusOf(runId)).toMatchObject({ status: 'paused', reason });
 }
 
-it('a run that is killed at each point of a call can be paused and continued to its end, and pays once', async () => {
+it('a run is paid for once although its process is killed at each point of a call', async () => {
   const people = 200;
   const runs = () => system.warehouse.query`select run_id from runs`;
   const before = (await runs()).length;
@@ -125,7 +125,7 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  it('a pilot is asked for first, and the rest when a person resumes, not when the command is repeated', async () => {
+  it('a pilot pauses the run after its people; only enrich resume continues with the other people', async () => {
     const command = ['run', system.sample(50), '--yes', '--json', '--pilot', '20'];
     const calls = system.sandbox.log.bill().calls;
     const piloted = await system.here(command);
@@ -161,7 +161,7 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  it('enrich status says that a run has lost its workflow, and enrich resume continues the run', async () => {
+  it('enrich status shows that the workflow of a run is gone, and enrich resume continues the run', async () => {
     const command = [
       'run',
       system.sample(30),
@@ -188,7 +188,7 @@ describe('with a worker of a server', () => {
     await expectPromisesKept(system);
   });
 
-  it('a signal to enrich run beside separate workers says that the run continues, and pauses no run', async () => {
+  it('Ctrl-C in enrich run beside separate workers leaves the run running, and says so', async () => {
     const limit = `${(await countedCalls()) + 1}/hour`;
     await system.startWorker({ RATE_LIMITS: limit });
     const before = system.sandbox.log.calls().length;

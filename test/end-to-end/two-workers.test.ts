@@ -11,7 +11,7 @@ const limit = { calls: 20, seconds: 5 };
 
 const system = await TestSystem.ofFile({ latency: 50, rateLimits: `${limit.calls}/${limit.seconds}s` });
 
-it('two workers, one killed and replaced in a window, hold one rate limit and continue to use it', async () => {
+it('two workers share one rate limit although one is killed and replaced', async () => {
   const file = join(system.directory, 'contacts.csv');
   writeFileSync(file, [...sampleExport({ people: 500, seed: 5 })].join(''));
   const shared = {

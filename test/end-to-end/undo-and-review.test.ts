@@ -41,7 +41,7 @@ interface Said {
   readonly restored: number;
 }
 
-it('enrich undo shows its effect, asks, keeps the people, and a revert changes nothing', async () => {
+it('enrich undo shows its effect, asks for approval and keeps the answers; --revert restores the data', async () => {
   await enriched(system.sample(20));
   const run = await enriched(system.sample(30), '--reveal', 'phone');
   const after = await contents();
@@ -69,7 +69,7 @@ it('enrich undo shows its effect, asks, keeps the people, and a revert changes n
   expect(await contents()).toBe(after);
 });
 
-it('enrich undo keeps people from being paid for again, until --discard-answers', async () => {
+it('people of an undone run are paid for again only after enrich undo --discard-answers', async () => {
   const file = system.sample(20);
   const first = await enriched(file);
   await undo(first.run_id, '--yes');
@@ -82,7 +82,7 @@ it('enrich undo keeps people from being paid for again, until --discard-answers'
   await expectPromisesKept(system);
 });
 
-it('enrich review lists a contact without its data, and a decision gives and takes the data', async () => {
+it('enrich review lists a contact without personal data, and a decision assigns or removes a person', async () => {
   const known = await enriched(system.sample(10));
   const rows = await system.warehouse.query<{ email: string; person: string }>`
     select r.email, c.person_id as person

@@ -54,7 +54,7 @@ it('any answer gives each row one outcome, and assigns or quarantines each perso
   );
 });
 
-it('any answer gives no row a person of another first name', () => {
+it('no answer gives a row a person with another first name', () => {
   fc.assert(
     fc.property(asked, matches, (rows, people) => {
       for (const [index, row] of alignCall(rows, people).rows.entries()) {
@@ -66,7 +66,7 @@ it('any answer gives no row a person of another first name', () => {
   );
 });
 
-it('any order of an answer gives the same accepted people', () => {
+it('the order of people in an answer does not change which people are accepted', () => {
   fc.assert(
     fc.property(asked, matches, fc.infiniteStream(fc.nat()), (rows, people, random) => {
       const shuffled = [...people];
@@ -108,7 +108,7 @@ const scenario = fc.record({
   strangers: fc.uniqueArray(fc.nat({ max: known.length - 1 }), { maxLength: 5 }),
 });
 
-it("any change of a right answer's list gives no row another person, and keeps people with identifiers", () => {
+it('no change to the list of a correct answer gives a row another person or drops identified people', () => {
   fc.assert(
     fc.property(scenario, ({ asked: those, strangers }) => {
       const rows = those.map(({ number }) => known[number]!.identity);
@@ -189,7 +189,7 @@ describe('a field that the service sends with another type', () => {
     return alignCall([own], answer.matches).rows[0]!.outcome === 'enriched';
   }
 
-  it('a field of another type never makes a row accept a person whom it refuses otherwise', () => {
+  it('a field of the wrong type never makes a row accept a person whom it would refuse otherwise', () => {
     fc.assert(
       fc.property(row, wire, path, fc.constantFrom(7, true, [7]), (own, whole, at, value) => {
         const damaged = replaced(whole, at.split('.'), value);

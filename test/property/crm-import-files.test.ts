@@ -143,7 +143,7 @@ describe.each(importerNames)('files for %s', (name) => {
     return (after.get(label) ?? cell) === cell && !sameValue(field, cell, value ?? '');
   }
 
-  it('import files change exactly the cells that their policies allow, and decide about each field', async () => {
+  it('import files change only cells that their policies allow, and report a decision for each field', async () => {
     await fc.assert(
       fc.asyncProperty(anyContacts, anyPolicies, async (world, policies) => {
         const contacts = contactsOf(name, world);
@@ -227,7 +227,7 @@ it.each([
   ['2026-06-01', '2026-06-02T13:00:00Z', 'overwritten'],
   ['03/04/2026', '2026-06-02T13:00:00Z', 'kept'],
 ])(
-  'writeImportFiles() takes the modified time %s for its latest moment when a value is of %s: %s',
+  'writeImportFiles() reads the modified time %s as late as possible: a value found at %s is %s',
   async (modifiedTime, observed, decision) => {
     const [contact] = contactsOf('hubspot', blankWorld(1));
     const newest = { 'Last Modified Date': modifiedTime, 'Job Title': 'Analyst' };
@@ -258,7 +258,7 @@ it.each([
   ],
   ['hubspot', '4000', 'Customer No', '17', 0],
 ] as const)(
-  'writeImportFiles() for %s leaves out the contact id %s if the export has another record id: %s %s',
+  'writeImportFiles() for %s drops contact %s if the export shows another record id: %s %s',
   async (name, contactId, column, cell, expected) => {
     const [contact] = contactsOf(name, blankWorld(1));
     const mapped = {
@@ -287,7 +287,7 @@ it.each(['zcrm_', ''])(
   },
 );
 
-it('writeImportFiles() lists a job change in a file of its own and leaves the record at its company', async () => {
+it('writeImportFiles() puts a job change into a separate file, and the record stays at its company', async () => {
   const [contact] = contactsOf('hubspot', blankWorld(1));
   const moved: ContactToImport = {
     ...contact!,

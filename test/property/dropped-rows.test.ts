@@ -85,7 +85,7 @@ async function play(
 }
 
 it(
-  'contacts and people are the same without erased people whether retention has cleared or dropped rows',
+  'an erasure has the same effect whether retention has cleared or dropped rows',
   { timeout: 3_600_000 },
   async () => {
     let droppedRows = 0;

@@ -17,7 +17,7 @@ it.each([
 /** The request id of a JSON text. */
 const idOf = (text: string): string | undefined => readRequestId(readJson(Buffer.from(text)));
 
-it('readRequestId() keeps every signed 64-bit number and beyond exactly, also beside another id', () => {
+it('readRequestId() keeps every signed 64-bit number exactly, and larger ones, even beside another id', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 100n), max: 2n ** 100n }), (id) => {
       const other = `{"request_id":${id + 1n}}`;
@@ -31,11 +31,11 @@ it('readRequestId() keeps every signed 64-bit number and beyond exactly, also be
 });
 
 it.each(['null', 'true', '1.5', '1e30', '{}', '[]', '""', '"a b"', '"../x"', '"\\u0000"'])(
-  'readRequestId() reads %s as no id',
+  'readRequestId() finds no id in %s',
   (source) => expect(idOf(`{"request_id":${source}}`)).toBeUndefined(),
 );
 
-it('readCredits() keeps every decimal of six digits behind the point exactly', () => {
+it('readCredits() keeps every decimal with six decimal places exactly', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 14n }), (millionths) => {
       expect(readCredits(Number(formatCredits(millionths)))).toEqual({ credits: millionths });
@@ -65,15 +65,15 @@ it.each<[unknown, object]>([
   expect(readCredits(source)).toEqual(expected);
 });
 
-it('readJson() reads through one layer of quoting', () => {
+it('readJson() reads JSON that is quoted once as a string', () => {
   expect(readJson(Buffer.from(JSON.stringify('{"message":"x"}')))).toEqual({ message: 'x' });
 });
 
-it('readJson() passes over a byte order mark', () => {
+it('readJson() skips a byte order mark', () => {
   expect(readJson(Buffer.from('\uFEFF{"a":1}'))).toEqual({ a: 1 });
 });
 
-it('readJson() never fails, whatever the bytes', () => {
+it('readJson() never throws, whatever the bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       expect(() => readJson(Buffer.from(bytes))).not.toThrow();
@@ -81,7 +81,7 @@ it('readJson() never fails, whatever the bytes', () => {
   );
 });
 
-it('readJson() replaces what PostgreSQL cannot store', () => {
+it('readJson() replaces characters that PostgreSQL cannot store', () => {
   const text = '{"a":["x\\u0000y","\\ud800","\\ud83d\\ude00","\\\\u0000"]}';
   expect(readJson(Buffer.from(text))).toEqual({ a: ['x\ufffdy', '\ufffd', '\u{1f600}', '\\u0000'] });
 });

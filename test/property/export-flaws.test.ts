@@ -138,7 +138,7 @@ async function read(content: string): Promise<Read | Problem> {
 }
 
 it(
-  'an export with one flaw is read exactly, or its damaged rows are malformed, or it is refused',
+  'an export with one flaw is read exactly, has its damaged rows malformed, or is refused',
   { timeout: 3_600_000 },
   async () => {
     await fc.assert(

@@ -37,7 +37,7 @@ function parseInPieces(dialect: Dialect, pieces: readonly string[]): string[][] 
   return read.filter((record) => record.length > 1);
 }
 
-it('records are read as they were written, at whatever points the text is split', () => {
+it('records are read as they were written, wherever the text is split into chunks', () => {
   fc.assert(
     fc.property(records, lineEnds, delimiter, cuts, fc.boolean(), (written, end, sign, at, isClosed) => {
       // A cell that ends in CR before a line end is the one thing that CSV cannot say apart.
@@ -69,7 +69,7 @@ const damages: readonly Damage[] = [
   { name: 'a CR alone among LF', text: 'a,b\n1,"x\r"\n2,y\r3,z\n', type: 'export.line-ends', line: 3 },
 ];
 
-it('damaged text is refused with its type and line, at whatever points the text is split', () => {
+it('damaged text is refused with its type and line, wherever the text is split into chunks', () => {
   fc.assert(
     fc.property(fc.constantFrom(...damages), cuts, ({ text, type, line }, at) => {
       expect(() => parseInPieces({ delimiter: ',' }, piecesOf(text, at))).toThrow(
@@ -80,14 +80,14 @@ it('damaged text is refused with its type and line, at whatever points the text 
   );
 });
 
-it('a record without an end is refused before the rest of a large file is in memory', () => {
+it('a record that never ends is refused before the rest of a large file is in memory', () => {
   const pieces = ['a,b\n1,', ...Array.from({ length: 60 }, () => 'x'.repeat(100_000))];
   expect(() => parseInPieces({ delimiter: ',' }, pieces)).toThrow(
     expect.objectContaining({ type: 'export.record-too-long', where: 'contacts.csv, record 2 from the top' }),
   );
 });
 
-it('a quote is an ordinary character if quotes enclose no cells', () => {
+it('a quote is an ordinary character if the file does not quote cells', () => {
   const read = parseInPieces({ delimiter: ',', quotes: 'none' }, ['1,5" pipe\n2,"x\n']);
   expect(read).toEqual([
     ['1', '5" pipe'],

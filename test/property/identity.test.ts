@@ -381,7 +381,7 @@ it('identity across calls is correct, and independent of the order and batches o
   expect(told).toBeGreaterThan(cases / 10);
 });
 
-describe('identity across calls, in the warehouse', () => {
+describe('identity across calls is the same in the warehouse as in the rules', () => {
   const { signal } = new AbortController();
   let warehouse: TestWarehouse;
 
@@ -449,7 +449,7 @@ describe('identity across calls, in the warehouse', () => {
   }
 
   it(
-    'identity in the warehouse is independent of the order, also after an undo and its revert',
+    'identity in the warehouse does not depend on the order of calls, even after an undo and its revert',
     longTest,
     async () => {
       await fc.assert(

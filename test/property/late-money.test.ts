@@ -174,7 +174,7 @@ const atOnce = 4;
 
 const warehouse = await warehouseOfFile();
 
-it(`the rules settle ${ruleCases} calls for what was billed, and none for less while results are to come`, () => {
+it(`the rules settle ${ruleCases} calls for the billed price, and no call below it while results are awaited`, () => {
   fc.assert(fc.property(lateCase, playByRules), { numRuns: ruleCases });
 });
 
@@ -224,7 +224,7 @@ function isWholeListed({ found, listed }: LateCase): boolean {
 }
 
 it(
-  `late results in ${cases} random orders are settled for what was billed, and never for less while some are to come`,
+  `late results in ${cases} random orders settle the billed price, and never less while results are awaited`,
   { timeout: 4 * 3_600_000 },
   async () => {
     const seen = { cases: 0, deliveries: 0, settled: 0 };

@@ -47,7 +47,7 @@ function shareKey(identity: Identity, other: Person): boolean {
 
 const chosen = process.env['MATCH_KEY_CASES'];
 
-it('a row shares a match key with every person who fits it, or has its name and employer', () => {
+it('a row has a match key in common with every person who fits it, or the same name and employer', () => {
   const found = new Set<string>();
   fc.assert(
     fc.property(row, person, (identity, other) => {
@@ -62,7 +62,7 @@ it('a row shares a match key with every person who fits it, or has its name and 
   expect([...found].toSorted()).toEqual(['email', 'name_and_organization', 'namesake', 'person_id']);
 });
 
-it('a row shares no match key with a person of its name at another employer', () => {
+it('a row has no match key in common with a person of the same name at another employer', () => {
   const name = { first_name: 'Anna', last_name: 'Novak' };
   const anna = { firstName: 'Anna', lastName: 'Novak', organizationName: 'Orbit' };
   expect(shareKey(anna, { ...name, organization: { name: 'Orbit' } })).toBe(true);

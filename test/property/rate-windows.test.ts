@@ -138,7 +138,7 @@ async function play(
   }
 }
 
-it(`rate windows have the slots and the waits of a plain count of the calls, in ${cases} sequences`, async () => {
+it(`rate windows allow calls exactly when a plain count of calls does, in ${cases} sequences`, async () => {
   const equal = (actual: number, counted: number): void => expect(actual).toBe(counted);
   await fc.assert(
     fc.asyncProperty(eventsOf(passing), (events) => play(events, { inTime: true }, equal, equal)),
@@ -146,7 +146,7 @@ it(`rate windows have the slots and the waits of a plain count of the calls, in 
   );
 });
 
-it(`rate windows release no slot early if the clock steps back, and in the end all (${cases} times)`, async () => {
+it(`rate windows free no slot early if the clock steps back, and all in the end (${cases} times)`, async () => {
   const steps = fc.oneof(passing, passing, fc.integer({ min: -20_000, max: 0 }));
   await fc.assert(
     fc.asyncProperty(eventsOf(steps), async (events) => {

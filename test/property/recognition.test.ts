@@ -50,7 +50,7 @@ it('test/data/written-exports.json has an export of every known CRM', () => {
 describe.each(writtenExports)('some columns of an export of $title', (written: WrittenExport) => {
   const { title, source, idColumn, id, columns, needsId } = written;
 
-  it(`some columns of an export of ${title} are never read as another CRM's`, () => {
+  it(`some columns of an export of ${title} are never recognised as another CRM`, () => {
     fc.assert(
       fc.property(someColumns(columns), fc.boolean(), (header, hasRows) => {
         const rows = hasRows ? [rowWith(header, idColumn, id)] : [];
@@ -60,7 +60,7 @@ describe.each(writtenExports)('some columns of an export of $title', (written: W
     );
   });
 
-  it.runIf(idColumn !== undefined)(`most columns of an export of ${title} are read as the CRM's`, () => {
+  it.runIf(idColumn !== undefined)(`most columns of an export of ${title} are recognised as this CRM`, () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([...columns], { minLength: columns.length - 2 }), (header) => {
         fc.pre(needsId !== true || header.includes(idColumn!));
@@ -73,7 +73,7 @@ describe.each(writtenExports)('some columns of an export of $title', (written: W
     );
   });
 
-  it.runIf(id !== '')(`an export of ${title} whose ids are those of another program is generic`, () => {
+  it.runIf(id !== '')(`an export of ${title} with ids of another program is generic`, () => {
     fc.assert(
       fc.property(someColumns(columns), (header) => {
         fc.pre(header.includes(idColumn!));

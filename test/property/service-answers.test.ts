@@ -168,7 +168,7 @@ function outcomeOf(read: () => unknown): unknown {
 }
 
 describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
-  it('a reader returns sound data or throws a ServiceFailure, for any answer', () => {
+  it('a reader returns valid data or throws a ServiceFailure, for any answer', () => {
     fc.assert(
       fc.property(answers, (answer) => {
         expect(flawsOf(outcomeOf(() => read(answer, endpoint)))).toEqual([]);
@@ -177,7 +177,7 @@ describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
     );
   });
 
-  it('a reader accepts no refusal as a success', () => {
+  it('a reader never reads a refusal as a success', () => {
     const refusals = answers.filter((answer) => answer.status >= 300);
     fc.assert(
       fc.property(refusals, (answer) => {
@@ -190,7 +190,7 @@ describe.each(Object.entries(readers))('the reader of %s', (_, read) => {
   });
 });
 
-it('the mapping of errors makes a sound failure of every answer', () => {
+it('every error of the service is mapped to a valid failure', () => {
   fc.assert(
     fc.property(answers, (answer) => {
       expect(flawsOf(mapFailure(answer, endpoint))).toEqual([]);
@@ -199,7 +199,7 @@ it('the mapping of errors makes a sound failure of every answer', () => {
   );
 });
 
-it('the mapping of errors does not decide by messages', () => {
+it('errors are not mapped by their messages', () => {
   // An error such as " " or "0" says that there is none.
   const words = fc.record({ error: fc.string().map((text) => `error ${text}`), message: fc.string() });
   fc.assert(
@@ -214,7 +214,7 @@ it('the mapping of errors does not decide by messages', () => {
   );
 });
 
-it('the mapping of errors makes a sound failure of every broken connection, possibly billed once sent', () => {
+it('every broken connection is mapped to a failure that is possibly billed if the call was sent', () => {
   fc.assert(
     fc.property(fc.string(), fc.boolean(), (code, sent) => {
       const failure = mapTransportError(new TransportError(code, { sent }), endpoint);
@@ -239,7 +239,7 @@ describe('the exact values of an answer', () => {
     )
     .map((members) => members.map(([name, value]) => `${JSON.stringify(name)}:${value},`).join(''));
 
-  it('the request id and the credits of a bulk answer are read without rounding, beside any other members', () => {
+  it('the request id and the credits of a bulk answer are exact, whatever else is in the answer', () => {
     fc.assert(
       fc.property(exactId, millionths, others, others, (id, credits, before, after) => {
         const body = Buffer.from(
@@ -251,7 +251,7 @@ describe('the exact values of an answer', () => {
     );
   });
 
-  it('the exact values of a poll are kept, up to the delivery that it carries', () => {
+  it('request id and credits of a poll stay exact in the delivery made from it', () => {
     fc.assert(
       fc.property(exactId, millionths, others, (id, credits, before) => {
         const delivery = `{${before}"request_id":${id},"credits_consumed":${decimal(credits)},"people":[]}`;
@@ -264,7 +264,7 @@ describe('the exact values of an answer', () => {
   });
 });
 
-it('the reader of late results returns sound data or nothing, for any body of a webhook', () => {
+it('the reader of late results returns valid data or nothing, for any webhook', () => {
   fc.assert(
     fc.property(bytes, (body) => {
       const late = readLateResult(body);

@@ -156,7 +156,7 @@ async function expectUndoIsReverted(worlds: readonly World[]): Promise<void> {
 const timeout = 24 * 3_600_000;
 
 it(
-  'after random histories the warehouse equals a rebuild and a replica, without erased people',
+  'after random histories the warehouse equals a rebuild and a replica, and has no erased people',
   { timeout },
   () =>
     forDatabases(async (all, isPruned) => {

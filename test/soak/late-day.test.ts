@@ -99,7 +99,7 @@ async function historiesOf(handle: WorkflowHandle): Promise<{ events: number[]; 
 }
 
 it(
-  `1,000 calls under 60 polls an hour are polled for ${days * 24} hours, in less than a sync a minute`,
+  `${days * 24} hours of polling for 1,000 calls at 60 polls an hour need less than one sync a minute`,
   { timeout: 1_200_000 },
   async () => {
     await installSimulatedClock(warehouse);

@@ -28,61 +28,65 @@ const system = await TestSystem.ofFile({
   },
 });
 
-it('a run with phones loses no delivery, and its bill reconciles', { timeout: 15 * 60_000 }, async () => {
-  const port = await freePort();
-  const server = {
-    ...system.sharedTemporal(),
-    WEBHOOK_LISTEN: `127.0.0.1:${port}`,
-    WEBHOOK_PUBLIC_URL: `http://127.0.0.1:${port}`,
-    LATE_RESULTS_POLL_AFTER: '90s',
-    LATE_RESULTS_DEADLINE: '10m',
-    RATE_LIMITS: 'unlimited',
-  };
-  const file = join(system.directory, 'contacts.csv');
-  writeFileSync(file, [...sampleExport({ people, seed: 9 })].join(''));
-  const worker = system.begin(['worker'], server);
-  let over = false;
-  let kills = 0;
-  const receiving = (async () => {
-    while (!over) {
-      const receiver = system.begin(['receiver'], server);
-      await sleep(4_000);
-      receiver.kill(over ? 'SIGTERM' : 'SIGKILL');
-      kills += 1;
-      await receiver.ended;
-    }
-  })();
-  const running = system.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], server);
-  await sleep(15_000);
-  system.signalTemporal('SIGSTOP');
-  await sleep(standstillSeconds * 1_000);
-  system.signalTemporal('SIGCONT');
-  const facts = (await running).facts();
-  over = true;
-  await receiving;
-  worker.kill('SIGTERM');
-  await worker.ended;
+it(
+  'a run with phones loses no delivery, and its credits equal the bill',
+  { timeout: 15 * 60_000 },
+  async () => {
+    const port = await freePort();
+    const server = {
+      ...system.sharedTemporal(),
+      WEBHOOK_LISTEN: `127.0.0.1:${port}`,
+      WEBHOOK_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      LATE_RESULTS_POLL_AFTER: '90s',
+      LATE_RESULTS_DEADLINE: '10m',
+      RATE_LIMITS: 'unlimited',
+    };
+    const file = join(system.directory, 'contacts.csv');
+    writeFileSync(file, [...sampleExport({ people, seed: 9 })].join(''));
+    const worker = system.begin(['worker'], server);
+    let over = false;
+    let kills = 0;
+    const receiving = (async () => {
+      while (!over) {
+        const receiver = system.begin(['receiver'], server);
+        await sleep(4_000);
+        receiver.kill(over ? 'SIGTERM' : 'SIGKILL');
+        kills += 1;
+        await receiver.ended;
+      }
+    })();
+    const running = system.enrich(['run', file, '--yes', '--json', '--reveal', 'phone'], server);
+    await sleep(15_000);
+    system.signalTemporal('SIGSTOP');
+    await sleep(standstillSeconds * 1_000);
+    system.signalTemporal('SIGCONT');
+    const facts = (await running).facts();
+    over = true;
+    await receiving;
+    worker.kill('SIGTERM');
+    await worker.ended;
 
-  expect(facts).toMatchObject({
-    status: 'finished',
-    credits: { reserved: '0', unknown: '0' },
-    late_results: { awaited: 0, expired: 0 },
-  });
-  await expectPromisesKept(system, server.RATE_LIMITS);
-  const deliveries = system.sandbox.log.deliveries();
-  const accepted = deliveries.filter(({ status }) => status === 200).length;
-  const effects = await system.warehouse.query<{ status: string; origin: string; count: number }>`
+    expect(facts).toMatchObject({
+      status: 'finished',
+      credits: { reserved: '0', unknown: '0' },
+      late_results: { awaited: 0, expired: 0 },
+    });
+    await expectPromisesKept(system, server.RATE_LIMITS);
+    const deliveries = system.sandbox.log.deliveries();
+    const accepted = deliveries.filter(({ status }) => status === 200).length;
+    const effects = await system.warehouse.query<{ status: string; origin: string; count: number }>`
     select status, origin, count(*)::int as count
     from enrichment.webhook_deliveries group by 1, 2 order by 1, 2`;
-  const bill = system.sandbox.log.bill();
-  console.log(
-    [
-      `people ${people}, calls ${facts.calls}, receiver killed ${kills} times, Temporal still for ` +
-        `${standstillSeconds} s`,
-      `deliveries tried ${deliveries.length}, accepted ${accepted}`,
-      ...effects.map(({ status, origin, count }) => `  ${origin} ${status}: ${count}`),
-      `bill ${bill.credits} (late ${bill.lateCredits}), settled ${facts.credits.settled}`,
-      `Temporal actions: ${await countActions(await system.temporal(), facts.run_id)}`,
-    ].join('\n'),
-  );
-});
+    const bill = system.sandbox.log.bill();
+    console.log(
+      [
+        `people ${people}, calls ${facts.calls}, receiver killed ${kills} times, Temporal still for ` +
+          `${standstillSeconds} s`,
+        `deliveries tried ${deliveries.length}, accepted ${accepted}`,
+        ...effects.map(({ status, origin, count }) => `  ${origin} ${status}: ${count}`),
+        `bill ${bill.credits} (late ${bill.lateCredits}), settled ${facts.credits.settled}`,
+        `Temporal actions: ${await countActions(await system.temporal(), facts.run_id)}`,
+      ].join('\n'),
+    );
+  },
+);

@@ -7,7 +7,7 @@ import { expectPromisesKept } from '../helpers/system/promises.ts';
 
 /** Over a minute long, because the window is one: `npm run soak:limits`. */
 it(
-  'a plan smaller than RATE_LIMITS is held, and its next window is used as soon as it opens',
+  'a service with lower limits than RATE_LIMITS is respected, and its next window is used at once',
   { timeout: 150_000 },
   async () => {
     const system = await TestSystem.open({ latency: 100, rateLimits: '20/minute' });
@@ -34,7 +34,7 @@ it(
  * stays taken until its deadline and one window later: kills at any moment left 96.9 to 97.4 % in three of eight runs.
  */
 it(
-  'three workers on one limit use at least 98 % of it over six windows, and one of them is restarted meanwhile',
+  'three workers use at least 98 % of one rate limit over six windows although one is restarted',
   { timeout: 240_000 },
   async () => {
     const windows = 6;

@@ -108,7 +108,7 @@ const concurrency = 4;
 const workerCount = 2;
 
 it(
-  'no person is paid for twice, no night waits for the backfill, and everything adds up',
+  'no person is paid for twice, no night waits for the backfill, and all figures add up',
   { timeout: 20 * 60_000 },
   async () => {
     const shared = {

@@ -10,7 +10,7 @@ import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByHand(warehouse);
 
-it('an answer after a decision pauses its run if its credits exceed a budget', async () => {
+it('an answer that comes after the operator decided its cost pauses the run if a budget is exceeded', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await markUnknown(warehouse, call.attemptId, 'no answer');
@@ -26,7 +26,7 @@ it('an answer after a decision pauses its run if its credits exceed a budget', a
   });
 });
 
-it('an answer after a decision is recorded and settles credits beyond the decision', async () => {
+it('an answer that comes after the operator decided its cost settles the credits above the decision', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await markUnknown(warehouse, call.attemptId, 'no answer');
@@ -43,7 +43,7 @@ it('an answer after a decision is recorded and settles credits beyond the decisi
   expect(await moneyOf(call.runId)).toEqual([0, 1]);
 });
 
-it('an older answer that is recorded later replaces neither contact nor lookup history', async () => {
+it('an older answer that is recorded later changes neither the contact nor the lookup history', async () => {
   const { row, person } = somebody();
   const older = await callInFlight([row]);
   await markUnknown(warehouse, older.attemptId, 'no answer within 30 s');
@@ -59,7 +59,7 @@ it('an older answer that is recorded later replaces neither contact nor lookup h
   expect(await lookupOf(row.keys[0]!)).toMatchObject({ run_id: newer.runId });
 });
 
-it('a newer answer keeps fields that it leaves empty, and replaces an address with its status', async () => {
+it('a newer answer keeps fields that it leaves empty, and replaces an e-mail together with its status', async () => {
   const { row, person } = somebody();
   await record(await callInFlight([row]), answerWith([person]));
   await warehouse.query`delete from lookup_history`;
@@ -85,7 +85,7 @@ it('a newer answer keeps fields that it leaves empty, and replaces an address wi
   });
 });
 
-it('an answer that has only the id of the employer keeps what is known of this company, and no other', async () => {
+it("an answer with only the employer's id keeps what is known of this employer, and nothing of another", async () => {
   const { row, person } = somebody();
   const company = { id: 'o-7', name: 'Fjord', primary_domain: 'fjord.example' };
   await record(await callInFlight([row]), answerWith([{ ...person, organization: company }]));

@@ -13,7 +13,7 @@ const warehouse = await warehouseOfFile();
 const { callInFlight, admitAgain, record, attemptOf, moneyOf, claimsOf, lookupOf } = callsByHand(warehouse);
 const refused = { status: 'refused', reason: 'refused', httpStatus: 422 } as const;
 
-it('an answer that is recorded at once, and again after a lost reply to COMMIT, is recorded once', async () => {
+it('an answer is recorded once although the worker records it again after a lost reply to COMMIT', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await Promise.all([1, 2, 3, 4].map(() => record(call, answerWith([person]))));
@@ -23,7 +23,7 @@ it('an answer that is recorded at once, and again after a lost reply to COMMIT, 
   expect(entries).toEqual([{ kind: 'answer' }]);
 });
 
-it('people of two calls stay claimed until both calls are decided', async () => {
+it('people of two unknown calls stay claimed until the operator has decided both calls', async () => {
   const { row } = somebody();
   const first = await callInFlight([row]);
   await markUnknown(warehouse, first.attemptId, 'no answer');
@@ -36,14 +36,14 @@ it('people of two calls stay claimed until both calls are decided', async () => 
   expect(await claimsOf(first.runId)).toBe(0);
 });
 
-it('people of a decided unknown call are left to the next run', async () => {
+it('people of an unknown call are asked for by the next run after the operator has decided', async () => {
   const call = await callInFlight([somebody().row]);
   await markUnknown(warehouse, call.attemptId, 'no answer');
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
   expect(await reopenRows(warehouse, call.runId, [1])).toEqual([]);
 });
 
-it('a partial answer to an unknown call lets later runs ask for the people whom it does not have', async () => {
+it('a partial answer to an unknown call lets later runs ask for the people missing in it', async () => {
   const [known, other] = [somebody(), somebody()];
   const call = await callInFlight([known.row, other.row]);
   await markUnknown(warehouse, call.attemptId, 'its worker was lost');
@@ -65,7 +65,7 @@ it('a partial answer to an unknown call lets later runs ask for the people whom 
   expect(await outcomesOf(warehouse, runId)).toEqual([null]);
 });
 
-it('a refused call releases its credits once, and its people can be admitted again', async () => {
+it('a refused call releases its credits once, and later calls can ask for its people', async () => {
   const { row } = somebody();
   const call = await callInFlight([row]);
   for (const _ of ['first', 'again']) await closeWithoutCost(warehouse, call.attemptId, refused);
@@ -76,7 +76,7 @@ it('a refused call releases its credits once, and its people can be admitted aga
 });
 
 it.each(['refused', 'released'] as const)(
-  'an unknown call that its first worker finds %s frees its credits and people for later runs',
+  'a call is unknown until its first worker finds it %s; then its credits and people are free',
   async (status) => {
     const { row } = somebody();
     const call = await callInFlight([row]);
@@ -99,7 +99,7 @@ it('a settled call cannot be released or made unknown', async () => {
   expect(await moneyOf(call.runId)).toEqual([0, 1]);
 });
 
-it('a person whom the service refuses is rejected, free for other runs, and in the lookup history', async () => {
+it('a person whom the service refuses is rejected, stays in the lookup history, and is not claimed', async () => {
   const { row } = somebody();
   const call = await callInFlight([row]);
   await closeWithoutCost(warehouse, call.attemptId, refused);

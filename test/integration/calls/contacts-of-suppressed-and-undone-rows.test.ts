@@ -47,7 +47,7 @@ describe('a contact whose newest row is suppressed', () => {
   const listed = (email: string): Promise<unknown> => putOnList(warehouse, `email:${email}`);
 
   it.each(['opted out', 'on the list', 'on the list since the plan'])(
-    'a contact loses its person by a suppressed row of another person (%s) until the run is undone',
+    'a contact has no person while a suppressed row names another person (%s), until the run is undone',
     async (how) => {
       const contactId = `heir-${how.length}`;
       await enriched(former(contactId), 'crm');
@@ -70,7 +70,7 @@ describe('a contact whose newest row is suppressed', () => {
   );
 
   it.each([[[former, heir]], [[heir, former]]])(
-    'a contact loses its person by rows of its record that name different people, and gets no person (%#)',
+    'a contact has no person if rows of its CRM record name different people (%#)',
     async (people) => {
       const id = `contested-${people[0] === heir ? 'heir' : 'former'}`;
       await enriched(former(id), 'crm');
@@ -87,7 +87,7 @@ describe('a contact whose newest row is suppressed', () => {
   );
 
   it.each(['opted out', 'on the list'])(
-    'a contact keeps its person by an unchanged suppressed row (%s)',
+    'a contact keeps its person if a suppressed row has the same cells (%s)',
     async (how) => {
       const contactId = `same-${how.length}`;
       await enriched(former(contactId), 'crm');
@@ -101,7 +101,7 @@ describe('a contact whose newest row is suppressed', () => {
   );
 });
 
-it('a person on the suppression list is not written if only a personal address in the answer is listed', async () => {
+it('an answer is not written to a contact if its personal e-mail is on the suppression list', async () => {
   await putOnList(warehouse, 'email:ada.private@home.example');
   const row = { email: 'ada7@one.example', firstName: 'Ada', lastName: 'Seven', contactId: 'listed' };
   const runId = await runningRunOf(warehouse, [{ keys: ['email:ada7@one.example'], ...row }]);
@@ -122,7 +122,7 @@ it('a person on the suppression list is not written if only a personal address i
   expect(bodies).toEqual([]);
 });
 
-it('the duplicates of a row lose their cells if the answer shows a person on the suppression list', async () => {
+it('duplicates of a row lose their cells if the answer finds a person on the suppression list', async () => {
   await putOnList(warehouse, 'person:P8');
   const row = {
     firstName: 'Ada',
@@ -149,7 +149,7 @@ it('the duplicates of a row lose their cells if the answer shows a person on the
   ]);
 });
 
-it('a contact of two runs gets the person of the later begun run, even when the other run ends last', async () => {
+it('a contact of two runs gets the person of the run that began later, even if that run ends first', async () => {
   const ada = { keys: ['email:ada@at-once.example'], email: 'ada@at-once.example', firstName: 'Ada' };
   const zoe = { keys: ['email:zoe@at-once.example'], email: 'zoe@at-once.example', firstName: 'Zoe' };
   const runs = [];
@@ -194,7 +194,7 @@ describe('a contact of a run whose undo is taken back', () => {
     return runId;
   }
 
-  it('a reverted undo restores the decision of a contact although another run decides meanwhile', async () => {
+  it('reverting an undo restores the person of a contact although another run found one meanwhile', async () => {
     const first = await runOf(ada, 'crm-1', true);
     const second = await runOf({ ...ada, contactId: 'reverted-too' }, 'crm-2', true);
     const decisions = () =>
@@ -228,7 +228,7 @@ describe('a contact of a run whose undo is taken back', () => {
     return { own, other, decisions, before: await decisions() };
   }
 
-  it('a reverted undo restores the decision of a contact although another undo is reverted meanwhile', async () => {
+  it('reverting an undo restores the person of a contact although another undo is reverted meanwhile', async () => {
     const { own, other, decisions, before } = await becomesAnother('half');
     for (const runId of [own, other]) await undoRun(warehouse, runId, note, signal);
     expect(await revertUndo(warehouse, own, AbortSignal.abort())).toMatchObject({ complete: false });
@@ -238,7 +238,7 @@ describe('a contact of a run whose undo is taken back', () => {
   });
 });
 
-it('a contact whose new person is erased does not become its former person again', async () => {
+it('a contact does not get its former person back when its new person is erased', async () => {
   const ada = { email: 'ada@erased.example', firstName: 'Ada', lastName: 'Novak', contactId: 'inherited' };
   const zoe = { email: 'zoe@erased.example', firstName: 'Zoe', lastName: 'Quist', contactId: 'inherited' };
   for (const row of [ada, zoe]) {

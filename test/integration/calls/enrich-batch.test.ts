@@ -62,7 +62,7 @@ async function runOf(emails: readonly string[], options: Partial<RunOptions> = {
   return run.runId;
 }
 
-it('a call that is billed above its reservation pauses its run although its worker stops meanwhile', async () => {
+it('a call billed above its reservation pauses its run even if the worker stops meanwhile', async () => {
   const runId = await runOf(['a@orbit.example'], { reveal: ['phone'] });
   const stop = new AbortController();
   const dependencies = dependenciesOf(async ({ webhookUrl }) => {
@@ -79,7 +79,7 @@ it('a call that is billed above its reservation pauses its run although its work
   });
 });
 
-it('a batch at a worker of another service sends nothing, and pauses its run', async () => {
+it('a worker of another service sends no calls of a run, and pauses the run', async () => {
   const runId = await runOf(['elsewhere@orbit.example'], { service: 'https://other.example/api/v1' });
   const dependencies = dependenciesOf(() => Promise.reject(new Error('a call was sent')));
   const [open] = await openBatches(dependencies, runId, [1]);
@@ -91,7 +91,7 @@ it('a batch at a worker of another service sends nothing, and pauses its run', a
   expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused' });
 });
 
-it('a call that is not sent after its admission costs nothing, also if the database is away for a moment', async () => {
+it('a call that was admitted and not sent costs nothing, even if the database is down for a moment', async () => {
   const runId = await runOf(['c@orbit.example']);
   const dependencies = dependenciesOf(() => Promise.reject(new Error('a call was sent')));
   const [open] = await openBatches(dependencies, runId, [1]);
@@ -122,7 +122,7 @@ it('a call that is not sent after its admission costs nothing, also if the datab
   expect(rows).toEqual([{ status: 'released' }]);
 });
 
-it('a call whose admission is committed but never confirmed is released, because it was not sent', async () => {
+it('a call that was never sent is released although the reply to its admission was lost', async () => {
   const runId = await runOf(['unconfirmed@orbit.example']);
   const dependencies = dependenciesOf(() => Promise.reject(new Error('no call may be sent')));
   const [open] = await openBatches(dependencies, runId, [1]);
@@ -149,7 +149,7 @@ it.each([
   ['credits', { error_code: 'OUT_OF_CREDITS' }, 'service.out-of-credits'],
   ['failed', { status: 'failed' }, 'service.refused'],
 ])(
-  'an answer with one person and the error "%s" settles this person, leaves the other open, and pauses the run',
+  'an answer with one person and the error "%s" enriches this person, leaves the other open, and pauses the run',
   async (name, error, type) => {
     const [known, left] = [`known@${name}.example`, `left@${name}.example`];
     const emails = [known, left];
@@ -230,7 +230,7 @@ it.each([
   ['a 402', 402, 'paused'],
   ['a 429', 429, 'running'],
 ])(
-  '%s that states credits leaves its call unknown, and its people are not asked for again',
+  '%s with credits makes the call unknown, and its people are not asked for again',
   async (_, status, after) => {
     const runId = await runOf([`stated${status}@orbit.example`, `other${status}@orbit.example`]);
     let calls = 0;
@@ -253,7 +253,7 @@ it.each([
   },
 );
 
-it('a service that refuses every call pauses the run before each batch is divided into single people', async () => {
+it('a service that refuses every call pauses the run before batches are split into single people', async () => {
   const { runId, calls } = await enrichTenBatches('refused', refuse);
   expect(calls).toBeLessThanOrEqual(50);
   expect(await getRun(warehouse, runId)).toMatchObject({
@@ -283,7 +283,7 @@ it.each([
   expect(requests).toEqual([{ proflink_url: sent }]);
 });
 
-it('a run whose calls the database has lost pauses at its end, and its open calls are unknown', async () => {
+it('a run pauses at its end if the database has lost calls, and its open calls become unknown', async () => {
   const people = Array.from({ length: 12 }, () => somebody());
   const rows = people.map(({ row }) => row);
   const { runId, options } = await stagedRun(warehouse, rows, testSpec());

@@ -57,7 +57,7 @@ function world() {
   };
 }
 
-it('a person named later makes a namesake doubtful, also after an undo, until an erasure', async () => {
+it('a person with the same name who is found later makes a match doubtful, until an erasure', async () => {
   const { row, otherRow, person, namesake } = world();
   const first = await runningRunOf(warehouse, [row], { source: 'hubspot' });
   await answerBatch(warehouse, { runId: first }, () => [person]);
@@ -73,7 +73,7 @@ it('a person named later makes a namesake doubtful, also after an undo, until an
   expect(await contact(row.contactId)).toBeDefined();
 });
 
-it('a row of very long names does not stop its page', async () => {
+it('a row with very long names does not stop its page', async () => {
   let seed = 7;
   const letter = (): string => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -110,7 +110,7 @@ const stranger = {
   phone_numbers: [{ sanitized_number: '+14155550999', type_cd: 'mobile', status_cd: 'valid_number' }],
 };
 
-it('a late result with a new id goes to no contact by an address that only the CRM has', async () => {
+it('a late result with a new id is not assigned by an e-mail that only the CRM has', async () => {
   const runId = await runningRunOf(
     warehouse,
     [
@@ -139,7 +139,7 @@ it('a late result with a new id goes to no contact by an address that only the C
   expect(await contact('ann')).toMatchObject({ email: 'ann@newco.example', phone: null });
 });
 
-describe('two people of one name at one employer', () => {
+describe('two people with the same name and employer are both withheld', () => {
   const acme = { name: 'Acme Widgets', primary_domain: 'acme.example' };
   const locked = 'email_not_unlocked@domain.com';
   let people = 0;
@@ -161,7 +161,7 @@ describe('two people of one name at one employer', () => {
 
   const strangers = () => strangersOf(`namesakes${people}`);
 
-  it('namesakes at one employer both lose the person who fits both, in two calls', async () => {
+  it('two people with the same name and employer are both withheld, even from different calls', async () => {
     const { first, second, person } = namesakes();
     const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
     for (const batch of [2, 1])
@@ -179,7 +179,7 @@ describe('two people of one name at one employer', () => {
     );
   });
 
-  it('row_results gives the reason of an enriched row without data while its contact has no person', async () => {
+  it('row_results explains why an enriched row has no data', async () => {
     const { first, second, person } = namesakes();
     const earlier = await runningRunOf(warehouse, [first, ...strangers()], { source: 'hubspot' });
     await answerBatch(warehouse, { runId: earlier }, (asked) =>

@@ -43,7 +43,7 @@ it('two people with one id in one answer are both withheld', async () => {
   ]);
 });
 
-it('a person with the id of an earlier answer and another name is withheld, and the earlier person stays', async () => {
+it('a person whose id had another name in an earlier answer is withheld; the earlier person stays', async () => {
   const people = ofOneId();
   const calls: AdmittedCall[] = [];
   for (const { row, person } of people) {

@@ -21,7 +21,7 @@ function matched(
 }
 
 it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', 'domain:orbit.example'])(
-  'matchPerson() keeps back an answer about a person who is listed by %s, and settles its price',
+  'matchPerson() withholds a person who is on the suppression list by %s, and settles the price',
   async (key) => {
     await warehouse.query`truncate suppression_entries cascade`;
     await putOnList(warehouse, key);
@@ -86,7 +86,7 @@ it.each<[number, object]>([
   },
 );
 
-it('matchPerson() holds its reservation if the answer states a price that no plan has', async () => {
+it('matchPerson() keeps its reservation if the answer states an impossible price', async () => {
   await warehouse.query`truncate suppression_entries cascade`;
   const client = {
     match: async () => ({

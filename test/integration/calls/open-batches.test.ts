@@ -26,7 +26,7 @@ async function millisecondsToSlot(): Promise<number> {
   return wait?.milliseconds ?? 0;
 }
 
-it('a call that another worker abandons keeps its slot until its deadline and one window', async () => {
+it('an abandoned call keeps its slot until its deadline and the end of one more window', async () => {
   const { runId } = await stagedRun(warehouse, [
     { keys: ['email:a@orbit.example'], email: 'a@orbit.example', contactId: 'a' },
   ]);
@@ -55,7 +55,7 @@ it('a call that another worker abandons keeps its slot until its deadline and on
   expect(await millisecondsToSlot()).toBeGreaterThan(59_000);
 });
 
-it('a batch asks for no phones if a person opted out of calls, and for phones otherwise', async () => {
+it('a batch asks for no phones if its people opted out of calls', async () => {
   const spec = testSpec();
   const run = await stagedRun(
     warehouse,
@@ -79,7 +79,7 @@ it.each([
   ['command', 'sandbox', false],
   ['workers', 'test', true],
 ] as const)(
-  'a run whose service is that of its %s is planned for the service %s, and stays there',
+  'a run with its service from the %s is planned for the service %s, and keeps it',
   async (serviceOf, service, isOurs) => {
     const spec = testSpec();
     const options = { ...spec.options, service: 'sandbox', serviceOf };

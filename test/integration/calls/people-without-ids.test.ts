@@ -71,7 +71,7 @@ async function dataOf(...contacts: readonly Contact[]) {
   });
 }
 
-it('no contact gets a suppressed person by id, also if it has the data of the person without an id', async () => {
+it('a suppressed person is not written, even if an earlier answer had the same data without an id', async () => {
   const { person, a, b } = human();
   await play(a, { ...person, id: null });
   await putOnList(warehouse, `person:${person.id}`);
@@ -79,7 +79,7 @@ it('no contact gets a suppressed person by id, also if it has the data of the pe
   expect(await dataOf(a, b)).toEqual([[null, null], undefined]);
 });
 
-it('an erasure by the id removes the record without an id of a contact that got the id', async () => {
+it('an erasure by id also removes the earlier answer that had the same person without an id', async () => {
   const { person, a, b } = human();
   await play(a, { ...person, id: null });
   await play(b, { ...person, title: 'CTO' });

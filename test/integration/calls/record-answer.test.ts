@@ -14,7 +14,7 @@ import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 const warehouse = await warehouseOfFile();
 const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByHand(warehouse);
 
-it('an answer makes a person fresh who fits no row', async () => {
+it('a person in an answer becomes fresh even if no row fits the person', async () => {
   const [asks, extra] = [somebody(), somebody()];
   const call = await callInFlight([asks.row]);
   await record(call, answerWith([null, extra.person]));
@@ -74,7 +74,7 @@ it('an answer settles the billed credits and releases the rest of the reservatio
   });
 });
 
-it('an answer writes the addresses of the saved contact with their status', async () => {
+it('an answer with a saved contact stores the e-mails of this contact with their status', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   const savedContact = {
@@ -107,7 +107,7 @@ it('an answer is stored byte for byte, as the service sent it', async () => {
   expect(gunzipSync(raw.body_gzip).toString('latin1')).toBe('{"matches":[null],"x":"\\u0000"} \xff');
 });
 
-it('an answer whose texts PostgreSQL refuses is recorded without the refused characters', async () => {
+it('characters that PostgreSQL refuses are removed from an answer before it is recorded', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await record(
@@ -129,7 +129,7 @@ it('an answer whose texts PostgreSQL refuses is recorded without the refused cha
   });
 });
 
-it('an answer with 5,000 people is read up to the limit, and a row without a person is no certain miss', async () => {
+it('an answer with 5,000 people is read up to the limit, and rows without a person are not missed', async () => {
   const [known, beyond] = [somebody(), somebody()];
   const call = await callInFlight([known.row, beyond.row]);
   const strangers = Array.from({ length: 5_000 }, (_, index) => ({
@@ -147,7 +147,7 @@ it('an answer with 5,000 people is read up to the limit, and a row without a per
   expect(rows.at(-1)?.reason).toBe('unreadable: the answer has 5002 elements, of which 100 are read');
 });
 
-it('an answer without credits: people are recorded, the attempt is unknown, its reservation held', async () => {
+it('an answer without credits records its people, and its call is unknown and keeps its reservation', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await record(call, answerWith([person], { creditsConsumed: undefined, creditsProblem: 'unreadable' }));
@@ -160,7 +160,7 @@ it('an answer without credits: people are recorded, the attempt is unknown, its 
   });
 });
 
-it('an answer with more credits than reserved is settled in full and pauses its run once', async () => {
+it('an answer that costs more than was reserved is settled in full and pauses its run once', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   const answer = answerWith([person], { creditsConsumed: wholeCredits(9) });

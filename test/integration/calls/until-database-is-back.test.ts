@@ -7,7 +7,7 @@ import { warehouseOfFile } from '../../helpers/database/database.ts';
 const warehouse = await warehouseOfFile();
 
 it.each(['the rollback', 'the next statement'])(
-  'untilDatabaseIsBack() repeats a transaction when PostgreSQL closes its connection before %s',
+  'untilDatabaseIsBack() repeats a transaction when PostgreSQL closes the connection before %s',
   async (statement) => {
     let tries = 0;
     const recorded = await untilDatabaseIsBack(() =>

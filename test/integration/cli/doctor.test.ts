@@ -44,7 +44,7 @@ it('enrich doctor finds no fault on a machine without settings', async () => {
   expect(findings.filter((candidate) => candidate.state !== 'ok')).toEqual([]);
 });
 
-it('enrich doctor names the user that a key acts as', async () => {
+it('enrich doctor names the user of the service that the API key belongs to', async () => {
   const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ENRICHMENT_API_KEY: key });
   expect(found).toMatchObject({
     state: 'ok',
@@ -61,7 +61,7 @@ it.each([
   expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(next) as string });
 });
 
-it('enrich doctor says what a database still lacks, and changes nothing', async () => {
+it('enrich doctor says what a database is missing, and changes nothing', async () => {
   const empty = await createTestDatabase({ empty: true });
   const migrated = await createTestDatabase();
   for (let time = 0; time < 2; time++) {
@@ -72,7 +72,7 @@ it('enrich doctor says what a database still lacks, and changes nothing', async 
   expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
 });
 
-it('enrich doctor finds a database that accepts only reads, and leaves nothing in one that is written', async () => {
+it('enrich doctor finds a read-only database, and leaves nothing behind in a writable one', async () => {
   const url = await createTestDatabase();
   const warehouse = testWarehouse(openWarehouse(url));
   onTestFinished(() => warehouse.close());

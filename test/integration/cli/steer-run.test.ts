@@ -62,11 +62,11 @@ async function statusAtUpdate(run: RunRecord): Promise<string | undefined> {
   return status;
 }
 
-it('pauseRun() records the pause before the workflow receives it, if people are left to ask for', async () => {
+it('pauseRun() records the pause before it signals the workflow, if people are left to ask for', async () => {
   expect(await statusAtUpdate(await runOfOne())).toBe('paused');
 });
 
-it('pauseRun() lets a run continue whose workflow refuses the pause', async () => {
+it('pauseRun() removes the pause if the workflow refuses it', async () => {
   const run = await runOfOne();
   const cause = Object.assign(new Error('no call is left'), { name: 'ApplicationFailure' });
   executeUpdate.mockRejectedValueOnce(
@@ -78,7 +78,7 @@ it('pauseRun() lets a run continue whose workflow refuses the pause', async () =
 
 const gone = Object.assign(new Error('not found'), { name: 'WorkflowNotFoundError' });
 
-it('pauseRun() pauses a run without its workflow in the tables', async () => {
+it('pauseRun() pauses a run in the tables if its workflow is gone', async () => {
   const run = await runOfOne();
   executeUpdate.mockRejectedValueOnce(gone);
   await pauseRun(session(), run, { by: 'anna', reason: 'budget review' });
@@ -94,7 +94,7 @@ async function cancellingRun(): Promise<RunRecord> {
   return getRun(warehouse, runId);
 }
 
-it('resumeRun() starts no second workflow when the run ends before the cancellation arrives', async () => {
+it('resumeRun() starts no second workflow if the run ends before a cancellation arrives', async () => {
   const run = await cancellingRun();
   executeUpdate.mockImplementationOnce(async () => {
     await setRunStatus(warehouse, run.runId, 'cancelled', undefined);
@@ -121,7 +121,7 @@ describe('resumeRun() of a run without an approval', () => {
   });
 
   it.each([true, false])(
-    'resumeRun() does not approve the plan of a run that was paused before it was planned (approves: %s)',
+    'resumeRun() does not approve a run that was paused before its plan was ready (approves: %s)',
     async (approves) => {
       const run = await planned('paused');
       await resumeRun(session(), run, approves);

@@ -10,7 +10,7 @@ it.each([
   'export',
   'sql --json --command select',
   'erase ada@orbit.example --yes',
-])('enrich %s is a usage error in a folder without a warehouse, and creates none', async (line) => {
+])('enrich %s is a usage error in a folder without a warehouse, and creates no warehouse', async (line) => {
   const directory = temporaryFolder(onTestFinished);
   const folder = join(directory, 'elsewhere');
   writeFileSync(join(directory, 'good.csv'), 'email\nmira@nordlys.example\n');

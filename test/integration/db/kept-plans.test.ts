@@ -7,7 +7,7 @@ const warehouse = openWarehouse(await createTestDatabase(), { connections: 1, ke
 
 afterAll(() => warehouse.close());
 
-it('a warehouse that keeps plans prepares a statement once a connection, whatever its values', async () => {
+it('a statement is prepared once per connection with keepsPlans, whatever its values', async () => {
   for (const runId of ['one', 'two', 'three'])
     await sql`select file_name from runs where run_id = ${runId}`.execute(warehouse.database);
   const { rows } = await warehouse.pool.query<{ generic: number; custom: number }>(
@@ -17,7 +17,7 @@ it('a warehouse that keeps plans prepares a statement once a connection, whateve
   expect(rows).toEqual([{ generic: 3, custom: 0 }]);
 });
 
-it('a warehouse that keeps plans goes on after a migration has changed the columns of a statement', async () => {
+it('a prepared statement works after a migration has changed its columns', async () => {
   await warehouse.pool.query('create table enrichment.changing (id integer)');
   const read = () => sql`select * from changing where id > ${0}`.execute(warehouse.database);
   await read();
@@ -26,7 +26,7 @@ it('a warehouse that keeps plans goes on after a migration has changed the colum
   await expect(read()).resolves.toMatchObject({ rows: [] });
 });
 
-it('a warehouse that keeps plans connects again when its server accepts only reads', async () => {
+it('a worker connects again when the server has become read-only', async () => {
   const write = () => sql`insert into changing (id) values (${1})`.execute(warehouse.database);
   await sql`set default_transaction_read_only = on`.execute(warehouse.database);
   await expect(write()).rejects.toMatchObject({ code: '25006' });

@@ -17,7 +17,7 @@ function open(options: Parameters<typeof openWarehouse>[1], port = databaseUrl.p
 
 const lock = sql`select pg_advisory_xact_lock(1)`;
 
-it('a statement whose connection is lost without a word fails, and the next one has another connection', async () => {
+it('a statement fails if its connection is lost silently, and the next one gets a new connection', async () => {
   const proxy = await startTcpProxy(Number(databaseUrl.port));
   onTestFinished(() => proxy.close());
   const warehouse = open({ queryMilliseconds: 500 }, String(proxy.port));
@@ -29,7 +29,7 @@ it('a statement whose connection is lost without a word fails, and the next one 
   expect((await read()).rows).toEqual([{ one: 1 }]);
 });
 
-it('a process that stops in the middle of a transaction does not keep its locks', async () => {
+it('a process that stops inside a transaction loses its locks', async () => {
   const stopped = open({ idleTransactionMilliseconds: 200 });
   const other = open({});
   const failure = await stopped.database

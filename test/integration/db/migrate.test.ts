@@ -42,7 +42,7 @@ it('migrate() runs once when several processes begin at the same moment', async 
   expect(await compareMigrations(databaseUrl)).toEqual({ pending: [], newer: [] });
 });
 
-it('migrate() fails with a readable error if its connection ends in the middle', async () => {
+it('migrate() fails with a readable error if its connection is lost', async () => {
   const ends = {
     ...migrations,
     [next]: {
@@ -68,7 +68,7 @@ it('migrate() refuses a database that does not store texts in UTF8', async () =>
   });
 });
 
-it('migrate() waits for a transaction that uses the tables, and lets others pass meanwhile', async () => {
+it('migrate() waits for an open transaction, and other transactions continue meanwhile', async () => {
   await migrate(databaseUrl);
   const analyst = await pool.connect();
   await analyst.query('begin; select * from enrichment.runs');
@@ -87,7 +87,7 @@ it('migrate() waits for a transaction that uses the tables, and lets others pass
   expect((await migrating).done).toEqual([next]);
 });
 
-it('migrate() ends without a change if a transaction does not end, and says how to find it', async () => {
+it('migrate() fails without a change if a transaction stays open, and the error says how to find it', async () => {
   await migrate(databaseUrl);
   const analyst = await pool.connect();
   await analyst.query('begin; select * from enrichment.runs');
@@ -101,13 +101,13 @@ it('migrate() ends without a change if a transaction does not end, and says how 
   expect(await migrate(databaseUrl)).toEqual({ done: [], newer: [] });
 });
 
-it('migrate() leaves a database of a newer release unchanged, and names the release', async () => {
+it('migrate() does not change a database of a newer release, and names the release', async () => {
   await migrate(databaseUrl, { migrations: nextMigrations });
   expect(await migrate(databaseUrl)).toEqual({ done: [], newer: [next] });
   expect(await compareMigrations(databaseUrl)).toEqual({ pending: [], newer: [next] });
 });
 
-it('an older release works on a database of a newer release', () => {
+it('a release works with the database of a newer release', () => {
   const takingAway =
     /\bdrop (?:table|column|schema|type|view)\b|\brename\b|\bset not null\b|\balter column \w+ (?:set data )?type\b|\btruncate\b|\bdelete from\b/i;
   for (const name of all.slice(1)) {

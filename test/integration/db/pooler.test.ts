@@ -130,7 +130,7 @@ async function poolerOf(...of: Parameters<typeof startPooler>): Promise<Pooler> 
   return pooler;
 }
 
-it('a pooler in session mode that refuses startup options serves migrations and a warehouse', async () => {
+it('a pooler in session mode works, even if it refuses startup options', async () => {
   const { databaseUrl } = await poolerOf(await createTestDatabase({ empty: true }), 'session');
   expect((await migrate(databaseUrl)).done).not.toEqual([]);
   const warehouse = openWarehouse(databaseUrl, { connections: 2, keepsPlans: true });
@@ -143,7 +143,7 @@ it('a pooler in session mode that refuses startup options serves migrations and 
   expect(rows).toEqual([{ scans: 'off' }]);
 });
 
-it('migrate() refuses a pooler that gives each transaction another session, and says which mode to use', async () => {
+it('migrate() refuses a pooler in transaction mode, and says which mode to use', async () => {
   const { databaseUrl } = await poolerOf(await createTestDatabase({ empty: true }), 'transaction');
   await expect(migrate(databaseUrl)).rejects.toMatchObject({
     type: 'database.pooler',

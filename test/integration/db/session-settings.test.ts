@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 
-it('a warehouse reads the same values and waits for locks, whatever the defaults of its database are', async () => {
+it('the defaults of a database or role change neither the values nor the lock waits of the product', async () => {
   const databaseUrl = await createTestDatabase();
   const name = new URL(databaseUrl).pathname.slice(1);
   const owner = openWarehouse(databaseUrl, { connections: 1 });

@@ -42,7 +42,7 @@ async function query(databaseUrl: string, text: string): Promise<Record<string, 
   }
 }
 
-it('the embedded PostgreSQL has one database, whose owner is no superuser and has the only password', async () => {
+it('the embedded PostgreSQL has one database with a password, owned by a role without superuser rights', async () => {
   // As root, it runs as another user below directories that are closed to other users.
   chmodSync(home, 0o700);
   const { databaseUrl, port, pid } = await start();
@@ -59,7 +59,7 @@ it('the embedded PostgreSQL has one database, whose owner is no superuser and ha
   await expect(asSuperuser).rejects.toThrow('password');
 });
 
-it('the embedded PostgreSQL keeps its data and its port over a stop and a kill, and flushes to the disk', async () => {
+it('the embedded PostgreSQL keeps its data and port after a stop and after a kill', async () => {
   const first = await startInitialised({ durable: true });
   await query(first.databaseUrl, 'create table kept as select 42 as answer');
   expect(await start()).toEqual(first);
@@ -73,7 +73,7 @@ it('the embedded PostgreSQL keeps its data and its port over a stop and a kill, 
   );
 });
 
-it('the log of the embedded PostgreSQL has no statement that failed, and no value of a refused row', async () => {
+it('the log of the embedded PostgreSQL has neither failed statements nor values of rows', async () => {
   const { databaseUrl } = await startInitialised();
   const select = "select from people where address = 'ada@orbit.example'";
   await expect(query(databaseUrl, select)).rejects.toThrow('does not exist');
@@ -87,7 +87,7 @@ it('the log of the embedded PostgreSQL has no statement that failed, and no valu
   expect(log).not.toContain('ada@');
 });
 
-it('the embedded PostgreSQL names a broken data directory, and changes nothing in it', async () => {
+it('the embedded PostgreSQL refuses a broken data directory by its path, and changes nothing in it', async () => {
   await startInitialised();
   await stopServer(directory);
   truncateSync(join(directory, 'data', 'global', 'pg_control'), 10);

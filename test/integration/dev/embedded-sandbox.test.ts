@@ -35,7 +35,7 @@ async function bill({ baseUrl }: Sandbox): Promise<unknown> {
   return (await fetch(new URL('/sandbox/bill', baseUrl))).json();
 }
 
-it('the embedded sandbox is found again, and keeps its address and bill over a kill', async () => {
+it('the embedded sandbox keeps its port and its bill after a kill', async () => {
   const first = await start();
   await matchOne(first);
   const billed = await bill(first);

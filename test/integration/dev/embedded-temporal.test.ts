@@ -37,7 +37,7 @@ async function withClient<Result>(
   }
 }
 
-it('the Temporal dev server has a UI, keeps runs for 30 days, and keeps its ports over a stop and a kill', async () => {
+it('the Temporal dev server has a UI, keeps runs for 30 days, and keeps its ports after a kill', async () => {
   const first = await start();
   expect((await fetch(first.uiUrl!)).status).toBe(200);
   await withClient(first.address, async (client) => {
@@ -56,7 +56,7 @@ it('the Temporal dev server has a UI, keeps runs for 30 days, and keeps its port
   expect(kept.status.name).toBe('RUNNING');
 });
 
-it('the Temporal dev server names a port that is in use', async () => {
+it('the Temporal dev server fails with the number of a port that is in use', async () => {
   await expect(start(await takenPort())).rejects.toMatchObject({
     type: 'port.taken',
     exitCode: 2,

@@ -79,7 +79,7 @@ function initialise(): void {
   copyInitialised(directories().postgres);
 }
 
-it('the embedded stack is started once by simultaneous commands, and stopped by the last', async () => {
+it('several commands share one embedded stack: the first starts it and the last stops it', async () => {
   const [first, last] = await Promise.all([holdStack(), holdStack()]);
   expect(last.databaseUrl).toBe(first.databaseUrl);
   await first.end();
@@ -109,7 +109,7 @@ it('the embedded stack is released on SIGTERM', async () => {
   expect(runningPostgres()).toBeUndefined();
 });
 
-it('the embedded stack stops its parts when one part cannot start', async () => {
+it('the embedded stack stops its other servers if one cannot start', async () => {
   initialise();
   const config = readConfig({ ENRICH_DATA_DIR: home, TEMPORAL_CLI_PATH: '/nowhere/temporal' });
   const acquired = acquireStack(config, { postgres: true, temporal: true }, () => undefined);
@@ -118,7 +118,7 @@ it('the embedded stack stops its parts when one part cannot start', async () => 
   expect(readdirSync(directories().users)).toEqual([]);
 });
 
-it('a command is told once if its embedded server is killed', async () => {
+it('a command learns once that its embedded server was killed', async () => {
   initialise();
   const stack = await hold();
   const lost = new Promise((resolve) => stack.watch(resolve));
@@ -132,7 +132,7 @@ it('a command is told once if its embedded server is killed', async () => {
   await stack.release();
 });
 
-it('the embedded stack does not start parts that are configured', async () => {
+it('the embedded stack starts no server that is configured elsewhere', async () => {
   const settings = {
     ENRICH_DATA_DIR: join(home, 'unused'),
     DATABASE_URL: 'postgres://somebody@elsewhere/warehouse',

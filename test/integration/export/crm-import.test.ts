@@ -79,7 +79,7 @@ async function importOf(
   return { manifest, updates };
 }
 
-it('exportForCrm() compares with no older export when the cells of the newest export were removed', async () => {
+it('exportForCrm() compares with no older export if retention has cleared the newest export', async () => {
   await enriched(await exported({ title: '' }));
   await exported({ title: 'CEO', isCleared: true });
   const { manifest, updates } = await importOf();
@@ -89,7 +89,7 @@ it('exportForCrm() compares with no older export when the cells of the newest ex
 });
 
 it.each([[{ optedOut: true }], [{ outcome: 'suppressed' }]] as const)(
-  'exportForCrm() leaves out contacts whose row in the newest export has %j, in every file',
+  'exportForCrm() leaves out contacts that have %j in the newest export, in every file',
   async (optOut) => {
     await enriched(await exported({ title: '' }));
     await exported({ title: '', ...optOut });
@@ -120,7 +120,7 @@ it.each([
   },
 );
 
-it('exportForCrm() writes no phone of a contact that opted out of calls in the newest export', async () => {
+it('exportForCrm() writes no phone number of a contact that opted out of calls in the newest export', async () => {
   await enriched(await exported({ title: '' }));
   await exported({ title: '', optedOutOfCalls: true });
   const { manifest, updates } = await importOf();
@@ -133,7 +133,7 @@ it.each([
   ['', 'CEO'],
   [' ', 'CEO'],
 ])(
-  'exportForCrm() fills no title when a record has two rows in the newest export, with "%s" and "%s"',
+  'exportForCrm() writes no title if a record has two rows with different titles: "%s" and "%s"',
   async (first, second) => {
     await enriched(await exported({ title: first }, { title: second }));
     const { manifest, updates } = await importOf();

@@ -107,7 +107,7 @@ it('exportTable() writes every text unchanged as JSON Lines and Parquet', async 
   expect((await parquetOf({ select })).rows).toEqual(expected);
 });
 
-it('exportTable() writes Parquet types, nulls, lists and UTC times that another reader understands', async () => {
+it('exportTable() writes Parquet types, nulls, lists and UTC times that another program can read', async () => {
   await insert('1', {
     departments: ['sales', 'c "suite"'],
     organization_employees: 250,
@@ -136,7 +136,7 @@ it('exportTable() writes Parquet types, nulls, lists and UTC times that another 
   expect((await jsonLinesOf({ select }))[0]).toMatchObject({ enriched_at: '2026-11-20T02:00:00.123456Z' });
 });
 
-it('exportTable() of a run writes contacts with their person from the run, with values of a later run', async () => {
+it('exportTable() of a run writes the contacts of the run with their newest values, also of later runs', async () => {
   const person = { id: 'ada', first_name: 'Ada' };
   const contact = { contactId: 'ada', rowNumber: 4 };
   await appendContact(warehouse, {
@@ -192,7 +192,7 @@ describe('writeS3Object()', () => {
     expect(store.objects.get('/lake/contacts.parquet')!.body.equals(bytes)).toBe(true);
   });
 
-  it('writeS3Object() leaves neither an object nor parts if its bytes end with an error', async () => {
+  it('writeS3Object() leaves nothing in the bucket if its input ends with an error', async () => {
     const lost = new Error('the connection to the database is lost');
     const endEarly = async function* () {
       yield Buffer.alloc(33 * 1024 * 1024);
@@ -237,7 +237,7 @@ it.each(['=HYPERLINK("http://x")', '\r=1', '＝1+1'])(
   },
 );
 
-it('exportTable() chooses contacts by source, run and cursor of the feed', async () => {
+it('exportTable() selects contacts by source, run and cursor of the change feed', async () => {
   await insert('a');
   await insert('b', { run_id: "run-'2" });
   await insert('c', { source: "o'brien" });
@@ -251,7 +251,7 @@ it('exportTable() chooses contacts by source, run and cursor of the feed', async
   expect(await idsOf({})).toEqual(['a', 'b', 'd', 'c']);
 });
 
-it('exported contacts leave out people on the suppression list by address, id, profile or domain', async () => {
+it('exported contacts leave out people on the suppression list by e-mail, id, profile or domain', async () => {
   await insert('kept', {
     email: 'ada@orbit.example',
     person_id: 'p0',
@@ -275,7 +275,7 @@ it('exported contacts leave out people on the suppression list by address, id, p
   expect(await idsOf({})).toEqual(['kept']);
 });
 
-it('exported contacts leave out people whom an answer or a row of another contact puts on the list', async () => {
+it('exported contacts leave out people whose suppressed e-mail is only in an answer or another row', async () => {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:cy@home.example'] }, { keys: [] }]);
   for (const rowNumber of [1, 2])
     await appendContact(warehouse, {

@@ -72,7 +72,7 @@ function downloadOf(open: RemoteExport['open'], retryPauses?: readonly number[])
   return download({ shown: 'https://crm.example/a.csv', open }, write, undefined, retryPauses);
 }
 
-it('a download that meets a full disk ends at once, and names the folder of this machine', async () => {
+it('a download that fills the disk ends at once, and the error names the local folder', async () => {
   await fillDisk();
   let requests = 0;
   const full = () => {
@@ -96,7 +96,7 @@ it.each([
   await expect(refused).rejects.toMatchObject({ type: 'export.unreachable' });
 });
 
-it('a download that ends early again and again is given up, and leaves no file', async () => {
+it('a download that is cut off again and again fails after some tries, and leaves no file', async () => {
   let tries = 0;
   const openShort = () => {
     tries += 1;
@@ -115,7 +115,7 @@ describe.each([
   ['https', (path: string) => `${store.endpoint}/${path}`],
   ['s3', (path: string) => `s3://${path}`],
 ])('an export at an address of %s', (_kind, addressOf) => {
-  it('a remote export is downloaded to the staging directory, readable by its user only', async () => {
+  it('a remote export is downloaded to the staging directory, readable only by its user', async () => {
     store.put('crm/contacts.csv', large);
     const obtained = await obtain(addressOf('crm/contacts.csv'));
     expect(obtained.sha256).toBe(sha256(large));
@@ -152,7 +152,7 @@ describe.each([
   });
 });
 
-it('the login of an export on the web is not sent to the host of a redirect', async () => {
+it("the login of an export's URL is not sent to the host of a redirect", async () => {
   const elsewhere = await S3Store.open();
   onTestFinished(() => elsewhere.close());
   elsewhere.put('contacts.csv', 'id\n2\n');
@@ -162,7 +162,7 @@ it('the login of an export on the web is not sent to the host of a redirect', as
   expect(elsewhere.requests[0]?.headers.authorization).toBeUndefined();
 });
 
-it('an export on the web is downloaded with its login and signature, which no error repeats', async () => {
+it('an export is downloaded with the login and signature of its URL, which no error repeats', async () => {
   const signed = `${store.endpoint.replace('//', '//ada:swordfish@')}/contacts.csv?sig=swordfish`;
   store.login = `Basic ${Buffer.from('ada:swordfish').toString('base64')}`;
   store.put('contacts.csv', 'id\n1\n');
@@ -211,7 +211,7 @@ it('objects of S3 that match a pattern are found over all pages, oldest first, w
   expect(await find('newest', 's3://crm/none/*.csv')).toEqual([]);
 });
 
-it('standard input is written to the staging directory under its hash, and refused if it is empty', async () => {
+it('standard input is staged under the hash of its content, and refused if it is empty', async () => {
   const obtained = await obtain('-', { standardInput: Readable.from([large]) });
   expect(obtained).toMatchObject({ sha256: sha256(large) });
   await expect(obtain('-', { standardInput: Readable.from([]) })).rejects.toMatchObject({
@@ -231,7 +231,7 @@ describe('rows of the database', () => {
       insert into public.plain values (1)`;
   });
 
-  it('rows of the database are CSV with the names of the columns, independent of their stored order', async () => {
+  it('an export by SQL is CSV with the columns of the query, in an order that does not change', async () => {
     const before = await obtain('query:select * from crm.contacts');
     expect(readFileSync(before.path, 'utf8')).toBe(
       'id,email,Note,opted_out,at\n' +
@@ -259,7 +259,7 @@ describe('rows of the database', () => {
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
-  it('an error in the middle of rows of the database quotes no row', async () => {
+  it('an error in the middle of an export by SQL quotes no row', async () => {
     const failure = await obtain(`query:select email::int as email from crm.contacts`).catch(String);
     expect(failure).not.toContain('orbit.example');
   });

@@ -57,7 +57,7 @@ function manyRows(rows: number): string {
   return `id,email,notes\n${lines.join('\n')}\n`;
 }
 
-it('an answer that is not understood counts as opted out, and the warning has the number of rows', async () => {
+it('an opt-out answer that is not understood counts as opted out, with a warning', async () => {
   const answers = ['tak,', 'nie,', 'w toku,może', ',', 'w toku,'];
   const lines = answers.map((answer, row) => `p${row}@orbit.example,${answer}`);
   const { staged, rows } = await stage(`email,Zgoda marketingowa,Nie dzwonić\n${lines.join('\n')}\n`);
@@ -71,7 +71,7 @@ it('an answer that is not understood counts as opted out, and the warning has th
   ]);
 });
 
-it('a row keeps its cells unchanged beside their meaning', async () => {
+it('a row keeps its original cells beside the values read from them', async () => {
   const { rows } = await stage(
     'Record ID,First Name,Last Name,Email,Work email,Company Name,Website URL,LinkedIn URL,Unsubscribed ' +
       'from all email\n' +
@@ -116,14 +116,14 @@ it('a row keeps its cells unchanged beside their meaning', async () => {
   expect(JSON.parse(rows[0]!.raw)).toMatchObject({ 0: '00042', 1: ' Ada ' });
 });
 
-it('a row without an id in the CRM has an id that the next export has too', async () => {
+it('a row without a record id gets the same generated id in each export', async () => {
   const first = await stage('email,name\nADA@orbit.example,Ada\nben@orbit.example,Ben\n');
   const second = await stage('name,email\nBen,ben@orbit.example\nAda,ada@orbit.example\n');
   expect(first.rows.map((row) => row.contact_id)).toEqual(second.rows.map((row) => row.contact_id).reverse());
   expect(first.rows[0]!.contact_id).toMatch(/^key:[0-9a-f]{32}$/);
 });
 
-it('a row may hold any characters', async () => {
+it('a cell may contain any characters', async () => {
   const cell = fc.string({ unit: 'binary', maxLength: 12 });
   const anything = fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1, maxLength: 200 });
   await fc.assert(
@@ -145,7 +145,7 @@ function withoutLoneSurrogates(text: string): string {
   return Buffer.from(text).toString();
 }
 
-it('rows are counted by record, not by line', async () => {
+it('rows are counted by CSV record, not by line', async () => {
   const { staged, rows } = await stage(
     'Title of the report\n\nid,email,name,company\n1,a@x.example,,\n\n  ' +
       '\n"2","b@x.example","two\nlines",\n,,,\n4,,Ada Novak,Orbit\n5,,Ada Novak,\n6,info@x.example,,X\n\n',

@@ -136,14 +136,14 @@ it.each<[string, Sent, string, object, LateExtras?]>([
   expect(await booksAfterDeadline(call, resultOf(body(call), status))).toMatchObject(expected);
 });
 
-it('a poll does not end a call with results that its body lacks', async () => {
+it('a poll that lacks results of an earlier delivery does not end the wait for the call', async () => {
   const call = await answeredCall(warehouse);
   await deliverTo(warehouse, call, phonesOf(1)(call));
   const poll = resultOf(phonesOf(0, { missing_records: 2 })(call), 'success');
   expect(await booksAfterDeadline(call, poll)).toMatchObject(held);
 });
 
-it('a body without people that counts all as missing ends phones, and not the waterfall', async () => {
+it('a poll that counts all people as missing ends the wait for phones, but not for the waterfall', async () => {
   const call = await answeredCall(warehouse, { reveal: ['phone'], waterfall: ['email'] });
   const polled = resultOf(phonesBody([], 0, { missing_records: 3 }), 'success');
   expect(await booksAfterDeadline(call, polled)).toMatchObject(held);
@@ -168,7 +168,7 @@ it.each([
   expect(await booksOf(warehouse, call)).toMatchObject(settled(isDelivered ? 27 : 3));
 });
 
-it('a poll without a result holds the credits of a waterfall, whose vendors can bill a vain search', async () => {
+it('a poll without a result keeps the credits of a waterfall reserved, because a vain search can cost', async () => {
   const call = await answeredCall(warehouse, emailsAndPhones);
   await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');
   expect(await booksOf(warehouse, call)).toMatchObject(unknown);

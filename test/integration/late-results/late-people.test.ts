@@ -62,7 +62,7 @@ async function phoneOfLaterRow(): Promise<string | null | undefined> {
   return rows[0]?.phone;
 }
 
-it('a phone of a person without a row reaches a contact that is this person in a later export', async () => {
+it('a phone for a person without a row reaches the contact when a later export contains the person', async () => {
   const call = await answeredWithStranger();
   await deliverTo(warehouse, call, phonesBody([call.ids[2]!], 8));
   expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: true }]);
@@ -72,7 +72,7 @@ it('a phone of a person without a row reaches a contact that is this person in a
 it.each([
   ['before the end of the run', false],
   ['after the end of the run', true],
-])('an address of a waterfall that arrives %s gives a contact its person', async (_, isAfterEnd) => {
+])('an e-mail from a waterfall that arrives %s assigns the person to a contact', async (_, isAfterEnd) => {
   const call = await callWithPhones(warehouse, { reveal: [], waterfall: ['email'] });
   await recordPhonesAnswer(warehouse, { ...call, stated: { 2: { email: null } } });
   if (isAfterEnd) await endRun(warehouse, call.runId, 'finished', undefined);
@@ -114,7 +114,7 @@ it.each<[string, (call: PhonesCall) => object]>([
   expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
 });
 
-it('a delivery of unknown ids keeps no bytes if a person whom the call has found is on the list', async () => {
+it('a delivery about unknown people keeps no body if a person in it is on the suppression list', async () => {
   // Without late kinds nothing is expected of the person.
   const call = { ...(await callWithPhones(warehouse, { reveal: [], waterfall: [] })), token: 'stray' };
   await warehouse.query`
@@ -128,7 +128,7 @@ it('a delivery of unknown ids keeps no bytes if a person whom the call has found
   expect(await deliveriesOf(call)).toEqual([{ status: 'quarantined', hasBody: false }]);
 });
 
-it('a row with an address that only a waterfall delivered is fresh for what the call asked for', async () => {
+it('a row with an e-mail that only a waterfall delivered is fresh for what the call asked for', async () => {
   const call = await answeredCall(warehouse, emailsAndPhones);
   const delivered = `delivered-${call.runId.toLowerCase()}@vendor.example`;
   await deliver(call, {
@@ -150,7 +150,7 @@ it('a row with an address that only a waterfall delivered is fresh for what the 
 });
 
 it.each(['before', 'after'] as const)(
-  'a skipped phone request keeps the phones brought %s its answer when the earlier run is undone',
+  'phones that come %s the answer to a skipped phone request stay when the earlier run is undone',
   async (order) => {
     const earlier = await answeredCall(warehouse);
     const call = await callWithPhones(warehouse);
@@ -184,7 +184,7 @@ it.each(['before', 'after'] as const)(
   },
 );
 
-it('a skipped phone request gets no phones from a delivery of a call that did not name the person', async () => {
+it('a delivery gives no phone to people whom its call did not ask for or find', async () => {
   const earlier = await answeredCall(warehouse);
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');

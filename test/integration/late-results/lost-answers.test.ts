@@ -51,7 +51,7 @@ async function observationsOf(call: PhonesCall): Promise<string[]> {
 }
 
 it.each(['pending', 'skipped'] as const)(
-  'a later answer with the phone status %s gives its contacts the phones of the lost call',
+  'a later answer with the phone status %s assigns the phones of a call without an answer',
   async (status) => {
     const lost = await lostCall();
     await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
@@ -63,7 +63,7 @@ it.each(['pending', 'skipped'] as const)(
   },
 );
 
-it('the phones of a lost call have the ids of their people before an answer names them', async () => {
+it('phones of a call without an answer keep the ids of their people until an answer names them', async () => {
   const lost = await lostCall();
   await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
   const people = await warehouse.query<{ id: string; said: string }>`
@@ -76,7 +76,7 @@ it('the phones of a lost call have the ids of their people before an answer name
   await expectRebuilt(warehouse);
 });
 
-it('the next run asks for the records alone, also of people whom the deliveries leave out', async () => {
+it('the next run asks again for the people of a call without an answer, but not for their phones', async () => {
   const lost = await lostCall();
   const plan = async () => {
     const { runId } = await stagedRun(warehouse, rowsOf(lost));
@@ -92,7 +92,7 @@ it('the next run asks for the records alone, also of people whom the deliveries 
   expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
 });
 
-it('an undo of the run whose answer was lost keeps the phones until the answers are discarded', async () => {
+it('undoing a run keeps the phones of its call without an answer until the answers are discarded', async () => {
   const lost = await lostCall();
   await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
   const later = await laterCall(lost);
@@ -106,7 +106,7 @@ it('an undo of the run whose answer was lost keeps the phones until the answers 
   await expectRebuilt(warehouse);
 });
 
-it('the deliveries of a lost call fill its expected results when its answer arrives, each once', async () => {
+it('a late answer of a call counts each earlier delivery of the call once', async () => {
   const lost = await lostCall();
   await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
   await recordPhonesAnswer(warehouse, lost);
@@ -117,7 +117,7 @@ it('the deliveries of a lost call fill its expected results when its answer arri
   await expectRebuilt(warehouse);
 });
 
-it('an erasure of a person of a lost call removes the people whom only its deliveries name', async () => {
+it('an erasure removes a person who is only in deliveries of a call without an answer', async () => {
   const lost = await lostCall();
   await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
   const { email } = lost.people[0]!.identity;

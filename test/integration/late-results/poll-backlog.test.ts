@@ -32,7 +32,7 @@ function dependencies(): Parameters<typeof syncRunResults>[0] {
   };
 }
 
-it('a run with more due polls than free slots syncs next when a slot is free', async () => {
+it('a run with more due polls than free slots syncs again when a slot is free', async () => {
   const { runId } = await backlogOfPolls(warehouse, 20);
   const status = await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(10);
@@ -41,7 +41,7 @@ it('a run with more due polls than free slots syncs next when a slot is free', a
   expect(seconds).toBeLessThanOrEqual(3_600);
 });
 
-it('a run without polls to come syncs next at the deadline, and at no fixed time if it awaits nothing', async () => {
+it('a run without due polls syncs again at its deadline, and not at all if it awaits nothing', async () => {
   const { runId } = await backlogOfPolls(warehouse, 3);
   const sync = () => syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
   await warehouse.query`update attempts set next_poll_at = null, awaited_until = now() + interval '10 min'`;
@@ -52,7 +52,7 @@ it('a run without polls to come syncs next at the deadline, and at no fixed time
   expect(await sync()).toMatchObject({ awaited: 0, nextSyncAt: null });
 });
 
-it('polls without a free slot stay due and are made first when a slot is free', async () => {
+it('polls without a free slot stay due, and are the first when a slot is free', async () => {
   const { runId } = await backlogOfPolls(warehouse, 30);
   for (let hour = 1; hour <= 3; hour += 1) {
     await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
@@ -62,7 +62,7 @@ it('polls without a free slot stay due and are made first when a slot is free', 
   expect(polls).toHaveLength(30);
 });
 
-it('a poll that the stop of a worker has cut off is made again by the next sync', async () => {
+it('a poll that was interrupted when a worker stopped is repeated by the next sync', async () => {
   const { runId } = await backlogOfPolls(warehouse, 1);
   const stop = new AbortController();
   const cutOff = {
@@ -78,7 +78,7 @@ it('a poll that the stop of a worker has cut off is made again by the next sync'
   expect(polls).toHaveLength(1);
 });
 
-it('the sweep polls for a run whose workflow was terminated, and not for a waiting run', async () => {
+it('the sweep polls for a run with a terminated workflow, and not for a paused run', async () => {
   await backlogOfPolls(warehouse, 20);
   await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(0);
@@ -87,7 +87,7 @@ it('the sweep polls for a run whose workflow was terminated, and not for a waiti
   expect(polls).toHaveLength(10);
 });
 
-it.each(['the run', 'the sweep'])('%s polls no service but the one that answered the call', async (by) => {
+it.each(['the run', 'the sweep'])('%s polls only the service that answered the call', async (by) => {
   const { runId } = await backlogOfPolls(warehouse, 3);
   await warehouse.query`update attempts set next_poll_at = clock_timestamp() - interval '16 min'`;
   const sync = (service: string) =>
@@ -100,7 +100,7 @@ it.each(['the run', 'the sweep'])('%s polls no service but the one that answered
   expect(polls).toHaveLength(3);
 });
 
-it('the sweep ends the waiting of a run whose workflow was terminated', async () => {
+it('the sweep expires the late results of a run with a terminated workflow', async () => {
   const { attemptId } = await backlogOfPolls(warehouse, 20);
   await warehouse.query`
     update attempts set next_poll_at = null, awaited_until = clock_timestamp() - interval '16 min'`;

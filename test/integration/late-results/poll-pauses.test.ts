@@ -54,7 +54,7 @@ async function secondsToNextPoll({ attemptId }: PhonesCall): Promise<number> {
   return rows[0]!.seconds;
 }
 
-it('pauses between polls grow by polls that were made, not by polls without a free slot', async () => {
+it('the pause between polls grows with the number of polls made, not with polls that found no slot', async () => {
   sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 503 }] });
   const call = await answeredCall(warehouse);
   const other = { service: 'test', scope: webhookResultScope, callId: 'another', deadlineSeconds: 30 };
@@ -69,7 +69,7 @@ it('pauses between polls grow by polls that were made, not by polls without a fr
   expect(await secondsToNextPoll(call)).toBeLessThanOrEqual(60);
 });
 
-it('a poll waits between 30 seconds and an hour, whatever retry-after the service states', async () => {
+it('polls of a call are 30 seconds to an hour apart, whatever retry-after the service sends', async () => {
   let answer = httpAnswer(503, '');
   const server = await startScriptedServer((socket) => void socket.end(answer));
   const absurd = createServiceClient({ ...settings, baseUrl: server.baseUrl });
@@ -125,7 +125,7 @@ it('a poll that says success without a result is repeated until the deadline', a
   ]);
 });
 
-it('polls use their window up to the last call that the service reports, and none is refused', async () => {
+it('polls use all calls that the service reports as left, and none is refused', async () => {
   await warehouse.query`delete from rate_calls; delete from rate_scopes; delete from rate_reports`;
   const limited = await startSandbox({ rateLimits: '10/hour' });
   limited.faults.set({ rules: [{ path: '/webhook_result', used_by_others: 7 }] });

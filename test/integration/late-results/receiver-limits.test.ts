@@ -4,14 +4,14 @@ import { receiverFixtureOfFile, type RawConnection } from '../../helpers/servers
 
 const fixture = await receiverFixtureOfFile();
 
-it('the receiver refuses a body unread if its stated size is too large', async () => {
+it('the receiver refuses a request by its Content-Length if it is too large', async () => {
   const receiver = await fixture.receive();
   const { closed } = receiver.open(receiver.head({ 'content-length': '999999999' }));
   expect(await closed).toMatch(/^HTTP\/1\.1 413 /);
   expect(await fixture.inbox()).toEqual([]);
 });
 
-it('the receiver cuts off an endless body, with bounded memory', async () => {
+it('the receiver cuts off an endless request without using more memory', async () => {
   const receiver = await fixture.receive();
   const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\r\n')]);
   const before = process.memoryUsage().arrayBuffers;
@@ -43,7 +43,7 @@ it('the receiver answers 503 while it holds 64 MB of unfinished bodies, and 200 
   expect(await fixture.inbox()).toHaveLength(1);
 });
 
-it('the receiver stores nothing if a body is shorter than stated', async () => {
+it('the receiver stores nothing if a request is shorter than its Content-Length', async () => {
   const receiver = await fixture.receive();
   const { socket, closed } = receiver.open(`${receiver.head({ 'content-length': '100' })}{"half":`);
   socket.end();
@@ -53,14 +53,14 @@ it('the receiver stores nothing if a body is shorter than stated', async () => {
   expect(receiver.logged()).toBe('');
 });
 
-it('the receiver closes the connection if a body is longer than stated', async () => {
+it('the receiver closes the connection if a request is longer than its Content-Length', async () => {
   const receiver = await fixture.receive();
   const { closed } = receiver.open(`${receiver.head({ 'content-length': '2' })}{}and more\r\n\r\n`);
   expect(await closed).toMatch(/^HTTP\/1\.1 400 /);
 });
 
 it(
-  'the receiver cuts off 300 slow connections and answers honest deliveries meanwhile',
+  'the receiver cuts off 300 slow connections, and accepts other deliveries meanwhile',
   { timeout: 40_000 },
   async () => {
     const receiver = await fixture.receive();

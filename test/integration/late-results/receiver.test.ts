@@ -70,7 +70,7 @@ describe('a token', () => {
     return answer.replace(/^date: .*\r\n/im, '');
   };
 
-  it('every wrong token gets the same answer, byte for byte', async () => {
+  it('the receiver gives every wrong token the same answer, byte for byte', async () => {
     const receiver = await fixture.receive();
     const { token } = fixture.attempt;
     const other = token.startsWith('A') ? 'B' : 'A';
@@ -101,7 +101,7 @@ describe('a token', () => {
     expect(receiver.told).toEqual([]);
   });
 
-  it('a delivery to the address with a slash after the token is stored', async () => {
+  it('a delivery is stored even if its URL has a slash after the token', async () => {
     const receiver = await fixture.receive();
     const { token } = fixture.attempt;
     for (const end of ['/', '/?attempt=2']) {
@@ -111,7 +111,7 @@ describe('a token', () => {
     expect(receiver.told).toEqual([fixture.attempt.runId, fixture.attempt.runId]);
   });
 
-  it('a token is stored only as a hash; no log has the token or a body', async () => {
+  it('the receiver stores only the hash of a token, and no log has a token or a payload', async () => {
     const receiver = await fixture.receive();
     const secret = '+4917012345678 mira@nordlys.example';
     await fixture.warehouse.pool.query(
@@ -159,7 +159,7 @@ describe('while the database is away', () => {
     return { proxy, warehouse };
   };
 
-  it('without the database the receiver refuses deliveries quickly, and accepts them afterwards', async () => {
+  it('the receiver refuses deliveries quickly without the database, and accepts them afterwards', async () => {
     const { proxy, warehouse } = await throughProxy();
     const receiver = await fixture.receive(warehouse);
     expect((await receiver.deliver('{"before":1}')).status).toBe(200);
@@ -179,7 +179,7 @@ describe('while the database is away', () => {
     expect(receiver.told).toHaveLength(2);
   });
 
-  it('without an answer of the database the receiver refuses deliveries quickly', async () => {
+  it('the receiver refuses deliveries quickly if the database does not answer', async () => {
     const { proxy, warehouse } = await throughProxy();
     const receiver = await fixture.receive(warehouse);
     expect((await receiver.deliver('{"before":1}')).status).toBe(200);
@@ -193,7 +193,7 @@ describe('while the database is away', () => {
   });
 });
 
-it('a receiver that closes answers a delivery that is still arriving', async () => {
+it('a receiver that closes still answers a delivery that is arriving', async () => {
   const receiver = await fixture.receive();
   const head = receiver.head({ 'content-length': '10', expect: '100-continue' });
   const { socket, closed } = receiver.open(`${head}{"a":`);
@@ -208,7 +208,7 @@ it('a receiver that closes answers a delivery that is still arriving', async () 
   expect((await fixture.inbox()).map(({ body }) => body.toString())).toEqual(['{"a":1234}']);
 });
 
-it('a receiver that closes waits for no endless or silent sender', async () => {
+it('a receiver that closes does not wait for endless or silent senders', async () => {
   const receiver = await fixture.receive();
   const silent = receiver.open('');
   const endless = receiver.open(`${receiver.head({ 'content-length': '1000000' })}{`);

@@ -49,7 +49,7 @@ it.each<[string, readonly Sent[], Partial<Books>]>([
 });
 
 it.each([0, null])(
-  'a waterfall that found nobody is settled by its answer with the price %s',
+  'a waterfall that found no person is settled by its answer with the price %s',
   async (price) => {
     const call = await callWithPhones(warehouse, emailsAndPhones);
     await recordPhonesAnswer(warehouse, call, [0, 0, 0], price);
@@ -58,7 +58,7 @@ it.each([0, null])(
 );
 
 it.each([[['vendor-1', 'vendor-2']], [[]]])(
-  'a delivery with the request id of a waterfall that found nobody settles its price: people %j',
+  'a webhook with the request id of a waterfall that found no person settles its price: people %j',
   async (ids) => {
     const call = await callWithPhones(warehouse, emailsAndPhones);
     await recordPhonesAnswer(warehouse, call, [0, 0, 0], null);
@@ -91,14 +91,14 @@ it.each<[string, string, Sent]>([
   expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 27 });
 });
 
-it('a body with an impossible price makes its call unknown, and the run continues', async () => {
+it('a webhook with an impossible price makes its call unknown, and the run continues', async () => {
   const call = await answeredCall(warehouse);
   await deliverTo(warehouse, call, phonesBody(call.ids, 1_000_000));
   expect(await booksOf(warehouse, call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
   expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running', pauseReason: null });
 });
 
-it('the token decides the call, whatever request id a body has', async () => {
+it('the token of a webhook determines its call, whatever request id is in the payload', async () => {
   const [own, other] = [await answeredCall(warehouse), await answeredCall(warehouse)];
   await deliverTo(warehouse, own, phonesBody(other.ids, 24, { request_id: other.requestId }));
   for (const call of [own, other])
@@ -108,7 +108,7 @@ it('the token decides the call, whatever request id a body has', async () => {
   expect(await booksOf(warehouse, other)).toMatchObject({ status: 'awaiting' });
 });
 
-it('a token expires when its call is older than results are kept', async () => {
+it('a token expires when the results of its call are too old to be kept', async () => {
   const call = await answeredCall(warehouse);
   await warehouse.query`
     update attempts set admitted_at = now() - interval '31 days' where run_id = ${call.runId}`;
@@ -126,7 +126,7 @@ it.each<[string, readonly (0 | 1)[], object]>([
   expect(await booksOf(warehouse, call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
 });
 
-it('a call waits for the results of a person who was not asked for, and settles them', async () => {
+it('a call waits for results of people in its answer whom it did not ask for', async () => {
   const surplus = [{ id: 'surplus', first_name: 'Zed', last_name: 'Foreign' }];
   const call = { ...(await callWithPhones(warehouse)), surplus };
   await recordPhonesAnswer(warehouse, call);
@@ -138,7 +138,7 @@ it('a call waits for the results of a person who was not asked for, and settles 
   expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 19 });
 });
 
-it('a price of an unknown call stays held if its worker finds the call refused', async () => {
+it('a price stated for an unknown call stays reserved if its worker finds the call refused', async () => {
   const call = await callWithPhones(warehouse);
   await markUnknown(warehouse, call.attemptId, 'the worker was lost');
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
@@ -146,7 +146,7 @@ it('a price of an unknown call stays held if its worker finds the call refused',
   expect(await booksOf(warehouse, call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
 });
 
-it('a call that passes midnight is settled in the day of its admission, and the next day is free', async () => {
+it('a call that ends after midnight is settled in the budget of the day of its admission', async () => {
   const calendar = await openTestWarehouse();
   // Found before the function of PostgreSQL, by the search path of every connection.
   await calendar.query`
@@ -173,7 +173,7 @@ it('a call that passes midnight is settled in the day of its admission, and the 
   await calendar.close();
 });
 
-it('the facts of a run count applied, repeated and quarantined deliveries', async () => {
+it('the facts of a run have counts of applied, repeated and quarantined deliveries', async () => {
   const call = await answeredCall(warehouse);
   const body = phonesBody(call.ids, 24);
   await deliverTo(warehouse, call, body);

@@ -27,14 +27,14 @@ it('admit() leaves out people whom an abandoned worker is asking for', async () 
   expect(both.map((admission) => admission.kind).sort()).toEqual(['admitted', 'taken']);
 });
 
-it('admit() leaves out people who have an outcome', async () => {
+it('admit() leaves out people who already have an outcome', async () => {
   const runId = await runningRun(warehouse);
   await warehouse.query`
     update run_rows set outcome = 'enriched' where run_id = ${runId} and row_number = 3`;
   expect(await ask(runId)).toEqual({ kind: 'taken' });
 });
 
-it('concurrent admissions never reserve beyond a budget, and use all credits that fit', async () => {
+it('concurrent admissions never exceed a budget, and use all credits that fit', async () => {
   const runId = await runningRun(warehouse, '300');
   const admissions = await Promise.all(Array.from({ length: 120 }, () => ask(runId)));
 
@@ -61,7 +61,7 @@ describe('calls of one process that ask together', () => {
 
   const kindsOf = (admissions: readonly Admission[]): string[] => admissions.map(({ kind }) => kind);
 
-  it('calls that wait for an admission are admitted in one transaction, in their order', async () => {
+  it('calls that wait for admission are admitted in one transaction, in their order', async () => {
     const runId = await runningRun(warehouse);
     const requests = [1, 11, 21, 31, 41].map((from) => requestFor(runId, from));
     const admissions = await askTogether(requests, [{ calls: 4, seconds: 60 }]);
@@ -74,7 +74,7 @@ describe('calls of one process that ask together', () => {
     expect(rows.map((row) => row.rows)).toEqual(requests.slice(0, 4).map(({ rowNumbers }) => rowNumbers));
   });
 
-  it('calls that ask together reserve what the budget can pay, the last for fewer people', async () => {
+  it('calls that are admitted together reserve what the budget allows, the last for fewer people', async () => {
     const runId = await runningRun(warehouse, '25');
     const admissions = await askTogether([1, 11, 21, 31].map((from) => requestFor(runId, from)));
     expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'admitted', 'over_budget']);
@@ -83,7 +83,7 @@ describe('calls of one process that ask together', () => {
     expect(Number((await budgetOf(runId)).reserved)).toBe(25);
   });
 
-  it('a call whose answer is being recorded may still free credits, though its slot has ended', async () => {
+  it('a call may still free credits while its answer is being recorded, even after the end of its slot', async () => {
     const runId = await runningRun(warehouse, '10');
     const [first] = await askTogether([requestFor(runId, 1)]);
     const { attemptId } = first as Extract<Admission, { kind: 'admitted' }>;
@@ -93,7 +93,7 @@ describe('calls of one process that ask together', () => {
     ]);
   });
 
-  it('calls of two runs that ask together are decided by the state of their runs', async () => {
+  it('calls of two runs that are admitted together depend on the status of their own run', async () => {
     const [running, paused] = [await runningRun(warehouse), await runningRun(warehouse)];
     await setRunStatus(warehouse, paused, 'paused', undefined);
     const runs = [running, paused, running, paused];
@@ -103,7 +103,7 @@ describe('calls of one process that ask together', () => {
   });
 });
 
-it('admit() drops a person who was suppressed since the batch was read, and admits the others', async () => {
+it('admit() drops a person who was suppressed after the batch was read, and admits the others', async () => {
   const rows = ['ada', 'bo'].map((name) => ({
     keys: [`email:${name}@admission.example`],
     email: `${name}@admission.example`,

@@ -37,7 +37,7 @@ function setDay(limit: Parameters<typeof setBudget>[2], ownDefault?: Credits) {
   );
 }
 
-it('the limit of the worker that started last counts on the next day', async () => {
+it('the day budget of the worker that started last holds on the next day too', async () => {
   await recordWorkerBudgets(warehouse.database, { day: wholeCredits(50) });
   await recordWorkerBudgets(warehouse.database, tenADay);
   const day = (await readPeriodBudgets(warehouse.database)).find(({ period }) => period === 'day');
@@ -45,7 +45,7 @@ it('the limit of the worker that started last counts on the next day', async () 
   expect(await spend(100)).toBe(10);
 });
 
-it('a limit set by command replaces the limit of the worker that started last, and "default" restores it', async () => {
+it(`enrich budget set replaces the limit of the worker, and "default" restores the worker's limit`, async () => {
   await recordWorkerBudgets(warehouse.database, tenADay);
   await setDay(wholeCredits(20));
   expect(await spend(100)).toBe(20);
@@ -55,14 +55,14 @@ it('a limit set by command replaces the limit of the worker that started last, a
   expect(await spend(100)).toBe(10);
 });
 
-it('a limit set by command raises the day of workers with lower settings, without a restart', async () => {
+it('enrich budget set raises the day budget above the settings of running workers', async () => {
   await applyBudgetLimits(warehouse.database, tenADay);
   expect(await spend(15)).toBe(10);
   await setDay(wholeCredits(30));
   expect(await spend(100)).toBe(20);
 });
 
-it('a limit set by command returns by "default" to a lower setting as the used credits', async () => {
+it('enrich budget set "default" lowers a limit down to the credits that are used already', async () => {
   await setDay(wholeCredits(30));
   await spend(8);
   expect(await setDay('default', wholeCredits(5))).toMatchObject({ before: '30', after: '8' });
@@ -71,7 +71,7 @@ it('a limit set by command returns by "default" to a lower setting as the used c
   expect(await spend(100)).toBe(2);
 });
 
-it('a limit set by command is refused below settled and reserved credits, and names a possible limit', async () => {
+it('enrich budget set refuses a limit below used credits, and names the lowest possible limit', async () => {
   await spend(8);
   await expect(setDay(wholeCredits(7))).rejects.toMatchObject({
     type: 'budget.below-used',
@@ -81,7 +81,7 @@ it('a limit set by command is refused below settled and reserved credits, and na
   expect(await spend(1)).toBe(0);
 });
 
-it('readBudgets() lists the newest runs first, and says that a limit comes from their options', async () => {
+it('readBudgets() lists the newest runs first, and says whether a limit comes from run options', async () => {
   const runIds = [await runningRun(warehouse, '5'), await runningRun(warehouse, '5')];
   // The newest run has the smallest id.
   await warehouse.pool.query(
@@ -99,7 +99,7 @@ it('readBudgets() lists the newest runs first, and says that a limit comes from 
   expect((await readBudgets(warehouse.database, 1)).map(({ budget }) => budget)).toContain(`run:${first}`);
 });
 
-it('the history of budgets records who changed what from what to what, and why', async () => {
+it('the history of budgets records the user, old limit, new limit and reason of each change', async () => {
   await setDay(wholeCredits(30));
   await setDay('none');
   expect(await readBudgetHistory(warehouse.database, 10)).toMatchObject([
@@ -119,7 +119,7 @@ describe('an alarm', () => {
     return rows.map((alarm) => alarm.percent);
   }
 
-  it('a budget alarm is raised once for each threshold that is reached step by step', async () => {
+  it('a budget alarm is raised once for each threshold that is crossed', async () => {
     await spend(4, alarmed);
     expect(await percents()).toEqual([]);
     await spend(2, alarmed);
@@ -128,7 +128,7 @@ describe('an alarm', () => {
     expect(await percents()).toEqual([80, 50]);
   });
 
-  it('credits that cross several thresholds at once raise the highest budget alarm and no lower one', async () => {
+  it('a budget that crosses several thresholds at once raises only the highest alarm', async () => {
     await spend(10, alarmed);
     expect(await percents()).toEqual([100]);
     await warehouse.query`update budgets set settled = 0, reserved = 0`;
@@ -136,7 +136,7 @@ describe('an alarm', () => {
     expect(await percents()).toEqual([100]);
   });
 
-  it('a budget alarm of 100 % is raised if the limit holds people back', async () => {
+  it('a budget alarm of 100 % is raised if the limit keeps people from being asked for', async () => {
     const budgetIds = await budgetsOf(warehouse.database, undefined);
     await warehouse.database
       .transaction()
@@ -144,7 +144,7 @@ describe('an alarm', () => {
     expect(await percents()).toEqual([100]);
   });
 
-  it('after a changed limit a budget raises its alarm again, and only alarms of this limit are shown', async () => {
+  it('a budget raises its alarm again after its limit changed, and shows only alarms of this limit', async () => {
     await spend(8, alarmed);
     await setDay(wholeCredits(20));
     expect((await readBudgets(warehouse.database, 10))[0]).toMatchObject({ limit: '20', alarms: [] });

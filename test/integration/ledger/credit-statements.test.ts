@@ -28,13 +28,13 @@ async function state(
   );
 }
 
-it('reconcileCredits() needs two statements of one cycle, because the service counts per cycle', async () => {
+it('reconcileCredits() needs two statements of one billing cycle', async () => {
   await state('100', 'https://one.example/api/v1');
   await state('4', 'https://one.example/api/v1', { startDate: '2026-12-01', endDate: '2026-12-31' });
   expect(await reconcileCredits(warehouse.database, 'https://one.example/api/v1')).toEqual([]);
 });
 
-it('reconcileCredits() shows credits neither settled nor held as unexplained', async () => {
+it('reconcileCredits() shows credits as unexplained that are neither settled nor reserved', async () => {
   await state('1000.5');
   const { attemptId } = await callWithPhones(warehouse);
   const rows = await warehouse.query<{ reserved: string; answered: string }>`
@@ -54,7 +54,7 @@ it('reconcileCredits() shows credits neither settled nor held as unexplained', a
   expect(settled).toMatchObject({ billed: '5', settled: '2', stated: '0', held: '0', unexplained: '3' });
 });
 
-it('statementOf() states nothing where the figure of one kind of credits cannot be read', () => {
+it('statementOf() is empty if one of its figures cannot be read', () => {
   const known = { consumed: credits('3') };
   expect(statementOf({ kinds: [known, { consumed: credits('1.5') }], cycle }).consumed).toBe(credits('4.5'));
   expect(statementOf({ kinds: [known, { consumed: undefined }], cycle }).consumed).toBeUndefined();

@@ -20,7 +20,7 @@ async function moneyOf(runId: string): Promise<readonly number[]> {
   return [Number(rows[0].reserved), Number(rows[0].settled)];
 }
 
-it('more credits than are held are refused, and change nothing', async () => {
+it('a decision on more credits than were reserved is refused, and changes nothing', async () => {
   const { runId, attemptId } = await callWithPhones(warehouse);
   await markUnknown(warehouse, attemptId, 'by a test');
   await expect(decideAttempts(warehouse, [{ attemptId, credits: '99' }])).rejects.toMatchObject({
@@ -31,7 +31,7 @@ it('more credits than are held are refused, and change nothing', async () => {
   expect(await moneyOf(runId)).toEqual([27, 0]);
 });
 
-it('a decision is corrected by another one, in the attempt and in its budgets', async () => {
+it('a decision can be corrected, in the attempt and in its budgets', async () => {
   const { runId, attemptId } = await callWithPhones(warehouse);
   await markUnknown(warehouse, attemptId, 'by a test');
   await decideAttempts(warehouse, [{ attemptId, credits: '20' }]);
@@ -47,7 +47,7 @@ it('a decision is corrected by another one, in the attempt and in its budgets', 
   ]);
 });
 
-it('a call that was answered has no decision to correct', async () => {
+it('a decision on a call with an answer cannot be corrected', async () => {
   const call = await answeredCall(warehouse);
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '20' }]);
   await expect(
@@ -58,7 +58,7 @@ it('a call that was answered has no decision to correct', async () => {
 });
 
 it.each(['0', '5'])(
-  'a decision of %s credits settles the stated price before and after the delivery',
+  'the price of a delivery is settled both before and after a decision of %s credits',
   async (credits) => {
     for (const isFirst of [true, false]) {
       const call = await callWithPhones(warehouse);
@@ -74,7 +74,7 @@ it.each(['0', '5'])(
   },
 );
 
-it('a decision on an answered call with a part of its phones settles answer and part', async () => {
+it('a decision on a call whose phones are incomplete settles the answer and the phones so far', async () => {
   const call = await answeredCall(warehouse);
   expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '3' });
   await deliverTo(warehouse, call, phonesBody([call.ids[0]!], 8));
@@ -82,7 +82,7 @@ it('a decision on an answered call with a part of its phones settles answer and 
   expect(await booksOf(warehouse, call)).toMatchObject({ settled: 11 });
 });
 
-it('a delivery that repeats the price of the answer after a decision is settled once, and noted', async () => {
+it('a delivery that repeats the price of the answer after a decision is settled once', async () => {
   const call = await answeredCall(warehouse);
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
   await deliverTo(warehouse, call, phonesBody(call.ids, 27));
@@ -92,14 +92,14 @@ it('a delivery that repeats the price of the answer after a decision is settled 
   });
 });
 
-it('a delivery that states the price of its part after a decision is settled as well', async () => {
+it('a delivery that comes after a decision and has a price of its own is settled too', async () => {
   const call = await answeredCall(warehouse);
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   expect(await moneyOf(call.runId)).toEqual([0, 27]);
 });
 
-it('getAttempt() finds an attempt by its id, or at least four characters of it', async () => {
+it('getAttempt() finds an attempt by its id or by the first four characters of it', async () => {
   const { attemptId } = await callWithPhones(warehouse);
   for (const named of [attemptId, attemptId.slice(0, 8), attemptId.slice(0, 35), `${attemptId.slice(0, 4)}…`])
     expect(await getAttempt(warehouse, named)).toMatchObject({ attempt_id: attemptId });
@@ -107,7 +107,7 @@ it('getAttempt() finds an attempt by its id, or at least four characters of it',
     await expect(getAttempt(warehouse, named)).rejects.toMatchObject({ type: 'attempt.unknown' });
 });
 
-it('getAttempt() refuses a beginning that two attempts have', async () => {
+it('getAttempt() refuses the first characters of an id if two attempts have them', async () => {
   const calls = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
   const ids = calls.map(({ attemptId }) => attemptId);
   await warehouse.query`delete from attempt_people where attempt_id = any(${ids})`;
@@ -119,7 +119,7 @@ it('getAttempt() refuses a beginning that two attempts have', async () => {
   });
 });
 
-it('listAttempts() lists calls whose late results are overdue, until a decision settles them', async () => {
+it('listAttempts() lists calls with overdue late results until a decision', async () => {
   const call = await answeredCall(warehouse);
   const overdue = async (): Promise<readonly string[]> =>
     (await listAttempts(warehouse, { runId: call.runId, status: 'overdue' })).map((each) => each.attempt_id);
@@ -130,7 +130,7 @@ it('listAttempts() lists calls whose late results are overdue, until a decision 
   expect(await overdue()).toEqual([]);
 });
 
-it('decideAttempts() does not deadlock with answers, because budgets are locked last', async () => {
+it('decideAttempts() and the recording of answers do not deadlock', async () => {
   const calls = [await callWithPhones(warehouse), await callWithPhones(warehouse)];
   const [first, last] = calls.toSorted((one, other) => (one.attemptId < other.attemptId ? -1 : 1));
   for (const { attemptId } of calls) await markUnknown(warehouse, attemptId, 'by a test');

@@ -28,7 +28,7 @@ it.each([
   ['an hour at most', 10_000_000, 3_600, 3_600],
   ['two seconds at least', 0, 2, 2],
   ['two seconds if the service names no time', undefined, 2, 2],
-])('a refusal for the rate (429) pauses every worker for %s', async (_, retryAfter, least, most) => {
+])('a 429 of the service pauses every worker for %s', async (_, retryAfter, least, most) => {
   const seconds = await pauseScope(warehouse.database, bulkMatchScope, 'refused', retryAfter);
   expect(seconds).toBeGreaterThanOrEqual(least - 1);
   expect(seconds).toBeLessThanOrEqual(most);
@@ -39,7 +39,7 @@ it.each([
   });
 });
 
-it('a refusal for the rate keeps its pause when a call admitted before its recording succeeds', async () => {
+it('a pause after a 429 stays when an earlier call succeeds', async () => {
   const runId = await runningRun(warehouse);
   await ask(runId, { people: 1 });
   let pausing: Promise<number> | undefined;
@@ -57,7 +57,7 @@ it('a refusal for the rate keeps its pause when a call admitted before its recor
   expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
 });
 
-it('simultaneous refusals for the rate pause once', async () => {
+it('simultaneous 429s pause once', async () => {
   const runId = await runningRun(warehouse);
   const calls = await Promise.all([1, 2, 3, 4].map(() => ask(runId)));
   for (const call of calls) {
@@ -67,7 +67,7 @@ it('simultaneous refusals for the rate pause once', async () => {
   }
 });
 
-it('refusals for the rate in a row pause longer each time, within bounds', async () => {
+it('consecutive 429s pause longer each time, up to a maximum', async () => {
   const pauses: number[] = [];
   for (let refusal = 1; refusal <= 9; refusal += 1) {
     pauses.push(await pauseScope(warehouse.database, bulkMatchScope, `refusal ${refusal}`, 1));
@@ -76,7 +76,7 @@ it('refusals for the rate in a row pause longer each time, within bounds', async
   expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 128, 128]);
 });
 
-it('a refusal for the rate is followed by one probing call', async () => {
+it('a single probing call follows a pause after a 429', async () => {
   const runId = await runningRun(warehouse);
   await refuseAndResume();
   const admissions = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
@@ -88,14 +88,14 @@ it('a refusal for the rate is followed by one probing call', async () => {
   expect(afterwards.filter((admission) => admission.kind === 'admitted')).toHaveLength(10);
 });
 
-it('a probing call whose answer is lost is followed by the next probing call at once', async () => {
+it('a probing call without an answer is followed by the next probing call at once', async () => {
   const runId = await runningRun(warehouse);
   await refuseAndResume();
   await abandonCall(warehouse.database, await begin(runId), 60);
   expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
 });
 
-it('a call that failed is followed by one call at a time, until the service accepts one', async () => {
+it('single calls follow a failed call until the service accepts one', async () => {
   const runId = await runningRun(warehouse);
   const before = await begin(runId);
   await endFailedCall(warehouse.database, bulkCalls, await begin(runId), failed, 60);
@@ -111,7 +111,7 @@ it('a call that failed is followed by one call at a time, until the service acce
   await begin(runId);
 });
 
-it('a rate window forgets calls that have left every window while others are admitted', async () => {
+it('a rate window deletes calls that have left every window while others are admitted', async () => {
   const runId = await runningRun(warehouse);
   await warehouse.pool.query(`
     insert into rate_calls (call_id, scope, counted_until)

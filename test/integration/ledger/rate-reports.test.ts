@@ -31,7 +31,7 @@ async function free(rateLimits: RateLimit[] = []): Promise<number> {
   return (await freeSlots(warehouse.database, bulkCalls, rateLimits)).slots;
 }
 
-it('a rate report is used if it leaves fewer calls than our own count', async () => {
+it('a rate report is used if it has fewer calls left than our own count', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), hour(2));
   expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(2);
@@ -39,7 +39,7 @@ it('a rate report is used if it leaves fewer calls than our own count', async ()
   expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(2);
 });
 
-it('a rate report counts only for calls to its service', async () => {
+it('a rate report counts only for calls to the service that sent it', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), hour(0));
   const elsewhere = { ...bulkCalls, service: 'https://elsewhere.example/api/v1' };
@@ -52,7 +52,7 @@ it('a rate report counts only for calls to its service', async () => {
   expect([await free(), (await freeSlots(warehouse.database, elsewhere, [])).slots]).toEqual([0, 70]);
 });
 
-it('a rate report of a used-up window holds every call for the longest time of that window', async () => {
+it('a rate report without calls left stops all calls for the longest time of that window', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), { ...hour(0), seconds: 60 }, hour(40));
   const next = await ask(runId);
@@ -61,7 +61,7 @@ it('a rate report of a used-up window holds every call for the longest time of t
   expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(60_000);
 });
 
-it('one call an hour asks whether a used-up window of a day has ended', async () => {
+it('one call an hour tests whether a used-up day window has ended', async () => {
   const runId = await runningRun(warehouse);
   const day = (left: number): ReportedWindow => ({ seconds: 86_400, limit: 2_000, used: undefined, left });
   const anHourLater = () =>
@@ -89,7 +89,7 @@ it('one call an hour asks whether a used-up window of a day has ended', async ()
   expect(await free()).toBe(1_999);
 });
 
-it('a rate report does not include calls in flight, which the service may not have counted', async () => {
+it('a rate report is reduced by the calls in flight, which the service may not have counted', async () => {
   const runId = await runningRun(warehouse);
   const calls = [await begin(runId), await begin(runId), await begin(runId)];
   await end(calls[0]!, hour(5));
@@ -99,7 +99,7 @@ it('a rate report does not include calls in flight, which the service may not ha
   expect(await free()).toBe(3);
 });
 
-it('a rate report does not grow by an older answer that arrives later', async () => {
+it('a rate report is not raised by an older answer that arrives later', async () => {
   const runId = await runningRun(warehouse);
   const [first, second] = [await begin(runId), await begin(runId)];
   await end(second, hour(8));
@@ -107,14 +107,14 @@ it('a rate report does not grow by an older answer that arrives later', async ()
   expect(await free()).toBe(8);
 });
 
-it('a rate report grows when a later call is counted in a new window', async () => {
+it('a rate report is raised when a later call is counted in a new window', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), hour(8));
   await end(await begin(runId), hour(599));
   expect(await free()).toBe(599);
 });
 
-it('a rate report holds until the end that a refusal names', async () => {
+it('a rate report without calls left ends at the time that a refusal names', async () => {
   const runId = await runningRun(warehouse);
   const refused = await begin(runId);
   await endCall(warehouse.database, bulkCalls, refused, 'refused', {
@@ -135,7 +135,7 @@ it('a rate report of a window that was not open yet ends with that window', asyn
   expect(next.kind === 'wait' && next.milliseconds).toBeGreaterThan(55_000);
 });
 
-it('a rate report of used-up calls ends with usage statistics of a new window', async () => {
+it('a rate report without calls left ends when usage statistics show a new window', async () => {
   await end(await begin(await runningRun(warehouse)), hour(0));
   await statistics(hour(599));
   expect(await free()).toBe(599);

@@ -71,7 +71,7 @@ async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
     if ((await ask(backfill, 'backfill', calls + 1, rateLimits)).kind !== 'admitted') return calls;
 }
 
-it('a backfill leaves slots for all batches of an open page, before a worker has taken them up', async () => {
+it('a backfill leaves slots for the batches of an open nightly page before workers start them', async () => {
   await planPeople(warehouse, night, 30);
   await openPage(warehouse, night, 1, askedFields);
   expect(await slotsForBackfill()).toBe(1);
@@ -79,7 +79,7 @@ it('a backfill leaves slots for all batches of an open page, before a worker has
   expect(nightly.map(({ kind }) => kind)).toEqual(Array(3).fill('admitted'));
 });
 
-it('a backfill waits for a minute while nightly batches wait for the free slots, and says so', async () => {
+it('a backfill waits a minute while nightly batches wait for slots, and says so', async () => {
   await waiting(1, 2, 3, 4);
   expect(await ask(backfill, 'backfill', 5)).toMatchObject({
     kind: 'wait',
@@ -127,13 +127,13 @@ describe('a batch', () => {
       from waiting_batches`;
   }
 
-  it('a nightly batch is registered in the queue, and until its next try when it is handed back', async () => {
+  it('a nightly batch counts as waiting in the queue, and until its next try after it is handed back', async () => {
     await planPeople(warehouse, night, 10);
     expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
     expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
   });
 
-  it('no batch of a run without credits is registered as waiting, also none that has not begun', async () => {
+  it('batches of a run without credits are not registered as waiting', async () => {
     await planPeople(warehouse, night, 30);
     await budgetsOf(warehouse.database, night);
     await warehouse.pool.query('update budgets set credits_limit = 0 where budget_id = $1', [`run:${night}`]);
@@ -147,7 +147,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('a batch that waited for its turn does not ask for people whom another call answered meanwhile', async () => {
+  it('a batch that has waited does not ask for people whom another call answered meanwhile', async () => {
     await planPeople(warehouse, night, 10);
     await warehouse.query`
       update run_rows set keys = array['email:' || row_number || '@' || run_id] where run_id = ${night}`;
@@ -184,7 +184,7 @@ it('no slot is reserved for a paused run', async () => {
   expect(await slotsForBackfill()).toBe(4);
 });
 
-it('no slot is reserved for a waiting batch that did not register again in time', async () => {
+it('no slot is reserved for a batch that failed to renew its registration', async () => {
   await waiting(1, 2);
   await warehouse.query`update waiting_batches set waits_until = waits_until - interval '30 minutes'`;
   expect(await slotsForBackfill()).toBe(4);

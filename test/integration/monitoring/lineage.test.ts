@@ -23,7 +23,7 @@ const receiver = await startLineageReceiver();
 
 afterAll(() => receiver.close());
 
-it('a finished run sends START and COMPLETE with its export and tables, without personal data', async () => {
+it('a finished run sends the OpenLineage events START and COMPLETE, without personal data', async () => {
   const lineage = startLineage(warehouse, { url: receiver.url, apiKey: 'key-1' }, source, log);
   const spec = { ...testSpec(), filePath: 's3://exports/ada@orbit.example/contacts.csv' };
   const { runId } = await stagedRun(warehouse, [{ keys: [], outcome: 'enriched' }], spec);
@@ -51,7 +51,7 @@ it('a finished run sends START and COMPLETE with its export and tables, without 
   expect(JSON.stringify(receiver.events)).not.toMatch(/secret|ada@/);
 });
 
-it('a run whose export is refused sends START and FAIL with the reason', async () => {
+it('a run with a refused export sends the OpenLineage events START and FAIL with the reason', async () => {
   receiver.events.length = 0;
   const lineage = startLineage(warehouse, { url: receiver.url, apiKey: undefined }, source, log);
   const { runId } = await stagedRun(warehouse, []);
@@ -64,7 +64,7 @@ it('a run whose export is refused sends START and FAIL with the reason', async (
   expect(receiver.events[1]!.run).toMatchObject({ facets: { errorMessage: { message: reason.reason } } });
 });
 
-it('a lineage receiver that never answers is given up when the worker stops, and holds no run meanwhile', async () => {
+it('a lineage receiver that never answers delays no run, and is given up when the worker stops', async () => {
   const { runId } = await stagedRun(warehouse, []);
   const silent = createServer();
   const port = await listenHere(silent);

@@ -81,7 +81,7 @@ const rows = async () =>
       select failure, closed_at is not null as closed, told, tries
       from notifications order by notification_id`;
 
-it('a changed status is notified once, with the facts of the run and the reason at that time', async () => {
+it('each changed status is notified once, with the facts and the reason at that time', async () => {
   const runId = await runningRun(warehouse);
   await setRunStatus(warehouse, runId, 'paused', pauseReason);
   await setRunStatus(warehouse, runId, 'paused', pauseReason);
@@ -101,7 +101,7 @@ it('a changed status is notified once, with the facts of the run and the reason 
   ]);
 });
 
-it('no notification is sent for unwanted events, plans, and events older than a day', async () => {
+it('no notification is sent for unwanted events, for plans, or for events older than a day', async () => {
   const failed = await stagedRun(warehouse, []);
   await setRunStatus(warehouse, failed.runId, 'failed', pauseReason);
   const old = await stagedRun(warehouse, []);
@@ -145,7 +145,7 @@ it('a budget that crosses a threshold is notified with its figures', async () =>
 const time = { schedule: 'nightly', asOf: '2026-11-21T03:00:00.000Z' };
 const begin = (work: () => Promise<ScheduledRuns>) => notifyingOfFailure(warehouse, time, work);
 
-it('a time of a schedule whose export is missing is notified once, as failed, with the next step', async () => {
+it('a scheduled run without an export is notified once as failed, with the next step', async () => {
   const missing = new UsageProblem('export.missing', 'there is no such file', {
     where: '/exports/ada@example.com.csv',
     next: 'check the path',
@@ -166,7 +166,7 @@ it('a time of a schedule whose export is missing is notified once, as failed, wi
   ]);
 });
 
-it('a notification to an address is signed', async () => {
+it('a notification to a URL is signed', async () => {
   await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
   await notifier([urlChannel(url(), 'a secret')]).sendDue();
   const { body, headers } = posted[0]!;
@@ -174,7 +174,7 @@ it('a notification to an address is signed', async () => {
   expect(headers['content-type']).toBe('application/json');
 });
 
-it('a notification to a failing address is tried ten times, with a pause before each try', async () => {
+it('a notification to a failing URL is tried ten times, with a pause before each try', async () => {
   status = 500;
   await setRunStatus(warehouse, await runningRun(warehouse), 'paused', pauseReason);
   for (let tries = 0; tries < 12; tries += 1) {
@@ -194,7 +194,7 @@ describe('a command', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('a notification command gets no setting and no credential of the product', async () => {
+  it('a notification command gets no settings and no credentials of the product', async () => {
     const file = join(directory, 'environment');
     const secrets = [
       'ENRICHMENT_API_KEY',

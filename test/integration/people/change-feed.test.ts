@@ -48,13 +48,13 @@ it('readChanges() continues after a cursor and names the groups that changed', a
   expect(await read(changes[0]!.cursor)).toEqual([]);
 });
 
-it('readChanges() says of a deleted contact only that it is gone', async () => {
+it('readChanges() returns a deleted contact without values', async () => {
   const cursor = await newContact('p2');
   await match(warehouse, { contactId: 'p2', person: null, at: '2026-02-01', runId: 'run-2' });
   expect(await readOnce(1, cursor)).toMatchObject([{ operation: 'delete', contact_id: 'p2' }]);
 });
 
-it('readChanges() gives at most as many changes as the limit, and the rest after its last cursor', async () => {
+it('readChanges() returns at most as many changes as the limit, and the rest after its last cursor', async () => {
   const cursor = await newContact('p3');
   for (const [index, title] of ['A', 'B', 'C'].entries()) await rename('p3', title, `2026-02-0${index + 1}`);
   await readOnce(3, cursor);
@@ -67,7 +67,7 @@ it('readChanges() refuses an invalid cursor', async () => {
   await expect(read('yesterday')).rejects.toMatchObject({ type: 'changes.cursor-invalid', exitCode: 2 });
 });
 
-it('readChanges() refuses a cursor that the feed has not reached, as after a restore', async () => {
+it('readChanges() refuses a cursor beyond the end of the feed, as after a restore', async () => {
   const cursor = await newContact('p8');
   await expect(read(`${BigInt(cursor!) + 1_000_000n}`)).rejects.toMatchObject({
     type: 'changes.cursor-ahead',
@@ -75,7 +75,7 @@ it('readChanges() refuses a cursor that the feed has not reached, as after a res
   });
 });
 
-it('readChanges() refuses a cursor if changes after it are no longer kept', async () => {
+it('readChanges() refuses a cursor if retention has removed changes after it', async () => {
   const cursor = await newContact('p5');
   await rename('p5', 'Lead', '2026-02-01');
   await rename('p5', 'Head', '2026-03-01');

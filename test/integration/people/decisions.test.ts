@@ -95,7 +95,7 @@ async function operationsOf(contactId: string): Promise<string[]> {
 }
 
 it.each(['fresh', 'cancelled', 'over_budget', 'in_flight', 'rejected', 'unknown'])(
-  'a known person who is withheld from a contact is listed for review if its row is %s',
+  'a withheld person is listed for review if the row of the contact is %s',
   async (outcome) => {
     const { lena, byAddress, otherName, id } = company();
     await play(id('a'), byAddress, [lena]);
@@ -128,7 +128,7 @@ it('a confirmed person stays with a contact that has only a shared mailbox, unti
   expect(await operationsOf(id('a'))).toEqual(['upsert', 'delete']);
 });
 
-it('a confirmed person stays with a contact whose name contradicts, until it gets another name', async () => {
+it('a confirmed person stays with a contact of another name, until the contact gets a new name', async () => {
   const { lena, otherName, id } = company();
   await play(id('a'), otherName, [lena]);
   expect(await personOf(id('a'))).toBeNull();
@@ -139,7 +139,7 @@ it('a confirmed person stays with a contact whose name contradicts, until it get
   expect(await personOf(id('a'))).toBeNull();
 });
 
-it('a confirmed person stays the person of the contact when a later call finds another', async () => {
+it('a confirmed person stays with the contact when a later call finds another person', async () => {
   const { lena, other, byAddress, shared, id } = company();
   await play(id('a'), shared, [lena]);
   await play(id('b'), byAddress, [lena]);
@@ -149,7 +149,7 @@ it('a confirmed person stays the person of the contact when a later call finds a
   expect(await personOf(id('b'))).toMatchObject({ id: lena.id });
 });
 
-it('a rejected person is not given to the contact by later calls', async () => {
+it('a rejected person is not assigned to the contact by later calls', async () => {
   const { lena, byAddress, id } = company();
   await play(id('a'), byAddress, [lena]);
   await decide('rejected', id('a'), lena);
@@ -159,7 +159,7 @@ it('a rejected person is not given to the contact by later calls', async () => {
 });
 
 it.each(['staging', 'rows'] as const)(
-  'a rejected person comes back by a withdrawal after retention has removed the cells of its row: %s',
+  'a rejected person returns after a withdrawal, even if retention has cleared the row: %s',
   async (retained) => {
     const { lena, byAddress, id } = company();
     await play(id('a'), byAddress, [lena]);
@@ -179,7 +179,7 @@ const decisionsOf = async (contactId: string) => {
   return rows.map(({ verdict }) => verdict);
 };
 
-it('the erasure of a person removes the confirmed contact with its decisions', async () => {
+it('erasing a person removes the confirmed contact and its decisions', async () => {
   const { lena, shared, id } = company();
   await play(id('a'), shared, [lena]);
   await decide('confirmed', id('a'), lena);
@@ -189,7 +189,7 @@ it('the erasure of a person removes the confirmed contact with its decisions', a
   expect(await warehouse.query`select from run_rows where contact_id = ${id('a')}`).toEqual([]);
 });
 
-it('a plan leaves out a contact whose confirmed person was asked for', async () => {
+it('a plan leaves out a contact if its confirmed person is fresh', async () => {
   const { lena, byAddress, shared, id } = company();
   await play(id('b'), byAddress, [lena]);
   await play(id('a'), shared, []);
@@ -208,7 +208,7 @@ it('a plan leaves out a contact whose confirmed person was asked for', async () 
   await end(open);
 });
 
-it('a plan asks for a confirmed person by id', async () => {
+it('a plan asks for a confirmed person by the id of the person', async () => {
   const { lena, shared, id } = company();
   await play(id('a'), shared, [lena]);
   await decide('confirmed', id('a'), lena);

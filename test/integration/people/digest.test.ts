@@ -32,7 +32,7 @@ async function contents(): Promise<unknown> {
   return rows.map((result) => result.rows);
 }
 
-it('rebuild() corrects a contact whose match is another person', async () => {
+it('rebuild() repairs a contact that is linked to the wrong person', async () => {
   const before = await contents();
   await warehouse.query`update contacts set person_key = 'person:p-2' where contact_id = 'c-1'`;
   const checked = await rebuild(warehouse, { check: true, signal });
@@ -41,7 +41,7 @@ it('rebuild() corrects a contact whose match is another person', async () => {
   expect(await contents()).toEqual(before);
 });
 
-it('rebuild() names differences from the log with check, and corrects them without check', async () => {
+it('rebuild() with check lists contacts that differ from the log; without check it repairs them', async () => {
   const before = await contents();
   await warehouse.query`update people set title = 'CEO' where person_id = 'p-1'`;
   await warehouse.query`delete from contacts where contact_id = 'c-2'`;
@@ -78,7 +78,7 @@ async function rowOf({ runId }: AdmittedCall): Promise<unknown> {
   return row;
 }
 
-it('the next digest decides about an answer whose worker was killed after storing it', async () => {
+it('the next digest processes an answer that was stored by a killed worker', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await storedOnly(call, await bodyOf(person));
@@ -87,7 +87,7 @@ it('the next digest decides about an answer whose worker was killed after storin
   expect(await contact(row.contactId!)).toMatchObject({ person_id: person.id });
 });
 
-it('an answer that cannot be digested is set aside alone, keeps its bytes, and a rebuild tries it again', async () => {
+it('an answer that cannot be digested is set aside and keeps its bytes; a rebuild tries it again', async () => {
   const [broken, sound] = [somebody(), somebody()];
   const call = await callInFlight([broken.row]);
   await storedOnly(call, Buffer.from('no gzip'));
@@ -109,7 +109,7 @@ it('an answer that cannot be digested is set aside alone, keeps its bytes, and a
   expect(await contact(broken.row.contactId!)).toMatchObject({ person_id: broken.person.id });
 });
 
-it('a call that finds nobody for a contact does not decide between two people who fit the contact', async () => {
+it('a call that finds no person does not decide between two matching people', async () => {
   const invented = somebody();
   const row = { ...invented.row, contactId: 'asked-twice' };
   const person = { ...invented.person, id: 'p-twice' };

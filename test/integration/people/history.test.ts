@@ -36,7 +36,7 @@ async function historyOf(contactId: string, group: string): Promise<Interval[]> 
   return found;
 }
 
-it('contact_history has an interval for each value, without overlap, and the last one is open', async () => {
+it('contact_history has one interval per value, without overlap, and the last one is open', async () => {
   const person = newPerson();
   await say(warehouse, { person, askedAt: '2026-01-01', runId: 'run-1', facts: titled('Analyst') });
   await match(warehouse, { contactId: person, person, at: '2026-01-01', runId: 'run-1' });
@@ -49,7 +49,7 @@ it('contact_history has an interval for each value, without overlap, and the las
   expect(titles[0]!.valid_to).toEqual(titles[1]!.valid_from);
 });
 
-it('contact_history begins when the value took effect in the warehouse, not when the service was asked', async () => {
+it('contact_history begins when a value was written, not when the service was asked', async () => {
   const person = newPerson();
   const facts = titled('Analyst');
   await say(warehouse, { person, askedAt: '2026-01-01', recordedAt: '2026-01-05', runId: 'run-1', facts });
@@ -76,7 +76,7 @@ it('contact_history ends every value when the contact becomes another person', a
   ]);
 });
 
-it('field_provenance cites the observation of a value, also if a later answer left the field empty', async () => {
+it('field_provenance names the answer that a value came from, even if later answers lack the field', async () => {
   const person = newPerson();
   const email = { email: { email: 'ada@acme.example', email_status: 'verified', rank: 1 } };
   await say(warehouse, {
@@ -99,7 +99,7 @@ it('field_provenance cites the observation of a value, also if a later answer le
   expect(byGroup['title']).toMatchObject({ value: { title: 'B' }, run_id: 'run-2' });
 });
 
-it('contact_history has for each moment the values that field_provenance had then', async () => {
+it('contact_history has at each moment the values that field_provenance had then', async () => {
   const person = newPerson();
   const provenance = async (): Promise<unknown[]> => {
     const found = await rows<Interval>('field_provenance', 'contact_id = $1 order by field_group', [person]);
@@ -208,7 +208,7 @@ async function seen(
   await say(warehouse, { person, askedAt: at, runId, facts: job('CTO', employer, more), organizationKey });
 }
 
-it('job_changes has one row for a move whose start is after the former observation', async () => {
+it('job_changes has one row for a new job that started after the former one was last seen', async () => {
   const person = newPerson();
   await seen(person, '2026-01-01', 'run-1', acme, { startedOn: '2020-01-01' });
   await seen(person, '2026-06-01', 'run-2', orbit, { startedOn: '2026-04-01' });
@@ -216,14 +216,14 @@ it('job_changes has one row for a move whose start is after the former observati
   expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'start_date', 'run-2']]);
 });
 
-it('job_changes has a row for a move that a new address at the new employer shows', async () => {
+it('job_changes has a row for a new employer that a new e-mail at this employer confirms', async () => {
   const person = newPerson();
   await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
   await seen(person, '2026-06-01', 'run-2', orbit, { email: 'ada@orbit.example' });
   expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-2']]);
 });
 
-it('job_changes waits for the second sign, and names the run that brought it', async () => {
+it('job_changes waits for a second sign of a new job, and names the run that found it', async () => {
   const person = newPerson();
   await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });
   await seen(person, '2026-06-01', 'run-2', orbit);
@@ -232,7 +232,7 @@ it('job_changes waits for the second sign, and names the run that brought it', a
   expect(await movesOf(person)).toEqual([['Acme', 'Orbit', 'email', 'run-3']]);
 });
 
-it('job_changes has no row for a rebrand: the company under another name, domain and address', async () => {
+it('job_changes has no row if a company only changes its name, domain and e-mails', async () => {
   const person = newPerson();
   const renamed = { id: 'org-acme', name: 'Zenith', domain: 'zenith.example' };
   await seen(person, '2026-01-01', 'run-1', acme, { email: 'ada@acme.example' });

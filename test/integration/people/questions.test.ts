@@ -30,7 +30,7 @@ async function contact(person: string, at: string, facts: Record<string, unknown
   await match(warehouse, { contactId: person, person, at, runId });
 }
 
-it('contact_phones says which delivery brought a phone and when, and run_costs what each phone cost', async () => {
+it('contact_phones names the delivery and time of a phone, and run_costs the price of a phone', async () => {
   const call = await deliveredCall(warehouse);
   const phones = await ask('select * from contact_phones where run_id = $1 order by number', call.runId);
   expect(phones).toHaveLength(3);
@@ -45,7 +45,7 @@ it('contact_phones says which delivery brought a phone and when, and run_costs w
   expect(costs!['credits_per_verified_email']).toBeNull();
 });
 
-it('contact_phones says when a phone came first and when it came last', async () => {
+it('contact_phones has the first and the last time that a phone was found', async () => {
   const facts = { phones: [{ number: '+14155550177', type: 'mobile' }] };
   await contact('confirmed', '2026-01-01', facts);
   await contact('confirmed', '2026-02-01', facts);
@@ -61,7 +61,7 @@ it('contact_phones says when a phone came first and when it came last', async ()
   expect(first).not.toEqual(last);
 });
 
-it('run_costs counts what calls found for contacts, and no person who is no contact', async () => {
+it('run_costs counts people found for contacts, and no other people in answers', async () => {
   const runId = await finishedRun();
   const facts = { email: { email: 'ada@orbit.example', email_status: 'Verified' } };
   await contact('reached', '2026-01-01', facts, runId);
@@ -71,7 +71,7 @@ it('run_costs counts what calls found for contacts, and no person who is no cont
   ]);
 });
 
-it('row_results says of each row whether its contact has lost its person, also a row without a call', async () => {
+it('row_results shows for each row whether its contact has lost its person', async () => {
   const { runId } = await stagedRun(warehouse, [
     { keys: [], contactId: 'keeps' },
     { keys: [], contactId: 'loses' },

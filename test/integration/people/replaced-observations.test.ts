@@ -6,7 +6,7 @@ import { say, titled } from '../../helpers/warehouse/write-facts.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 
-it('removeReplaced() removes an answer whose values a newer answer replaces, and leaves the newer', async () => {
+it('removeReplaced() removes an older answer if a newer one replaces all of its values', async () => {
   for (const day of ['01', '02'])
     await say(warehouse, {
       person: 'promoted',
@@ -21,7 +21,7 @@ it('removeReplaced() removes an answer whose values a newer answer replaces, and
   expect(rows).toEqual([{ title: 'Lead 02' }]);
 });
 
-it('removeReplaced() keeps the newest answer with an address, because it decides which waterfalls count', async () => {
+it('removeReplaced() keeps the newest answer with an e-mail, because it decides which waterfalls count', async () => {
   const address = (name: string, rank: number) => ({ email: `${name}@acme.example`, rank });
   const sayAddresses = (day: string, of: 'answer' | 'waterfall', ...all: ReturnType<typeof address>[]) =>
     say(warehouse, {

@@ -36,7 +36,7 @@ afterAll(async () => {
   await owner.end();
 });
 
-it('the analyst role reads nothing before it gets its rights', async () => {
+it('the analyst role reads nothing before it is granted its rights', async () => {
   await expect(analyst.query('select * from enrichment.enriched_contacts')).rejects.toMatchObject(
     notPermitted,
   );
@@ -100,7 +100,7 @@ it.each([
   await expect(analyst.query(statement)).rejects.toMatchObject(notPermitted);
 });
 
-it('the analyst role has the same rights after a later migration, whatever changed meanwhile', async () => {
+it('the analyst role keeps its rights after a later migration, whatever was granted meanwhile', async () => {
   await owner.query(`grant select on enrichment_internal.raw_answers to ${role}`);
   await owner.query(`revoke select on enrichment.budgets from ${role}`);
   const later = {

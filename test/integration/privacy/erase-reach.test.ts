@@ -35,7 +35,7 @@ async function keysOf(runId: string): Promise<string[][]> {
   return rows.map(({ keys }) => keys);
 }
 
-it('an erasure reaches answers with the person without an id and without a row', async () => {
+it('an erasure removes the person from answers in which the person has no id and no row', async () => {
   const runId = await runningRunOf(warehouse, [{ keys: ['email:asked@orbit.example'] }]);
   const stranger = { id: null, first_name: 'Zoe', last_name: 'Quist', email: 'zoe@elsewhere.example' };
   const { attemptId } = await answerBatch(warehouse, { runId }, () => [null, stranger]);
@@ -45,7 +45,7 @@ it('an erasure reaches answers with the person without an id and without a row',
   expect((await bodies()).rowCount).toBe(0);
 });
 
-it('an erasure reaches a person without an id who has only the name and the employer of a row', async () => {
+it('an erasure removes a person without an id by the name and employer of a row', async () => {
   const row = {
     firstName: 'Nils',
     lastName: 'Weakly',
@@ -61,7 +61,7 @@ it('an erasure reaches a person without an id who has only the name and the empl
   expect(await everything(warehouse)).not.toContain('Weakly');
 });
 
-it('an erasure reaches rows that hold only a hash of the address', async () => {
+it('an erasure removes rows that have only a hash of the e-mail', async () => {
   const email = 'hashed@orbit.example';
   const run = await stagedRun(warehouse, [
     { keys: [`hash:${md5(email)}`] },
@@ -74,7 +74,7 @@ it('an erasure reaches rows that hold only a hash of the address', async () => {
 it.each([
   ['staged', 'ingested_at'],
   ['refused', 'finished_at'],
-])('an erasure reaches the addresses of %s exports', async (_, ended) => {
+])('an erasure removes e-mails from the paths and file names of %s exports', async (_, ended) => {
   const run = await stagedRun(warehouse, [{ keys: [], contactId: 'of-address' }]);
   const path = `query:select '' where email in ('named@orbit.example')`;
   await warehouse.query`
@@ -87,7 +87,7 @@ it.each([
   ]);
 });
 
-it('an erasure reaches the addresses of exports that a run has fetched', async () => {
+it('an erasure removes e-mails from the URLs of exports that a run has downloaded', async () => {
   for (const name of [
     'fetched+crm@orbit.example',
     'Fetched%2Bcrm%40orbit.example',
@@ -104,7 +104,7 @@ it('an erasure reaches the addresses of exports that a run has fetched', async (
   expect(rows).toEqual([{ file_path: 'https://crm.example/fetched@orbit.example.csv' }]);
 });
 
-it('an erasure removes the cells of unreadable rows that contain an address or id, also within a word', async () => {
+it('an erasure clears malformed rows that contain an e-mail or id, even inside a word', async () => {
   const run = await stagedRun(
     warehouse,
     [1, 2, 3, 4].map(() => ({ keys: [] })),
@@ -129,7 +129,7 @@ it('an erasure removes the cells of unreadable rows that contain an address or i
 });
 
 it.each(['finished', 'undone'])(
-  'an erasure reaches a row that only name and employer connect with a person (run: %s)',
+  'an erasure reaches a row that shares only name and employer with the person (run: %s)',
   async (state) => {
     const name = { firstName: 'Dora', lastName: `Accepted-${state}` };
     const row = { ...name, email: 'info@fjord.example', organizationName: 'Fjord' };
@@ -154,7 +154,7 @@ it.each(['finished', 'undone'])(
   },
 );
 
-it('an erasure leaves a colleague with the same shared address', async () => {
+it('an erasure keeps a colleague who has the same shared mailbox', async () => {
   const run = await stagedRun(warehouse, [
     { keys: ['email:info@shared.example', 'profile:linkedin.com/in/shared-ada'] },
     { keys: ['email:info@shared.example|bo roller'] },
@@ -176,7 +176,7 @@ it('an erasure leaves a colleague with the same shared address', async () => {
   expect((await keysOf(run.runId)).map((keys) => keys.length)).toEqual([0, 1, 1]);
 });
 
-it('an erased person of an unknown call is written by no delivery, without a known id', async () => {
+it('an erased person of an unknown call without a known id is not written by a later delivery', async () => {
   const call = await callWithPhones(warehouse);
   await markUnknown(warehouse, call.attemptId, 'lost');
   await storeFor(warehouse, call, phonesBody(call.ids, 24));
@@ -192,7 +192,7 @@ it('an erased person of an unknown call is written by no delivery, without a kno
   expect((await everything(warehouse)).includes(call.ids[0]!)).toBe(false);
 });
 
-it('an erased person has no claim if a page is opened at the same moment', async () => {
+it('an erased person is not claimed by a page that opens at the same moment', async () => {
   // Simultaneous transactions need a new plan for each statement, as in the product.
   const replanning = await openTestWarehouse();
   onTestFinished(() => replanning.close());
@@ -215,7 +215,7 @@ it('an erased person has no claim if a page is opened at the same moment', async
   expect(rows).toEqual([]);
 });
 
-it('a CRM record that has become another person identifies neither person', async () => {
+it('a CRM record id that two people have had identifies neither of them', async () => {
   await stagedRun(warehouse, [{ keys: ['email:first@reused.example'], contactId: 'reused' }]);
   await stagedRun(warehouse, [{ keys: ['email:second@reused.example'], contactId: 'reused' }]);
   expect(await keysOfRecord(warehouse.database, { source: 'generic', contactId: 'reused' })).toBeUndefined();

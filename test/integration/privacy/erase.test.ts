@@ -50,7 +50,7 @@ function first(call: PhonesCall): { email: string; personId: string; lastName: s
 }
 
 describe('a person who is erased', () => {
-  it('an erasure leaves nothing of the person, a record of itself, and the other rows and credits', async () => {
+  it('an erasure removes all data of the person, records itself, and keeps other rows and credits', async () => {
     const call = await enrichedCall();
     const { email, lastName, personId } = first(call);
     await warehouse.query`analyze`;
@@ -76,7 +76,7 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([{ people: 3, found_people: 3, settled: '27' }]);
   });
 
-  it('an erasure whose samples cannot be replaced says that the person is erased and what remains', async () => {
+  it('an erasure that cannot replace planner statistics says that the person is erased and what remains', async () => {
     const call = await enrichedCall();
     const keys = [`email:${first(call).email}`];
     await warehouse.query`analyze`;
@@ -96,7 +96,7 @@ describe('a person who is erased', () => {
   });
 
   it.each(['hubspot', 'generic'])(
-    'an erased person is not asked for under another address in the same record of a %s export',
+    'an erased person is not asked for by another e-mail in the same record of a %s export',
     async (source) => {
       const [person] = (await enrichedCall()).people;
       const { email, ...name } = person!.identity;
@@ -122,7 +122,7 @@ describe('a person who is erased', () => {
     },
   );
 
-  it('an erasure finds the person by what only the service knows, and in rows of other exports', async () => {
+  it('an erasure finds the person by data that only the service has, and in rows of other exports', async () => {
     const call = await enrichedCall();
     const { email, personId } = first(call);
     const later = await stagedRun(warehouse, [
@@ -136,7 +136,7 @@ describe('a person who is erased', () => {
     expect(rows).toEqual([{ keys: [] }, { keys: [] }, { keys: ['profile:linkedin.com/in/somebody-else'] }]);
   });
 
-  it('an erased person is dropped from a waiting delivery, whose body is removed', async () => {
+  it('an erasure removes a waiting delivery about the person together with its payload', async () => {
     const call = await answeredCall(warehouse);
     await storeFor(warehouse, call, phonesBody(call.ids, 24));
     const { email, personId } = first(call);
@@ -155,7 +155,7 @@ describe('a person who is erased', () => {
     return rows.map(({ reason }) => reason);
   }
 
-  it('a person who is erased during the call is not written by its answer, and the reason says so', async () => {
+  it('a person who is erased during a call is not written by the answer, and the row says why', async () => {
     const call = await callWithPhones(warehouse);
     const { email, personId } = first(call);
     await erase(warehouse, [`email:${email}`], note);
@@ -167,7 +167,7 @@ describe('a person who is erased', () => {
     expect(await warehouse.query`select 1 from enriched_contacts where person_id = ${personId}`).toEqual([]);
   });
 
-  it('a person who is erased before the call has the outcome suppressed', async () => {
+  it('a person who is erased before the call gets the outcome suppressed', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['person:early'] }, { keys: ['person:other'] }]);
     await planRows(warehouse, run.runId, asked);
     await openPage(warehouse, run.runId, 1, asked);
@@ -176,7 +176,7 @@ describe('a person who is erased', () => {
     expect(await reasonsOf(run)).toEqual(['erased before an answer was recorded', null]);
   });
 
-  it('an unknown person who is erased is put on the suppression list', async () => {
+  it('an erasure of an unknown person puts the person on the suppression list', async () => {
     expect(await erase(warehouse, ['email:nobody@orbit.example'], note)).toEqual({
       contacts: 0,
       phones: 0,
@@ -192,7 +192,7 @@ describe('a person who is erased', () => {
   });
 });
 
-it('an erasure beside the recording of an answer leaves nothing of the person in either order', async () => {
+it('an erasure and the recording of an answer at once leave nothing of the person, in either order', async () => {
   const calls = await Promise.all(Array.from({ length: 6 }, () => callWithPhones(warehouse)));
   await Promise.all(
     calls.flatMap((call) => [
@@ -204,7 +204,7 @@ it('an erasure beside the recording of an answer leaves nothing of the person in
   expect(calls.map((call) => first(call).personId).filter((id) => kept.includes(id))).toEqual([]);
 });
 
-it('findNamesakes() names a person of the same name in an answer to a call for the erased person', async () => {
+it('findNamesakes() lists a person of the same name from an answer to a call for the erased person', async () => {
   const name = { firstName: 'Ada', lastName: 'Novak' };
   const row = { keys: ['email:ada@acme.example'], email: 'ada@acme.example', ...name };
   const runId = await runningRunOf(warehouse, [
@@ -221,7 +221,7 @@ it('findNamesakes() names a person of the same name in an answer to a call for t
   expect(await findNamesakes(warehouse, row.keys)).toEqual([]);
 });
 
-it('findNamesakes() names no person if the answer is about the erased person', async () => {
+it('findNamesakes() lists nobody if the answer is about the erased person', async () => {
   const row = {
     keys: ['email:zoe@acme.example'],
     email: 'zoe@acme.example',

@@ -43,7 +43,7 @@ it.each(['undone_at = now()', `status = 'failed'`])(
   },
 );
 
-it('an erasure suppresses a record id that another person has now only together with the erased name', async () => {
+it('an erasure suppresses a reused record id only together with the name of the erased person', async () => {
   await exportOf(row('reused', 'Ada Novak'));
   await exportOf(row('reused', 'Bob Quist'));
   await eraseRow(row('reused', 'Ada Novak'));
@@ -117,7 +117,7 @@ async function changedAddress(record: string, names: readonly [string, string], 
 }
 
 it.each(['before', 'after'] as const)(
-  'an erasure by the address %s the change reaches the person of a CRM record if no call asked for the new one',
+  'an erasure by the e-mail %s a change reaches the person of the CRM record without another call',
   async (which) => {
     const name = which === 'before' ? 'Nora Iversen' : 'Runa Iversen';
     const addresses = await changedAddress(`moved-${which}`, [name, name], [`id-${which}`]);
@@ -131,7 +131,7 @@ it.each(['before', 'after'] as const)(
 );
 
 it.each(['before', 'after'] as const)(
-  'an erasure by the address %s the change reaches both ids that the service has given a CRM record',
+  'an erasure by the e-mail %s a change reaches both people found for the CRM record',
   async (which) => {
     const name = which === 'before' ? 'Dora Lindqvist' : 'Mira Lindqvist';
     const ids = [`first-${which}`, `second-${which}`];
@@ -144,7 +144,7 @@ it.each(['before', 'after'] as const)(
   },
 );
 
-it('an erasure follows a CRM record whose earlier row retention has removed', async () => {
+it('an erasure reaches the person of a CRM record after retention has removed the earlier row', async () => {
   const { after } = await changedAddress('pruned', ['Tilda Falk', 'Tilda Falk'], ['id-pruned']);
   await prune(warehouse, { staging: 0, rows: 0 }, signal);
   await erase(warehouse, [`email:${after}`], note);
@@ -154,7 +154,7 @@ it('an erasure follows a CRM record whose earlier row retention has removed', as
 it.each([
   ['another first name', 'Ada Novak', 'Bea Novak'],
   ['another name', 'Ida Novak', 'Cleo Quist'],
-])('an erasure leaves the earlier person of a CRM record with %s', async (_, before, after) => {
+])('an erasure keeps the earlier person of a CRM record with %s', async (_, before, after) => {
   const addresses = await changedAddress(`reused-${after}`, [before, after], [`id-${before}`]);
   await erase(warehouse, [`email:${addresses.after}`], note);
   const left = await everything(warehouse);

@@ -46,7 +46,7 @@ it.each<[string, StagedRow]>([
   expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed']);
 });
 
-it('a delivery for a person whom another service connects with a listed key is not written', async () => {
+it('a delivery is not written if another service links the person to an entry of the suppression list', async () => {
   await warehouse.query`truncate suppression_entries, contact_matches, observation_log, people cascade`;
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call);

@@ -12,7 +12,7 @@ const always = { rows: 0 };
 
 const warehouse = await warehouseOfFile();
 
-it('prune() removes the rows of an ended run, and the facts of the run and its contacts stay', async () => {
+it('prune() removes the rows of an ended run, and keeps the facts of the run and its contacts', async () => {
   const { runId } = await endedWithPhones(warehouse);
   const state = async () => ({
     facts: await readRunFacts(warehouse, runId),
@@ -29,7 +29,7 @@ it('prune() removes the rows of an ended run, and the facts of the run and its c
   expect(people.rowCount).toBe(0);
 });
 
-it('a report has outcomes, credits and costs, and no coverage, when rows were removed', async () => {
+it('a report without its rows still has outcomes, credits and costs, but no coverage', async () => {
   const { runId } = await endedWithPhones(warehouse);
   const reported = () => gatherReport(warehouse, runId, { rateLimits: [], now: new Date() });
   const { outcomes, credits, costs } = await reported();
@@ -37,7 +37,7 @@ it('a report has outcomes, credits and costs, and no coverage, when rows were re
   expect(await reported()).toMatchObject({ outcomes, credits, costs, coverage: { fields: [] } });
 });
 
-it('prune() removes more than a batch of rows, also by several processes at once', async () => {
+it('prune() removes rows in batches, even if several processes prune at once', async () => {
   const { runId } = await stagedRun(warehouse, []);
   await warehouse.query`
     insert into run_rows (run_id, row_number, contact_id, raw, keys, outcome)

@@ -50,7 +50,7 @@ async function keptOf({ runId, attemptId }: PhonesCall): Promise<Record<string, 
 const whole = { answers: 1, deliveries: 1, rows: 3 };
 const nothing = { answers: 0, deliveries: 0, rows: 0 };
 
-it('prune() removes data older than its retention, in the measured amounts', async () => {
+it('prune() removes data that is older than its retention', async () => {
   const call = await endedWithPhones(warehouse);
   await age(month + 60);
   const measured = await measurePrune(warehouse, everything);
@@ -70,7 +70,7 @@ it('prune() removes data older than its retention, in the measured amounts', asy
   });
 });
 
-it('a repeated delivery is a duplicate after prune(), and another delivery is applied and billed', async () => {
+it('a repeated delivery is recognised after prune(), and a new delivery is applied and billed', async () => {
   const call = await endedWithPhones(warehouse);
   await prune(warehouse, { answers: 0, deliveries: 0, staging: 0 }, noSignal);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
@@ -89,7 +89,7 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toEqual(whole);
   });
 
-  it('prune() keeps data of an ended run while late results are awaited, which are then applied', async () => {
+  it('prune() keeps data of an ended run while late results are awaited', async () => {
     const call = await answeredCall(warehouse);
     await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 1), 8));
     await endRun(warehouse, call.runId, 'finished', undefined);
@@ -103,7 +103,7 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toMatchObject({ answers: 0, deliveries: 0 });
   });
 
-  it('prune() keeps the answer of a call of unknown cost until a decision, and clears its rows', async () => {
+  it('prune() keeps the answer of an unknown call until a decision, and clears its rows', async () => {
     const call = await callWithPhones(warehouse);
     await warehouse.query`insert into raw_answers (attempt_id, body_gzip) values (${call.attemptId}, ${'body'})`;
     await markUnknown(warehouse, call.attemptId, 'no answer in time');
@@ -121,7 +121,7 @@ describe('what is still needed', () => {
     expect(await keptOf(call)).toMatchObject({ answers: 0 });
   });
 
-  it('prune() keeps quarantined deliveries, so that they can be replayed', async () => {
+  it('prune() keeps quarantined deliveries so that they can be replayed', async () => {
     const call = await endedWithPhones(warehouse);
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
     await deliverTo(warehouse, call, phonesBody(['somebody-else'], 8));
@@ -136,7 +136,7 @@ describe('what is still needed', () => {
     ]);
   });
 
-  it('prune() keeps hash, status and credits of quarantined deliveries, with a retention of their own', async () => {
+  it('prune() removes the payload of old quarantined deliveries, and keeps status and credits', async () => {
     await prune(warehouse, { quarantine: 0 }, noSignal);
     const call = await endedWithPhones(warehouse);
     await deliverTo(warehouse, call, Buffer.from('{"people": 7}'));
@@ -162,7 +162,7 @@ describe('what is still needed', () => {
     });
   });
 
-  it('prune() removes the rows of a killed plan', async () => {
+  it('prune() removes the rows of a plan that was killed', async () => {
     const { run } = await findOrBeginRun(warehouse, {
       filePath: '/nowhere/plan.csv',
       fileName: 'plan.csv',

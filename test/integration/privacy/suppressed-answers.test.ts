@@ -52,7 +52,7 @@ async function opened(...rows: readonly StagedRow[]): Promise<(string | null)[]>
   return outcomesOf(warehouse, run.runId);
 }
 
-it('a later run does not ask for the row again, until the domain is removed from the list', async () => {
+it('a later run does not ask again for a row whose answer was suppressed, until the entry is removed', async () => {
   const { row, person } = employee('listed-one.example');
   await putOnList(warehouse, 'domain:listed-one.example');
   expect(await runOf(row, person)).toEqual(['suppressed']);
@@ -64,17 +64,20 @@ it('a later run does not ask for the row again, until the domain is removed from
 it.each([
   ['the employer', { email: null }],
   ['the address', { organization: null }],
-])('a run does not ask for a person if %s of an earlier answer is at a listed domain', async (_, without) => {
-  const domain = `listed-${people}.example`;
-  const { row, person } = employee(`eu.${domain}`);
-  await appendContact(warehouse, {
-    contactId: row.contactId,
-    runId: 'gone',
-    person: { ...person, ...without },
-  });
-  await putOnList(warehouse, `domain:${domain}`);
-  expect(await opened(row, employee('other.example').row)).toEqual(['suppressed', null]);
-});
+])(
+  'a run does not ask for a person if %s in an earlier answer belongs to a listed domain',
+  async (_, without) => {
+    const domain = `listed-${people}.example`;
+    const { row, person } = employee(`eu.${domain}`);
+    await appendContact(warehouse, {
+      contactId: row.contactId,
+      runId: 'gone',
+      person: { ...person, ...without },
+    });
+    await putOnList(warehouse, `domain:${domain}`);
+    expect(await opened(row, employee('other.example').row)).toEqual(['suppressed', null]);
+  },
+);
 
 describe('rows for which a run does not ask', () => {
   const { signal } = new AbortController();
@@ -88,7 +91,7 @@ describe('rows for which a run does not ask', () => {
       select outcome, last_name as name from run_rows where run_id = ${run.runId} order by row_number`;
   }
 
-  it('fresh rows and duplicates of a person under a key that an answer stated are suppressed', async () => {
+  it('fresh rows and duplicates are suppressed if an earlier answer has a listed key of the person', async () => {
     const [listed, other] = [employee('fresh.example'), employee('fresh.example')];
     for (const { row, person } of [listed, other])
       expect(await runOf({ ...row, contactId: `first-${row.contactId}` }, person)).toEqual(['enriched']);
@@ -101,7 +104,7 @@ describe('rows for which a run does not ask', () => {
     ]);
   });
 
-  it('a fresh row is suppressed if an answer stated a listed key for its contact, which keeps its person', async () => {
+  it('a fresh row is suppressed if an earlier answer has a listed key; the contact keeps its person', async () => {
     const { row, person } = employee('of-contact.example');
     expect(await runOf(row, person)).toEqual(['enriched']);
     await putOnList(warehouse, `email:${person.email}`);
@@ -113,7 +116,7 @@ describe('rows for which a run does not ask', () => {
 });
 
 it.each(['an answer', 'the list'])(
-  'nothing is kept of the cells of a contact that has lost its person when %s suppresses its row',
+  'the cells of a contact that has lost its person are removed when %s suppresses its row',
   async (suppressedBy) => {
     const [former, listed] = [employee('cells.example'), employee('cells.example')];
     const contactId = `cells-${former.row.contactId}`;

@@ -47,7 +47,7 @@ function address(): string {
   return `ada${names}@orbit${names}.example`;
 }
 
-it('a plan leaves out a person whose address, profile, id or hash is on the list', async () => {
+it('a plan leaves out people on the suppression list by e-mail, profile, id or hash', async () => {
   const keys = [`email:${address()}`, 'profile:linkedin.com/in/ada', 'person:5b', `hash:${hash('md5', 'x')}`];
   const [md5, sha256] = [address(), address()];
   await put(...keys, `hash:${hash('md5', md5)}`, `hash:${hash('sha256', sha256)}`);
@@ -56,7 +56,7 @@ it('a plan leaves out a person whose address, profile, id or hash is on the list
   expect(await planned(rows)).toEqual([...listed.map(() => 'suppressed'), null]);
 });
 
-it('a plan leaves out a person at a listed domain, its subdomain, or the employer’s domain', async () => {
+it('a plan leaves out people at a listed domain, at its subdomain, or with an employer at it', async () => {
   await put('domain:acme.example');
   const run = await stagedRun(warehouse, [
     { keys: ['email:ada@acme.example'] },
@@ -70,7 +70,7 @@ it('a plan leaves out a person at a listed domain, its subdomain, or the employe
   expect(await outcomesOf(warehouse, run.runId)).toEqual(['suppressed', 'suppressed', 'suppressed', null]);
 });
 
-it('a plan leaves out people with a listed shared address; a colleague listed by name is alone', async () => {
+it('a plan leaves out everyone with a listed shared mailbox, but only the listed colleague by name', async () => {
   await put('email:info@acme.example');
   const shared = ['email:info@acme.example|ada novak', 'email:info@acme.example|bo ek'];
   expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', 'suppressed']);
@@ -79,7 +79,7 @@ it('a plan leaves out people with a listed shared address; a colleague listed by
   expect(await planned(shared.map((key) => ({ keys: [key] })))).toEqual(['suppressed', null]);
 });
 
-it('the cells of a suppressed row are not kept', async () => {
+it('the cells of a suppressed row are removed', async () => {
   const email = address();
   await put(`email:${email}`);
   const run = await stagedRun(warehouse, [{ keys: [`email:${email}`], email, firstName: 'Ada' }]);
@@ -91,7 +91,7 @@ it('the cells of a suppressed row are not kept', async () => {
   ]);
 });
 
-it('a file for the suppression list reports how many rows identify no person, and the first of them', async () => {
+it('a file for the suppression list is reported with the count and first rows that identify no person', async () => {
   const nameless = Array.from({ length: 6 }, () => ({ keys: [] }));
   const run = await stagedRun(warehouse, [{ keys: ['email:from-a-file@orbit.example'] }, ...nameless]);
   expect(await suppressStaged(warehouse, run.runId, { by: 'test', reason: undefined })).toEqual({
@@ -101,7 +101,7 @@ it('a file for the suppression list reports how many rows identify no person, an
   });
 });
 
-it('a person suppressed after the page was opened is dropped before the call, and so is the claim', async () => {
+it('a person who is suppressed after the page opened is dropped before the call, and not claimed', async () => {
   const email = address();
   const run = await stagedRun(warehouse, [{ keys: [`email:${email}`] }]);
   await planRows(warehouse, run.runId, asked);
@@ -113,7 +113,7 @@ it('a person suppressed after the page was opened is dropped before the call, an
   expect(claims.rowCount).toBe(0);
 });
 
-it('the suppression list names no person', async () => {
+it('the suppression list stores no personal data', async () => {
   const email = address();
   await put(`email:${email}`, 'domain:acme.example');
   const { rows } = await warehouse.pool.query(
@@ -134,7 +134,7 @@ it('the suppression list names no person', async () => {
   ]);
 });
 
-it('the suppression list names for each key the entries that hold, also of the domain', async () => {
+it('the suppression list shows for a key all entries that apply, including its domain', async () => {
   const email = address();
   await put(`email:${email}`, 'domain:held.example');
   const keys = ['person:1', `email:${email}`, 'email:bo@eu.held.example', 'person:2'];
@@ -164,7 +164,7 @@ it.each([
   expect(rows).toEqual([{ answered: '3.000000', bodies: 0 }]);
 });
 
-it('a person whom an answer showed to be on the list is not asked for, and paid for, again', async () => {
+it('a person whom an answer found to be suppressed is not asked and paid for again', async () => {
   const call = await callWithPhones(warehouse);
   const listed = `person:${call.ids[0]!}`;
   await put(listed);
@@ -176,7 +176,7 @@ it('a person whom an answer showed to be on the list is not asked for, and paid 
   expect(await planned(inTheCrm)).toEqual([null, 'fresh', 'fresh']);
 });
 
-it('a late result about a suppressed person is dropped with its body; the others are applied', async () => {
+it('a late result about a suppressed person is dropped with its payload; others are applied', async () => {
   const call = await answeredCall(warehouse);
   await storeFor(warehouse, call, phonesBody(call.ids, 24));
   await storeFor(warehouse, call, phonesBody(call.ids, 24));

@@ -181,7 +181,7 @@ it('the report of a run counts every row once, in the order of the outcomes', ()
   ]);
 });
 
-it('the report of a run measures coverage before and after, without duplicates and unreadable rows', () => {
+it('the report of a run measures coverage before and after, without duplicates and malformed rows', () => {
   expect(report.coverage.contacts).toBe(5);
   const fields = Object.fromEntries(report.coverage.fields.map(({ field, ...figures }) => [field, figures]));
   expect(fields).toMatchObject({
@@ -193,7 +193,7 @@ it('the report of a run measures coverage before and after, without duplicates a
   });
 });
 
-it('the report of a run splits credits into parts by what they bought, and the parts add up', () => {
+it('the report of a run splits credits by what they bought, and the parts add up', () => {
   expect(report.credits.settled).toEqual({
     total: '23.5',
     records: '5',
@@ -204,7 +204,7 @@ it('the report of a run splits credits into parts by what they bought, and the p
   expect(report.credits.held).toEqual({ total: '18', in_flight: '0', awaiting: '0', unknown: '18' });
 });
 
-it('the report of a run counts calls of all runs in trailing windows, except those never sent', () => {
+it('the report of a run counts the sent calls of all runs in rate windows', () => {
   const { by_status: statuses, first_at: first, last_at: last, windows } = report.calls;
   expect(statuses).toEqual({ released: 1, settled: 4, unknown: 1 });
   expect([first, last]).toEqual(['2026-11-21T09:00:00.000Z', '2026-11-21T09:00:40.000Z']);
@@ -212,13 +212,13 @@ it('the report of a run counts calls of all runs in trailing windows, except tho
   expect(windows).toEqual([{ limit: 3, seconds: 10, peak: 4 }]);
 });
 
-it('the report of a run names what needs a person', () => {
+it('the report of a run lists what the operator must do', () => {
   expect(report.needs_person.map(({ next }) => next.split(' ').slice(0, 3).join(' '))).toEqual([
     'enrich attempts list',
   ]);
 });
 
-it('the report of a run no longer names rows that a later run has answers for', async () => {
+it('the report of a run no longer lists open rows that a later run has enriched', async () => {
   const first = await stagedRun(warehouse, [
     { keys: [], contactId: 'later-1', outcome: 'over_budget' },
     { keys: [], contactId: 'later-2', outcome: 'over_budget' },
@@ -252,7 +252,7 @@ it.each(reportFormats)('the report of a run has no personal data as %s', (format
   expect(text).not.toMatch(/orbit\.example|Pilot|\+1 ?202/);
 });
 
-it('the report of a run compares contacts with known values, by record id or email', async () => {
+it('the report of a run compares contacts with known values, by record id or e-mail', async () => {
   const folder = temporaryFolder(onTestFinished);
   const truth = join(folder, 'truth.csv');
   writeFileSync(

@@ -93,7 +93,7 @@ async function finish(runs: readonly RunInput[]): Promise<void> {
   }
 }
 
-it('a file of every new file that cannot be read is refused alone each time, until it changes', async () => {
+it('an unreadable file of a schedule is refused each time until it changes; other files run', async () => {
   const names = async (): Promise<string[]> => {
     const runs = await begin({ kind: 'every-new', from: '*.csv' });
     await finish(runs);
@@ -109,7 +109,7 @@ it('a file of every new file that cannot be read is refused alone each time, unt
   expect([await names(), refused]).toEqual([['empty.csv'], []]);
 });
 
-it('a schedule neither finds nor approves the run of the same file that waits for a person', async () => {
+it('a schedule neither uses nor approves a manual run of the same file that waits for approval', async () => {
   write('contacts-2026-11-21.csv');
   const choice = { kind: 'file', from: 'contacts-{date}.csv' } as const;
   const [scheduled] = await begin(choice);
@@ -120,7 +120,7 @@ it('a schedule neither finds nor approves the run of the same file that waits fo
   expect(await getRun(warehouse, run.runId)).toMatchObject({ status: 'ingesting', isApproved: false });
 });
 
-it("runs of a schedule have its time, the priority of schedules, its budget and the worker's settings", async () => {
+it("scheduled runs have their scheduled time, priority, budget and the worker's settings", async () => {
   write('contacts-2026-11-21.csv');
   const [run] = await begin({ kind: 'file', from: 'contacts-{date}.csv' }, { reveal: ['phone'] });
   expect(run).toMatchObject({
@@ -137,7 +137,7 @@ it("runs of a schedule have its time, the priority of schedules, its budget and 
   });
 });
 
-it('a run of a schedule whose columns are not recognised advises a mapping of the schedule', async () => {
+it('a scheduled run of unrecognised columns fails with the advice to add a mapping to the schedule', async () => {
   write('unknown.csv', 'Nr,Kontakt\n1,ada@orbit.example\n');
   const [run] = await begin({ kind: 'file', from: 'unknown.csv' });
   const options = { signal: new AbortController().signal, onProgress: () => {} };
@@ -150,7 +150,7 @@ it('a run of a schedule whose columns are not recognised advises a mapping of th
   });
 });
 
-it('runs of a schedule are refused without a budget of the schedule or the worker', async () => {
+it('scheduled runs are refused without a budget of the schedule or the worker', async () => {
   write('a.csv');
   const choice: ExportChoice = { kind: 'file', from: 'a.csv' };
   await expect(begin(choice, { maxCredits: null })).rejects.toMatchObject({ type: 'credits.no-ceiling' });
@@ -158,7 +158,7 @@ it('runs of a schedule are refused without a budget of the schedule or the worke
   await expect(begin(choice, { maxCredits: null }, { hasPeriodBudget: true })).resolves.toHaveLength(1);
 });
 
-it('runs of a schedule fail if the named file or the newest file of a pattern is missing', async () => {
+it('scheduled runs fail if the named file or every file of a pattern is missing', async () => {
   const missing = { type: 'export.missing' };
   await expect(begin({ kind: 'file', from: 'a.csv' })).rejects.toMatchObject(missing);
   await expect(begin({ kind: 'newest', from: '*.csv' })).rejects.toMatchObject(missing);
@@ -176,7 +176,7 @@ describe('every new file', () => {
       values (${runId}, 1, 'c1', '[]', array['email:ada@orbit.example'], ${outcome}, ${claimedBy}, 1)`;
   }
 
-  it('every new file is run once, oldest first; the same content under another name is not new', async () => {
+  it('each new file runs once, oldest first; a copy under another name is not new', async () => {
     write('b.csv', `${folder} monday`);
     write('a.csv', `${folder} tuesday`);
     write('copy.csv', `${folder} monday`);
@@ -188,7 +188,7 @@ describe('every new file', () => {
     expect((await begin(choice)).map((run) => run.file)).toEqual(['c.csv']);
   });
 
-  it('a file is new again when the run that its people were in flight in claims them no more', async () => {
+  it('a file is new again if people were in flight in a run that no longer claims them', async () => {
     write('shared.csv');
     const [run] = await begin(choice);
     const other = (await stagedRun(warehouse, [])).runId;
@@ -229,7 +229,7 @@ describe('an export that lies elsewhere', () => {
     return rows[0] as unknown;
   };
 
-  it('a downloaded export of a schedule is staged by its worker, and the staging directory is empty', async () => {
+  it('a downloaded export of a schedule is staged by its worker, and its download is removed', async () => {
     store.put('crm/out/2026-11-21.csv', csv('ada'));
     const [run] = await begin({ kind: 'file', from: 's3://crm/out/{date}.csv' });
     expect(await statusOf(run!.runId)).toEqual({
@@ -241,7 +241,7 @@ describe('an export that lies elsewhere', () => {
     expect(readdirSync(exportAccess.stagingDirectory)).toEqual([]);
   });
 
-  it('an export that cannot be fetched is refused alone, and the others of its folder are enriched', async () => {
+  it('an export that cannot be downloaded fails alone, and the others of its folder are enriched', async () => {
     store.put('crm/out/a.csv', csv('ada'));
     store.put('crm/out/b.csv', csv('ben'));
     store.redirects.set('/crm/out/a.csv', '/elsewhere');
@@ -249,7 +249,7 @@ describe('an export that lies elsewhere', () => {
     expect(refused).toMatchObject([{ file: 'a.csv' }]);
   });
 
-  it('an object of S3 that a run has enriched is fetched again only after it has changed', async () => {
+  it('an object in S3 that a run has enriched is downloaded again only after it changed', async () => {
     const choice: ExportChoice = { kind: 'every-new', from: 's3://crm/out/*.csv' };
     const fetched = (): number => store.requests.filter(({ path }) => path.includes('a.csv')).length;
     store.put('crm/out/a.csv', csv('cy'), new Date(night));
@@ -259,7 +259,7 @@ describe('an export that lies elsewhere', () => {
     expect([await begin(choice), fetched()]).toMatchObject([[{ file: 'a.csv' }], 2]);
   });
 
-  it('an export of a schedule may be rows of the warehouse at that time', async () => {
+  it('a schedule can read its export from the warehouse by SQL', async () => {
     await warehouse.query`
       create table if not exists public.leads (id int, email text, day date);
       truncate public.leads;

@@ -50,7 +50,7 @@ function largeRun() {
   return stagedRun(warehouse, rows);
 }
 
-it('planRows() and openPage() look people up in the history by the index when it has 6,000 lookups', async () => {
+it('planRows() and openPage() use the index of the lookup history when it has 6,000 lookups', async () => {
   const { runId } = await largeRun();
   const before = await rowsScanned(warehouse, 'lookup_history');
   await planRows(warehouse, runId, asked);
@@ -60,7 +60,7 @@ it('planRows() and openPage() look people up in the history by the index when it
   expect(outcomes.filter((outcome) => outcome === 'fresh')).toHaveLength(100);
 });
 
-it('reconcileContacts() looks the contacts of 300 rows up by the index when there are 24,000', async () => {
+it('reconcileContacts() uses the index for the contacts of 300 rows out of 24,000', async () => {
   const { runId } = await largeRun();
   const before = await rowsScanned(warehouse, 'contact_records');
   await reconcileContacts(warehouse, runId, new AbortController().signal);
@@ -70,7 +70,7 @@ it('reconcileContacts() looks the contacts of 300 rows up by the index when ther
 it.each([
   [300, 'few'],
   [3_000, 'many'],
-] as const)('amountOfKeys() says that %i keys beside 6,000 lookups are %s', async (keys, amount) => {
+] as const)('amountOfKeys() calls %i keys beside 6,000 lookups %s', async (keys, amount) => {
   await warehouse.query`create temporary table some_keys as select generate_series(1, ${keys}::integer)`;
   expect(await amountOfKeys(warehouse.database, 'some_keys')).toBe('few');
   await warehouse.query`analyze some_keys`;

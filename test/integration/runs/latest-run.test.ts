@@ -27,7 +27,7 @@ async function begin(file: string, status: RunStatus, by: 'hand' | 'schedule' | 
   return run.runId;
 }
 
-it('servicesOfRuns() names the services of runs that may have spent credits, and of no plans', async () => {
+it('servicesOfRuns() lists the services of runs that may have spent credits, not of plans', async () => {
   const { run } = await findOrBeginRun(warehouse, {
     filePath: 'a.csv',
     fileName: 'a.csv',
@@ -41,7 +41,7 @@ it('servicesOfRuns() names the services of runs that may have spent credits, and
   expect(await servicesOfRuns(warehouse)).toEqual(['sandbox']);
 });
 
-it('the last part of a run id names one run, and is refused where two runs have it', async () => {
+it('the last part of a run id finds its run, and is refused if two runs share it', async () => {
   await begin('a.csv', 'finished', 'hand');
   await begin('b.csv', 'finished', 'hand');
   await warehouse.query`delete from enrichment_internal.notifications`;
@@ -56,21 +56,21 @@ it('the last part of a run id names one run, and is refused where two runs have 
   await expect(getRun(warehouse, '0a1b2c')).rejects.toMatchObject({ type: 'run.ambiguous' });
 });
 
-it('"latest" is the newest run, whoever began it, and no plan', async () => {
+it('"latest" is the newest run, by hand or by schedule, and never a plan', async () => {
   await begin('a.csv', 'paused', 'hand');
   const nightly = await begin('b.csv', 'finished', 'schedule');
   await begin('c.csv', 'planned', 'plan');
   expect((await getRun(warehouse, 'latest')).runId).toBe(nightly);
 });
 
-it('an unknown run leads to the command that lists runs', async () => {
+it('the error about an unknown run names the command that lists runs', async () => {
   await expect(getRun(warehouse, 'no-such-run')).rejects.toMatchObject({
     type: 'run.unknown',
     where: 'the runs that enrich status lists',
   });
 });
 
-it('listCallingRuns() lists running runs and those that wait for a budget, and no paused one', async () => {
+it('listCallingRuns() lists running runs and runs that wait for a budget, not paused runs', async () => {
   const running = await begin('a.csv', 'running', 'hand');
   const waiting = await begin('b.csv', 'running', 'schedule');
   const paused = await begin('c.csv', 'running', 'hand');

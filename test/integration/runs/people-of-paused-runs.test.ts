@@ -28,7 +28,7 @@ async function twoRuns(file: string): Promise<readonly [string, string]> {
 
 const reason = { type: 'run.paused', reason: 'a person', next: 'enrich resume' } as const;
 
-it('a finished run whose people wait in a paused run names the run, and ends with exit code 3', async () => {
+it('a finished run names the paused run that claims its other people, and ends with exit code 3', async () => {
   const [paused, second] = await twoRuns('paused');
   await setRunStatus(warehouse, paused, 'paused', reason);
   expect(await readPausedRuns(warehouse.database, second)).toEqual([{ runId: paused, people: 2 }]);
@@ -41,7 +41,7 @@ it('a finished run whose people wait in a paused run names the run, and ends wit
   expect(exitCodeOf(facts)).toBe(3);
 });
 
-it('a finished run whose people are asked for by a running run needs no person', async () => {
+it('a finished run needs no action if a running run asks for its other people', async () => {
   const [, second] = await twoRuns('running');
   await endRun(warehouse, second, 'finished', undefined);
   const facts = await readRunFacts(warehouse, second);
@@ -49,7 +49,7 @@ it('a finished run whose people are asked for by a running run needs no person',
   expect(exitCodeOf(facts)).toBe(0);
 });
 
-it('people whose call in a paused run is unknown do not wait for the paused run', async () => {
+it('people of an unknown call in a paused run do not wait for that run', async () => {
   const [paused, second] = await twoRuns('undecided');
   await setRunStatus(warehouse, paused, 'paused', reason);
   await warehouse.query`

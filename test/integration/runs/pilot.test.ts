@@ -57,7 +57,7 @@ async function answer(runId: string, found: number, phones?: readonly string[]):
     values (${runId}, ${runId}, 1, 'settled', 12, 12, ${found}, '{}')`;
 }
 
-it('a pilot is a sample of all kinds of rows in separate pages, before the rest', async () => {
+it('a pilot is a sample of all kinds of rows, in pages before the other people', async () => {
   const runId = await plannedRun({});
   const { plan } = await getRun(warehouse, runId);
   expect(plan).toMatchObject({ people: 60, pages: 2, calls: 7, pilot: { people: 12, pages: 1 } });
@@ -76,7 +76,7 @@ it('a pilot is a sample of all kinds of rows in separate pages, before the rest'
   expect((await openPage(warehouse, runId, 2, asked)).people).toBe(48);
 });
 
-it('a pilot without a rule waits for approval with its figures, and is judged once', async () => {
+it('a pilot without a rule shows its figures and waits for approval once', async () => {
   const runId = await plannedRun({});
   await answer(runId, 6);
   const judged = await judgePilot(warehouse, runId);
@@ -94,7 +94,7 @@ it('a pilot without a rule waits for approval with its figures, and is judged on
 it.each([
   ['is good enough', { minMatchRate: 0.5 }, 'continue', undefined],
   ['finds too few', { minMatchRate: 0.6 }, 'pause', 'the match rate is below 60.0 %: pilot'],
-])('a pilot that %s decides by its rules', async (_, options, kind, reason) => {
+])('a pilot that %s continues or pauses by its rules', async (_, options, kind, reason) => {
   const runId = await plannedRun(options);
   await answer(runId, 6);
   const judged = await judgePilot(warehouse, runId);
@@ -122,13 +122,13 @@ describe('the guard of the match rate', () => {
     return runId;
   }
 
-  it('the quality gate lets a run finish that has no people left to ask for', async () => {
+  it('the quality gate does not pause a run that has no people left to ask for', async () => {
     const runId = await poorRun();
     await warehouse.query`update run_rows set outcome = 'not_found' where run_id = ${runId}`;
     expect(await watchMatchRate(warehouse, runId, 0.4)).toBeUndefined();
   });
 
-  it('the quality gate counts the latest calls, and begins again after it has stopped a run', async () => {
+  it('the quality gate counts the latest calls, and counts anew after it has paused a run', async () => {
     const runId = await poorRun();
     expect(await watchMatchRate(warehouse, runId, null)).toBeUndefined();
     // Until the run is paused, every check says so: the pause may fail.
@@ -139,7 +139,7 @@ describe('the guard of the match rate', () => {
   });
 });
 
-it('people of an unknown call are asked for once more, at a price of their own, and not a third time', async () => {
+it('people of an unknown call are asked for a second time and not a third time', async () => {
   const runId = await plannedRun({ onUnknown: 'retry', pilot: null });
   expect((await getRun(warehouse, runId)).plan?.credits.worst_case).toBe('120');
   const ask = async (): Promise<void> => {

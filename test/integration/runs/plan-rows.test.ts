@@ -43,7 +43,7 @@ async function waitsForALock({ pool }: Warehouse): Promise<void> {
   }
 }
 
-it('the row that identifies a person alone stands for its record', async () => {
+it('of the rows of one CRM record, only the row that identifies a person is asked for', async () => {
   const rows = [
     { keys: ['name:ada novak|acme'], contactId: 'strong' },
     { keys: ['email:info@acme|ada novak'], contactId: 'strong' },
@@ -53,7 +53,7 @@ it('the row that identifies a person alone stands for its record', async () => {
   expect(await planned(rows)).toEqual(['duplicate', 'duplicate', null, 'duplicate']);
 });
 
-it('an opt-out in one row of a record holds for all rows of the record and of the person', async () => {
+it('an opt-out in one row applies to all rows of the CRM record and of the person', async () => {
   const rows = [
     { keys: ['email:o1'], contactId: 'out' },
     { keys: ['email:info@acme|ada novak'], contactId: 'out', optedOut: true },
@@ -62,7 +62,7 @@ it('an opt-out in one row of a record holds for all rows of the record and of th
   expect(await planned(rows)).toEqual(['suppressed', 'suppressed', 'suppressed']);
 });
 
-it('rows that name different people in one record are all duplicates, with a warning', async () => {
+it('rows that name different people in one CRM record are all duplicates, with a warning', async () => {
   const ada = { firstName: 'Ada', lastName: 'Novak' };
   const bob = { firstName: 'Bob', lastName: 'Quist' };
   const run = await stagedRun(warehouse, [
@@ -91,7 +91,7 @@ it('rows that name different people in one record are all duplicates, with a war
   ]);
 });
 
-it('rows that no file for the importer of their CRM can have are named in a warning', async () => {
+it('a warning counts rows without the id that the importer of their CRM needs', async () => {
   const run = await stagedRun(warehouse, [
     { keys: ['email:a1'], contactId: '4701' },
     { keys: ['email:b1'], contactId: 'key:0b54' },
@@ -111,14 +111,14 @@ it('rows that no file for the importer of their CRM can have are named in a warn
   }
 });
 
-it('duplicates are found along a chain of a thousand rows that share keys pairwise', async () => {
+it('rows that share keys pairwise in a chain of a thousand are duplicates of one person', async () => {
   const rows = Array.from({ length: 1_000 }, (_, index) => ({ keys: [`k:${index}`, `k:${index + 1}`] }));
   const outcomes = await planned(rows.reverse());
   expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(1);
   expect(outcomes[0]).toBeNull();
 });
 
-it('found people and missed people stay fresh for different times', async () => {
+it('people who were found stay fresh for another time than people who were not', async () => {
   await remember('email:f1', 'enriched', 7_200);
   await remember('email:f2', 'not_found', 7_200);
   await remember('email:f3', 'not_found', 1_800);
@@ -127,7 +127,7 @@ it('found people and missed people stay fresh for different times', async () => 
   expect(await planned(rows)).toEqual(['fresh', null, 'fresh', null]);
 });
 
-it('a lookup of one row of a person counts for all rows of the person', async () => {
+it('a lookup by one row counts for all rows of the person', async () => {
   await remember('profile:g1', 'enriched', 60);
   expect(await planned([{ keys: ['email:g1'] }, { keys: ['email:g1', 'profile:g1'] }])).toEqual([
     'fresh',
@@ -135,7 +135,7 @@ it('a lookup of one row of a person counts for all rows of the person', async ()
   ]);
 });
 
-it('a person with a fresh phone is asked for without the phone, in a call of its own kind', async () => {
+it('a person with a fresh phone is asked for without the phone, in a separate call', async () => {
   const clocks = { ...asked.freshness, phoneSeconds: 180 * 86_400 };
   for (const name of ['p1', 'p3']) {
     await remember(`email:${name}`, 'enriched', 100_000);
@@ -168,14 +168,14 @@ it('a person with a fresh phone is asked for without the phone, in a call of its
   ]);
 });
 
-it('a person whom another run is asking for is in flight', async () => {
+it('a person whom another run is asking for gets the outcome in_flight', async () => {
   const other = await stagedRun(warehouse, [{ keys: ['email:c1', 'profile:c1'] }]);
   await planRows(warehouse, other.runId, asked);
   await openPage(warehouse, other.runId, 1, asked);
   expect(await planned([{ keys: ['profile:c1'] }, { keys: ['email:c2'] }])).toEqual(['in_flight', null]);
 });
 
-it('a person whom a run of another service is asking for is asked for', async () => {
+it('a person is asked for even if a run with another service is asking for the same person', async () => {
   const other = await stagedRun(warehouse, [{ keys: ['email:c3'] }]);
   await planRows(warehouse, other.runId, { ...asked, service: 'another' });
   await openPage(warehouse, other.runId, 1, { ...asked, service: 'another' });
@@ -184,7 +184,7 @@ it('a person whom a run of another service is asking for is asked for', async ()
   expect(await openPage(warehouse, run.runId, 1, asked)).toEqual({ batches: [1], people: 1 });
 });
 
-it('the hash of a plan is the same for every priority: a backfill applies the plan of enrich plan', async () => {
+it('the hash of a plan is independent of the priority, so a backfill can apply it', async () => {
   const rows = [{ keys: ['hash:priority'], contactId: 'priority' }];
   const [nightly, backfill] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
   await warehouse.query`
@@ -200,22 +200,19 @@ it.each([
   ['--min-match-rate', { minMatchRate: 0.9 }],
   ['--on-budget', { onBudget: 'finish' }],
   ['--expect', { expectations: 'rows>100' }],
-])(
-  'the hash of a plan differs with %s, because an approval of one plan is none of the other',
-  async (_, options) => {
-    const rows = [{ keys: ['hash:gate'], contactId: 'gate' }];
-    const [plain, gated] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
-    await warehouse.query`
+])('the hash of a plan changes with %s, so that an approval holds for one plan only', async (_, options) => {
+  const rows = [{ keys: ['hash:gate'], contactId: 'gate' }];
+  const [plain, gated] = [await stagedRun(warehouse, rows), await stagedRun(warehouse, rows)];
+  await warehouse.query`
       update runs set file_sha256 = 'sha-gate' where run_id = any(${[plain.runId, gated.runId]})`;
-    await warehouse.query`
+  await warehouse.query`
       update runs set options = options || ${options}::jsonb where run_id = ${gated.runId}`;
-    expect((await planRows(warehouse, gated.runId, asked)).plan_hash).not.toBe(
-      (await planRows(warehouse, plain.runId, asked)).plan_hash,
-    );
-  },
-);
+  expect((await planRows(warehouse, gated.runId, asked)).plan_hash).not.toBe(
+    (await planRows(warehouse, plain.runId, asked)).plan_hash,
+  );
+});
 
-it('the hash of a plan is the same for the same file, and differs if the outcome of a row differs', async () => {
+it('the hash of a plan is the same for the same file, and changes if an outcome changes', async () => {
   const run = await stagedRun(warehouse, [{ keys: ['email:h1'] }, { keys: ['email:h2'] }]);
   const first = await planRows(warehouse, run.runId, asked);
   expect((await planRows(warehouse, run.runId, asked)).plan_hash).toBe(first.plan_hash);
@@ -227,7 +224,7 @@ it('the hash of a plan is the same for the same file, and differs if the outcome
 });
 
 describe('opening a page', () => {
-  it('opening a page finds people fresh whom another run has recorded during the wait for the claim', async () => {
+  it('opening a page skips people whom another run enriched while the page waited for its claims', async () => {
     const run = await stagedRun(warehouse, [{ keys: ['email:race'] }]);
     await planRows(warehouse, run.runId, asked);
     const recording = await warehouse.pool.connect();
@@ -249,7 +246,7 @@ describe('opening a page', () => {
     expect(claims).toEqual([]);
   });
 
-  it('opening a page claims its people: of two runs with the same person one asks', async () => {
+  it('opening a page claims its people, so only one of two runs asks for the same person', async () => {
     const [one, other] = await Promise.all([1, 2].map(() => stagedRun(warehouse, [{ keys: ['email:w1'] }])));
     await planRows(warehouse, one!.runId, asked);
     await planRows(warehouse, other!.runId, asked);
@@ -282,7 +279,7 @@ describe('opening a page', () => {
     return Promise.all(staged.map((run) => outcomesOf(warehouse, run.runId)));
   }
 
-  it('opening a page asks once for a known person whom two runs name by different keys', async () => {
+  it('opening a page asks once for a known person whom two runs list under different keys', async () => {
     await answered('person:k1', 'email:k1', 'profile:k1');
     expect(await outcomesAfterOpening([{ keys: ['email:k1'] }], [{ keys: ['profile:k1'] }])).toEqual([
       [null],
@@ -290,7 +287,7 @@ describe('opening a page', () => {
     ]);
   });
 
-  it('opening a page does not ask for a known person whom an open page of the run asks for', async () => {
+  it('opening a page skips a person whom an open page of the same run is asking for', async () => {
     await answered('person:k8', 'email:k8', 'profile:k8');
     const between = Array.from({ length: peoplePerPage }, (_, index) => ({
       keys: [`email:between-${index}`],
@@ -308,7 +305,7 @@ describe('opening a page', () => {
     expect([outcomes[0], outcomes.at(-1)]).toEqual([null, 'duplicate']);
   });
 
-  it('a person who was asked for by an address is fresh in a row with only its hash', async () => {
+  it('a person who was asked for by e-mail is fresh in a row that has only the hash of the e-mail', async () => {
     const email = 'h3@orbit.example';
     const [md5, sha256] = emailHashes(email);
     const staged = await stagedRun(warehouse, [{ keys: [`hash:${md5}`], hashedEmail: md5! }]);
@@ -322,7 +319,7 @@ describe('opening a page', () => {
     expect(await outcomesOf(warehouse, staged.runId)).toEqual(['fresh']);
   });
 
-  it('opening a page again returns the same batches', async () => {
+  it('opening a page a second time returns the same batches', async () => {
     const rows = Array.from({ length: 25 }, (_, index) => ({ keys: [`email:again-${index}`] }));
     const run = await stagedRun(warehouse, rows);
     await planRows(warehouse, run.runId, asked);
@@ -356,7 +353,7 @@ describe('people who opted out of calls', () => {
     expect([second, fifth]).toEqual([10, 11]);
   });
 
-  it('people who opted out of calls are fresh without a phone in a later run that asks for phones', async () => {
+  it('people who opted out of calls stay fresh without a phone in a later run that asks for phones', async () => {
     await remember('email:calls-d-0', 'enriched', 60);
     await remember('email:calls-d-1', 'enriched', 60);
     const run = await stagedRun(warehouse, people('calls-d-', [0]));
@@ -365,7 +362,7 @@ describe('people who opted out of calls', () => {
   });
 });
 
-it('planRows() counts the people whom an earlier call of this service found', async () => {
+it('planRows() counts the people whom earlier calls of this service found', async () => {
   await insertLookup(warehouse.pool, { key: 'email:refound-1', secondsAgo: 100_000 });
   await insertLookup(warehouse.pool, { key: 'profile:refound-1', secondsAgo: 100_000 });
   await insertLookup(warehouse.pool, { key: 'email:refound-2', secondsAgo: 100_000, found: false });

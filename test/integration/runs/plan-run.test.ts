@@ -12,14 +12,14 @@ const refused = { kind: 'refused', pauseReason: { type: 'plan.changed' }, proble
 const budgets = {};
 const dependencies = () => ({ warehouse, service: 'test', rateLimits: [], budgets, callConcurrency: 1 });
 
-it('planRun() refuses a run that is bound to another plan, also in a retry', async () => {
+it('planRun() refuses to run if the plan differs from --plan, even when it is retried', async () => {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:ada@orbit.example'] }]);
   await warehouse.query`update runs set expected_plan_hash = '0123456789abcdef' where run_id = ${runId}`;
   expect(await planRun(dependencies(), runId)).toMatchObject(refused);
   expect(await planRun(dependencies(), runId)).toMatchObject(refused);
 });
 
-it('a run without a hash is bound by a command that names one before there is a plan', async () => {
+it('a run that has no plan yet accepts the hash of a later command with --plan', async () => {
   const spec = testSpec();
   const run = await stagedRun(warehouse, [{ keys: ['email:bo@orbit.example'] }], spec);
   const { found } = await findOrBeginRun(warehouse, { ...spec, expectedPlanHash: '0123456789abcdef' });
@@ -65,7 +65,7 @@ describe('expectations on an export', () => {
     await setRunStatus(warehouse, runId, 'running', undefined);
   };
 
-  it('expectations on an export pause a run before it spends, until a person accepts the export', async () => {
+  it('expectations on an export pause a run before it spends, until the operator accepts the export', async () => {
     const usual = await begin(4, null);
     await planAndRun(usual);
     expect(await getRun(warehouse, usual)).toMatchObject({ status: 'running' });
@@ -82,7 +82,7 @@ describe('expectations on an export', () => {
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
   });
 
-  it('expectations on an export leave a run to its approval, which accepts the export too', async () => {
+  it('expectations on an export do not pause a run that waits for approval; the approval accepts both', async () => {
     const runId = await begin(1, 'coverage=50%');
     await warehouse.query`update runs set approved_at = null where run_id = ${runId}`;
     await planAndRun(runId);
@@ -92,7 +92,7 @@ describe('expectations on an export', () => {
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
   });
 
-  it('expectations on an export compare a scheduled run only with runs of its schedule', async () => {
+  it('expectations on an export compare a scheduled run only with runs of the same schedule', async () => {
     const runId = await begin(0, 'coverage=50%', 'nightly');
     await planAndRun(runId);
     expect(await getRun(warehouse, runId)).toMatchObject({ status: 'running' });
@@ -128,7 +128,7 @@ describe('the choice of rows', () => {
     return rows.map((row) => row.row_number);
   };
 
-  it('--order-by asks first for rows with the greatest numbers, then texts, then empty cells', async () => {
+  it('--order-by asks first for the greatest numbers, then texts, then empty cells', async () => {
     const orderBy = { column: 'score', descending: true };
     const scores = ['9', '', '10', 'high', '1,000', '9'].map(
       (score, index) => [`o${index}`, '', score] as const,
@@ -141,7 +141,7 @@ describe('the choice of rows', () => {
     expect(await asked(plain)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('--only leaves out rows with other values; one fitting row keeps its person and its record', async () => {
+  it('--only leaves out rows with other values, and keeps a contact if one of its rows has the value', async () => {
     const only = [{ column: 'Stage', values: ['customer'] }];
     const runId = await begin(
       [
@@ -169,7 +169,7 @@ describe('the choice of rows', () => {
     ]);
   });
 
-  it("--only and --order-by are part of the plan's hash and of the run's key", async () => {
+  it('--only and --order-by change the hash of the plan and the key of the run', async () => {
     const spec = testSpec();
     const withChoice = (choice: Partial<RunOptions>) => ({
       ...spec,
@@ -187,7 +187,7 @@ describe('the choice of rows', () => {
     });
   });
 
-  it('--only with a missing column refuses the run, and names only columns that hold no person', async () => {
+  it('--only with an unknown column is refused, and the error names only columns without personal data', async () => {
     const runId = await begin([['ada', 'lead', '']], { only: [{ column: 'Segment', values: ['a'] }] });
     await warehouse.query`update runs set header = '{Email, Ada Moreau}' where run_id = ${runId}`;
     expect(await planRun(dependencies(), runId)).toEqual({

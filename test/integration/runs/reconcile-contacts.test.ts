@@ -74,7 +74,7 @@ async function suppressed(key: string): Promise<void> {
 
 const reconcile = (runId: string) => reconcileContacts(warehouse, runId, signal);
 
-it('reconcileContacts() fills a contact whose address a known person has, once', async () => {
+it('reconcileContacts() fills a contact once if its e-mail belongs to a known person', async () => {
   await knownPerson('ada@one.example', 'p1');
   const runId = await runOf('ada@one.example', 'c1');
   expect(await reconcile(runId)).toEqual({ filled: 1, withdrawn: 0 });
@@ -82,12 +82,12 @@ it('reconcileContacts() fills a contact whose address a known person has, once',
   expect((await readRunFacts(warehouse, runId)).filled).toBe(1);
 });
 
-it('reconcileContacts() does not share a person without an id between contacts', async () => {
+it('reconcileContacts() does not assign a person without an id to several contacts', async () => {
   await knownPerson('ada@two.example', null);
   expect(await reconcile(await runOf('ada@two.example', 'c2'))).toEqual({ filled: 0, withdrawn: 0 });
 });
 
-it('a new person fills contacts of other sources, without calls', async () => {
+it('a newly found person fills contacts of other sources without calls', async () => {
   for (const name of ['four', 'five', 'six']) await endedRunOf(`ada@${name}.example`, `b-${name}`);
   // The record has become somebody else.
   await endedRunOf('other@five.example', 'b-five', 'crm-b', 'Grace');

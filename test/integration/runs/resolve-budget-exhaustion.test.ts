@@ -15,7 +15,7 @@ async function wishes(runId: string, onBudget: 'finish' | 'pause'): Promise<void
     where run_id = ${runId}`;
 }
 
-it('a run with an empty budget of its own ends by default', async () => {
+it('a run ends by default when its own budget is used up', async () => {
   const runId = await runningRun(warehouse, '0.5');
   expect(await resolveBudgetExhaustion(warehouse, runId)).toEqual({
     kind: 'finish',
@@ -23,7 +23,7 @@ it('a run with an empty budget of its own ends by default', async () => {
   });
 });
 
-it('a run with an empty budget of its own waits with on-budget pause, and looks again every hour', async () => {
+it('a run with --on-budget pause waits when its own budget is used up, and checks again every hour', async () => {
   const runId = await runningRun(warehouse, '0');
   await wishes(runId, 'pause');
   const meeting = await resolveBudgetExhaustion(warehouse, runId);
@@ -42,7 +42,7 @@ it('a run with an empty budget of its own waits with on-budget pause, and looks 
   expect(await resolveBudgetExhaustion(warehouse, runId)).toEqual({ kind: 'open' });
 });
 
-it('a run waits for the next day if the day budget is empty, and ends if its options say so', async () => {
+it('a run waits for the next day when the day budget is used up, or ends if its options say so', async () => {
   const runId = await runningRun(warehouse);
   const day = await presentBudget(warehouse.database, 'day');
   await setBudget(warehouse.database, day, 'used', undefined, note);
@@ -60,7 +60,7 @@ it('a run waits for the next day if the day budget is empty, and ends if its opt
   await setBudget(warehouse.database, day, 'default', undefined, note);
 });
 
-it('a run stays paused for the reason of another call of its page, whatever the credits', async () => {
+it('a run stays paused if another call of its page has paused it, even if there are credits', async () => {
   const pauseReason = {
     type: 'match-rate.below',
     reason: 'the match rate has fallen below 40 %',

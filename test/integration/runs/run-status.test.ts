@@ -27,7 +27,7 @@ async function statusAfter(runId: string, status: RunStatus, why?: StatusReason)
   return run.pauseReason === null ? run.status : `${run.status}: ${run.pauseReason.type}`;
 }
 
-it('a cancelled run keeps why and when it was cancelled, also after a second cancellation', async () => {
+it('a cancelled run keeps the reason and time of its first cancellation', async () => {
   const runId = await runIn('cancelling', cancelled);
   const { at } = (await readRunFacts(warehouse, runId)).cancelled!;
   await setRunStatus(warehouse, runId, 'cancelling', { ...cancelled, reason: 'enrich cancel' });
@@ -40,7 +40,7 @@ it('a cancelled run keeps why and when it was cancelled, also after a second can
 });
 
 it.each(['pilot.done', 'match-rate.below', 'expectation.unmet', 'service.overbilled'] as const)(
-  'setRunStatus() keeps the pause %s when the workflow begins again, as after a reset, until a person resumes the run',
+  'setRunStatus() keeps the pause %s when a reset restarts the workflow, until the operator resumes the run',
   async (type) => {
     const runId = await runIn('paused', { type, reason: '', next: '' });
     expect(await statusAfter(runId, 'running')).toBe(`paused: ${type}`);
@@ -64,7 +64,7 @@ describe('setRunStatus() of a run without an approval', () => {
     expect(await statusAfter(runId, 'running')).toBe('running');
   });
 
-  it('approveRun() keeps the moment of the first approval, and approves no run that has ended', async () => {
+  it('approveRun() keeps the time of the first approval, and refuses a run that has ended', async () => {
     const runId = await unapproved('running');
     const approvedAt = async () => {
       await approveRun(warehouse, runId);
@@ -78,11 +78,11 @@ describe('setRunStatus() of a run without an approval', () => {
   });
 });
 
-it('setRunStatus() ends a pause for a budget when the workflow continues', async () => {
+it('setRunStatus() ends a budget pause when the workflow continues', async () => {
   expect(await statusAfter(await runIn('paused', emptyBudget), 'running')).toBe('running');
 });
 
-it('pauseCalls() keeps the status of a run that a person cancels or has paused', async () => {
+it('pauseCalls() keeps the status of a run that the operator has cancelled or paused', async () => {
   for (const [status, why] of [
     ['cancelling', cancelled],
     ['paused', byHand],
@@ -93,7 +93,7 @@ it('pauseCalls() keeps the status of a run that a person cancels or has paused',
   }
 });
 
-it('setRunStatus() keeps a newer pause when Temporal sends an earlier resume again after a reset', async () => {
+it('setRunStatus() keeps a newer pause when Temporal repeats an earlier resume after a reset', async () => {
   const runId = await runIn('paused', byHand);
   const resume = { byPerson: true, updateId: 'first' };
   await setRunStatus(warehouse, runId, 'running', undefined, resume);

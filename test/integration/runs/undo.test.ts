@@ -70,7 +70,7 @@ async function contact(contactId: string): Promise<Record<string, unknown> | und
 
 const undo = (runId: string) => undoRun(warehouse, runId, note, noSignal);
 
-it('undoRun() takes the data of contacts back that only the run has, and a revert restores it', async () => {
+it('undoRun() removes data that only this run found from its contacts, and a revert restores it', async () => {
   const call = await endedWithPhones(warehouse);
   const before = await contents();
   expect(await measureUndo(warehouse, call.runId)).toEqual({ removed: 3, restored: 0 });
@@ -80,7 +80,7 @@ it('undoRun() takes the data of contacts back that only the run has, and a rever
   expect(await contents()).toEqual(before);
 });
 
-it('undoRun() leaves contacts that other exports have, in any order of undone runs', async () => {
+it('undoRun() keeps contacts that are also in other exports, in any order of undone runs', async () => {
   const first = await endedRun([known('order', { title: 'CTO' })]);
   const second = await endedRun([known('order', { title: 'CEO' })]);
   const both = await contents();
@@ -97,7 +97,7 @@ it('undoRun() leaves contacts that other exports have, in any order of undone ru
   expect(await contents()).toEqual(both);
 });
 
-it('undoRun() lets the same export under another source have the people without a call', async () => {
+it('undoRun() lets the same export under another source use the people without a call', async () => {
   const wrong = await endedRun([known('moved')]);
   await undo(wrong);
   const right = await endedRun([known('moved')], { source: 'right', isFresh: true });
@@ -105,14 +105,14 @@ it('undoRun() lets the same export under another source have the people without 
   expect(await contact('moved')).toMatchObject({ source: 'right', person_id: 'id-moved' });
 });
 
-it('the digest of anybody completes an undo that was stopped after its first step', async () => {
+it('any digest completes an undo that stopped after its first step', async () => {
   const runId = await endedRun(Array.from({ length: 10 }, (_, n) => known(`many-${n}`)));
   expect(await undoRun(warehouse, runId, note, AbortSignal.abort())).toMatchObject({ complete: false });
   await endedRun([known('somebody-else')]);
   expect(await contact('many-9')).toBeUndefined();
 });
 
-it('undoRun() keeps the first note when two undo a run at once', async () => {
+it('undoRun() keeps the first reason when two users undo the run at once', async () => {
   const runId = await endedRun([known('twice')]);
   await Promise.all([undo(runId), undoRun(warehouse, runId, { by: 'another', reason: undefined }, noSignal)]);
   const { undone } = await getRun(warehouse, runId);
@@ -138,7 +138,7 @@ it('a late result of an undone run is settled, changes no contact, and counts af
   expect(rows).toEqual([{ phones: 3 }]);
 });
 
-it('discardAnswers() removes what an undone run was told: the next run asks again', async () => {
+it('discardAnswers() removes the answers of an undone run, so the next run asks again', async () => {
   const call = await endedWithPhones(warehouse);
   await expect(discardAnswers(warehouse, call.runId, noSignal)).rejects.toThrow('is not undone');
   await undo(call.runId);
@@ -159,7 +159,7 @@ it('discardAnswers() removes what an undone run was told: the next run asks agai
   await expect(revertUndo(warehouse, call.runId, noSignal)).rejects.toThrow('answers were discarded');
 });
 
-it('a revert of an undo does not restore an erased person', async () => {
+it('reverting an undo does not restore an erased person', async () => {
   const call = await endedWithPhones(warehouse);
   await undo(call.runId);
   await erase(warehouse, [`email:${call.people[0]!.identity.email}`], note);
@@ -169,7 +169,7 @@ it('a revert of an undo does not restore an erased person', async () => {
   expect(rows).toHaveLength(2);
 });
 
-it('a revert of an undo gives a person who is suppressed since then to no contact', async () => {
+it('reverting an undo does not assign a person who was suppressed since then', async () => {
   const listed = known('listed');
   const first = await endedRun([listed]);
   await putOnList(warehouse, `email:${listed.person.email}`);

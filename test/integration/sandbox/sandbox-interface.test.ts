@@ -83,7 +83,7 @@ describe('people enrichment', () => {
     expect(new Set(matches.map(({ country }) => country)).size).toBe(6);
   });
 
-  it('phones without a webhook are refused, and the refusal names the parameter', async () => {
+  it('phones are refused without a webhook, and the refusal names the parameter', async () => {
     const details = [{ id: known.id }];
     const answer = await call('POST', '/people/bulk_match?reveal_phone_number=true', { details });
     expect(answer.status).toBe(422);
@@ -93,7 +93,7 @@ describe('people enrichment', () => {
   });
 });
 
-it('a refusal has both shapes before the cut-over, and only error_details after it', async () => {
+it('a refusal has the old and the new error shape before the cut-over, and only the new one after it', async () => {
   sandbox.faults.set({ rules: [{ status: 403 }] });
   const refused = () => jsonOf<object>(ask());
   expect(await refused()).toMatchObject({ error_code: 'API_INACCESSIBLE' });
@@ -108,7 +108,7 @@ describe('limits and usage', () => {
     return usage['["api/v1/people", "bulk_match"]'];
   };
 
-  it('usage statistics agree with the headers and the bill, cost nothing and are in no window', async () => {
+  it('usage statistics agree with headers and bill, cost nothing and count in no rate window', async () => {
     const { headers } = await ask();
     const { calls, credits } = sandbox.log.bill();
     const logged = sandbox.log.calls().filter((each) => each.path === '/people/bulk_match');
@@ -125,7 +125,7 @@ describe('limits and usage', () => {
     expect(sandbox.log.bill()).toMatchObject({ calls, credits });
   });
 
-  it('a quota that others use is in the headers and usage statistics, and refuses earlier', async () => {
+  it('a quota that others use shows in headers and usage statistics, and calls are refused earlier', async () => {
     const own = Number((await ask()).headers.get('x-minute-usage'));
     sandbox.faults.set({ rules: [{ path: '/people/bulk_match', used_by_others: 998 - own }] });
     expect((await ask()).headers.get('x-minute-requests-left')).toBe('1');

@@ -121,7 +121,7 @@ async function fire(): Promise<string> {
 }
 
 // First: no worker runs yet.
-it('deleting a schedule cancels a time that waits for a worker, so that no later worker begins a run', async () => {
+it('deleting a schedule cancels a scheduled run that waits for a worker', async () => {
   const { client } = temporal;
   await putSchedule(client, definition());
   await triggerSchedule(client, definition());
@@ -141,7 +141,7 @@ it('deleting a schedule cancels a time that waits for a worker, so that no later
   expect(events?.filter(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled)).toEqual([]);
 });
 
-it('a schedule is read back from Temporal as it was defined, with its times', async () => {
+it('a schedule read from Temporal has the definition and times that it was saved with', async () => {
   expect(await putSchedule(temporal.client, definition())).toBe(true);
   const known = await getSchedule(temporal.client, name);
   expect(known.definition).toEqual(definition());
@@ -153,7 +153,7 @@ it('a schedule is read back from Temporal as it was defined, with its times', as
   expect(new Set(hours)).toEqual(new Set(['02']));
 });
 
-it('putSchedule() refuses a cron line that the SDK cannot read, and names the wrong field', async () => {
+it('putSchedule() refuses a cron expression that the SDK cannot read, and names the wrong field', async () => {
   const put = putSchedule(temporal.client, definition({ cron: '61 2 * * *' }));
   await expect(put).rejects.toMatchObject({
     type: 'schedule.invalid',
@@ -161,7 +161,7 @@ it('putSchedule() refuses a cron line that the SDK cannot read, and names the wr
   });
 });
 
-it('an existing schedule is changed and stays paused', async () => {
+it('changing a paused schedule leaves it paused', async () => {
   await putSchedule(temporal.client, definition());
   await temporal.client.schedule.getHandle(name).pause('CRM migration');
   const changed = definition({ cron: '@daily', overlap: 'skip' });
@@ -187,7 +187,7 @@ it.each([
   expect(await client.workflow.getHandle(workflowId).result()).toMatchObject(expected);
 });
 
-it('a schedule runs its files one after another, as runs with the scheduled time', async () => {
+it('a schedule runs its files one after another, with the scheduled time of each run', async () => {
   await putSchedule(temporal.client, definition());
   const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
   script.scheduled = { runs, refused: [] };
@@ -215,7 +215,7 @@ it('a schedule runs its files one after another, as runs with the scheduled time
   expect(await time.staticDetails()).toContain(`| schedule | ${name} |`);
 });
 
-it('a schedule with a refused run runs its other files, then fails with the reason and pauses', async () => {
+it('a schedule with a refused file runs its other files, then fails with the reason and pauses', async () => {
   await putSchedule(temporal.client, definition());
   const [wrong, right] = [runInput('wrong.csv'), runInput('right.csv')];
   script.scheduled = { runs: [wrong, right], refused: [] };
@@ -237,7 +237,7 @@ it('a schedule with a refused run runs its other files, then fails with the reas
     .toBe(true);
 });
 
-it('a schedule that is cancelled between two files starts no further run', async () => {
+it('cancelling a schedule between two files starts no further run', async () => {
   await putSchedule(temporal.client, definition());
   const runs = [runInput('monday.csv'), runInput('tuesday.csv')];
   script.scheduled = { runs, refused: [] };

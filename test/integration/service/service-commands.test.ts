@@ -57,12 +57,12 @@ describe('enrich match', () => {
     expect(sandbox.log.calls(0)).toHaveLength(calls);
   });
 
-  it('enrich match prints the answer as it came, with its exact request id', async () => {
+  it('enrich match prints the original answer with its exact request id', async () => {
     await run(matchCommand(), '--id', known.id, '--yes', '--json');
     expect(printed).toContain(`"request_id":${sandbox.log.calls(0).at(-1)?.requestId}`);
   });
 
-  it('enrich match sends nothing if the day budget is empty or no call is free', async () => {
+  it('enrich match sends nothing if the day budget or the rate limit has no call left', async () => {
     const calls = sandbox.log.calls(0).length;
     vi.stubEnv('MAX_CREDITS_PER_DAY', '0');
     await expect(run(matchCommand(), '--id', known.id, '--yes')).rejects.toMatchObject({
@@ -89,7 +89,7 @@ describe('enrich match', () => {
     }
   }
 
-  it('enrich match says how to correct refused data, and when to try again after a refusal', async () => {
+  it('enrich match says how to correct refused data, and when to repeat a rate-limited call', async () => {
     await expect(matchAt(422, { error: 'invalid' })).rejects.toMatchObject({
       type: 'validation',
       next: 'correct the options of the command',
@@ -113,7 +113,7 @@ describe('enrich match', () => {
 it.each([
   ['credit_usage_stats', '{"current_credit_cycle":{},"credit_usage_stats":{}}', 'rate windows'],
   ['api_usage_stats', '{}', 'credits'],
-])('enrich usage shows what only %s states, and names the missing figures', async (given, body, missing) => {
+])('enrich usage shows the figures of %s alone, and names the missing ones', async (given, body, missing) => {
   const server = await startScriptedServer((socket, request) => {
     socket.write(httpAnswer(request.includes(`/${given}`) ? 200 : 403, body));
   });
@@ -126,7 +126,7 @@ it.each([
   expect(process.exitCode).toBe(3);
 });
 
-it('enrich usage --reconcile says that the service gave no statement, and shows the earlier ones', async () => {
+it('enrich usage --reconcile without a new statement says so, and shows the earlier ones', async () => {
   const answers = [httpAnswer(200, statement('7')), httpAnswer(200, statement('9.5')), httpAnswer(403, '{}')];
   const server = await startScriptedServer((socket) => {
     socket.write(answers.shift()!);

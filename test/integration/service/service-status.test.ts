@@ -69,7 +69,7 @@ async function learn(answers: Answers, needs = { polls: false }) {
   return { outcome, asked: server.requests.map((request) => request.split(' ')[1]) };
 }
 
-it('the service status at the start of a run names the user and the calls left, by two calls', async () => {
+it('the service status at the start of a run has the user and the calls left, and costs two calls', async () => {
   const { outcome, asked } = await learn({});
   expect(outcome).toEqual(['acting as user user-7', 'bulk calls left at the service: 400 of 600 this hour']);
   expect(asked).toEqual(['/api/v1/users/api_profile', '/api/v1/usage_stats/api_usage_stats']);
@@ -92,7 +92,7 @@ it.each<[string, Answers]>([
 });
 
 it.each([404, 503])(
-  'the service status at the start of a run refuses no run if every call returns %d',
+  'the service status at the start of a run refuses no run if the service returns %d',
   async (status) => {
     const { outcome } = await learn(
       {
@@ -110,12 +110,12 @@ it.each([404, 503])(
   },
 );
 
-it('the service status at the start of a run refuses no run if the key may see no profile or usage', async () => {
+it('the service status at the start of a run refuses no run if the key cannot read profile or usage', async () => {
   const { outcome } = await learn({ profile: refusal(403), usage: refusal(403) });
   expect(outcome).toHaveLength(2);
 });
 
-it('a key without the right to poll is refused only if results can come by polls alone', async () => {
+it('a key without the right to poll is refused only if results can come only by polls', async () => {
   const sandbox = await startSandbox({
     scenario: { rules: [{ path: '/webhook_result', status: 403 }] },
   });
@@ -132,7 +132,7 @@ it('a key without the right to poll is refused only if results can come by polls
   await sandbox.close();
 });
 
-it('usage statistics count separately for every called endpoint', async () => {
+it('usage statistics have a count for each called endpoint', async () => {
   const server = await startScriptedServer((socket) => socket.write(unused));
   const { client } = partsFor(server.baseUrl);
   expect(await learnRateWindows(warehouse, 'test', client)).toBeUndefined();
@@ -144,7 +144,7 @@ it('usage statistics count separately for every called endpoint', async () => {
   expect(await Promise.all(left)).toEqual([400, 10, 7]);
 });
 
-it('the check of an unattended run is refused with the reason and the next command, without spending', async () => {
+it('an unattended run that the service would refuse ends before it spends, with the next command', async () => {
   const sandbox = await startSandbox();
   const parts = partsFor(sandbox.baseUrl, 'wrong');
   const runId = await runningRun(warehouse);

@@ -78,7 +78,7 @@ async function failsWith(
 const answering = (bytes: Buffer | string) => (socket: Socket) => void socket.write(bytes);
 
 describe('a call that certainly never left', () => {
-  it('a call to a port without a listener is a plain retry', async () => {
+  it('a call to a port without a listener is retried without cost', async () => {
     const server = await startScriptedServer(() => {});
     await server.close();
     expect(verdict(await failureOf(clientOf(server.baseUrl).bulkMatch({ details })))).toEqual(
@@ -86,12 +86,12 @@ describe('a call that certainly never left', () => {
     );
   });
 
-  it('a call to an unknown name is a plain retry', async () => {
+  it('a call to an unknown host is retried without cost', async () => {
     const client = clientOf('http://service.invalid/api/v1');
     expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.dns'));
   });
 
-  it('a call whose TLS fails is a plain retry', async () => {
+  it('a call with a failed TLS handshake is retried without cost', async () => {
     const server = await serve(
       () => {},
       (socket) => {
@@ -105,20 +105,20 @@ describe('a call that certainly never left', () => {
 
   const silent: Parameters<typeof startScriptedServer> = [() => {}, () => true];
 
-  it('a call whose connection does not open in time is a plain retry', async () => {
+  it('a call with a connection that does not open in time is retried without cost', async () => {
     const server = await serve(...silent);
     const client = clientOf(server.baseUrl.replace('http:', 'https:'), { connectMilliseconds: 500 });
     expect(verdict(await failureOf(client.bulkMatch({ details })))).toEqual(free('not-sent.timeout'));
   });
 
-  it('a call that is abandoned before sending is a plain retry', async () => {
+  it('a call that is abandoned before it was sent is retried without cost', async () => {
     const server = await serve(answering(httpAnswer(200, good)));
     const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, AbortSignal.abort()));
     expect(verdict(failure)).toEqual(free('not-sent.aborted'));
     expect(server.requests).toHaveLength(0);
   });
 
-  it('a call that failed before sending is not sent when the connection opens at last', async () => {
+  it('a call that failed before it was sent is not sent later, when the connection opens', async () => {
     let connections = 0;
     const server = await serve(answering(httpAnswer(200, good)), () => {
       connections += 1;
@@ -140,13 +140,13 @@ describe('a call that certainly never left', () => {
   });
 });
 
-it('a call whose connection is reset after the request was read is unknown, and sent once', async () => {
+it('a call is unknown, and sent once, if the connection is reset after the request', async () => {
   const { failure, server } = await failsWith([(socket) => socket.resetAndDestroy()]);
   expect(verdict(failure)).toEqual(unknown('connection-lost'));
   expect(server.requests).toHaveLength(1);
 });
 
-it('a call whose body is cut off is unknown', async () => {
+it('a call is unknown if the response is cut off', async () => {
   const { failure } = await failsWith([
     (socket) => void socket.end(httpAnswer(200, good, { 'content-length': String(good.length + 40) })),
   ]);
@@ -154,12 +154,12 @@ it('a call whose body is cut off is unknown', async () => {
   expect(failure.httpStatus).toBe(200);
 });
 
-it('a call without a head before the deadline is unknown', async () => {
+it('a call is unknown if no response begins before the deadline', async () => {
   const { failure } = await failsWith([() => {}], { callTimeoutSeconds: 0.3 });
   expect(verdict(failure)).toEqual(unknown('timeout'));
 });
 
-it('an answer that arrives while the process is suspended beyond the deadline is read', async () => {
+it('a response that arrives while the process is suspended beyond the deadline is read', async () => {
   // Another thread, which answers meanwhile.
   const server = new Worker(
     `const { createServer } = require('node:http');
@@ -180,21 +180,21 @@ it('an answer that arrives while the process is suspended beyond the deadline is
   expect((await answer).matches).toHaveLength(1);
 });
 
-it('a call whose body falls silent is unknown', async () => {
+it('a call is unknown if the response stops in the middle', async () => {
   const { failure } = await failsWith([answering('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')], {
     silenceMilliseconds: 200,
   });
   expect(verdict(failure)).toEqual(unknown('timeout'));
 });
 
-it('a call that is abandoned in flight is unknown', async () => {
+it('a call is unknown if it is abandoned in flight', async () => {
   const controller = new AbortController();
   const server = await serve(() => controller.abort());
   const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }, controller.signal));
   expect(verdict(failure)).toEqual(unknown('aborted'));
 });
 
-it('a call whose small body unpacks to more than allowed is unknown', async () => {
+it('a call is unknown if a small response unpacks to more than is allowed', async () => {
   const bomb = gzipSync(Buffer.alloc(5_000_000));
   const { failure } = await failsWith([answering(httpAnswer(200, bomb, { 'content-encoding': 'gzip' }))], {
     answerBytes: 1_000_000,
@@ -202,7 +202,7 @@ it('a call whose small body unpacks to more than allowed is unknown', async () =
   expect(verdict(failure)).toEqual(unknown('answer-too-large'));
 });
 
-it('a refusal is recognised without waiting for an endless body', async () => {
+it('a refusal is recognised without reading an endless response', async () => {
   const server = await serve(answering('HTTP/1.1 422 Status\r\ncontent-length: 100\r\n\r\n{"error"'));
   const failure = await failureOf(
     clientOf(server.baseUrl, { silenceMilliseconds: 200 }).bulkMatch({ details }),
@@ -210,7 +210,7 @@ it('a refusal is recognised without waiting for an endless body', async () => {
   expect(verdict(failure)).toEqual(['validation', 'reject', false]);
 });
 
-it('a refusal by a redirect is not followed, because another host would get the key', async () => {
+it('a redirect is not followed, because another host would get the key', async () => {
   const server = await serve(answering(httpAnswer(307, '', { location: 'http://127.0.0.1:9/' })));
   const failure = await failureOf(clientOf(server.baseUrl).bulkMatch({ details }));
   expect(verdict(failure)).toEqual(['redirected', 'pause', false]);
@@ -226,7 +226,7 @@ it.each([
   expect(server.requests[0]).toMatch(/^accept-encoding: gzip\r$/im);
 });
 
-it('connections that carry an answer in an unknown coding leave the call unknown', async () => {
+it('a call is unknown if the response has an unknown content encoding', async () => {
   const coded = deflateRawSync(good);
   const { failure } = await failsWith([answering(httpAnswer(200, coded, { 'content-encoding': 'x-own' }))]);
   expect(verdict(failure)).toEqual(unknown('unreadable-answer'));

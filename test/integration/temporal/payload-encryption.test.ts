@@ -77,7 +77,7 @@ describe('a run whose payloads are encrypted', () => {
     await carryOut(runId, codec);
   });
 
-  it('a run with encrypted payloads leaves nothing readable in the histories of itself and its pages', async () => {
+  it('a run with encrypted payloads leaves no readable data in the histories of its workflows', async () => {
     for (const workflowId of [runId, `${runId}/page-1`]) {
       const { text, bytes } = await storedHistory(workflowId);
       expect(bytes('data').length).toBeGreaterThan(5);
@@ -87,7 +87,7 @@ describe('a run whose payloads are encrypted', () => {
     }
   });
 
-  it('a run with encrypted payloads names the missing key to a process without it', async () => {
+  it('a process without the codec key gets an error that names the missing key', async () => {
     for (const other of [new EncryptingCodec([newKey]), new EncryptingCodec([])])
       await expect(clientWith(other).workflow.getHandle(runId).result()).rejects.toThrow(
         'encrypted with key "old"',
@@ -118,7 +118,7 @@ describe('a run that fails where payloads are encrypted', () => {
     await carryOut(runId, codec, activities).catch(() => {});
   });
 
-  it('a failed run with encrypted payloads has no readable message or stack trace in its history', async () => {
+  it('a failed run with encrypted payloads leaves no readable message or stack trace in its history', async () => {
     const { text, bytes } = await storedHistory(runId);
     expect(text).toContain('Encoded failure');
     expect(text).not.toMatch(/Secret Customers|export it again|\.js:\d+|\.ts:\d+/);
@@ -163,7 +163,7 @@ describe('the codec server', () => {
     await temporal.client.workflow.getHandle(runId).terminate();
   });
 
-  it('the codec server answers the browser of the UI, and no page of another origin', async () => {
+  it('the codec server answers requests of the Temporal UI, not of other origins', async () => {
     const preflight = await ask(
       '/decode',
       undefined,

@@ -47,7 +47,7 @@ async function connectionsOfWorker(): Promise<number> {
   return rows[0]!.count;
 }
 
-it('startWorker() is a problem that leaves nothing open when one of its workers cannot be created', async () => {
+it('startWorker() fails and leaves nothing open if one of its workers cannot be created', async () => {
   const create = Worker.create.bind(Worker);
   vi.spyOn(Worker, 'create').mockImplementation((options) =>
     options.taskQueue === callTaskQueues.backfill

@@ -16,19 +16,19 @@ function priceOf(answer: Partial<AnswerToRecord>, waterfall: readonly string[] =
   return priceOfAnswer({ ...silent, ...answer }, { reveal: [], waterfall }, 10);
 }
 
-it('an answer states its price', () => {
+it('answerPrice() reads the price of an answer', () => {
   expect(priceOf({ creditsConsumed: wholeCredits(7), creditsProblem: undefined })).toMatchObject({
     consumed: wholeCredits(7),
     isCredible: true,
   });
 });
 
-it('a price that no ten people can have counts as not stated', () => {
+it('a price that is too high for ten people counts as not stated', () => {
   const absurd = { creditsConsumed: wholeCredits(9_000_000_000), creditsProblem: undefined };
   expect(priceOf(absurd)).toEqual({ consumed: undefined, isCredible: false, found: 0 });
 });
 
-it('only an answer to a waterfall that found no person costs nothing if it states no price', () => {
+it('an answer without a price costs nothing only if a waterfall found no person', () => {
   expect(priceOf({}, ['email']).consumed).toBe(0n);
   expect(priceOf({}).consumed).toBeUndefined();
   expect(priceOf({ matches: [person] }, ['email']).consumed).toBeUndefined();

@@ -6,7 +6,7 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-it('CallStreaks is too long after five failures of calls that were sent', () => {
+it('CallStreaks pauses a run after five sent calls in a row have failed', () => {
   const streak = new CallStreaks();
   expect(Array.from({ length: 5 }, () => streak.tooLong('run', 'failed'))).toEqual([
     false,
@@ -19,7 +19,7 @@ it('CallStreaks is too long after five failures of calls that were sent', () => 
   expect(streak.tooLong('run', 'failed')).toBe(false);
 });
 
-it('CallStreaks lets calls that cannot be sent try for two minutes, however many fail at once', () => {
+it('CallStreaks retries calls that cannot be sent for two minutes, however many fail at once', () => {
   const streak = new CallStreaks();
   const tries = Array.from({ length: 10 }, () => streak.pauseOfUnsent()!);
   expect(tries.map(({ milliseconds }) => milliseconds)).toEqual(Array.from({ length: 10 }, () => 500));
@@ -34,7 +34,7 @@ it('CallStreaks lets calls that cannot be sent try for two minutes, however many
   expect(streak.pauseOfUnsent()).toBeUndefined();
 });
 
-it('CallStreaks waits again for two minutes in a later outage', () => {
+it('CallStreaks retries for two minutes again in a later outage', () => {
   const streak = new CallStreaks();
   streak.pauseOfUnsent();
   vi.advanceTimersByTime(3_600_000);

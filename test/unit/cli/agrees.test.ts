@@ -25,7 +25,7 @@ async function answerTo(typed: string): Promise<boolean | undefined> {
   return answer;
 }
 
-it('agrees() reads no answer that was typed before the question', async () => {
+it('agrees() ignores what was typed before the question', async () => {
   keyboard.write('y\n');
   expect(await answerTo('n\n')).toBe(false);
 });

@@ -47,7 +47,7 @@ it.each([
   },
 );
 
-it('the plan of a run shows its options as the flags that set them', () => {
+it('the plan of a run shows the flags that set its options', () => {
   const chosen = { ...options, maxCredits: '500', reveal: ['phone'], onUnknown: 'retry' } as const;
   const flags = [...describePlan(plan, chosen).matchAll(/^ +(--\S+) +(.+)$/gm)].map((found) =>
     found.slice(1),
@@ -61,7 +61,7 @@ it('the plan of a run shows its options as the flags that set them', () => {
   ]);
 });
 
-it('the approval of a plan names its worst case, and of a plan without calls that it costs nothing', () => {
+it('the approval of a plan shows its maximum price, or that a plan without calls costs nothing', () => {
   expect(approvalQuestion(plan)).toBe('spend up to 300 credits?');
   const short = { budget: 'run:r1', available: '50', on_empty: 'finish' } as const;
   expect(approvalQuestion({ ...plan, short_budget: short })).toBe('spend up to 50 credits?');
@@ -82,13 +82,13 @@ const facts: RunFacts = {
   credits: { settled: '34', reserved: '0', unknown: '20' },
 };
 
-it('a finished run that only filled contacts without a call names the report and the export', () => {
+it('a finished run without calls names the report and the export of its filled contacts', () => {
   const filled = { ...anyFacts, rows: 3, outcomes: { fresh: 3 }, filled: 3 };
   expect(describeRun(filled)).toContain('next: enrich report run-1; enrich export --run run-1');
   expect(describeRun({ ...filled, filled: 0 })).not.toContain('next:');
 });
 
-it('a run with rows in flight says where their reasons are: another run can need a decision', () => {
+it('a run with rows in flight says that another run can need a decision', () => {
   const waiting = { ...anyFacts, rows: 3, outcomes: { in_flight: 3 } };
   expect(describeRun(waiting)).toContain('reasons of rows that are in_flight: enrich sql -c');
 });

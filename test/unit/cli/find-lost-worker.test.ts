@@ -14,7 +14,10 @@ function sessionWhoseTemporalFailsWith(error: unknown): Session {
   } as unknown as Session;
 }
 
-it.each([4, 14])('a waiting command says that Temporal does not answer (gRPC code %i)', async (code) => {
-  const session = sessionWhoseTemporalFailsWith({ code, details: 'no connection' });
-  expect(await findLostWorker(session)).toMatchObject({ reason: 'Temporal does not answer' });
-});
+it.each([4, 14])(
+  'a command that waits for a run says that Temporal does not answer (gRPC code %i)',
+  async (code) => {
+    const session = sessionWhoseTemporalFailsWith({ code, details: 'no connection' });
+    expect(await findLostWorker(session)).toMatchObject({ reason: 'Temporal does not answer' });
+  },
+);

@@ -8,7 +8,7 @@ it.each([
   [['attempts'], 'Commands:'],
   [['budget'], 'Commands:'],
   [['inbox'], 'Commands:'],
-])('a command with only subcommands explains itself: enrich %j', async (words, heading) => {
+])('a command that has only subcommands prints its help: enrich %j', async (words, heading) => {
   const ended = await enrich(words);
   expect(ended.stdout).toContain(heading);
   expect(ended).toMatchObject({ code: 0, stderr: '' });
@@ -17,7 +17,7 @@ it.each([
 it.each([
   ['enrich budget', 'show', ['budget', 'shaw']],
   ['enrich', 'run', ['rum']],
-])('%s suggests the command %s for a misspelt one: enrich %j', async (name, near, words) => {
+])('%s suggests the command %s for a misspelt command: enrich %j', async (name, near, words) => {
   const ended = await enrich(words);
   expect(ended.stdout).toBe('');
   expect(ended.stderr).toBe(

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { onInterruption } from '../../../src/dev/interruption.ts';
 
-it('onInterruption() tells a handler of each signal once, however many handlers have left before', () => {
+it('onInterruption() calls a handler once per signal, even after other handlers were removed', () => {
   for (let command = 0; command < 3; command += 1) onInterruption(() => {})();
   const told: boolean[] = [];
   onTestFinished(onInterruption((_signal, _exitCode, repeated) => told.push(repeated)));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeFields, table } from '../../../src/cli/terminal/output.ts';
 
-it('table() aligns columns with Chinese names, which take two columns, and leaves out rows that are false', () => {
+it('table() aligns columns with wide Chinese characters, and leaves out rows that are false', () => {
   const rows = [['王小明', 12, 'a'], false, ['Ada', 1_000, 'b']] as const;
   expect(table(rows).split('\n')).toEqual(['  王小明     12  a', '  Ada     1,000  b']);
 });

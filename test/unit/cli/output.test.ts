@@ -13,14 +13,14 @@ it.each([
   ['', 'enrich status latest', 'enrich status latest'],
   ['exec', 'next: enrich status latest; enrich runs', 'next: npx enrich status latest; enrich runs'],
   ['run-script', 'npx enrich status of /tmp/enrich status', 'npx enrich status of /tmp/enrich status'],
-])('asTyped() names the program as the user can type it (npm_command=%s): %s', (npm, hint, shown) => {
+])('asTyped() shows the program as the user started it (npm_command=%s): %s', (npm, hint, shown) => {
   vi.stubEnv('npm_command', npm);
   onTestFinished(() => void vi.unstubAllEnvs());
   beginOutput(['status', 'run']);
   expect(asTyped(hint)).toBe(shown);
 });
 
-it('asTyped() writes the settings that a command needs before it', () => {
+it('asTyped() puts the settings that a command needs before it', () => {
   beginOutput(['report', 'export']);
   writeBeforeCommands(['ENRICHMENT_BASE_URL=']);
   onTestFinished(() => beginOutput([]));
@@ -38,7 +38,7 @@ async function written(pieces: readonly Uint8Array[], isTTY: boolean): Promise<s
   return text(output);
 }
 
-it('writeBytes() shows control characters of rows as text on a terminal, wherever pieces end', async () => {
+it('writeBytes() makes control characters visible on a terminal, even across chunks', async () => {
   const pieces = [...Buffer.from(cells)].map((byte) => Uint8Array.of(byte));
   expect(await written(pieces, true)).toBe('Zoë,\\u001b[2J\\u009b31m\\u202e\n');
 });

@@ -15,6 +15,9 @@ it.each(['@gmail.com', ' @GMail.com', '@mail.yahoo.co.uk'])(
   },
 );
 
-it.each(['Ada Novak', '@example', 'gmail.com'])('keyOf() refuses text that names no person: %s', (text) => {
-  expect(() => keyOf(text, 0)).toThrow('this identifies no person');
-});
+it.each(['Ada Novak', '@example', 'gmail.com'])(
+  'keyOf() refuses text that identifies no person: %s',
+  (text) => {
+    expect(() => keyOf(text, 0)).toThrow('this identifies no person');
+  },
+);

@@ -8,7 +8,7 @@ import {
 } from '../../../src/cli/run/run-option-flags.ts';
 import { checkedMapping } from '../../../src/ingest/columns/mapping-file.ts';
 
-it('a repeated --reveal or --waterfall asks for the fields of each', async () => {
+it('repeated flags --reveal or --waterfall add up their fields', async () => {
   const words = ['--reveal', 'phone', '--reveal', 'email', '--waterfall', 'phone', '--waterfall', 'email'];
   const flags = withScheduleFlags(new Command()).parse(words, { from: 'user' }).opts();
   expect(await chosenOptions({ ...flags, maxCreditsPerPerson: '20' })).toMatchObject({
@@ -18,14 +18,14 @@ it('a repeated --reveal or --waterfall asks for the fields of each', async () =>
 });
 
 it.each([{ waterfall: 'email' }, { maxCreditsPerPerson: '20' }])(
-  'chosenOptions() refuses a waterfall without a maximum per person, and the maximum without a waterfall: %o',
+  'chosenOptions() refuses a waterfall without a maximum price per person, and the reverse: %o',
   async (flags) => {
     await expect(chosenOptions(flags)).rejects.toMatchObject({ type: 'credits.no-ceiling' });
   },
 );
 
 it.each(['fax', 'email,fax', ''])(
-  'chosenOptions() refuses --reveal "%s" and lists the names',
+  'chosenOptions() refuses --reveal "%s" and lists the possible names',
   async (reveal) => {
     await expect(chosenOptions({ reveal })).rejects.toMatchObject({
       type: 'setting.invalid',
@@ -46,7 +46,7 @@ it.each(['ada.novak@orbit.example', 'crm/eu', ' crm', 'x'.repeat(64)])(
   },
 );
 
-it('flagsOfRun() shows every flag of a schedule as it was given', async () => {
+it('flagsOfRun() returns the flags of a schedule as they were given', async () => {
   const given = {
     source: 'hubspot',
     maxCredits: '500',

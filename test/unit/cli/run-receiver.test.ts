@@ -12,7 +12,7 @@ const parts = {
   log: createLogger({ level: 'silent', format: 'json' }),
 };
 
-it('runOwnReceiver() receives at WEBHOOK_LISTEN, once for all commands', async () => {
+it('runOwnReceiver() listens at WEBHOOK_LISTEN once, even for several commands', async () => {
   const listen = `127.0.0.1:${await freePort()}`;
   const config = readConfig({ WEBHOOK_LISTEN: listen, ENRICH_DATA_DIR: temporaryFolder(onTestFinished) });
   const receiver = await runOwnReceiver(config, parts);

@@ -68,7 +68,7 @@ it.each<[string, Given, string]>([
   });
 });
 
-it('defineSchedule() refuses a schedule if nothing limits the credits, except with --no-budget', async () => {
+it('defineSchedule() refuses a schedule without a limit on credits, except with --no-budget', async () => {
   await expect(define(ofFile, false)).rejects.toMatchObject({ type: 'credits.no-ceiling' });
   await expect(define({ ...ofFile, maxCredits: '5' }, false)).resolves.toBeDefined();
   await expect(define({ ...ofFile, budget: false }, false)).resolves.toBeDefined();

@@ -15,7 +15,7 @@ it.each([
   ['run.interrupted', true, false, false],
   ['run.interrupted', false, false, false],
 ] as const)(
-  'the same command leaves a run to a person: %s, approved %s, a person can answer %s: %s',
+  'a repeated command leaves a run to the operator (%s, approved %s, on a terminal %s): %s',
   (type, isApproved, asks, waits) => {
     expect(waitsForPerson(paused(type, isApproved), asks)).toBe(waits);
   },

@@ -23,7 +23,7 @@ it.each([
   expect(withoutPerson(text, refusal)).toBe(text);
 });
 
-it('enrich run refuses --query with an address before it reads a row', () => {
+it('enrich run refuses --query with an e-mail before it reads a row', () => {
   const query = "select * from crm.contacts where email = 'ada@orbit.example'";
   expect(() => addressOf(undefined, { query })).toThrow(
     expect.objectContaining({
@@ -36,7 +36,7 @@ it('enrich run refuses --query with an address before it reads a row', () => {
   );
 });
 
-it('keepNote() refuses a reason with an address', () => {
+it('keepNote() refuses a reason with an e-mail', () => {
   const command = new Command('undo').keepNote('kept').exitOverride();
   expect(command.parse(['--reason', 'ticket 17'], { from: 'user' }).opts()).toEqual({ reason: 'ticket 17' });
   expect(() => command.parse(['--reason', 'ada@orbit.example asked'], { from: 'user' })).toThrow(
@@ -44,7 +44,7 @@ it('keepNote() refuses a reason with an address', () => {
   );
 });
 
-it('chosenOptions() refuses a mapping file with an address', async () => {
+it('chosenOptions() refuses a mapping file with an e-mail', async () => {
   const path = file('columns: {email: ada@orbit.example}', 'mapping.yaml');
   await expect(chosenOptions({ mapping: path })).rejects.toMatchObject({
     type: 'setting.invalid',
@@ -58,7 +58,7 @@ const columns = {
 };
 
 it.each(cases.personalColumns as [string, boolean][])(
-  'refusePersonalColumns() decides whether --only "%s" names a person: %s',
+  'refusePersonalColumns() says whether --only "%s" contains personal data: %s',
   async (text, isRefused) => {
     const { only } = await chosenOptions({ only: [text] });
     const check = (): void => refusePersonalColumns(only, columns);
@@ -67,7 +67,12 @@ it.each(cases.personalColumns as [string, boolean][])(
   },
 );
 
-it.each(['Last Name=Novak', 'Email=a'])('defineSchedule() refuses only: %s', async (only) => {
-  const flags = { cron: '@daily', query: 'select 1', only };
-  await expect(defineSchedule('nightly', undefined, flags, true)).rejects.toMatchObject({ where: '--only' });
-});
+it.each(['Last Name=Novak', 'Email=a'])(
+  'defineSchedule() refuses personal data in --only: %s',
+  async (only) => {
+    const flags = { cron: '@daily', query: 'select 1', only };
+    await expect(defineSchedule('nightly', undefined, flags, true)).rejects.toMatchObject({
+      where: '--only',
+    });
+  },
+);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { unknownSettings } from '../../../src/config/settings-schema.ts';
 
 it.each(['RATE_LIMIT', 'RATE_LIMTIS', 'MAX_CREDIT_PER_DAY', 'ENRICHMENT_APIKEY', 'LATE_RESULT_DEADLINE'])(
-  'unknownSettings() names a variable that looks like a setting and is none: %s',
+  'unknownSettings() finds a variable that looks like a setting but is not one: %s',
   (name) => {
     expect(unknownSettings({ [name]: '5/hour' })).toEqual([name]);
     expect(unknownSettings({ [name]: ' ' })).toEqual([]);

@@ -20,11 +20,11 @@ it.each([
   'postgres://enrich:a,b@one:5432,two:5432/enrich',
   'postgres://enrich@/enrich?host=one,two',
   'postgres:///enrich?user=enrich&host=one%2Ctwo',
-])('an address of a database with several hosts is refused with what to do: %s', (address) => {
+])('a database URL with several hosts is refused with the next step: %s', (address) => {
   expect(() => readConfig({ DATABASE_URL: address })).toThrow(/several hosts: name one address/);
 });
 
-it('an address of a database may have commas in its login', () => {
+it('a database URL may have commas in its login', () => {
   const address = 'postgres://enrich:a,b@one:5432/enrich?application_name=a,b';
   expect(readConfig({ DATABASE_URL: address })).toMatchObject({ databaseUrl: address });
 });

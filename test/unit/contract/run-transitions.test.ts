@@ -41,7 +41,7 @@ it.each(Object.keys(runStatuses) as RunStatus[])('the event that makes a run %s 
   expect(transitions[eventOf(status, undefined, false)].to).toContain(status);
 });
 
-it('a resume continues each paused run, and no cancelled one', () => {
+it('a resume continues every paused run, but not a cancelled one', () => {
   expect(isGiven(['paused', 'run.paused'], ['running'], true)).toBe(true);
   expect(isGiven(['paused', 'pilot.below'], ['running'], true)).toBe(true);
   expect(isGiven(['cancelling'], ['running'], true)).toBe(false);

@@ -22,7 +22,7 @@ const facts: FieldFacts = {
 };
 const column = { column: { header: 'Title', longest: 20 }, erasingCell: '#N/A' };
 
-it('decideField() keeps a cell under overwrite-older when the CRM states no modified time', () => {
+it('decideField() keeps a cell under overwrite-older if the export has no modified time', () => {
   const unknown = { ...facts, theirs: 'Analyst', modifiedAt: null };
   expect(decideField('title', 'overwrite-older', unknown, column)).toBe('kept');
 });
@@ -43,7 +43,7 @@ it('decideField() writes nothing into a column that the export did not have', ()
   expect(decideField('title', 'overwrite-if-verified', removed, column)).toBe('cells removed');
 });
 
-it('decideField() moves no record to another company', () => {
+it('decideField() does not move a record to another company', () => {
   const moved = { ...facts, theirs: 'Analyst', hasChangedJob: true };
   expect(decideField('title', 'overwrite-older', moved, column)).toBe('job change');
   expect(decideField('city', 'fill', { ...facts, hasChangedJob: true }, column)).toBe('filled');
@@ -66,14 +66,14 @@ it.each([
   expect(sameValue(field, one, other)).toBe(true);
 });
 
-it('sameValue() compares a cell of thousands of blanks at once', { timeout: 1_000 }, () =>
+it('sameValue() compares cells of thousands of spaces without delay', { timeout: 1_000 }, () =>
   expect(sameValue('phone', `1${' '.repeat(5_000)}a`, '+12125550153')).toBe(false),
 );
 
-it('sameValue() distinguishes two numbers', () =>
+it('sameValue() treats two different numbers as different', () =>
   expect(sameValue('phone', '+12125550152', '+12125550153')).toBe(false));
 
-it('defaultPolicies never write an address', () => expect(defaultPolicies.email).toBe('never'));
+it('defaultPolicies never write an e-mail', () => expect(defaultPolicies.email).toBe('never'));
 
 it.each(Object.entries(importers))(
   'the importer %s has no header that two fields could have',
@@ -102,7 +102,7 @@ it.each([
   ['kept', 'Norway', 'Canada'],
   ['refused: listed values', 'Norway', 'Canada'],
   ['nothing known', 'Norway', null],
-] as const)('keepPlacesTogether() writes no city beside a country that is "%s"', (decision, theirs, ours) => {
+] as const)('keepPlacesTogether() does not write a city if the country is "%s"', (decision, theirs, ours) => {
   const decided = decisionsOf([city, state, { field: 'country', decision, theirs, ours }]);
   expect(decided).toEqual(['other place', 'other place', decision]);
 });

@@ -27,7 +27,7 @@ it.each([
     'Person - Pipedrive System ID',
   ],
 ] as const)(
-  'inAccountLanguage() names the fields of %s as the newest export does: %s by %s',
+  'inAccountLanguage() takes the language of headers in %s from the newest export: %s by %s',
   (name, fields, labels, id) => {
     const exports = [[id, ...labels.split('|')], ['Notes']];
     const { columns, idHeader, exported } = inAccountLanguage(importers[name], exports);
@@ -49,14 +49,14 @@ it.each<[ImporterName, string]>([
   expect([...inAccountLanguage(importers[name], [[label]]).exported]).toEqual([]);
 });
 
-it('checkedData() names the file and the place of a mistake', () => {
+it('checkedData() names the file and the position of a mistake', () => {
   const schema = z.strictObject({ importer: z.strictObject({ mostRows: z.int() }) });
   expect(() => checkedData('hubspot.json', schema, { importer: { mostRows: 'many' } })).toThrow(
     /^hubspot\.json, importer\.mostRows: /,
   );
 });
 
-it('expand() writes a header for each entry of the lists that it names', () => {
+it('expand() writes one header for each entry of the lists in a template', () => {
   const lists = { person: ['Person', 'Persona'], email: ['Email', '{local}'], local: ['Correo'] };
   expect(expand(['{person} - {email}', 'ID'], lists)).toEqual([
     'Person - Email',
@@ -68,7 +68,7 @@ it('expand() writes a header for each entry of the lists that it names', () => {
   expect(() => expand(['{nobody}'], lists)).toThrow('{nobody}: no list has the name nobody');
 });
 
-it('readPolicyPairs() reads a policy for each field, with blanks around its parts', () => {
+it('readPolicyPairs() reads a policy for each field, and ignores spaces', () => {
   expect(readPolicyPairs('title = overwrite-older, email=fill')).toMatchObject({
     title: 'overwrite-older',
     email: 'fill',
@@ -83,7 +83,7 @@ it.each(['title', 'title=', '=fill', 'title=fill=never', ''])(
   },
 );
 
-it('requireOwnSource() refuses contacts of another CRM, whose record ids belong to other records', () => {
+it('requireOwnSource() refuses contacts of another CRM, because record ids belong to one CRM', () => {
   expect(() => requireOwnSource('pipedrive', 'hubspot')).toThrow(
     'contacts of hubspot have no record ids of Pipedrive',
   );

@@ -24,7 +24,7 @@ function groupsOf(options: Partial<GroupCommitOptions<string, string>> = {}) {
 const refusal = (): Error => Object.assign(new Error('the database refuses a body'), { code: '22021' });
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it('GroupCommit commits items that arrive during a commit together, and answers each after its commit', async () => {
+it('GroupCommit commits items that arrive during a commit in one group, and reports after its commit', async () => {
   const { groups, commits, itemsOf } = groupsOf();
   const answered: string[] = [];
   for (const item of ['a', 'b', 'c']) void groups.commit(item).then((result) => answered.push(result));
@@ -38,7 +38,7 @@ it('GroupCommit commits items that arrive during a commit together, and answers 
   expect(answered).toEqual(['A', 'B', 'C']);
 });
 
-it('GroupCommit commits each item alone where a group fails, and rejects only the item that fails alone', async () => {
+it('GroupCommit commits each item alone if a group fails, and rejects only items that fail alone', async () => {
   const { groups, commits, itemsOf } = groupsOf();
   const results = Promise.allSettled(['first', 'good', 'bad'].map((item) => groups.commit(item)));
   commits[0]!.end();
@@ -52,7 +52,7 @@ it('GroupCommit commits each item alone where a group fails, and rejects only th
   expect(itemsOf()).toEqual([['first'], ['good', 'bad'], ['good'], ['bad']]);
 });
 
-it('GroupCommit rejects a whole group without another try where the database is away', async () => {
+it('GroupCommit rejects a whole group without a retry if the database is away', async () => {
   const { groups, commits } = groupsOf();
   const results = Promise.allSettled(['a', 'b', 'c'].map((item) => groups.commit(item)));
   commits[0]!.end();
@@ -62,7 +62,7 @@ it('GroupCommit rejects a whole group without another try where the database is 
   expect(commits).toHaveLength(2);
 });
 
-it('GroupCommit ends a group at its number of items', async () => {
+it('GroupCommit closes a group at its maximum number of items', async () => {
   const { groups, commits, itemsOf } = groupsOf({ longestGroup: 2 });
   const items = ['a', 'b', 'c', 'd'];
   const results = Promise.all(items.map((item) => groups.commit(item)));
@@ -74,7 +74,7 @@ it('GroupCommit ends a group at its number of items', async () => {
   expect(itemsOf()).toEqual([['a'], ['b', 'c'], ['d']]);
 });
 
-it('GroupCommit commits only items together that may be in one group, the longest waiting first', async () => {
+it('GroupCommit puts only compatible items into one group, and the longest waiting ones first', async () => {
   const { groups, commits, itemsOf } = groupsOf({ isSameGroup: (one, other) => one[0] === other[0] });
   const results = Promise.all(['a1', 'b1', 'a2', 'b2'].map((item) => groups.commit(item)));
   for (let commit = 0; commit < 3; commit += 1) {

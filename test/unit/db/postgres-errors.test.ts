@@ -18,7 +18,7 @@ it.each([
   });
 });
 
-it('a server that accepts a connection and answers no login is database.unreachable', async () => {
+it('a server that accepts a connection and never answers the login is database.unreachable', async () => {
   const silent = await startScriptedServer(
     () => {},
     () => true,
@@ -30,7 +30,7 @@ it('a server that accepts a connection and answers no login is database.unreacha
   expect(describeDatabaseFailure(error, connectionString)).toMatchObject({ type: 'database.unreachable' });
 });
 
-it('the next step of a lacking right makes no analyst the owner of the database', () => {
+it('the advice about a missing right does not make an analyst the owner of the database', () => {
   const error = Object.assign(new Error('permission denied for table runs'), { code: '42501' });
   const { next } = describeDatabaseFailure(error, 'postgres://metabase@db/warehouse');
   expect(next).toContain('analysts query with psql');
@@ -54,7 +54,7 @@ it.each([
   });
 });
 
-it('passingStateOf() knows no state of an error that can tell of a row', () => {
+it('passingStateOf() returns nothing for an error that can contain data of a row', () => {
   expect(passingStateOf(reported('23505', 'duplicate key'))).toBeUndefined();
   expect(passingStateOf(new Error('could not write init file'))).toBeUndefined();
   expect(canSucceedLater(reported('XX000', 'unexpected chunk number 0 in pg_toast_2619'))).toBe(false);

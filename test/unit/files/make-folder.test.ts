@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const parent = temporaryFolder();
 
-it('makeFolder() makes a folder and those above it, and leaves one that exists', () => {
+it('makeFolder() creates a folder and its parents, and keeps an existing one', () => {
   const path = join(parent, 'a', 'b', 'c');
   makeFolder(path);
   makeFolder(path);

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-it('writeWholeFile() leaves a complete file at any moment when two commands write it at once', async () => {
+it('writeWholeFile() always leaves a complete file, even if two commands write it at once', async () => {
   const path = join(folder, 'twice.csv');
   let resume = (): void => {};
   const resumed = new Promise<void>((resolve) => (resume = resolve));
@@ -60,7 +60,7 @@ it.each([
   ['ENOSPC', 1, 'free space on the disk'],
   ['EDQUOT', 1, 'free space on the disk'],
   ['EIO', 1, 'name a path'],
-])('asUnwritable() of %s ends a command with exit code %i, and advises: %s', (code, exitCode, next) => {
+])('asUnwritable() of %s gives exit code %i and the advice: %s', (code, exitCode, next) => {
   const error = Object.assign(new Error(), { code, syscall: 'open' });
   expect(asUnwritable(error, 'the file', 'a.csv')).toMatchObject({
     message: expect.stringMatching(new RegExp(`^the file cannot be written: [a-z -]{5,} \\(${code}\\)$`)),
@@ -72,7 +72,7 @@ it.each([
 it.each([
   ['has no code', {}],
   ['is the lost connection of the database that gives the rows', { code: 'ECONNRESET', syscall: 'read' }],
-])('asUnwritable() leaves an error as it is that %s', (_, fields) => {
+])('asUnwritable() returns an error unchanged that %s', (_, fields) => {
   const error = Object.assign(new Error('failed'), fields);
   expect(asUnwritable(error, 'the file', 'a.csv')).toBe(error);
 });

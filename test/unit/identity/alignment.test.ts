@@ -192,11 +192,11 @@ it.each<[string, Identity[], (Person | null)[], string[]]>([
 });
 
 it.each(cases.nameAndEmployer as [string, Person][])(
-  'name and employer are enough without an identifier: %s',
+  'a row without an identifier accepts a person of the same name and employer: %s',
   (_, person) => expect(align([zoe], [person])).toEqual(['z by name_and_organization']),
 );
 
-it('a person who comes twice without an id goes to the row once', () => {
+it('a person who is in an answer twice without an id goes to the row once', () => {
   const person = { ...adaPerson, id: null };
   expect(align([ada], [person, { ...person }])).toEqual(['null by email']);
   expect(align([ada], [person, { ...person, last_name: 'Novák', title: 'CEO' }])).toEqual([no]);

@@ -10,7 +10,7 @@ import type { Verdict } from '../../../src/domain/identity/verdicts.ts';
 const row = readyIdentity({ email: 'ada@orbit.example', firstName: 'Ada', lastName: 'Novak' });
 const person = readyPerson({ id: 'p-1', first_name: 'Ada', last_name: 'Novak', email: 'ada@orbit.example' });
 
-it('decidePerson() does not ask for the rows of other contacts where an identifier decides', () => {
+it('decidePerson() does not read rows of other contacts if an identifier decides', () => {
   const others = () => {
     throw new Error('a common name has hundreds of them');
   };
@@ -21,7 +21,7 @@ it('decidePerson() does not ask for the rows of other contacts where an identifi
   });
 });
 
-it('decidePerson() accepts a person without an id by an identifier, also for cells that no call has asked for', () => {
+it('decidePerson() accepts a person without an id by an identifier, even for cells that were never asked for', () => {
   const withoutId = readyPerson({ first_name: 'Ada', last_name: 'Novak', email: 'ada@orbit.example' });
   const of = { candidates: [{ person: withoutId }], others: () => [], wasAsked: false };
   expect(decidePerson(row, of)).toEqual({ kind: 'person', index: 0, evidence: 'email' });
@@ -48,7 +48,7 @@ describe('decidePerson() with decisions about the contact', () => {
       verdicts: new Map(Object.entries(verdicts)),
     });
 
-  it('gives a confirmed person whom the cells contradict, in place of a person who fits', () => {
+  it('decidePerson() prefers a confirmed person to the one that fits, even if the cells contradict', () => {
     expect(decide([person, stranger], { 'person:p-3': 'confirmed' })).toEqual({
       kind: 'person',
       index: 1,
@@ -56,18 +56,18 @@ describe('decidePerson() with decisions about the contact', () => {
     });
   });
 
-  it('decides by evidence if the confirmed person is not known', () => {
+  it('decidePerson() uses evidence if the confirmed person is unknown', () => {
     expect(decide([person], { 'person:p-9': 'confirmed' })).toMatchObject({ index: 0, evidence: 'email' });
   });
 
-  it('gives no rejected person', () => {
+  it('decidePerson() does not assign a rejected person', () => {
     expect(decide([person], { 'person:p-1': 'rejected' })).toEqual({
       kind: 'none',
       reason: 'a decision says that the contact is not this person',
     });
   });
 
-  it('gives another person who fits in place of a rejected person', () => {
+  it('decidePerson() assigns another person who fits in place of a rejected one', () => {
     const byProfile = readyIdentity({ ...row.identity, profileUrl: 'linkedin.com/in/ada' });
     const candidates = [{ person }, { person: other }];
     const of = { candidates, others: () => [], wasAsked: false };

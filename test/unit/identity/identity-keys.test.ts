@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { identityKeys } from '../../../src/domain/identity/identity-keys.ts';
 
-it('identity keys name every identifier of a row, its email first', () => {
+it('identity keys include every identifier of a row, the e-mail first', () => {
   expect(
     identityKeys({
       email: 'ada@orbit.example',
@@ -21,19 +21,19 @@ it('identity keys name every identifier of a row, its email first', () => {
   ]);
 });
 
-it('identity keys keep two colleagues apart who share an address of their company', () => {
+it('identity keys distinguish two colleagues who share a mailbox of their company', () => {
   const ada = identityKeys({ email: 'info@orbit.example', firstName: 'Ada', lastName: 'Novak' });
   const ben = identityKeys({ email: 'info@orbit.example', name: 'Ben Okoro' });
   expect(ada).not.toEqual(ben);
 });
 
-it('identity keys join one colleague who is listed twice with a shared address of the company', () => {
+it('identity keys are the same for one colleague who is listed twice with a shared mailbox', () => {
   const once = identityKeys({ email: 'info@orbit.example', firstName: 'Ada', lastName: 'Novak' });
   const again = identityKeys({ email: 'info@orbit.example', name: 'ADA NOVÁK' });
   expect(once).toEqual(again);
 });
 
-it('identity keys are a name with an employer if there is no better identifier', () => {
+it('identity keys are name and employer if there is no better identifier', () => {
   expect(identityKeys({ firstName: 'Ada', lastName: 'Novák', organizationName: 'Orbit, Ltd.' })).toEqual([
     'name:ada novak|orbit',
   ]);
@@ -42,7 +42,7 @@ it('identity keys are a name with an employer if there is no better identifier',
   ]);
 });
 
-it('identity keys have a bounded size and still tell long names apart', () => {
+it('identity keys have a maximum size, and long names still have different keys', () => {
   const long = '가'.repeat(300);
   const identity = { firstName: long, lastName: long, organizationName: long };
   const [key] = identityKeys(identity);
@@ -57,6 +57,6 @@ it.each([
   { name: 'Ada Novak' },
   { firstName: 'Ada', organizationName: 'Orbit' },
   { organizationName: 'Orbit', domain: 'orbit.example' },
-])('identity keys are empty for %j, which names no person', (identity) => {
+])('identity keys are empty for %j, which identifies no person', (identity) => {
   expect(identityKeys(identity)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { personFieldGroups } from '../../../src/domain/warehouse/person-columns.
 import { contactFields } from '../../../src/domain/warehouse/contact-fields.ts';
 
 it.each(['email_not_unlocked@domain.com', 'not an address', ''])(
-  'a contact gets no address and no status from %j',
+  'a contact gets neither e-mail nor status from %j',
   (email) =>
     expect(contactFields({ email, email_status: 'unavailable' })).toMatchObject({
       email: null,
@@ -14,18 +14,18 @@ it.each(['email_not_unlocked@domain.com', 'not an address', ''])(
 it.each([
   ['https://www.linkedin.com/in/ada-lind/?trk=x#top', 'https://www.linkedin.com/in/ada-lind/'],
   ['https://www.linkedin.com/profile/view?id=5', 'https://www.linkedin.com/profile/view?id=5'],
-])('the profile of a contact has no tracking parameters: %s', (stated, linkedin) =>
+])('a profile URL of a contact is stored without tracking parameters: %s', (stated, linkedin) =>
   expect(contactFields({ proflink_url: stated }).linkedin_url).toBe(linkedin),
 );
 
-it('texts lose characters that a text column refuses, and an empty text changes nothing', () =>
+it('characters that a text column refuses are removed, and an empty text changes nothing', () =>
   expect(contactFields({ title: 'VP\u0000 Sales', headline: ' ', departments: [] })).toMatchObject({
     title: 'VP Sales',
     headline: null,
     departments: null,
   }));
 
-it.each([1.5, -1, 2 ** 31, Number.NaN])('%d is no number of employees', (number) =>
+it.each([1.5, -1, 2 ** 31, Number.NaN])('%d is not a valid number of employees', (number) =>
   expect(
     contactFields({ organization: { estimated_num_employees: number } }).organization_employees,
   ).toBeNull(),

@@ -70,7 +70,7 @@ it.each<[string, Identity, Person]>([
   expect(outcome(asked, other)).toBe('identity_mismatch'),
 );
 
-it('the hash of a shared e-mail such as info@ is not enough to match a row to a person', () => {
+it('the hash of a shared mailbox such as info@ is not enough to match a row to a person', () => {
   const other = { name: 'Ivo Brandt', email: 'info@orbit.example' };
   const [hashedEmail] = emailHashes(other.email);
   expect(outcome({ hashedEmail: hashedEmail! }, other)).toBe('identity_mismatch');
@@ -139,7 +139,7 @@ describe('the same person under another name', () => {
     'Prof. Dr. h.c. Ada/Novak',
     'Dipl.-Ing. Ada/Novak',
     'Mag. Ada Novak',
-  ])('the same person is accepted if one side has the title of %s', (name) =>
+  ])('a title such as %s in only one of two names does not prevent a match', (name) =>
     expect(outcome(row(name), person('Ada/Novak'))).toBe(byName),
   );
 

@@ -23,7 +23,7 @@ it.each([
   expect(namesNewEmployer(cells, move)).toBe(false);
 });
 
-it('namesNewEmployer() compares no name that the former employer has as well', () => {
+it('namesNewEmployer() ignores a name that the former employer also has', () => {
   const alike = {
     from: { name: 'Acme GmbH', domain: 'acme.de' },
     to: { name: 'Acme Inc', domain: 'acme.com' },

@@ -18,7 +18,7 @@ it.each([
 });
 
 it.each(['', 'Ada Novak', '@gmail.com', '@example', 'orbit.example', 'person:', 'ada@', '5b00f1'])(
-  'suppression refuses an identifier that names no person: %o',
+  'an entry of the suppression list is refused if it identifies no person: %o',
   (text) => {
     expect(parseSuppressionSubject(text)).toBeUndefined();
   },
@@ -29,7 +29,7 @@ it.each([24, 170, 500, 9_000])('a person with an id of %i characters is suppress
   expect(keysOfPerson({ id })).toEqual([parseSuppressionSubject(`person:${id}`)?.key]);
 });
 
-it('a person is suppressed by the domain of the employer’s site if the primary domain is empty', () => {
+it('a person is suppressed by the domain of the employer’s website if the primary domain is empty', () => {
   const organization = { primary_domain: '', website_url: 'https://orbit.example' };
   expect(keysOfPerson({ id: '1', organization })).toEqual(['person:1', 'domain:orbit.example']);
 });

@@ -44,7 +44,7 @@ it.each(cases.exports)(
 );
 
 it.each(cases.pipedriveColumns as [string, string, string, string, string, string[]][])(
-  'every e-mail column of a %s export of Pipedrive is read',
+  'every e-mail column of a Pipedrive export in %s is read',
   async (_, person, name, company, mail, kinds) => {
     const header = ['ID', name, company, ...kinds.map((kind) => `${mail} - ${kind}`)];
     const { source, mapping, rows } = await read(
@@ -67,13 +67,13 @@ it.each([
   ['Salesforce report, English, with its footer', [true, false]],
   ['Salesforce report, French', [true]],
   ['Dynamics 365, German', [true, false]],
-])('opt-outs of calls are read, and suppress no contact by themselves: %s', async (name, optedOut) => {
+])('opt-outs of calls are read, but do not suppress a contact: %s', async (name, optedOut) => {
   const { lines } = cases.exports.find((each) => each.export === name)!;
   const { rows } = await read(`${lines.join('\n')}\n`);
   expect(rows.map((row) => row.optedOutOfCalls)).toEqual(optedOut);
 });
 
-it('a file that enrich export wrote is refused with the query that chooses its contacts', async () => {
+it('a file written by enrich export is refused, with a query for the same contacts', async () => {
   const own = 'source,contact_id,first_name,last_name,email,email_status,organization_domain,run_id';
   await expect(
     read(`${own}\nzoho,88001,Siri,Holm,siri@fjell.example,verified,,run-1\n`),
@@ -83,7 +83,7 @@ it('a file that enrich export wrote is refused with the query that chooses its c
   });
 });
 
-it('a column of full names with the last name first gives the key of the same name in two columns', async () => {
+it('a full name with the last name first gives the same key as first and last name in two columns', async () => {
   const whole = await read('Person - Name,Person - ID,Person - Organization\n"Novak, Ada Maria",1,Orbit\n');
   const parts = await read('First Name,Last Name,Company\nAda Maria,Novak,Orbit\n');
   expect(whole.rows[0]!.identity.name).toBe('Ada Maria Novak');
@@ -111,7 +111,7 @@ it.each([
   expect({ source: found.source, id: found.rows[0]!.contactId }).toEqual({ source, id });
 });
 
-it('an id of a person is any text without spaces', async () => {
+it('an id of a person may be any text without spaces', async () => {
   const packed = 'eyJpZCI6'.repeat(60);
   const { rows } = await read(
     `Email,Apollo Id\na@orbit.example,dGVzdA==/+~\nb@orbit.example,two words\nc@orbit.example,${packed}\n`,
@@ -120,7 +120,7 @@ it('an id of a person is any text without spaces', async () => {
 });
 
 it.each(cases.otherObjects)(
-  'an export of another object is refused by its name: %s by %s',
+  'an export of something other than contacts is refused by its name: %s by %s',
   async (object, header) => {
     await expect(read(`${header}\n`)).rejects.toMatchObject({
       type: 'export.other-object',
@@ -135,6 +135,6 @@ it.each([
   'First Name,Last Name,Email,Opportunity Name,Stage,Amount',
   'Name,Job Title,Website,Industry,Annual Revenue',
   'Name,Company,Close Date',
-])('contacts with columns of their company are no export of another object: %s', async (header) => {
+])('an export of contacts is accepted although it has columns of companies: %s', async (header) => {
   await expect(read(`${header}\n`)).resolves.toMatchObject({ rows: [] });
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseAddress, refusePlainHttp } from '../../../src/ingest/sources/export-address.ts';
 import cases from '../../data/ingest/export-address.json' with { type: 'json' };
 
-it.each(cases.addresses)('the address %s is stored as %s and shown as %s', (given, kept, called) => {
+it.each(cases.addresses)('the URL or path %s is stored as %s and shown as %s', (given, kept, called) => {
   const address = parseAddress(given, '/exports');
   expect(address.text).toBe(kept);
   expect(address.name).toBe(called);
@@ -10,7 +10,7 @@ it.each(cases.addresses)('the address %s is stored as %s and shown as %s', (give
 });
 
 it.each(cases.secrets)(
-  'the address %s is stored as %s, and says that its secrets are missing',
+  'the URL %s is stored as %s, with a note that its secrets are missing',
   (given, kept) => {
     const address = parseAddress(given, '/');
     expect(address.text).toBe(kept);
@@ -19,7 +19,7 @@ it.each(cases.secrets)(
   },
 );
 
-it.each(cases.wrongAddresses)('the address %s is refused: %s', (given, what) =>
+it.each(cases.wrongAddresses)('the URL or path %s is refused: %s', (given, what) =>
   expect(() => parseAddress(given, '/')).toThrow(
     expect.objectContaining({ type: 'export.address', message: expect.stringContaining(what) }),
   ),

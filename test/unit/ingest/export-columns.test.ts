@@ -62,11 +62,11 @@ it.each(examplesWith('taken'))('%s', (_, example) => {
   expect(Object.fromEntries(joined)).toEqual(example.taken);
 });
 
-it.each(examplesWith('warnings'))('the warnings of columns with %s', (_, example) => {
+it.each(examplesWith('warnings'))('%s', (_, example) => {
   expect(map(given(example)).warnings).toEqual(example.warnings!.map(matching));
 });
 
-it.each(examplesWith('problem'))('a file is refused for %s', (_, example) => {
+it.each(examplesWith('problem'))('%s', (_, example) => {
   const problem = Object.entries(example.problem!).map(([member, text]) => [member, matching(text)]);
   expect(() => map(given(example))).toThrow(expect.objectContaining(Object.fromEntries(problem)));
 });
@@ -88,7 +88,7 @@ it.each(cases.recordIds)(
   },
 );
 
-it('columns are taken despite characters in the header that confuse programs', () => {
+it('columns are found despite invisible and confusing characters in the header', () => {
   const header = ['__proto__', "'; drop table runs; --", 'x'.repeat(300), '', '', 'Email', 'Email'];
   const columns = map({ header, mapping: { columns: { name: 1, email: [6, 7] } } });
   expect(JSON.stringify(recordedMapping(header, columns))).toBe(
@@ -97,7 +97,7 @@ it('columns are taken despite characters in the header that confuse programs', (
   expect(recordedNames(header).slice(0, 5)).toEqual([...header.slice(0, 3), '(column 4)', '(column 5)']);
 });
 
-it('of two columns with one name, the one with values is used', () => {
+it('the column with values is used if two columns have the same name', () => {
   const rows = [['', 'ada@orbit.example']];
   expect(map({ header: ['Email', 'Email'], rows }).fields.email).toEqual([1]);
 });
@@ -107,11 +107,14 @@ it.each(cases.names)('names, e-mail and company are read by the headers %s, %s, 
   expect(taken({ header })).toEqual({ first_name, last_name, email, organization_name });
 });
 
-it.each(cases.wholeNames)('a column %s without last names has whole names', (name, company) => {
-  expect(taken({ header: [name, company] })).toEqual({ name: [name], organization_name: [company] });
-});
+it.each(cases.wholeNames)(
+  'a column %s has full names if there is no column of last names',
+  (name, company) => {
+    expect(taken({ header: [name, company] })).toEqual({ name: [name], organization_name: [company] });
+  },
+);
 
-it.each(cases.furtherAddresses)('headers of further addresses are read: %s, %s', (first, second) => {
+it.each(cases.furtherAddresses)('headers of secondary e-mails are read: %s, %s', (first, second) => {
   const company = 'Nombre de Cuenta';
   expect(taken({ header: [first, second, company] })).toEqual({
     email: [first, second],
@@ -119,7 +122,7 @@ it.each(cases.furtherAddresses)('headers of further addresses are read: %s, %s',
   });
 });
 
-it.each(cases.contactIds)('a column %s has the ids of contacts', (id, first, last) => {
+it.each(cases.contactIds)('a column %s has the record ids', (id, first, last) => {
   const header = [id, first, last, 'E-mail'];
   expect(taken({ header })).toMatchObject({ contact_id: [id], first_name: [first], last_name: [last] });
 });

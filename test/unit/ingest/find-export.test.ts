@@ -38,14 +38,14 @@ it('the export of a schedule is the newest file by its time', async () => {
   expect(await find({ kind: 'newest', from: 'crm-2*.csv' })).toEqual(['crm-2026-11-19.csv']);
 });
 
-it('the export of a schedule is every matching complete file, oldest first', async () =>
+it('the exports of a schedule are all complete matching files, oldest first', async () =>
   expect(await find({ kind: 'every-new', from: 'crm*' })).toEqual([
     'crm-2026-11-20.csv',
     'crm-2026-11-19.csv',
     'crm+1.csv',
   ]));
 
-it('a file whose name is not UTF-8 is found for a schedule, and refused by name when opened', async () => {
+it('a file with a name that is not UTF-8 is found for a schedule, and refused by name when opened', async () => {
   const name = Buffer.from('latin-caf\u00e9.csv', 'latin1');
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), name]), 'email\n');
   expect(await find({ kind: 'every-new', from: 'latin-*.csv' })).toEqual(['latin-caf\ufffd.csv']);
@@ -54,7 +54,7 @@ it('a file whose name is not UTF-8 is found for a schedule, and refused by name 
   });
 });
 
-it('a pattern of a schedule gives only * and ? a meaning', async () => {
+it('only * and ? have a meaning in the pattern of a schedule', async () => {
   expect(await find({ kind: 'every-new', from: 'crm+?.csv' })).toEqual(['crm+1.csv']);
   expect(await find({ kind: 'every-new', from: 'crm.1.csv' })).toEqual([]);
 });
@@ -62,7 +62,7 @@ it('a pattern of a schedule gives only * and ? a meaning', async () => {
 it('the export of a schedule is one named file, with the date in the time zone of the schedule', async () =>
   expect(await find({ kind: 'file', from: 'crm-{date}.csv' })).toEqual(['crm-2026-11-21.csv']));
 
-it('the export of a schedule is refused if the folder is missing or the pattern stands for folders', async () => {
+it('a schedule refuses a missing folder, and a pattern for folders', async () => {
   await expect(find({ kind: 'newest', from: 'nowhere/*.csv' })).rejects.toMatchObject({
     type: 'export.folder-unreadable',
   });

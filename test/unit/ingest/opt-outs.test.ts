@@ -19,7 +19,7 @@ it.each(examples.noOptOuts)('the column %j states no opt-out', (name) => {
   expect(optOutOf(name)).toBeUndefined();
 });
 
-it('a name of 300,000 characters is read in the time of a test', () => {
+it('a header of 300,000 characters is read within the time limit of a test', () => {
   expect(optOutOf('cancel '.repeat(50_000))).toBeUndefined();
 });
 
@@ -48,7 +48,7 @@ describe('answers about opting out', () => {
   });
 
   it.each(['Ne plus  contacter ', 'ABMELDUNG\u00a0', 'De\u0301sabonne\u0301'])(
-    'only the values of a mapping file mean opted out, in any spelling: %j',
+    'only the values in a mapping file mean opted out, in any spelling: %j',
     (value) => {
       const mapping = checkedMapping({ columns: { opted_out: { column: 'State', values: [value] } } });
       const layout = { header: ['Email', 'State'], recognised: true, rows: [] };
@@ -96,7 +96,7 @@ describe('a column that may be about consent, whose name does not say what its v
     expect(map('RODO', ['TAK'], given).optOuts).toHaveLength(2);
   });
 
-  it('every value counts as opted out if the first rows have none', () => {
+  it('every value counts as opted out if the column is empty in the first rows', () => {
     const [column] = map('RODO', ['', '']).optOuts;
     const answers = ['yes', 'no', ''].map((cell) => column!.read(['', cell]));
     expect(answers).toEqual(['not understood', 'not understood', 'not opted out']);
@@ -114,7 +114,7 @@ describe('the counts of opt-outs', () => {
     return counts.warnings();
   };
 
-  it('a column that excludes most of the file is named with its rows and the mapping that corrects it', () => {
+  it('a warning about a column that excludes most of the file has its rows and a corrected mapping', () => {
     expect(countsOf(['Email', 'Email Opt In Double', 'Do Not Call'])).toEqual([
       'column "Email Opt In Double" excludes 3 of 4 rows as opted out; 1 answer is not understood; ' +
         'to list the answers that mean "opted out": --mapping FILE with ' +
@@ -122,7 +122,7 @@ describe('the counts of opt-outs', () => {
     ]);
   });
 
-  it('a value that a mapping file lists and no row has is named', () => {
+  it('a warning names values of a mapping file that no row has', () => {
     const mapping = { columns: { opted_out: { column: 'State', values: ['true', 'gone'] } } };
     expect(countsOf(['Email', 'State', 'x'], mapping)).toEqual([
       'column "State" excludes 1 of 4 rows as opted out',

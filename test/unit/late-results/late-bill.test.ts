@@ -37,7 +37,7 @@ it.each([
   expect(lateBill(deliveries.toReversed())).toEqual(lateBill(deliveries));
 });
 
-it('lateBill() ends for many deliveries inside deliveries', () => {
+it('lateBill() terminates for many deliveries that contain each other', () => {
   const people = Array.from({ length: 120 }, (_, index) => String.fromCodePoint(97 + index));
   const nested = people.map((_, index) => results(people.slice(0, index).join(''), index));
   expect(lateBill(nested)).toMatchObject({ certain: true });

@@ -13,7 +13,7 @@ import {
 
 const found = { found: 7, phoneStatus: undefined, waterfallStatus: undefined };
 
-it('late results are phones and waterfall fields; personal addresses come with the answer', () => {
+it('phones and waterfall fields are late results; personal e-mails come with the answer', () => {
   expect(lateKindsOf({ reveal: ['email'], waterfall: [] })).toEqual([]);
   expect(lateKindsOf({ reveal: ['phone'], waterfall: ['email', 'phone'] })).toEqual([
     'phone',
@@ -53,7 +53,7 @@ it.each([
   expect(awaitedKinds(['waterfall_email'], { ...found, found: 0, waterfallStatus })).toEqual([]);
 });
 
-it('kindsOfFields() returns the kinds that a waterfall names, or all kinds', () => {
+it('kindsOfFields() returns the kinds of results in a waterfall, or all kinds', () => {
   const kindsOf = (...targetFields: string[]) => kindsOfFields({ kind: 'waterfall', targetFields });
   expect(kindsOf('emails')).toEqual(['waterfall_email']);
   expect(kindsOf('phone_numbers')).toEqual(['waterfall_phone']);
@@ -102,7 +102,7 @@ describe('assignDelivered()', () => {
     expect(assignDelivered(expected, people, 'waterfall')).toEqual(keys);
   });
 
-  it('assignDelivered() gives nobody a phone reveal under another id', () => {
+  it('assignDelivered() does not assign a phone reveal under another id', () => {
     expect(assignDelivered(expected, [person('w9', 'bob@orbit.example')], 'phones')).toEqual([undefined]);
   });
 });
@@ -138,7 +138,7 @@ it.each([
   expect(of(targetFields, person)).toEqual({ covers, brings });
 });
 
-it('emailRank() ranks addresses from verified to unusable', () => {
+it('emailRank() ranks e-mails from verified to unusable', () => {
   const ranks = ['verified', 'likely_to_engage', null, 'Guessed', 'extrapolated', 'bounced'].map(emailRank);
   expect(ranks).toEqual([0, 1, 2, 3, 4, 9]);
 });

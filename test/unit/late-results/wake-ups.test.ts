@@ -31,14 +31,14 @@ async function deliver(wakes: WakeUps, runId: string, everyMilliseconds: number,
   }
 }
 
-it('wake-ups wake a run a second after its first delivery', async () => {
+it('the first delivery for a run wakes the run after a second', async () => {
   const { wakes, rung } = wakeUps();
   wakes.stored('a');
   await vi.advanceTimersByTimeAsync(minute);
   expect(rung).toEqual({ a: [1] });
 });
 
-it('wake-ups of one run are a minute apart while deliveries continue, and no other run waits for them', async () => {
+it('wake-ups of a run are a minute apart while deliveries continue, and do not delay other runs', async () => {
   const { wakes, rung } = wakeUps();
   await deliver(wakes, 'busy', second, 3 * minute);
   wakes.stored('quiet');
@@ -57,7 +57,7 @@ it('wake-ups are repeated until one succeeds', async () => {
   expect(rung['a']).toEqual([1, 61, 121]);
 });
 
-it('wake-ups for waiting runs are sent at once when they are closed', async () => {
+it('closing sends the wake-ups of waiting runs at once', async () => {
   const { wakes, rung } = wakeUps();
   wakes.stored('woken');
   await vi.advanceTimersByTimeAsync(second);
@@ -67,7 +67,7 @@ it('wake-ups for waiting runs are sent at once when they are closed', async () =
   expect(rung).toEqual({ woken: [1], waiting: [1] });
 });
 
-it('wake-ups end their closing in time while Temporal does not answer', async () => {
+it('closing ends in time even if Temporal does not answer', async () => {
   const { wakes } = wakeUps(() => new Promise(() => {}));
   wakes.stored('a');
   const closed = wakes.close();

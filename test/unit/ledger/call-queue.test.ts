@@ -23,7 +23,7 @@ function job(name: string, begun: string[]) {
   return { end, run: () => (begun.push(name), ended) };
 }
 
-it('the call queue keeps no more calls in flight than its limit', async () => {
+it('the call queue never has more calls in flight than its limit', async () => {
   const begun: string[] = [];
   const calls = open({ concurrency: 3 });
   const jobs = Array.from({ length: 20 }, (_, index) => job(`${index}`, begun));
@@ -35,7 +35,7 @@ it('the call queue keeps no more calls in flight than its limit', async () => {
   expect(begun).toHaveLength(20);
 });
 
-it('the call queue lets ad hoc calls pass nightly ones, and nightly ones a backfill', async () => {
+it('the call queue prefers ad hoc calls to nightly ones, and nightly ones to a backfill', async () => {
   const begun: string[] = [];
   const calls = open({ concurrency: 1 });
   const first = job('first', begun);
@@ -52,7 +52,7 @@ it('the call queue lets ad hoc calls pass nightly ones, and nightly ones a backf
   expect(begun).toEqual(['first', 'ad-hoc', 'nightly', 'backfill']);
 });
 
-it('the call queue asks the database for slots when its own copy is used up', async () => {
+it('the call queue asks the database for slots when its local slots are used up', async () => {
   let slots = 0;
   const calls = open({
     freeSlots: () => {
@@ -71,7 +71,7 @@ it('the call queue asks the database for slots when its own copy is used up', as
   expect(slots).toBeGreaterThanOrEqual(8);
 });
 
-it('the call queue returns a job whose wait is longer than its limit', async () => {
+it('the call queue hands back a call that would wait longer than its limit', async () => {
   let ran = false;
   const wait = { milliseconds: 60_000, reason: 'the rate window of 600/hour is full' };
   const calls = open({ freeSlots: () => Promise.resolve({ slots: 0, wait }) });
@@ -95,7 +95,7 @@ it('the call queue continues after an outage of the database', async () => {
   });
 });
 
-it('the call queue drops a waiting job whose caller has stopped waiting', async () => {
+it('the call queue drops a call whose caller has stopped waiting', async () => {
   const begun: string[] = [];
   const calls = open({ concurrency: 1 });
   const first = job('first', begun);
@@ -114,7 +114,7 @@ it('the call queue drops a waiting job whose caller has stopped waiting', async 
   expect(begun).toEqual(['first']);
 });
 
-it('the call queue returns waiting and new jobs when its worker stops, and finishes the begun job', async () => {
+it('the call queue hands back waiting calls when its worker stops, and finishes the current one', async () => {
   const begun: string[] = [];
   const calls = open({ concurrency: 1 });
   const first = job('first', begun);

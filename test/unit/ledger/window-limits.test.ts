@@ -4,7 +4,7 @@ import { parseWindowLimits } from '../../../src/sandbox/rate-windows.ts';
 
 /** The two share no code, on purpose; the embedded sandbox is started with what the pipeline was given. */
 it.each(['600/hour', '20/10s, 100/5m', '1/second,60/minute', '9/2h', '600/hour,5000/day', 'Unlimited'])(
-  'the sandbox and the pipeline read rate limits alike: %s',
+  'the sandbox and the pipeline read the rate limits %s the same way',
   (text) => {
     expect(parseWindowLimits(text)).toEqual(parseRateLimits(text));
   },

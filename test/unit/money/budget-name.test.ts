@@ -18,7 +18,7 @@ it.each([
   'month:2026-13',
   'month:2026-11-21',
   'run:',
-])('"%s" is no name of a budget', (text) => expect(parseBudgetName(text)).toBeUndefined());
+])('"%s" is not the name of a budget', (text) => expect(parseBudgetName(text)).toBeUndefined());
 
 it.each([
   ['day:2026-11-30', '2026-12-01T00:00:00.000Z'],

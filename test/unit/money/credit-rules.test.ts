@@ -18,7 +18,7 @@ it.each([
   expect(worstCaseCredits(ask)).toBe(wholeCredits(credits));
 });
 
-it('worstCaseCredits() does not guess the price of a waterfall', () => {
+it('worstCaseCredits() does not estimate the price of a waterfall', () => {
   expect(() => worstCaseCredits({ waterfall: ['phone'] })).toThrow('has no maximum per person');
 });
 
@@ -40,7 +40,7 @@ it.each([
   expect(assumedCredits(ask).expected).toBe(parseCredits(expected));
 });
 
-it('the assumptions of assumedCredits() are stated in words', () => {
+it('assumedCredits() explains its assumptions in words', () => {
   expect(describeAssumption({})).toBe(
     'assumed, because no settled call had the same options: 70% (50 to 90%) of people are found',
   );
@@ -53,7 +53,7 @@ it('the assumptions of assumedCredits() are stated in words', () => {
 describe('experiencedCredits()', () => {
   const history = { perPerson: wholeCredits(2), deviation: 0.5 };
 
-  it('experiencedCredits() narrows the range with the calls that show it and the calls that are planned', () => {
+  it('experiencedCredits() gives a narrower range the more calls it knows and plans', () => {
     const few = experiencedCredits({ ...history, calls: 4 }, { people: 40, calls: 4 });
     const many = experiencedCredits({ ...history, calls: 200 }, { people: 40, calls: 4 });
     expect(few.expected).toBe(wholeCredits(80));

@@ -8,6 +8,6 @@ it.each([
   ['1234.5', '1,234.50'],
   ['0.000004', '0.000004'],
   ['0', '0.00'],
-])('formatPrice(%s) rounds to hundredths and never to 0: %s', (exact, text) => {
+])('formatPrice(%s) rounds to hundredths, but never to 0: %s', (exact, text) => {
   expect(formatPrice(exact)).toBe(text);
 });

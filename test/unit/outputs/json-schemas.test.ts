@@ -15,7 +15,7 @@ it.each(outputNames)('schemas/outputs/%s.json is accepted by an independent vali
   expect(() => publishedValidator(name)).not.toThrow();
 });
 
-it('schemas/outputs has a file for each output and no other', () => {
+it('schemas/outputs has exactly one file for each output', () => {
   expect(readdirSync(new URL('schemas/outputs', root)).sort()).toEqual(
     outputNames.map((name) => `${name}.json`).sort(),
   );

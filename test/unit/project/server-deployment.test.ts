@@ -84,7 +84,7 @@ it('.env.example has the product’s defaults', () => {
   expect(fromExample).toEqual(fromNothing);
 });
 
-it('docker-compose.yml sets only what the settings know, for worker, receiver and commands', () => {
+it('docker-compose.yml sets only known settings of worker, receiver and commands', () => {
   const known = new Set([...settingNames, ...blanked, ...blankInReceiver, 'TEMPORAL_NAMESPACE']);
   for (const name of ['worker', 'receiver', 'cli']) {
     const unknown = Object.keys(compose.services[name]!.environment!).filter(

@@ -76,7 +76,7 @@ const exceptions: Readonly<Record<string, string>> = {
 const write =
   /\b(?:insert into|update|delete from|copy)\s+(?:enrichment(?:_internal)?\.)?([a-z_]+)\b|\.(?:insertInto|updateTable|deleteFrom)\('([a-z_.]+)'/g;
 
-it('each table is written by one folder of src, with exceptions that have a reason', () => {
+it('each table is written by one folder of src, except for listed exceptions with a reason', () => {
   const foreign = new Set<string>();
   const written = new Set<string>();
   const texts = readdirSync(sqlFolder).map((name) => readFileSync(new URL(name, sqlFolder), 'utf8'));

@@ -12,7 +12,7 @@ it('the JSON report is the report object, with credits as exact decimals', () =>
 describe('the Markdown report', () => {
   const text = renderReport(reportWith(), 'markdown');
 
-  it('the Markdown report names what needs a person, with the next command', () => {
+  it('the Markdown report lists what the operator must do, with the next command', () => {
     expect(text).toContain('- The cost of 1 call is not known. Next: `enrich attempts list');
   });
 
@@ -21,7 +21,7 @@ describe('the Markdown report', () => {
     expect(text).toMatch(/contact +\| +1,000 \| +1,840\.5 \| +1\.84/);
   });
 
-  it('the Markdown report shows control characters of a file name as text', () => {
+  it('the Markdown report makes control characters of a file name visible', () => {
     const hostile = renderReport(reportWith({ run: { ...run, file: 'a\u001B[2J\u0007\n.csv' } }), 'markdown');
     expect(hostile).toContain('a\\\\u001b\\[2J\\\\u0007\\\\n.csv');
     // oxlint-disable-next-line eslint/no-control-regex -- tests for control characters

@@ -18,10 +18,11 @@ function narrowDown(people: readonly number[], poisonous: number): { calls: numb
 describe('halving a refused call', () => {
   const ten = Array.from({ length: 10 }, (_, index) => index);
 
-  it('halving a refused call keeps all people in their order', () => expect(halve(ten).flat()).toEqual(ten));
+  it('splitting a refused call keeps all people in their order', () =>
+    expect(halve(ten).flat()).toEqual(ten));
 
   it.each(ten)(
-    'halving a refused call finds the one refused person at position %d within nine calls',
+    'splitting a refused call finds the one refused person at position %d within nine calls',
     (poisonous) => {
       const { calls, alone } = narrowDown(ten, poisonous);
       expect(alone).toEqual([poisonous]);

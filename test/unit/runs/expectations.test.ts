@@ -32,13 +32,13 @@ it.each([
 });
 
 it.each(['rows', 'rows=half', 'rows=50%..', 'mapping=any,usual', 'size=3', '', 'malformed=5'])(
-  'expectations on an export refuse %j with the rules that exist',
+  'expectations on an export refuse %j and list the possible rules',
   (rules) => {
     expect(() => parseExpectations(rules)).toThrow(/is not an expectation/);
   },
 );
 
-it('expectations on an export compare rows and coverage with the median of earlier runs, with the figures', () => {
+it('expectations on an export compare rows and coverage with the median of earlier runs', () => {
   expect(unmet('usual', read(200, 100), nights)).toEqual([
     '200 rows: expected at least 550, because the median of 3 earlier runs is 1,100',
     'email is filled in 50.0 % of the rows: expected at least 63.0 %, because the median of 3 earlier runs is 90.0 %',
@@ -48,7 +48,7 @@ it('expectations on an export compare rows and coverage with the median of earli
   ]);
 });
 
-it('expectations on an export name a file without rows once', () => {
+it('expectations on an export report a file without rows once', () => {
   const empty = read(0, 0);
   expect(unmet('usual', empty, nights)).toEqual([
     '0 rows: expected at least 550, because the median of 3 earlier runs is 1,100',
@@ -57,14 +57,14 @@ it('expectations on an export name a file without rows once', () => {
   expect(unmet('empty=no', empty, [])).toEqual(['the file has no rows']);
 });
 
-it('expectations on an export name the fields whose columns changed since the run before', () => {
+it('expectations on an export report fields that are read from other columns than in the run before', () => {
   const moved = read(1_000, 900, { mapping: { 'Work mail': 'email', 'Record ID': 'contact_id' } });
   expect(unmet('mapping=same', moved, nights)).toEqual([
     'the mapping of the columns changed since run run-1: email from "Email" to "Work mail"',
   ]);
 });
 
-it('expectations on an export judge damaged rows by their share, without earlier runs', () => {
+it('expectations on an export judge malformed rows by their share, without earlier runs', () => {
   const damaged = read(400, 300, { profile: { rows: 400, malformed: 50, filled: {} } });
   const line = ['50 of 400 rows are malformed (12.5 %): expected at most 10.0 %'];
   expect(unmet('usual', damaged, [])).toEqual(line);

@@ -15,12 +15,12 @@ it('FRESHNESS takes one duration, or durations by outcome and field', () => {
   expect(() => parseFreshness('phone=90d=1d')).toThrow('"90d=1d" of "phone" is not a duration');
 });
 
-it('FRESHNESS is written as it is read', () => {
+it('FRESHNESS is read and written in the same form', () => {
   const setting = 'enriched=90d,not_found=30d,email=60d,phone=180d';
   expect(formatFreshness(parseFreshness(setting))).toBe(setting);
 });
 
-it('FRESHNESS gives each group its time, and a profile at most the time of its addresses', () => {
+it('FRESHNESS sets a time for each group of fields, and a profile is fresh no longer than its e-mail', () => {
   const freshness = parseFreshness('enriched=90d,email=60d,phone=180d');
   const groups = ['profile', 'personal_email', 'waterfall_email', 'phone', 'waterfall_phone'];
   expect(groups.map((group) => foundSeconds(freshness, group) / day)).toEqual([60, 60, 60, 180, 180]);

@@ -12,15 +12,15 @@ it.each([
   expect(rate.high).toBeCloseTo(high, 3);
 });
 
-it('the match rate is unknown before a person was answered', () => {
+it('the match rate is unknown before the first answer', () => {
   expect(matchRate({ found: 0, answered: 0 })).toBeUndefined();
 });
 
-it('the quality gate does not judge by few people, however low their rate', () => {
+it('the quality gate does not judge a few people, however low their match rate', () => {
   expect(hasFallenBelow(0.4, { found: 0, answered: 99 })).toBe(false);
 });
 
-it('the quality gate stops when the latest people show that the rate has fallen', () => {
+it('the quality gate pauses a run when the match rate of the latest people falls', () => {
   expect(hasFallenBelow(0.4, { found: 20, answered: 100 })).toBe(true);
   expect(hasFallenBelow(0.4, { found: 35, answered: 100 })).toBe(false);
 });

@@ -4,7 +4,7 @@ import { parseRetention } from '../../../src/domain/runs/retention.ts';
 
 const day = 86_400;
 
-it('RETENTION has a time for each named kind of data', () => {
+it('RETENTION sets a time for each kind of data', () => {
   expect(parseRetention('answers=90d, quarantine=365d')).toEqual({
     answers: 90 * day,
     quarantine: 365 * day,
@@ -12,19 +12,19 @@ it('RETENTION has a time for each named kind of data', () => {
   expect(parseRetention('')).toEqual({});
 });
 
-it('RETENTION keeps quarantined deliveries until the service’s polls expire', () => {
+it("RETENTION cannot remove quarantined deliveries before the service's polls expire", () => {
   expect(parseRetention('quarantine=30d')).toEqual({ quarantine: 30 * day });
   expect(() => parseRetention('quarantine=29d')).toThrow(
     '"quarantine=29d" keeps quarantined deliveries for less than 30 days',
   );
 });
 
-it('RETENTION keeps rows until the service has delivered all results', () => {
+it('RETENTION cannot remove rows before all results have arrived', () => {
   expect(parseRetention('rows=30d')).toEqual({ rows: 30 * day });
   expect(() => parseRetention('rows=29d')).toThrow('"rows=29d" keeps rows for less than 30 days');
 });
 
-it('RETENTION refuses to remove rows before the personal data that staging keeps in them', () => {
+it('RETENTION cannot remove rows before the personal data of staged rows', () => {
   expect(() => parseRetention('staging=90d,rows=35d')).toThrow(
     expect.objectContaining({
       message: '"rows=35d" removes the personal data that "staging=90d" keeps longer',
@@ -43,7 +43,7 @@ it.each([
   expect(() => parseRetention(setting)).toThrow(what);
 });
 
-it('two wrong settings are named with a next step each', () => {
+it('RETENTION with two mistakes is refused with a next step for each', () => {
   expect(() => readConfig({ RETENTION: 'runs=1d', FRESHNESS: 'email=3', CALL_TIMEOUT: '0' })).toThrow(
     expect.objectContaining({
       message: expect.stringMatching(

@@ -15,7 +15,7 @@ it.each(cases.only as [string, string, string[]][])('--only reads %s', (text, co
   expect(parseRowFilters(formatRowFilters(filters))).toEqual(filters);
 });
 
-it('--only takes values of one column as alternatives, and several columns together', () => {
+it('--only accepts a row with any listed value of a column, and combines several columns by "and"', () => {
   const fits = fitsFilters(parseRowFilters(['Country=DE', 'Stage=lead', 'Country in AT,CH']));
   const row = (Country: string, Stage: string) =>
     fits((column) => ({ Country, Stage })[column] ?? 'no such column');
@@ -40,7 +40,7 @@ it.each([
   expect(parseRowOrder(formatRowOrder(order))).toEqual(order);
 });
 
-it('--order-by refuses an order without a column', () => {
+it('--order-by without a column is refused', () => {
   expect(() => parseRowOrder(' ')).toThrow(/no column is named/);
 });
 

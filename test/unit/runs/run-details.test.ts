@@ -29,7 +29,7 @@ const withFacts = (changed: Partial<RunFacts>): string =>
     figures: { facts: { ...facts, ...changed }, readAt: '2026-11-22T06:24:55.515Z' },
   });
 
-it('runDetails() shows every outcome, rows without one, and a sum that is the rows of the file', () => {
+it('runDetails() shows all outcomes and open rows, and the sum of both is the rows of the file', () => {
   const counts = Object.fromEntries([...outcomes, 'open'].map((name, index) => [name, index + 1]));
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const shown = withFacts({ rows, outcomes: counts });
@@ -37,12 +37,12 @@ it('runDetails() shows every outcome, rows without one, and a sum that is the ro
   expect(shown).toContain(`| rows | ${rows} |`);
 });
 
-it('runDetails() never counts a page as done before it is', () => {
+it('runDetails() does not count a page as done before its end', () => {
   const pagesDone = (page: number) => /pages done \| (.*) \|/.exec(runDetails({ ...progress, page }))?.[1];
   expect([0, 1, 2, 3].map(pagesDone)).toEqual(['0 of 2', '0 of 2', '1 of 2', '2 of 2']);
 });
 
-it('runDetails() says what a paused run waits for and the next step', () => {
+it('runDetails() shows why a run is paused and the next step', () => {
   const waitsFor = { type: 'budget.empty', reason: 'day:2026-11-21 has 0 credits left', next: 'raise it' };
   const shown = runDetails({ ...progress, status: 'paused', waitsFor });
   expect(shown).toContain('| **why it waits** | day:2026-11-21 has 0 credits left |');
@@ -58,7 +58,7 @@ const waiting = {
   pageWait: null,
 } as const;
 
-it('waitOf() says why no call can begin', () => {
+it('waitOf() says why no call can begin now', () => {
   expect(waitOf({ ...waiting, pageWait: 'the rate window of 600/hour is full' })).toEqual({
     type: 'next call',
     reason: 'the next call: the rate window of 600/hour is full',
@@ -66,20 +66,20 @@ it('waitOf() says why no call can begin', () => {
   });
 });
 
-it('waitOf() says that a plan waits for approval, and what it can cost', () => {
+it('waitOf() says that a plan waits for approval, and shows its maximum price', () => {
   expect(waitOf({ ...waiting, status: 'awaiting_approval' })).toMatchObject({
     type: 'approval',
     reason: 'approval of the plan: at most 1,500 credits',
   });
 });
 
-it('runDetails() of a finished run says what is left for a person to do', () => {
+it('runDetails() of a finished run shows what the operator must do', () => {
   const shown = withFacts({ reason: 'the budget had no credits left for 4 rows', next: 'raise the budget' });
   expect(shown).toContain('| **reason** | the budget had no credits left for 4 rows |');
   expect(shown).toContain('| next | `raise the budget` |');
 });
 
-it('runDetails() shows late results that are awaited, and until when', () => {
+it('runDetails() shows the awaited late results and their deadline', () => {
   const late = { ...nothingAwaited, awaited: 3, arrived: 1, until: '2026-11-22T08:00:00.000Z' };
   const waitsFor = waitOf({ ...waiting, awaitsLateResults: true, late: { status: late } });
   const shown = runDetails({ ...progress, waitsFor, late });
@@ -87,7 +87,7 @@ it('runDetails() shows late results that are awaited, and until when', () => {
   expect(runDetails({ ...progress, late: { ...late, awaited: 0 } })).not.toContain('awaited');
 });
 
-it('runDetails() says when the run has read its figures', () => {
+it('runDetails() shows the time of its figures', () => {
   const figures = { facts, readAt: '2026-11-22T06:24:55.515Z' };
   expect(runDetails({ ...progress, status: 'paused', figures })).toContain(
     '| figures read at | 2026-11-22 06:24:55 UTC |',

@@ -17,7 +17,7 @@ it('a person of the sandbox is found by each identifier, and no two people share
   expect(new Set(emails).size).toBe(emails.length);
 });
 
-it('the sample export has unambiguous people of several countries, and the flaws of real exports', () => {
+it('the sample export has unambiguous people of several countries, and typical flaws', () => {
   const [header = '', ...rows] = [...sampleExport({ people: 300, seed: 1 })].map((line) => line.trimEnd());
   const columns = header.split(',');
   const people = rows.map((row) => Object.fromEntries(row.split(',').map((cell, at) => [columns[at], cell])));

@@ -79,7 +79,7 @@ describe.each<[string, Credential]>([
   ['a file', { kind: 'access-token', file }],
   ['a command', { kind: 'access-token', command }],
 ])('an access token from %s', (_, credential) => {
-  it('the access token is sent as a bearer token, without the line end', async () => {
+  it('the access token is sent as a bearer token, without the newline of its file', async () => {
     const { sent, transport } = accepting('token-1');
     await ask(clientOf(transport, credential));
     expect(tokensOf(sent)).toEqual(['token-1']);
@@ -106,7 +106,7 @@ describe.each<[string, Credential]>([
     },
   );
 
-  it('a renewed access token is not sent within the call, which has one slot of the rate window', async () => {
+  it('a renewed access token is not used within the same call, which has only one slot of the rate limit', async () => {
     const { sent, transport } = accepting('token-2');
     await expect(clientOf(transport, credential).bulkMatch({ details })).rejects.toMatchObject({
       type: 'token-renewed',
@@ -117,14 +117,14 @@ describe.each<[string, Credential]>([
     expect(tokensOf(sent)).toEqual(['token-1']);
   });
 
-  it('a second refusal of the access token pauses', async () => {
+  it('a second refusal of the access token pauses the run', async () => {
     const { sent, transport } = refusing(() => writeFileSync(file, `token-${sent.length + 1}`));
     const refused = ask(clientOf(transport, credential));
     await expect(refused).rejects.toMatchObject({ type: 'unauthorized', disposition: 'pause' });
     expect(tokensOf(sent)).toEqual(['token-1', 'token-2']);
   });
 
-  it('the access token is not read again after another refusal', async () => {
+  it('the access token is not read again after a refusal for another reason', async () => {
     const { sent, transport } = accepting('token-2', { error_code: 'ACCOUNT_INACTIVE' });
     await expect(ask(clientOf(transport, credential))).rejects.toMatchObject({
       type: 'unauthorized',
@@ -133,7 +133,7 @@ describe.each<[string, Credential]>([
   });
 });
 
-it('a renewed access token is read once for calls that were refused at the same time', async () => {
+it('the access token is read once for several calls that were refused at the same time', async () => {
   const { sent, transport } = accepting('token-2');
   const client = clientOf(transport, { kind: 'access-token', command });
   await Promise.all(Array.from({ length: 8 }, () => ask(client)));

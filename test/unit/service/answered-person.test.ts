@@ -55,25 +55,28 @@ it('readPerson() leaves out nulls at every level', () => {
 });
 
 it.each(cases.refused as [number | unknown[] | object, string][])(
-  'readPerson() refuses %j, whose evidence has another type, and does not quote it',
+  'readPerson() refuses %j with identifying data of the wrong type, and does not quote it',
   (element, reason) => {
     expect(read(element)).toEqual({ unreadable: reason });
   },
 );
 
 it.each(cases.otherTypes as [object, string[], object][])(
-  'readPerson() leaves out fields of another type, and names them: %j',
+  'readPerson() leaves out fields of the wrong type, and names them: %j',
   (fields, unread, left) => {
     expect(read({ id: 'p1', ...fields })).toEqual({ person: { id: 'p1', ...left }, unread });
   },
 );
 
-it.each([[''], [' '], [[]], [{}], [false]])('readPerson() reads %j as null for another type', (nothing) => {
-  const fields = { contact: nothing, organization: nothing, departments: nothing, contact_id: nothing };
-  expect(read(fields)).toMatchObject({ unread: [] });
-});
+it.each([[''], [' '], [[]], [{}], [false]])(
+  'readPerson() reads %j as null where another type belongs',
+  (nothing) => {
+    const fields = { contact: nothing, organization: nothing, departments: nothing, contact_id: nothing };
+    expect(read(fields)).toMatchObject({ unread: [] });
+  },
+);
 
-it('readPerson() reads a number that is written as a text of at most 15 digits', () => {
+it('readPerson() reads a number that is written as text, up to 15 digits', () => {
   const texts = {
     estimated_num_employees: '1200',
     annual_revenue: '-0.5',

@@ -13,7 +13,7 @@ function read(body: unknown, headers: Headers = {}, status = 200): BulkAnswer {
 const person = { id: 'p1', name: 'Mira Lindqvist', email: 'mira@lindqvist.example' };
 
 describe('readBulkAnswer', () => {
-  it('readBulkAnswer() takes the request id from the text, beyond what a float can hold', () => {
+  it('readBulkAnswer() reads a request id exactly, even one that a float cannot hold', () => {
     const answer = read(
       '{"matches":[],"request_id":-7049823749872398471,"credits_consumed":1000.000001,' +
         '"unique_enriched_records":2,"missing_records":1}',
@@ -22,7 +22,7 @@ describe('readBulkAnswer', () => {
     expect([answer.uniqueEnrichedRecords, answer.missingRecords]).toEqual([2, 1]);
   });
 
-  it('readBulkAnswer() marks a person whose contradicting field has another type, and names the field', () => {
+  it('readBulkAnswer() names a field of the wrong type that could contradict a match', () => {
     const answer = read({
       matches: [
         { ...person, organization: 'Orbit' },
@@ -33,7 +33,7 @@ describe('readBulkAnswer', () => {
     expect(answer.unreadFields).toEqual(['organization', 'title']);
   });
 
-  it('readBulkAnswer() skips only the person in a wrong shape, and names the fault without its value', () => {
+  it('readBulkAnswer() skips only a person of the wrong shape, and names the fault without its value', () => {
     const answer = read({
       matches: [person, { ...person, email: { hidden: 'canary' } }, 'canary', 7, [], person],
     });
@@ -52,7 +52,7 @@ describe('readBulkAnswer', () => {
     ['null with one count', { matches: null, missing_records: 3, credits_consumed: 0 }],
     ['null beside a waterfall', { matches: null, waterfall: { status: 'accepted' }, credits_consumed: 0 }],
     ['null beside phones', { phone_enrichment: { status: 'skipped' }, credits_consumed: 0 }],
-  ])('readBulkAnswer() reads %s for matches as no person if nothing was billed', (_, body) => {
+  ])('readBulkAnswer() reads %s in matches as no person if nothing was billed', (_, body) => {
     expect(read({ status: 'success', ...body })).toMatchObject({ matches: [], creditsConsumed: 0n });
   });
 
@@ -74,7 +74,7 @@ describe('readBulkAnswer', () => {
     expect(({} as Record<string, unknown>)['email']).toBeUndefined();
   });
 
-  it('readBulkAnswer() reports the status of phones and waterfall', () => {
+  it('readBulkAnswer() returns the status of phones and waterfall', () => {
     const answer = read({
       matches: [],
       phone_enrichment: { request_id: 5, status: 'skipped' },
@@ -115,7 +115,7 @@ describe('readBulkAnswer', () => {
 
   describe.each(errors)('with %s', (said, error, type) => {
     it.each(withoutPeople)(
-      `readBulkAnswer() takes ${said}, and %s for matches, for a refusal`,
+      `readBulkAnswer() takes ${said}, and %s for matches, as a refusal`,
       (_, matches) => {
         for (const credits of [0, '0', undefined]) {
           const failure = attempt({ ...error, matches, credits_consumed: credits });
@@ -135,7 +135,7 @@ describe('readBulkAnswer', () => {
       { error: '', error_code: 'NONE', error_details: { code: null, suggestions: [] } },
     ],
     ['error: false', { error: false, error_details: {} }],
-  ])('readBulkAnswer() reads three unknown people with %s as an answer', (_, members) => {
+  ])('readBulkAnswer() reads an answer about three unknown people with %s', (_, members) => {
     const answer = attempt({ ...members, matches: [null, null, null], credits_consumed: 0 });
     expect(answer).toMatchObject({ matches: [null, null, null], creditsConsumed: 0n });
     expect((answer as BulkAnswer).partial).toBeUndefined();
@@ -149,11 +149,11 @@ describe('readBulkAnswer', () => {
       'out-of-credits',
     ],
     ['a bill and an error', { matches: [null, null], error: 'words', credits_consumed: 1 }, 'refused'],
-  ])('readBulkAnswer() reports that an answer with %s did not process everybody', (_, body, type) => {
+  ])('readBulkAnswer() says that an answer with %s is partial', (_, body, type) => {
     expect(read(body).partial).toMatchObject({ type, disposition: 'pause' });
   });
 
-  it('readBulkAnswer() keeps the body as it came, and reports the rate windows', () => {
+  it('readBulkAnswer() keeps the original body, and returns the rate windows', () => {
     const text = '{ "matches" : [ ] }';
     const answer = read(text, { 'x-rate-limit-minute': '20' });
     expect(answer.raw.toString()).toBe(text);

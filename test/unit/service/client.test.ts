@@ -57,7 +57,7 @@ describe('credentials', () => {
     expect(sent[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
-  it('missing credentials are named before a call is sent', () => {
+  it('missing credentials cause an error before a call is sent', () => {
     const settings = {
       baseUrl: 'https://x.example/api/v1',
       callTimeoutSeconds: 1,
@@ -68,14 +68,14 @@ describe('credentials', () => {
     );
   });
 
-  it('credentials that no header can carry are refused without a quotation', () => {
+  it('credentials that an HTTP header cannot contain are refused without being quoted', () => {
     const { transport } = carrying(nobody);
     const credential = { kind: 'api-key', value: 'canary\nline' } as const;
     expect(() => clientOf(transport, credential)).toThrow(/^the credential has characters/);
   });
 });
 
-it('bulkMatch() sends the people in the body and nothing in the query unless asked', async () => {
+it('bulkMatch() sends people in the body, and no query without reveals or waterfalls', async () => {
   const { transport, sent } = carrying({ matches: [null] });
   await clientOf(transport).bulkMatch({ details: [mira] });
   expect(line(sent)).toBe('POST /api/v1/people/bulk_match');
@@ -85,7 +85,7 @@ it('bulkMatch() sends the people in the body and nothing in the query unless ask
   expect(sent[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
 });
 
-it('bulkMatch() asks for reveals and waterfalls in the query, with the webhook address encoded', async () => {
+it('bulkMatch() sends reveals, waterfalls and the encoded webhook URL in the query', async () => {
   const { transport, sent } = carrying({ matches: [null] });
   await clientOf(transport).bulkMatch({
     details: [mira],
@@ -106,7 +106,7 @@ it('bulkMatch() asks for reveals and waterfalls in the query, with the webhook a
 });
 
 it.each([{ reveal: ['phone'] as const }, { waterfall: ['email'] as const }])(
-  'bulkMatch() sends nothing if a needed webhook address is missing: %o',
+  'bulkMatch() sends nothing if a required webhook URL is missing: %o',
   async (extras) => {
     const { transport, sent } = carrying({ matches: [null] });
     await expect(clientOf(transport).bulkMatch({ details: [mira], ...extras })).rejects.toMatchObject({
@@ -116,7 +116,7 @@ it.each([{ reveal: ['phone'] as const }, { waterfall: ['email'] as const }])(
   },
 );
 
-it('match() sends everything in the query and no body', async () => {
+it('match() sends everything in the query', async () => {
   const { transport, sent } = carrying({ person: null });
   await clientOf(transport).match({
     person: { name: 'Åsa Berg', email: mira.email, domain: 'nordlys.example' },
@@ -142,18 +142,18 @@ it('match() reads the person and the exact request id', async () => {
 
 const poll = (body: unknown, status?: number) => clientOf(carrying(body, status).transport).poll('-7049');
 
-it.each(cases.pending)('poll() is pending with a 404 that says so: %o', async (body) => {
+it.each(cases.pending)('poll() is pending after a 404 that says so: %o', async (body) => {
   expect(await poll(body, 404)).toMatchObject({ state: 'pending', retryAfterSeconds: 30 });
 });
 
-it('poll() returns the delivery with its exact id, also if the delivery to the webhook failed', async () => {
+it('poll() returns the result with its exact id, even if the service failed to deliver the webhook', async () => {
   const delivery = '{ "request_id": -9223372036854775807, "credits_consumed": 0.10 }';
   const body = Buffer.from('{"request_id":"-9223372036854775807","credits_consumed":0.1}');
   const answer = await poll(`{"webhook_status":"failed","webhook_result": ${delivery} }`);
   expect(answer).toMatchObject({ state: 'result', body, deliveryStatus: 'failed' });
 });
 
-it('poll() reports that a delivery ended without a result', async () => {
+it('poll() says that a request ended without a result', async () => {
   expect(
     await poll({ webhook_status: 'failed', failure_reason: 'no_url', webhook_result: null }),
   ).toMatchObject({
@@ -183,7 +183,7 @@ it.each([
   [429, 'wait'],
   [502, 'retry'],
 ])(
-  'poll() throws on a %d without an error code: it says nothing about the request',
+  'poll() throws after a %d without an error code, which says nothing about the request',
   async (status, disposition) => {
     await expect(poll('words', status)).rejects.toMatchObject({ disposition, mayHaveBeenBilled: false });
   },
@@ -193,7 +193,7 @@ it.each(cases.health as [object | string, boolean][])('health() reads %o', async
   expect(await clientOf(carrying(body).transport).health()).toEqual({ credentialWorks });
 });
 
-it('profile() reads the acting user', async () => {
+it('profile() reads the user of the credentials', async () => {
   const { transport, sent } = carrying({ id: 'u1', first_name: 'Ada', last_name: 'Holm', team: {} });
   expect(await clientOf(transport).profile()).toEqual({ id: 'u1', name: 'Ada Holm', email: undefined });
   expect(line(sent)).toBe('GET /api/v1/users/api_profile');

@@ -31,7 +31,7 @@ describe('the body of a native phone reveal', () => {
     ],
   };
 
-  it('the body of a native phone reveal has phones by person, the whole price, and no request id', () => {
+  it('a webhook with phones has phones by person, the whole price, and no request id', () => {
     expect(read(body)).toEqual({
       kind: 'phones',
       requestId: undefined,
@@ -66,13 +66,13 @@ describe('the body of a native phone reveal', () => {
     ['unheard of', false],
     [null, false],
     [7, false],
-  ])('the body of a phone reveal with the status %s is still awaited: %s', (status, isPending) => {
+  ])('a webhook with phones of the status %s is still pending: %s', (status, isPending) => {
     const person = { id: 'p1', phone_numbers: [] };
     expect(read({ people: [{ ...person, status }] })?.people[0]?.isPending).toBe(isPending);
     expect(read({ status, people: [person] })?.people[0]?.isPending).toBe(isPending);
   });
 
-  it('the body of a native phone reveal may name the fields of a phone as the interface document does', () => {
+  it('a webhook with phones may have the fields of a phone that the interface document describes', () => {
     const documented = { ...phone, type: 'home', status: 'no_status', dnc_status: 'listed' };
     expect(read({ people: [{ id: 'p1', phone_numbers: [documented] }] })?.people[0]?.phones).toEqual([
       { ...asRead, type: 'home', status: 'no_status', dncStatus: 'listed', confidence: undefined },
@@ -81,7 +81,7 @@ describe('the body of a native phone reveal', () => {
 });
 
 it.each([[[{ value: '+15550100123' }]], [[7, null]], [['+15550100123']]])(
-  'phones of a delivered person of which none can be read are no result: %j',
+  'a delivered person whose phones cannot be read has no result: %j',
   (numbers) =>
     expect(read({ people: [{ id: 'p1', phone_numbers: numbers }] })?.people[0]).toMatchObject({
       phones: [],
@@ -89,7 +89,7 @@ it.each([[[{ value: '+15550100123' }]], [[7, null]], [['+15550100123']]])(
     }),
 );
 
-it('addresses of a delivered person are results only in a list', () => {
+it('e-mails of a delivered person are read only from a list', () => {
   const person = { id: 'p1', email: 'm@l.example', phone_numbers: [phone] };
   expect(read({ people: [person] })?.people[0]).toMatchObject({
     emails: [],
@@ -109,11 +109,11 @@ describe('the body of a waterfall', () => {
   it.each([
     ['a number', '-9223372036854775807'],
     ['a text', '"-9223372036854775807"'],
-  ])('the body of a waterfall has the exact id of its request as %s', (_, id) => {
+  ])('a webhook of a waterfall has the exact request id as %s', (_, id) => {
     expect(read(body(id))?.requestId).toBe('-9223372036854775807');
   });
 
-  it('the body of a waterfall has addresses, its target fields, and a price that may be a fraction', () => {
+  it('a webhook of a waterfall has e-mails, its target fields, and a price that may be a fraction', () => {
     expect(read(body('1'))).toMatchObject({
       kind: 'waterfall',
       targetFields: ['emails'],
@@ -127,7 +127,7 @@ describe('the body of a waterfall', () => {
     ['records_enriched', { records_enriched: 0, people: [] }],
     ['a list of addresses', { people: [{ id: 'w1', emails: [] }] }],
     ['what its vendors did', { people: [{ id: 'w1', waterfall: {} }] }],
-  ])('the body of a waterfall is recognised by %s alone', (_, minimal) => {
+  ])('a webhook of a waterfall is recognised by %s alone', (_, minimal) => {
     expect(read(minimal)?.kind).toBe('waterfall');
   });
 });
@@ -136,11 +136,11 @@ it.each([
   ['absent', {}],
   ['unreadable', { credits_consumed: -1 }],
   ['unreadable', { credits_consumed: 'eight' }],
-])('the body of a late result whose price is %s has no price', (creditsProblem, price) => {
+])('a webhook whose price is %s has no price', (creditsProblem, price) => {
   expect(read({ ...price, people: [] })).toMatchObject({ creditsConsumed: undefined, creditsProblem });
 });
 
-it('the body of a late result counts unreadable people and keeps the others', () => {
+it('a webhook is read without its unreadable people, and counts them', () => {
   const late = read({ people: ['nobody', null, { id: 'p7', phone_numbers: [phone] }] });
   expect([late?.unreadablePeople, late?.people.map((person) => person.id)]).toEqual([2, ['p7']]);
 });
@@ -154,6 +154,6 @@ it.each([
   ['an envelope with a body', { data: { people: [{ id: 'p1', phone_numbers: [phone] }] } }],
   ['one person', { person: { id: 'p1', phone_numbers: [phone] } }],
   ['the matches of an answer', { matches: [{ id: 'p1' }] }],
-])('a body that is %s is no late result', (_, other) => {
+])('a webhook that is %s is not a late result', (_, other) => {
   expect(read(other)).toBeUndefined();
 });

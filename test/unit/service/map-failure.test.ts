@@ -48,19 +48,22 @@ const table: [number, string | undefined, string, string][] = [
   [200, 'OUT_OF_CREDITS', 'out-of-credits', 'pause'],
 ];
 
-describe.each(table)('maps %d with code %s to %s', (status, code, type, disposition) => {
-  it.each(shapes(code))('mapFailure() maps the code given by %s', (_, body) => {
-    const failure = map(status, body);
-    expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
-      type,
-      disposition,
-      false,
-    ]);
-  });
-});
+describe.each(table)(
+  'the service error %d with code %s is mapped to %s',
+  (status, code, type, disposition) => {
+    it.each(shapes(code))('mapFailure() maps the code given by %s', (_, body) => {
+      const failure = map(status, body);
+      expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
+        type,
+        disposition,
+        false,
+      ]);
+    });
+  },
+);
 
 it.each([500, 502, 503, 504, 599])(
-  'mapFailure() treats %d as possibly billed, whatever its body says',
+  'mapFailure() treats %d as possibly billed, whatever the body',
   (status) => {
     const failure = map(status, { error_code: 'OUT_OF_CREDITS' });
     expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([
@@ -103,7 +106,7 @@ it.each([
 });
 
 it.each(cases.twoCodes as [number, string, string, string][])(
-  'mapFailure() decides %d with %s at the root and %s in error_details by both',
+  'mapFailure() uses both error shapes of a %d: %s at the root and %s in error_details',
   (status, older, newer, type) => {
     const failure = map(status, { error_code: older, error_details: { code: newer } });
     expect([failure.type, failure.codes]).toEqual([type, [newer, older]]);
@@ -111,14 +114,14 @@ it.each(cases.twoCodes as [number, string, string, string][])(
 );
 
 it.each([{ toString: 1 }, [1], true])(
-  'mapFailure() takes credits of %o for a possible bill, although the code says OUT_OF_CREDITS',
+  'mapFailure() takes credits of %o as a possible bill, despite the code OUT_OF_CREDITS',
   (credits) => {
     const failure = map(200, { error_code: 'OUT_OF_CREDITS', credits_consumed: credits, matches: 'none' });
     expect(failure.type).toBe('unreadable-answer');
   },
 );
 
-it('mapFailure() takes the waiting time of a 429 from retry_after_seconds in its suggestions', () => {
+it('mapFailure() reads the wait after a 429 from retry_after_seconds in its suggestions', () => {
   const failure = map(429, {
     error_details: {
       code: 'RATE_LIMIT.WINDOW.EXCEEDED',
@@ -132,12 +135,12 @@ it('mapFailure() takes the waiting time of a 429 from retry_after_seconds in its
   expect(failure.retryAfterSeconds).toBe(90);
 });
 
-it('mapFailure() reports the rate windows of a refusal', () => {
+it('mapFailure() returns the rate windows of a refusal', () => {
   const failure = map(429, {}, { 'x-rate-limit-hourly': '600', 'x-hourly-requests-left': '0' });
   expect(failure.rateLimits).toMatchObject([{ window: 'hour', limit: 600, left: 0 }]);
 });
 
-it('the message of a failure leaves out codes and a request id that can quote the request', () => {
+it('the message of a failure leaves out codes and request ids that may quote the request', () => {
   const failure = map(422, {
     error_code: 'Mira.Lindqvist',
     error_details: { code: 'PEOPLE.EMAIL.INVALID' },
@@ -186,7 +189,7 @@ it.each(cases.afterSending)('mapTransportError() after sending: %s is %s, possib
   expect([failure.type, failure.disposition, failure.mayHaveBeenBilled]).toEqual([type, 'unknown', true]);
 });
 
-it('mapTransportError() allows a retry of a call that costs nothing', () => {
+it('mapTransportError() makes a call that costs nothing retryable', () => {
   const failure = mapTransportError(new TransportError('ECONNRESET', { sent: true }), free);
   expect([failure.disposition, failure.mayHaveBeenBilled]).toEqual(['retry', false]);
 });

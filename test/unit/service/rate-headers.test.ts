@@ -27,7 +27,7 @@ it('readRateHeaders() reads an empty value as unlimited', () => {
   ).toEqual([{ window: 'hour', seconds: 3_600, limit: null, used: 3, left: null }]);
 });
 
-it('readRateHeaders() takes the header with fewer calls left if a window has headers of two names', () => {
+it('readRateHeaders() uses the lower number of calls left if a window has two headers', () => {
   const newer = { 'x-rate-limit-24-hour': '', 'x-24-hour-usage': '', 'x-24-hour-requests-left': '' };
   const older = { 'x-rate-limit-daily': '50', 'x-daily-usage': '50', 'x-daily-requests-left': '0' };
   const exhausted = [{ window: 'day', seconds: 86_400, limit: 50, used: 50, left: 0 }];
@@ -38,13 +38,13 @@ it('readRateHeaders() takes the header with fewer calls left if a window has hea
 });
 
 it.each(['-1', 'many', '1e3', '99999999999999999999', '1, 2'])(
-  'readRateHeaders() leaves out a count of "%s"',
+  'readRateHeaders() ignores a count of "%s"',
   (value) => {
     expect(readRateHeaders({ 'x-rate-limit-minute': value })).toEqual([]);
   },
 );
 
-it('readRateHeaders() reads a header that a proxy has repeated, if both values agree', () => {
+it('readRateHeaders() reads a header that a proxy has sent twice, if both values agree', () => {
   expect(
     readRateHeaders({ 'x-rate-limit-minute': ['20', '20'], 'x-minute-requests-left': ['3', '4'] }),
   ).toEqual([{ window: 'minute', seconds: 60, limit: 20, used: undefined, left: undefined }]);

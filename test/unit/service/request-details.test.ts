@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toDetail } from '../../../src/service/client.ts';
 
-it('toDetail() names every field as the wire does', () => {
+it('toDetail() gives every field its name in the service interface', () => {
   expect(
     toDetail({
       personId: 'p1',
@@ -27,11 +27,11 @@ it('toDetail() names every field as the wire does', () => {
   });
 });
 
-it('toDetail() sends only what the row knows', () => {
+it('toDetail() sends only the fields that the row has', () => {
   expect(Object.keys(toDetail({ email: 'mira@lindqvist.example' }))).toEqual(['email']);
 });
 
-it('toDetail() sends one address of several', () => {
+it('toDetail() sends one of several e-mails', () => {
   const detail = toDetail({ email: 'a@lindqvist.example', otherEmails: ['b@lindqvist.example'] });
   expect(JSON.stringify(detail)).not.toContain('b@');
 });

@@ -22,11 +22,11 @@ it.each([
   expect(read(value)).toBe(expected);
 });
 
-it('readRetryAfter() counts a date from the date of the answer, whatever the machine’s clock says', () => {
+it('readRetryAfter() measures a date from the Date header, whatever the local clock says', () => {
   expect(read(minuteLater, 'Sat, 21 Nov 2026 12:00:30 GMT')).toBe(30);
 });
 
-it('readRetryAfter() returns the longest of header and body', () => {
+it('readRetryAfter() returns the longer time of header and body', () => {
   expect(readRetryAfter({ 'retry-after': '5' }, [undefined, 40, 20], receivedAt)).toBe(40);
 });
 

@@ -19,7 +19,7 @@ describe('the credential of the service', () => {
     settings.slice(index + 1).map(([other]) => [one, other] as const),
   );
   it.each(pairs)(
-    'the credential of the service is refused with %s and %s together, without their values',
+    'the credential of the service is refused if both %s and %s are set, and no value is quoted',
     (one, other) => {
       const read = () => readConfig({ [one]: 'canary', [other]: 'canary' });
       expect(read).toThrow(new RegExp(`${other} is set together with ${one}\\b`));
@@ -30,7 +30,7 @@ describe('the credential of the service', () => {
 
 describe('the address of the service', () => {
   it.each(cases.spellings)(
-    'the address of the service has one spelling, because answers count for one service: %j',
+    'the base URL of the service is normalised, because answers count for one service: %j',
     (address) =>
       expect(readConfig({ ENRICHMENT_BASE_URL: address }).service.baseUrl).toBe(
         'https://service.example/api/v1',
@@ -38,7 +38,7 @@ describe('the address of the service', () => {
   );
 
   it.each(cases.credentials)(
-    'the address of the service is refused with a credential, a query or a fragment: %s',
+    'the base URL of the service is refused with a credential, a query or a fragment: %s',
     (address) =>
       expect(() => readConfig({ ENRICHMENT_BASE_URL: address })).toThrow(
         /ENRICHMENT_BASE_URL must have no user.*ENRICHMENT_API_KEY/,
@@ -50,16 +50,16 @@ describe('the address of the service', () => {
       .baseUrl;
 
   it.each(['127.0.0.1:8650', '127.9.9.9', 'localhost:8650', '[::1]:8650'])(
-    'the address of the service may lack TLS on this machine: %s',
+    'the base URL of the service needs no TLS on this machine: %s',
     (host) => expect(overHttp(host)()).toBe(`http://${host}/api/v1`),
   );
 
   it.each(cases.withoutTls)(
-    'the address of the service is refused without TLS on another machine: %s',
+    'the base URL of the service is refused without TLS on another machine: %s',
     (host) => expect(overHttp(host)).toThrow(/ENRICHMENT_BASE_URL .*https.*ENRICHMENT_ALLOW_HTTP=true/),
   );
 
-  it('the address of the service may lack TLS on another machine if a setting allows it', () => {
+  it('the base URL of the service needs no TLS on another machine if a setting allows it', () => {
     expect(overHttp('gateway.internal', 'true')()).toBe('http://gateway.internal/api/v1');
     expect(overHttp('gateway.internal', 'false')).toThrow('ENRICHMENT_ALLOW_HTTP');
   });
@@ -69,7 +69,7 @@ describe('the address of the service', () => {
     'https://service.example/api/v2',
     'ftp://service.example/api/v1',
     'service',
-  ])('the address of the service is refused without the version: %s', (address) => {
+  ])('the base URL of the service is refused without the API version: %s', (address) => {
     expect(() => readConfig({ ENRICHMENT_BASE_URL: address })).toThrow(/ENRICHMENT_BASE_URL must/);
   });
 });

@@ -22,7 +22,7 @@ it.each([
   expect(described).toMatchObject({ name: (error as Error).name, stack: expect.stringMatching(/^\s+at /) });
 });
 
-it('describeError() keeps a message that names the place of a fault', () => {
+it('describeError() keeps a message that names the source of a fault', () => {
   const error = Object.assign(new Error('relation "people" does not exist'), { code: '42P01' });
   expect(describeError(error)).toMatchObject({
     code: '42P01',

@@ -13,7 +13,7 @@ function traced() {
   return { tracing, call: observeCalls(undefined, tracing)!, spans: () => exporter.getFinishedSpans() };
 }
 
-it('activities of one workflow are one trace, on any process', async () => {
+it('activities of one workflow share a trace in all processes', async () => {
   const [one, other] = [traced(), traced()];
   const page = { workflowId: 'run-1/page-0001', type: 'enrichBatches', attempt: 1 };
   await one.tracing.activity(page, () => Promise.resolve());
@@ -24,7 +24,7 @@ it('activities of one workflow are one trace, on any process', async () => {
   expect(traceIds[1]).not.toBe(traceIds[0]);
 });
 
-it('a call is a span below the activity that made it, also through the queue', async () => {
+it('a call is a span below its activity, even if it went through the queue', async () => {
   const { tracing, call, spans } = traced();
   const queue = new CallQueue({
     concurrency: 1,
@@ -47,7 +47,7 @@ it('a call is a span below the activity that made it, also through the queue', a
   );
 });
 
-it('the span of a failed call has the type of the failure, and nothing that was sent', async () => {
+it('the span of a failed call has the type of the failure, and no request data', async () => {
   const { call, spans } = traced();
   const failure = new ServiceFailure('unauthorized', {
     endpoint,

@@ -32,14 +32,14 @@ it('an encrypted payload hides its content and decrypts to the original', async 
   expect(await readWith(codec, encrypted)).toEqual(value);
 });
 
-it('an encrypted payload stays readable after a new key is put before its own key', async () => {
+it('an encrypted payload stays readable after a new key is added before its key', async () => {
   const before = await new EncryptingCodec([oldKey]).encode([payload]);
   const both = new EncryptingCodec([newKey, oldKey]);
   expect(await readWith(both, before)).toEqual(value);
   expect(await readWith(new EncryptingCodec([newKey]), await both.encode([payload]))).toEqual(value);
 });
 
-it('an encrypted payload whose key is missing names the key', async () => {
+it('an encrypted payload without its key fails with the name of the key', async () => {
   const encrypted = await new EncryptingCodec([oldKey]).encode([payload]);
   for (const codec of [new EncryptingCodec([newKey]), new EncryptingCodec([])])
     await expect(codec.decode(encrypted)).rejects.toMatchObject({
@@ -66,11 +66,11 @@ it('an encrypted payload is refused with another key of the same name, or after 
   ).rejects.toMatchObject({ type: 'codec.undecipherable' });
 });
 
-it('an unencrypted payload is read, so that encryption can begin while runs continue', async () => {
+it('an unencrypted payload is still read, so that encryption can begin during runs', async () => {
   expect(await readWith(new EncryptingCodec([newKey]), [payload])).toEqual(value);
 });
 
-it('codec keys can be in a file', () => {
+it('codec keys can come from a file', () => {
   const directory = mkdtempSync(join(tmpdir(), 'enrich-keys-'));
   const file = join(directory, 'keys');
   writeFileSync(file, `${entry('one')}\n`);

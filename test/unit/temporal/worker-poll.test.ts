@@ -34,7 +34,7 @@ it.each([
 const marks = (settings: Record<string, string>, key?: string): string =>
   markSettings(readConfig(settings), key);
 
-it('readWorkerPoll() returns the marks of the settings of live workers', async () => {
+it('readWorkerPoll() returns the settings marks of live workers', async () => {
   const [one, other] = [marks({}), marks({ RATE_LIMITS: '20/minute' })];
   const pollers = [one, one, other, marks({}, 'key')].map((mark, index) => ({
     lastAccessTime: { seconds: now / 1_000 - (index === 3 ? 200 : index) },
@@ -45,7 +45,7 @@ it('readWorkerPoll() returns the marks of the settings of live workers', async (
   expect((await readWorkerPoll(client, new Date(now))).settings).toEqual([one, other]);
 });
 
-it('markSettings() differs where a shared setting or the key does, and marks no login of an address', () => {
+it('markSettings() changes with shared settings and the codec key, and ignores the login of a URL', () => {
   const hook = (login: string): string => marks({ WEBHOOK_PUBLIC_URL: `https://${login}hooks.example.com` });
   expect(hook('ada:secret@')).toBe(hook(''));
   const written = { RATE_LIMITS: '600/hour', CALL_TIMEOUT: '1m', CALL_CONCURRENCY: '9', LOG_LEVEL: 'debug' };
