@@ -1,8 +1,9 @@
-// DuckDB reads each table that `enrich export` writes as Parquet, and OpenLineage's classes read the events of runs.
+// DuckDB reads each table that `enrich export` writes as Parquet and merges the parts of the change feed. OpenLineage's
+// classes read the events of runs.
 import { deepStrictEqual, ok } from 'node:assert';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,6 +67,7 @@ await withCheckWarehouse(async ({ directory, databaseUrl, sample, enrich }) => {
   }
 
   await checkParquet({ directory, databaseUrl, enrich });
+  await checkMerge({ directory, databaseUrl, enrich });
   checkLineage({ directory, events });
 });
 
@@ -107,6 +109,31 @@ async function checkParquet({ directory, databaseUrl, enrich }) {
         `DuckDB: ${relation} has the warehouse's ${rows} rows in ${Object.keys(columns).length} columns`,
       );
     }
+  } finally {
+    await database.end();
+  }
+}
+
+/** A copy that is kept by the statements of the guide, over a first part and one after an erasure. */
+async function checkMerge({ directory, databaseUrl, enrich }) {
+  const folder = `${join(directory, 'changes')}/`;
+  mkdirSync(folder);
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  try {
+    await enrich(['export', '--table', 'changes', '--output', folder]);
+    const { rows } = await database.query('select person_id from enrichment.enriched_contacts limit 1');
+    const erased = `person:${rows[0].person_id}`;
+    await enrich(['erase', erased, '--yes', '--reason', 'check of the data tools']);
+    await enrich(['export', '--table', 'changes', '--output', folder]);
+    const { parts } = JSON.parse(readFileSync(`${folder}manifest.json`, 'utf8'));
+    deepStrictEqual(parts.length, 2);
+    const guide = fileURLToPath(new URL('../docs/guides/other-warehouses.md', import.meta.url));
+    const copy = python('merge-parts.py', guide, ...parts.map(({ file }) => folder + file));
+    const text = 'select source, contact_id, email, title, phone from enrichment.enriched_contacts';
+    const { rows: expected } = await database.query({ text, rowMode: 'array' });
+    deepStrictEqual(copy.map(String).sort(), expected.map(String).sort());
+    console.log(`DuckDB: the merged parts have the ${expected.length} contacts of the warehouse`);
   } finally {
     await database.end();
   }

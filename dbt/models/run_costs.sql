@@ -1,3 +1,4 @@
+{{ config(enabled=target.type == 'postgres') }}
 -- Credits are held while the price of a call is not known.
 with calls as (
   select run_id,

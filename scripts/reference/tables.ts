@@ -53,9 +53,8 @@ const pages = {
     'contact_history',
     'contact_phones',
     'field_provenance',
-    'changes',
-    'changes_pruned',
   ],
+  'tables-changes': ['changes', 'contact_changes', 'changes_pruned'],
   'tables-people': [
     'people',
     'person_emails',

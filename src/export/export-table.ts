@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { UsageProblem } from '../domain/problem.ts';
 import type { Warehouse } from '../db/database.ts';
 import { personColumns } from '../domain/warehouse/person-columns.ts';
-import { requireReadable } from '../people/change-feed.ts';
+import { parseCursor, requireReadable } from '../people/change-feed.ts';
 import { cursorOfExport, isSelected, type ContactChoice } from './contact-choice.ts';
 import { exportFormats, type ExportFormatName } from './export-format.ts';
 import type { ColumnType, ExportColumn } from './parquet.ts';
@@ -22,7 +22,8 @@ const ofOrganizations: Belongs = (selected) => `(t.service, t.organization_key) 
   from people p
   where (p.service, p.person_key) in (${selected('c.service, c.person_key')}))`;
 
-const exported = (relation: string, belongs: Belongs, ...order: readonly string[]) => ({
+/** @param belongs undefined: a row is a contact */
+const exported = (relation: string, belongs: Belongs | undefined, ...order: readonly string[]) => ({
   relation,
   belongs,
   order,
@@ -32,7 +33,8 @@ const person = ['service', 'person_key'];
 const contact = ['source', 'contact_id'];
 
 export const exportedTables = {
-  contacts: exported('enriched_contacts', ofContacts, ...contact),
+  contacts: exported('enriched_contacts', undefined, ...contact),
+  changes: exported('contact_changes', undefined, 'change_id', ...contact),
   people: exported('people', ofPeople, ...person),
   emails: exported('person_emails', ofPeople, ...person, 'position', 'email'),
   phones: exported('person_phones', ofPeople, ...person, 'rank'),
@@ -60,7 +62,7 @@ export interface TableExport {
   readonly table: ExportedTableName;
   readonly format: ExportFormatName;
   readonly choice: ContactChoice;
-  /** Names of columns in this order; undefined: all, of `contacts` those of `contactColumns`. */
+  /** Names of columns in this order, or `*`; undefined: all, of `contacts` those of `contactColumns`. */
   readonly select?: readonly string[] | undefined;
 }
 
@@ -118,7 +120,7 @@ function selectColumns(
   all: readonly ExportColumn[],
   select: readonly string[] | undefined,
 ): readonly ExportColumn[] {
-  if (select === undefined && table !== 'contacts') return all;
+  if (select === undefined ? table !== 'contacts' : select.join() === '*') return all;
   const repeated = select?.find((name, index) => select.indexOf(name) < index);
   if (repeated !== undefined)
     throw new UsageProblem('export.column-repeated', `the column "${repeated}" is named twice`, {
@@ -138,17 +140,19 @@ function selectColumns(
 /** The names are those of the schema, so that they need no quoting. */
 function rowsOf({ table, format, choice }: TableExport, columns: readonly ExportColumn[]): string {
   const { relation, order, belongs } = exportedTables[table];
-  // `isSelected` is about `enriched_contacts c`.
-  const row = table === 'contacts' ? 'c' : 't';
+  // `isSelected` is about a contact `c`.
+  const row = belongs === undefined ? 'c' : 't';
   const values = columns.map(
     ({ name, type }) => `${exportFormats[format].value(`${row}."${name}"`, type)} as "${name}"`,
   );
   const condition =
-    table === 'contacts'
+    belongs === undefined
       ? isSelected(choice)
       : belongs((selected) => `select ${selected} from enriched_contacts c where ${isSelected(choice)}`);
+  // The same as `isSelected` says, so that PostgreSQL reads only the newest changes.
+  const isNew = table === 'changes' && choice.since ? `c.change_id > ${parseCursor(choice.since)}` : 'true';
   return `select ${values.join(', ')}
     from ${relation} ${row}
-    where ${condition}
+    where ${condition} and ${isNew}
     order by ${order.map((column) => `${row}.${column}`).join(', ')}`;
 }

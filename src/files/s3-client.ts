@@ -37,7 +37,10 @@ export async function withS3Client<Result>(
 /** What the caller does: read an export, or write an output. Decides what the error says and which rights it names. */
 const access = {
   export: { refused: 'S3 does not give it out', rights: 's3:GetObject, s3:ListBucket' },
-  output: { refused: 'S3 does not take it', rights: 's3:PutObject, s3:AbortMultipartUpload' },
+  output: {
+    refused: 'S3 does not take it',
+    rights: 's3:PutObject, s3:AbortMultipartUpload; of a folder also s3:GetObject, s3:ListBucket',
+  },
 } as const;
 
 /**
@@ -111,6 +114,23 @@ export async function writeS3Object(
       await new Upload({ client, params, partSize, queueSize: 1 }).done();
     } catch (error) {
       if (bytes.errored) throw bytes.errored;
+      const shown = `s3://${bucket}/${key}`;
+      throw asS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
+    }
+  });
+}
+
+/** @returns undefined if there is no such object @throws Problem `output.*` */
+export async function readS3Text(
+  { bucket, key }: { readonly bucket: string; readonly key: string },
+  settings: S3Settings,
+): Promise<string | undefined> {
+  return withS3Client(settings, async (client, sdk) => {
+    try {
+      const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: key }));
+      return await Body!.transformToString();
+    } catch (error) {
+      if ((error as Error).name === 'NoSuchKey') return undefined;
       const shown = `s3://${bucket}/${key}`;
       throw asS3Problem(error, shown, 'output') ?? s3Unreachable(error, shown, 'output');
     }

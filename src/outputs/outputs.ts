@@ -7,6 +7,7 @@ import { attemptStatuses } from '../domain/money/attempt-status.ts';
 import type { AttemptFacts } from '../ledger/decide-attempt.ts';
 import type { BudgetFacts } from '../ledger/credit-ledger.ts';
 import { exportFormatNames } from '../export/export-format.ts';
+import { partsManifest } from '../export/export-parts.ts';
 import { exportedTableNames } from '../export/export-table.ts';
 import type { FeedEntry } from '../people/change-feed.ts';
 import { notifiedEvents, type NotifiedEvent } from '../domain/runs/notified-event.ts';
@@ -257,6 +258,7 @@ export const outputs = {
   report: { schema: report, commands: ['report'] },
   change: { schema: change, commands: ['changes'] },
   export: { schema: exportedFile, commands: ['export'] },
+  'parts-manifest': { schema: partsManifest, commands: ['export'] },
   'import-manifest': { schema: importManifest, commands: ['export'] },
   'attempt-list': { schema: attemptList, commands: ['attempts list'] },
   'budget-list': { schema: budgetList, commands: ['budget show'] },

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { importerNames, importers, type ImporterName } from '../../domain/crm/crm.ts';
@@ -15,9 +16,10 @@ import {
   formatOfEnding,
   type ExportFormatName,
 } from '../../export/export-format.ts';
+import { exportNextPart } from '../../export/export-parts.ts';
 import { exportedTableNames, exportTable, type ExportedTableName } from '../../export/export-table.ts';
-import { writeS3Object, type S3Settings } from '../../files/s3-client.ts';
-import { writeWholeFile } from '../../files/write-whole-file.ts';
+import { readS3Text, writeS3Object, type S3Settings } from '../../files/s3-client.ts';
+import { asUnwritable, writeWholeFile } from '../../files/write-whole-file.ts';
 import { parseAddress } from '../../ingest/sources/export-address.ts';
 import type { OutputOf } from '../../outputs/outputs.ts';
 import { newestCursor, readChanges, type FeedEntry } from '../../people/change-feed.ts';
@@ -43,7 +45,10 @@ interface ExportFlags {
 export function exportCommand(): Command {
   return new Command('export')
     .description('Write enriched contacts as CSV, JSON Lines or Parquet, or as files that a CRM imports.')
-    .option('--output <path>', 'file or s3://bucket/key, or with --for a folder (default: standard output)')
+    .option(
+      '--output <path>',
+      'file or s3://bucket/key, or a folder with --for or --table changes (default: standard output)',
+    )
     .option('--run <run>', 'contacts that have their person from this run; "latest" is the newest run')
     .option('--source <name>', 'contacts of this CRM')
     .option('--since <cursor>', 'contacts that changed after this cursor, which --json prints')
@@ -62,7 +67,7 @@ export function exportCommand(): Command {
     )
     .option(
       '--select <columns>',
-      'columns in this order, joined by commas (default: docs/guides/exporting.md)',
+      'columns in this order, joined by commas, or * for all (default: docs/guides/exporting.md)',
     )
     .addOption(
       new Option('--format <format>', 'default: by the ending of --output').choices(exportFormatNames),
@@ -71,6 +76,8 @@ export function exportCommand(): Command {
     .explain(`
 --output replaces a file, an object or a folder of --for when the new one is complete, so a nightly job can write the
 same name. Every table has the rows that belong to the chosen contacts; suppressed contacts are left out and counted.
+"changes" has deleted contacts too. With an --output that ends in "/", each call adds a Parquet file with what changed
+since the file before it.
 docs/guides/exporting.md has the columns, and docs/guides/crm-import.md the policies (fill, overwrite-older,
 overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a formula gets a leading apostrophe.
 
@@ -79,6 +86,7 @@ Examples:
   enrich export --select contact_id,email,email_status,phone --source hubspot > hubspot.csv
   enrich export --table phones --output s3://lake/enrich/phones.parquet --json
   enrich export --since CURSOR --format jsonl | load-into-lake
+  enrich export --table changes --output s3://lake/enrich/changes/
   enrich export --for hubspot --run latest --output hubspot-import`)
     .action(
       onWarehouse(async ({ warehouse, config }, options: ExportFlags) => {
@@ -105,6 +113,7 @@ async function writeTable(
 ): Promise<void> {
   const { table, source, since } = options;
   const output = options.output === '-' ? undefined : options.output;
+  if (output?.endsWith('/')) return writeNextPart(warehouse, { ...options, output }, s3);
   const format = options.format ?? formatOf(output);
   const isUnreadable = process.stdout.isTTY && !exportFormats[format].isText;
   if (output === undefined && (options.json === true || isUnreadable))
@@ -127,10 +136,45 @@ async function writeTable(
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
 }
 
+/** Continues a folder of parts, so it has all contacts, and Parquet files alone. */
+async function writeNextPart(
+  warehouse: Warehouse,
+  { table, output, run, source, since, select, format, json }: ExportFlags & { readonly output: string },
+  s3: S3Settings,
+): Promise<void> {
+  if (table !== 'changes' || [run, source, since, select, format].some((each) => each !== undefined))
+    throw new UsageProblem('setting.invalid', 'a folder takes only the parts of --table changes', {
+      where: `--output ${output}`,
+      next: 'name a file; or give --table changes and --output FOLDER/, and leave the other choices out',
+    });
+  const manifest = await exportNextPart(warehouse, {
+    shown: output,
+    read: (name) => readText(output + name, s3),
+    write: (bytes, name) => writeTo(output + name, bytes, s3),
+  });
+  const newest = manifest.parts.at(-1);
+  if (newest) tell(`newest part: ${counted(newest.rows, 'contact')} in ${output}${newest.file}`);
+  if (json === true) printJson<'parts-manifest'>(manifest);
+}
+
+function readText(path: string, s3: S3Settings): Promise<string | undefined> {
+  const address = s3Address(path);
+  if (address) return readS3Text(address, s3);
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw asUnwritable(error, 'the folder', path);
+  });
+}
+
 function writeTo(output: string | undefined, bytes: Readable, s3: S3Settings): Promise<void> {
   if (output === undefined) return writeBytes(bytes);
+  const address = s3Address(output);
+  return address ? writeS3Object(bytes, address, s3) : writeWholeFile(bytes, output);
+}
+
+function s3Address(output: string) {
   const address = /^s3:/i.test(output) ? parseAddress(output, '.') : undefined;
-  return address?.kind === 's3' ? writeS3Object(bytes, address, s3) : writeWholeFile(bytes, output);
+  return address?.kind === 's3' ? address : undefined;
 }
 
 /** A program would read CSV as what the ending of the file says. */

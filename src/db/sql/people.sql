@@ -135,6 +135,31 @@ comment on column enrichment.enriched_contacts.enriched_at is
   'When the service was asked for the newest answer about the person, by any run';
 comment on column enrichment.enriched_contacts.attempt_id is 'Call of the newest answer about the person, by any run';
 
+create view enrichment.contact_changes as
+  select h.change_id, case when c.source is null then 'delete' else 'upsert' end as operation, h.changed_at,
+    h.source, h.contact_id, c.first_name, c.last_name, c.email, c.email_status, c.phone, c.title, c.headline, c.seniority,
+    c.departments, c.city, c.state, c.country, c.organization_name, c.organization_domain, c.organization_industry,
+    c.organization_employees, c.organization_id, c.linkedin_url, c.profile_url, c.person_id, c.enriched_at, c.run_id,
+    c.attempt_id, c.service, c.person_key
+  from enrichment.changes h
+  left join enrichment.enriched_contacts c on c.source = h.source and c.contact_id = h.contact_id
+  where not exists (
+    select from enrichment.changes later
+    where later.source = h.source and later.contact_id = h.contact_id and later.change_id > h.change_id)
+  union all
+  select 0, 'upsert', null, c.source, c.contact_id, c.first_name, c.last_name, c.email, c.email_status, c.phone, c.title, c.headline, c.seniority,
+    c.departments, c.city, c.state, c.country, c.organization_name, c.organization_domain, c.organization_industry,
+    c.organization_employees, c.organization_id, c.linkedin_url, c.profile_url, c.person_id, c.enriched_at, c.run_id,
+    c.attempt_id, c.service, c.person_key
+  from enrichment.enriched_contacts c
+  where not exists (
+    select from enrichment.changes h where h.source = c.source and h.contact_id = c.contact_id);
+comment on view enrichment.contact_changes is
+  'The newest change of each contact, with the values of the contact now; a deleted contact has only its key';
+comment on column enrichment.contact_changes.operation is 'upsert or delete';
+comment on column enrichment.contact_changes.change_id is
+  'The cursor; 0 if RETENTION has removed the changes of the contact';
+
 create view enrichment.person_emails as
   select p.service, p.person_key, p.person_id, e.email, e.email_status, e.kind, e.position, e.observation_id
   from enrichment.people p

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { attemptStatuses } from '../../../src/domain/money/attempt-status.ts';
+import { exportedTables } from '../../../src/export/export-table.ts';
 import { outcomes } from '../../../src/domain/runs/outcome.ts';
 import { personColumns } from '../../../src/domain/warehouse/person-columns.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 import type { Warehouse } from '../../../src/db/database.ts';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { isReadable } from '../../../src/db/analyst-role.ts';
 
 /** Tables and views that other programs read, with their keys: a view has no key in PostgreSQL. */
@@ -20,6 +21,7 @@ const publicTables: Readonly<Record<string, readonly string[]>> = {
   contact_history: ['source', 'contact_id', 'field_group', 'valid_from'],
   job_changes: ['observation_id'],
   changes: ['change_id'],
+  contact_changes: ['source', 'contact_id'],
   runs: ['run_id'],
   run_rows: ['run_id', 'row_number'],
   attempts: ['attempt_id'],
@@ -35,6 +37,13 @@ const references: Readonly<Record<string, { readonly table: string; readonly col
   'attempt_people.attempt_id': { table: 'attempts', column: 'attempt_id' },
   'enriched_contacts.person_key': { table: 'people', column: 'person_key' },
 };
+
+/** Where dbt finds a table that `enrich export` writes as Parquet, below the folder `ENRICH_PARQUET`. */
+const parquetFile = (name: string): string => (isInParts(name) ? 'changes/*.parquet' : `${name}.parquet`);
+/** Parts repeat a contact that has changed again. */
+const isInParts = (name: string): boolean => name === 'contact_changes';
+const onlyInPostgres = { config: { enabled: "{{ target.type == 'postgres' }}" } };
+const inParquet = new Set(Object.values(exportedTables).map(({ relation }) => relation));
 
 /** The column with the time of a table's newest row, and the maximum age of that row. */
 const freshness: Readonly<
@@ -104,16 +113,19 @@ function dbtSourcesYaml(tables: readonly ContractTable[]): string {
   const sources = tables.map(({ name, description, key, columns }) => ({
     name,
     description,
-    ...(freshness[name] && {
-      config: {
+    config: {
+      ...(inParquet.has(name)
+        ? { meta: { external_location: `{{ env_var('ENRICH_PARQUET', '.') }}/${parquetFile(name)}` } }
+        : onlyInPostgres.config),
+      ...(freshness[name] && {
         loaded_at_field: freshness[name].column,
         freshness: {
           warn_after: { count: freshness[name].warn, period: 'hour' },
           error_after: { count: freshness[name].error, period: 'hour' },
         },
-      },
-    }),
-    data_tests: [{ unique_key: { arguments: { columns: key } } }],
+      }),
+    },
+    data_tests: [{ unique_key: { arguments: { columns: key }, ...(isInParts(name) && onlyInPostgres) } }],
     columns: columns.map((column) => {
       const tests = testsOf(name, key, column);
       return {
@@ -273,10 +285,26 @@ function compiled(model: string): string {
     .replaceAll(/\{% if is_incremental\(\) %\}[^]*?(?:\{% else %\}([^]*?))?\{% endif %\}/g, '$1');
 }
 
+interface Described {
+  readonly name: string;
+  readonly description?: string;
+}
+const { models: described } = parse(readFileSync(new URL('models/models.yml', dbt), 'utf8')) as {
+  readonly models: readonly (Described & { readonly columns: readonly Described[] })[];
+};
 const models = readdirSync(new URL('models/', dbt)).filter((file) => file.endsWith('.sql'));
 
 it.each(models)('the dbt model %s is SQL that the schema understands', async (file) => {
   await expect(warehouse.pool.query(compiled(file.replace('.sql', '')))).resolves.toMatchObject({ rows: [] });
+});
+
+it.each(models)('dbt/models/models.yml describes every column of the dbt model %s', async (file) => {
+  const name = file.replace('.sql', '');
+  const { fields } = await warehouse.pool.query(compiled(name));
+  const columns = described.find((model) => model.name === name)!.columns;
+  expect(columns.filter(({ description }) => description).map((column) => column.name)).toEqual(
+    fields.map((field) => field.name),
+  );
 });
 
 it('the dbt model contacts.sql has every column of a person that enriched_contacts has', async () => {
