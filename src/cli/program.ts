@@ -1,8 +1,7 @@
 import { CommanderError, Help, type Command } from 'commander';
-import { Command as EnrichCommand } from './terminal/command.ts';
+import { asUsageProblem, Command as EnrichCommand } from './terminal/command.ts';
 import { unknownSettings } from '../config/settings-schema.ts';
 import { beginCommand } from '../dev/interruption.ts';
-import { UsageProblem } from '../domain/problem.ts';
 import { asTyped, beginOutput, reportFailure, tell, write } from './terminal/output.ts';
 import { version } from '../files/project-file.ts';
 
@@ -91,15 +90,6 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   } finally {
     endCommand();
   }
-}
-
-function asUsageProblem(error: CommanderError, command: string): UsageProblem {
-  const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-  const [, flag] = /'(--?\w[\w-]*)[^']*'/.exec(message) ?? [];
-  return new UsageProblem('usage', message, {
-    where: flag ?? command,
-    next: `${command} --help shows what it takes, and an example`,
-  });
 }
 
 function nameOfCommand(program: Command, words: readonly string[]): string {

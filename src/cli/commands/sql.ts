@@ -2,7 +2,7 @@ import Papa from 'papaparse';
 import pg from 'pg';
 import { UsageProblem } from '../../domain/problem.ts';
 import { counted } from '../../domain/text/format.ts';
-import { onWarehouse, type Session } from '../session/session.ts';
+import { onWarehouse } from '../session/session.ts';
 import { Command, Option, type Flags, jsonOption } from '../terminal/command.ts';
 import { printJson, table, write, writeBytes } from '../terminal/output.ts';
 
@@ -21,12 +21,12 @@ Examples:
   enrich sql --command 'select * from run_costs' --csv > costs.csv
   enrich sql --command 'select * from run_costs' --json | jq '.[0]'`)
     .action(
-      onWarehouse(async (session, options: Flags & { command: string; csv?: true }) => {
-        const isJson = options.json === true;
-        const { fields, rows, rowCount, command } = await read(session, options.command, isJson);
+      onWarehouse(async ({ warehouse: { pool } }, options: Flags & { command: string; csv?: true }) => {
+        const parses = options.json === true;
+        const answer = await readStatement(pool, options.command, { parses, where: '--command' });
+        if (parses) return printJson(recordsOf(answer));
+        const { fields, rows, rowCount, command } = answer;
         const names = fields.map(({ name }) => name);
-        if (isJson)
-          return printJson(rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]]))));
         if (options.csv === true)
           return writeBytes([Buffer.from(`${Papa.unparse([names, ...rows], { newline: '\n' })}\n`)]);
         // PostgreSQL counts no rows of SHOW and EXPLAIN.
@@ -49,26 +49,35 @@ function parserFor(type: number): (text: string) => unknown {
   return readTypes.has(type) ? (pg.types.getTypeParser(type) as (text: string) => unknown) : String;
 }
 
-/** A named statement goes through the extended protocol, in which no text can end the transaction and then write. */
-async function read(
-  { warehouse }: Session,
+type Answer = pg.QueryArrayResult<(string | null)[]>;
+
+export function recordsOf({ fields, rows }: Pick<Answer, 'fields' | 'rows'>): Record<string, unknown>[] {
+  return rows.map((row) => Object.fromEntries(fields.map(({ name }, at) => [name, row[at]])));
+}
+
+/** Runs a statement that only reads. @param how.most rows to read of a query, which may take half a minute */
+export async function readStatement(
+  pool: pg.Pool,
   text: string,
-  parses: boolean,
-): Promise<pg.QueryArrayResult<(string | null)[]>> {
-  const client = await warehouse.pool.connect();
+  { parses, most, where }: { readonly parses: boolean; readonly most?: number; readonly where: string },
+): Promise<Answer> {
+  const client = await pool.connect();
+  const cursor = most === undefined ? '' : 'declare answer no scroll cursor for ';
+  const rows = {
+    rowMode: 'array' as const,
+    types: { getTypeParser: (type: number) => (parses ? parserFor(type) : String) },
+  };
   try {
     await client.query('begin isolation level repeatable read, read only; select');
-    return await client.query<(string | null)[]>({
-      text,
-      name: 'statement',
-      rowMode: 'array',
-      types: { getTypeParser: (type: number) => (parses ? parserFor(type) : String) },
-    });
+    if (most !== undefined) await client.query(`set local statement_timeout = '30s'`);
+    // A named statement goes through the extended protocol, in which no text can end the transaction and then write.
+    const answer = await client.query<(string | null)[]>({ ...rows, text: cursor + text, name: 'statement' });
+    return most === undefined ? answer : await client.query({ ...rows, text: `fetch ${most} from answer` });
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) throw error;
-    const next = error.hint ?? 'docs/reference/tables.md has the tables; this command only reads';
-    const place = error.position === undefined ? '' : `, character ${error.position}`;
-    throw new UsageProblem('sql.refused', error.message, { where: `--command${place}`, next });
+    const next = error.hint ?? 'docs/reference/tables.md has the tables; statements can only read';
+    const place = error.position === undefined ? '' : `, character ${+error.position - cursor.length}`;
+    throw new UsageProblem('sql.refused', error.message, { where: where + place, next });
   } finally {
     client.release(true);
   }

@@ -7,6 +7,7 @@ import { formatElapsed } from '../../domain/text/duration.ts';
 import { shownHeaders } from '../../domain/text/header-name.ts';
 import { fieldsOfHeader, recordedNames } from '../../ingest/columns/fields.ts';
 import { describedField } from '../../ingest/columns/opt-outs.ts';
+import type { OutputOf } from '../../outputs/outputs.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { flagsOfRun } from './run-option-flags.ts';
 import { print, printJson, table, tell } from '../terminal/output.ts';
@@ -96,14 +97,16 @@ function describeShortBudget(
   return `  ${name} has ${formatNumber(available)} left, ${reach}: ${then}`;
 }
 
-export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
-  if (!json) {
-    tell(describeMapping(run));
-    print(describePlan(plan, run.options));
-    return;
-  }
+export function printPlan(planned: PlannedExport, json: boolean): void {
+  if (json) return printJson<'plan'>(planOutput(planned));
+  const { run, plan } = planned;
+  tell(describeMapping(run));
+  print(describePlan(plan, run.options));
+}
+
+export function planOutput({ run, plan }: PlannedExport): OutputOf<'plan'> {
   const { short_budget: short } = plan;
-  printJson<'plan'>({
+  return {
     ...plan,
     // The run that was planned does not begin, so no command can use its id.
     short_budget: short && { ...short, budget: isBudgetOfRun(short.budget) ? 'run' : short.budget },
@@ -111,7 +114,7 @@ export function printPlan({ run, plan }: PlannedExport, json: boolean): void {
     mapping: run.mapping,
     warnings: run.warnings,
     flags: flagsOfRun(run.options),
-  });
+  };
 }
 
 export function describeMapping(

@@ -32,12 +32,25 @@ import type { SpecifiedRun } from './run-spec.ts';
 import { describeUiAddress, notApproved } from './run-status.ts';
 import { cancelRun, resumeRun } from './steer-run.ts';
 
-export async function enrichExport(session: Session, spec: SpecifiedRun, asks: boolean): Promise<RunFacts> {
+/** For a process that does more than one run. */
+interface Background {
+  /** Ends the wait for the run, in place of a signal to the process. */
+  readonly interrupted: AbortSignal;
+  /** Called once the workflow of the run has been started. */
+  readonly onStart: (runId: string) => void;
+}
+
+export async function enrichExport(
+  session: Session,
+  spec: SpecifiedRun,
+  asks: boolean,
+  background?: Background,
+): Promise<RunFacts> {
   const { warehouse } = session;
   await requireComponents(session, spec);
   const { run: begun, found } = await findOrBeginRun(warehouse, spec);
   const { runId } = begun;
-  const interrupted = interruptionOf(session, runId);
+  const interrupted = background?.interrupted ?? interruptionOf(session, runId);
   if (asks) await withdrawUnreadApproval(warehouse, runId);
   const run = await getRun(warehouse, runId);
   requirePlan(run, spec.expectedPlanHash);
@@ -52,6 +65,7 @@ export async function enrichExport(session: Session, spec: SpecifiedRun, asks: b
   const isDecided = !asks || run.isApproved;
   if (isDecided && (await approveWithoutPerson(warehouse, run))) return readRunFacts(warehouse, runId);
   const handle = await resumeRun(session, run, isDecided);
+  background?.onStart(runId);
   const uiAddress = describeUiAddress(session, runId);
   if (uiAddress !== undefined) tell(uiAddress);
   // The embedded worker carries out every run.

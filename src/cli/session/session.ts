@@ -77,10 +77,7 @@ export async function withSession<Result>(
       use(openSession({ config, stack, log, migrated }, atEnd, reject)).then(resolve, reject);
     });
   } catch (error) {
-    if (canSucceedLater(error)) throw describeDatabaseFailure(error, stack.databaseUrl);
-    if (!needs.temporal && config.temporalAddress === undefined) throw error;
-    const { describeTemporalFailure } = await import('../../temporal/connection.ts');
-    throw describeTemporalFailure(error, stack.temporal);
+    throw await describeFailure(error, { config, stack }, needs);
   } finally {
     const milliseconds = (config.service.callTimeoutSeconds + closeSecondsBeyondCall) * 1_000;
     for (const close of closing.reverse())
@@ -88,6 +85,18 @@ export async function withSession<Result>(
         log.debug({ err: error }, 'closing'),
       );
   }
+}
+
+/** An error of the database or of Temporal as a Problem; another error unchanged. */
+export async function describeFailure(
+  error: unknown,
+  { config, stack }: Pick<Session, 'config' | 'stack'>,
+  needs: SessionNeeds,
+): Promise<unknown> {
+  if (canSucceedLater(error)) return describeDatabaseFailure(error, stack.databaseUrl);
+  if (!needs.temporal && config.temporalAddress === undefined) return error;
+  const { describeTemporalFailure } = await import('../../temporal/connection.ts');
+  return describeTemporalFailure(error, stack.temporal);
 }
 
 /** Opens the warehouse. The other parts open, and load their modules, when the command asks for them. */

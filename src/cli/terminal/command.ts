@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { Command as CommanderCommand, InvalidArgumentError } from 'commander';
+import { Command as CommanderCommand, InvalidArgumentError, type CommanderError } from 'commander';
 import { parse } from 'yaml';
 import { describeCode, UsageProblem, type Note, type Problem } from '../../domain/problem.ts';
 import { namesPerson } from '../../domain/text/without-personal-data.ts';
@@ -23,6 +23,15 @@ export class Command extends CommanderCommand {
       'name of the person who decided (default: the user of this machine)',
     );
   }
+}
+
+export function asUsageProblem(error: CommanderError, command: string): UsageProblem {
+  const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  const [, flag] = /'(--?\w[\w-]*)[^']*'/.exec(message) ?? [];
+  return new UsageProblem('usage', message, {
+    where: flag ?? command,
+    next: `${command} --help shows what it takes, and an example`,
+  });
 }
 
 /** The option of every command with a result for programs; a list is an array. */

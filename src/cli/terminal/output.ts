@@ -93,7 +93,7 @@ export function endChangingLine(): void {
 /** Prints an error, with `isJson` also as an object unless a result was printed. @returns the exit code */
 export function reportFailure(error: unknown, isJson: boolean): number {
   endChangingLine();
-  const problem = error instanceof Problem ? error : unforeseen(error);
+  const problem = problemOf(error);
   // A program that asks for JSON may log what it reads.
   tell(`error: ${problem.explain(!isJson)}`);
   if (problem !== error && process.env['LOG_LEVEL'] === 'debug' && error instanceof Error)
@@ -111,7 +111,8 @@ export function printFailure(
   printJson<'error'>({ error: { type, message, where, next }, exit_code: exitCode });
 }
 
-function unforeseen(error: unknown): Problem {
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
   const what = error instanceof Error ? withoutPersonalData(error.message) : String(error);
   const next = 'set LOG_LEVEL=debug and try again; enrich doctor checks the set-up';
   return new Problem('unforeseen', what, { next });
