@@ -49,6 +49,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     receiver: async () => (await import('./commands/processes.ts')).receiverCommand(),
     'codec-server': async () => (await import('./commands/processes.ts')).codecServerCommand(),
     sandbox: async () => (await import('./commands/sandbox.ts')).sandboxCommand(),
+    mcp: async () => (await import('./commands/mcp.ts')).mcpCommand(),
   },
 };
 

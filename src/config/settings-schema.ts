@@ -141,6 +141,7 @@ const fields = z.object({
   ENRICHMENT_ACCESS_TOKEN_FILE: text,
   ENRICHMENT_ACCESS_TOKEN_COMMAND: text,
   DATABASE_URL: databaseAddress,
+  ANALYST_DATABASE_URL: databaseAddress,
   TEMPORAL_ADDRESS: known('HOST:PORT, such as 127.0.0.1:7233', matching(/^[^\s/]+:\d{1,5}$/)),
   TEMPORAL_UI_URL: url('http:', 'https:'),
   TEMPORAL_DEPLOYMENT_NAME: known('a name without dots and colons', matching(/^[^.:]*$/)),

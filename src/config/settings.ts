@@ -78,6 +78,7 @@ function configOf(values: SettingValues) {
       pollPath: values.POLL_PATH,
     } satisfies ServiceSettings,
     databaseUrl: values.DATABASE_URL,
+    analystDatabaseUrl: values.ANALYST_DATABASE_URL,
     temporalAddress: values.TEMPORAL_ADDRESS,
     temporalUiUrl: values.TEMPORAL_UI_URL?.replace(/\/$/, ''),
     workerVersion:

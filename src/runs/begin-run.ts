@@ -70,6 +70,14 @@ export async function findOrBeginRun(
     : findOrBeginRun(warehouse, spec);
 }
 
+/** The run that `findOrBeginRun` would find. */
+export async function findUnfinishedRun(warehouse: Warehouse, spec: RunSpec): Promise<RunRecord | undefined> {
+  const found = await sql<{ run_id: string }>`
+    select run_id from runs where run_key = ${keyOf(spec)} and ${isUnfinished}
+  `.execute(warehouse.database);
+  return found.rows[0] && getRun(warehouse, found.rows[0].run_id);
+}
+
 /**
  * The key of a run: a hash of the file's content and of every option that decides what is asked for and what it may
  * cost. A release that changes the order of these options begins a second run beside each unfinished run.

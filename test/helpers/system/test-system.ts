@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import { Client as Agent } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
@@ -45,6 +47,7 @@ export class TestSystem {
   readonly directory = mkdtempSync(join(tmpdir(), 'enrich-system-'));
   readonly sandbox: RunningSandbox;
   readonly warehouse: TestWarehouse;
+  readonly databaseUrl: string;
   readonly #environment: Record<string, string>;
   #stack: Stack | undefined;
   readonly #held: Stack[] = [];
@@ -56,6 +59,7 @@ export class TestSystem {
 
   constructor(sandbox: RunningSandbox, databaseUrl: string) {
     this.sandbox = sandbox;
+    this.databaseUrl = databaseUrl;
     this.warehouse = testWarehouse(openWarehouse(databaseUrl, { connections: 2 }));
     this.#environment = {
       PATH: process.env['PATH'] ?? '',
@@ -200,6 +204,20 @@ export class TestSystem {
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
     child.on('close', () => this.#begun.delete(child));
     return { kill: (signal) => child.kill(signal), ended, output: () => output };
+  }
+
+  /** Starts `enrich mcp` with a client of the protocol, as an agent has one. Closing the client ends the command. */
+  async agent(settings: Record<string, string> = {}): Promise<Agent> {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [main, 'mcp'],
+      cwd: this.directory,
+      env: { ...this.#environment, ...settings },
+      stderr: 'ignore',
+    });
+    const agent = new Agent({ name: 'agent of a test', version: '1' });
+    await agent.connect(transport);
+    return agent;
   }
 
   /** Stops, continues or kills the Temporal server of this system. @returns its process id */

@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import { openWarehouse } from '../../db/database.ts';
+import { allowAnalyst } from '../../db/migrate.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import { readStatement, recordsOf } from '../commands/sql.ts';
+import type { Session } from '../session/session.ts';
+
+const embeddedRole = 'enrich_analyst';
+
+/** Logs in as an analyst: a statement can leave a role that its session has only set. @param most rows to read */
+export async function readAsAnalyst(session: Session, text: string, most: number) {
+  const analyst = openWarehouse(await analystAddress(session), { connections: 1 });
+  try {
+    const { rows } = await analyst.pool.query<{ role: string }>('select current_user as role');
+    await requireAnalyst(session, rows[0]!.role);
+    return recordsOf(await readStatement(analyst.pool, text, { parses: true, most, where: 'statement' }));
+  } finally {
+    await analyst.close();
+  }
+}
+
+async function analystAddress({ config, stack, warehouse: { database } }: Session): Promise<string> {
+  if (config.analystDatabaseUrl !== undefined) return config.analystDatabaseUrl;
+  if (!stack.embedded.postgres)
+    throw new UsageProblem('setting.missing', 'no login of an analyst is set', {
+      where: 'ANALYST_DATABASE_URL',
+      next: 'create a role for analysts, and set the address with this role (docs/guides/agents.md)',
+    });
+  const address = new URL(stack.databaseUrl);
+  const found = await sql`select from pg_roles where rolname = ${embeddedRole}`.execute(database);
+  if (found.rows.length === 0) {
+    const [role, password] = [sql.id(embeddedRole), sql.lit(address.password)];
+    await sql`create role ${role} login password ${password}`.execute(database);
+    await allowAnalyst(stack.databaseUrl, embeddedRole);
+  }
+  address.username = embeddedRole;
+  return address.href;
+}
+
+/** The owner of the tables, or a superuser, reads more than an analyst: `enrich migrate` gives neither these rights. */
+async function requireAnalyst({ warehouse }: Session, role: string): Promise<void> {
+  const found = await sql`select from analyst_roles where role_name = ${role}`.execute(warehouse.database);
+  if (found.rows.length > 0) return;
+  throw new UsageProblem('role.no-analyst', `the role "${role}" has no rights of an analyst`, {
+    where: 'ANALYST_DATABASE_URL',
+    next: `give the role its rights: enrich migrate --analyst-role ${role}`,
+  });
+}

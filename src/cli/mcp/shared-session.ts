@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import type { Config } from '../../config/settings.ts';
+import { onFirstInterruption } from '../../dev/interruption.ts';
+import { describeFailure, withSession, type Session, type SessionNeeds } from '../session/session.ts';
+
+export type SharedSession = ReturnType<typeof shareSession>;
+
+/** A session that opens at its first use, so that an idle process has no servers, and closes after the stop. */
+export function shareSession(config: Config, needs: SessionNeeds, stop: AbortController) {
+  const work = new Set<Promise<unknown>>();
+  let session: Promise<Session> | undefined;
+  let closed: Promise<unknown> = Promise.resolve();
+  const open = () =>
+    new Promise<Session>((resolve, reject) => {
+      closed = withSession(config, needs, async (opened) => {
+        // After the servers have added their handlers, because a signal calls only the newest handler.
+        onFirstInterruption(() => stop.abort());
+        resolve(opened);
+        if (!stop.signal.aborted) await once(stop.signal, 'abort');
+        await Promise.allSettled(work);
+      }).catch((error: unknown) => {
+        // An embedded server may have ended: the next use opens another session.
+        session = undefined;
+        reject(error);
+      });
+    });
+  return {
+    closed: () => closed,
+    use: async <Result>(task: (session: Session) => Promise<Result>): Promise<Result> => {
+      const opened = await (session ??= open());
+      const working = task(opened).catch(async (error: unknown) => {
+        throw await describeFailure(error, opened, needs);
+      });
+      work.add(working);
+      return working.finally(() => work.delete(working));
+    },
+  };
+}

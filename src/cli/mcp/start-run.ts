@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import { storedCredits } from '../../domain/money/decimal.ts';
+import { UsageProblem } from '../../domain/problem.ts';
+import { optionsThatDecide, pickOptions } from '../../domain/runs/run-options.ts';
+import { counted } from '../../domain/text/format.ts';
+import { findUnfinishedRun } from '../../runs/begin-run.ts';
+import { enrichExport } from '../run/enrich-export.ts';
+import { planExport, type PlannedExport } from '../run/plan-export.ts';
+import { creditsOf } from '../run/run-option-flags.ts';
+import type { SpecifiedRun } from '../run/run-spec.ts';
+import type { Session } from '../session/session.ts';
+import { reportFailure } from '../terminal/output.ts';
+import type { SharedSession } from './shared-session.ts';
+
+interface Approval {
+  /** Hashes of the plans that the caller has seen. */
+  readonly shown: ReadonlySet<string>;
+  readonly maximum: number;
+}
+
+/** Refuses a run unless the caller has seen its plan, and the plan costs at most the maximum. Spends nothing. */
+export async function checkPlan(
+  session: Session,
+  spec: SpecifiedRun,
+  { shown, maximum }: Approval,
+): Promise<void> {
+  const credits = creditsOf('max_credits', String(maximum), 'write a number such as 500 or 12.5');
+  const begun = await findUnfinishedRun(session.warehouse, spec);
+  const hash = spec.expectedPlanHash ?? '';
+  if (!shown.has(hash) && !(begun?.isApproved === true && begun.planHash === hash))
+    throw new UsageProblem('plan.not-shown', 'the tool plan has shown no plan with this hash', {
+      where: 'plan_hash',
+      next: 'call plan with this file and these options, and show the plan to the user',
+    });
+  if (begun && !isDeepStrictEqual(gatesOf(begun), gatesOf(spec)))
+    throw new UsageProblem('plan.changed', 'the unfinished run of this file has other options', {
+      where: begun.runId,
+      next: 'call run with the options of its plan, or let the operator cancel the run',
+    });
+  // The people of an unfinished run are in flight, so a new plan would leave them out.
+  const planned = begun?.plan ? { run: begun, plan: begun.plan } : await planExport(session, spec);
+  const most = mostCredits(planned);
+  if (storedCredits(most) <= storedCredits(credits)) return;
+  throw new UsageProblem(
+    'plan.above-maximum',
+    `the plan can cost ${counted(most, 'credit')}; nothing was spent`,
+    {
+      where: `max_credits ${credits}`,
+      next:
+        `ask the user for ${most} credits; or plan with the option max-credits ${credits}: the run then leaves the ` +
+        'remaining people over_budget',
+    },
+  );
+}
+
+/** The options that a repeated command changes in the run that it continues. */
+function gatesOf({ options }: Pick<SpecifiedRun, 'options'>) {
+  return pickOptions(options, optionsThatDecide('gate'));
+}
+
+function mostCredits({ run, plan }: PlannedExport): string {
+  const { worst_case: worst } = plan.credits;
+  const { maxCredits } = run.options;
+  return maxCredits !== null && storedCredits(maxCredits) < storedCredits(worst) ? maxCredits : worst;
+}
+
+/** Starts a run, which continues until `interrupted`. @returns its id, once it has started or needs the operator */
+export function startRun(runs: SharedSession, spec: SpecifiedRun, interrupted: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const enrich = (session: Session) =>
+      enrichExport(session, spec, false, { interrupted, onStart: resolve });
+    runs.use(enrich).then(
+      (facts) => resolve(facts.run_id),
+      (error: unknown) => {
+        reportFailure(error, false);
+        reject(error);
+      },
+    );
+  });
+}
