@@ -46,8 +46,7 @@ interface Delivery {
 
 /**
  * Applies a delivery in one transaction: people, expected results, credits and the delivery's status. A delivery takes
- * effect once. The tables do not depend on the order of deliveries, or on whether they arrive before the answer or
- * after the run's end.
+ * effect once. The result does not depend on the order in which deliveries and answers arrive.
  *
  * The attempt is locked first, so that deliveries of one request are applied one after another.
  *
@@ -59,7 +58,7 @@ export async function applyLateResult(
   content: LateResult | undefined,
 ): Promise<DeliveryEffect> {
   for (;;) {
-    // The digest knows all keys of the people in the answer: the suppression list can have one of them.
+    // The digest collects all keys of the people in the answer. The suppression list may contain any of these keys.
     await digest(warehouse);
     const effect = await writeAboutPeople(warehouse.database, (transaction) =>
       apply(transaction, delivery, content),
@@ -136,7 +135,7 @@ async function apply(
     learned: observations.flatMap(({ personKey, identity_keys: keys }) =>
       keys.flatMap((identityKey) => (identityKey === personKey ? [] : [{ personKey, identityKey }])),
     ),
-    // It proves that the service has looked for all people of the call, and only an answer says who they are.
+    // This delivery proves that the service has searched for all people of the call. Only an answer names these people.
     ofAll: call.hasAnswer
       ? []
       : kindsIn(results.covers).map((lateKind) => ({
@@ -151,7 +150,7 @@ async function apply(
 
 interface StoredDelivery {
   readonly status: DeliveryStatus;
-  /** Another delivery of the call with the same bytes took effect. */
+  /** True if another delivery of the call with the same bytes has taken effect. */
   readonly isRepeated: boolean;
   readonly isBodyDropped: boolean;
 }
@@ -174,13 +173,13 @@ async function lockDelivery(
 
 interface PersonOfCall {
   readonly personId: string;
-  /** The hash that names the person in the results of deliveries. */
+  /** Hash that stands for the person in the results of deliveries. */
   readonly key: string;
 }
 
 /**
- * Decides which people of the call the people of a delivery are. Only an answer names the people of a call; without
- * one, a delivery is about the people whose ids it states.
+ * Finds out which people of the call a delivery is about. The answer of the call names its people. Without an answer,
+ * the ids in the delivery name them.
  */
 async function namePeople(
   transaction: Transaction<Tables>,
@@ -211,7 +210,7 @@ async function namePeople(
   return assigned.map((key) => (key === undefined ? undefined : expected.get(key)));
 }
 
-/** The ids of a delivery that an answer of any call has stated: such an id identifies that person alone. */
+/** The ids in a delivery that an answer of any call contains. Such an id identifies one person. */
 async function idsInAnswers(
   transaction: Transaction<Tables>,
   { options: { service } }: LockedCall,
@@ -226,7 +225,7 @@ async function idsInAnswers(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Why a delivery is not about the call; undefined: it is. Vendors can bill a search that has found nobody. */
+/** Why a delivery does not belong to the call; undefined if it does. Vendors can bill a search that found nobody. */
 function whyForeign(
   call: LockedCall,
   { people, creditsConsumed: credits = 0n, requestId }: LateResult,
@@ -254,7 +253,7 @@ function subjectOf(kind: DeliveryKind, { covers, brings }: DeliveredResults): st
   return `${kind}:${createHash('sha256').update(entries.join('\n')).digest('hex').slice(0, 24)}`;
 }
 
-/** The kinds of some results. @param key only of this person */
+/** The kinds among these results. @param key only results of this person */
 function kindsIn(entries: readonly string[], key = ''): LateKind[] {
   return lateKindNames.filter((kind) =>
     entries.some((entry) => (key === '' ? entry.startsWith(`${kind}/`) : entry === `${kind}/${key}`)),
@@ -289,7 +288,7 @@ interface Marking {
   readonly results?: DeliveredResults;
   readonly personIds?: readonly string[];
   readonly credits?: string | null;
-  /** The body is removed, because it names a person on the suppression list. */
+  /** True if the body must be removed because it names a person on the suppression list. */
   readonly dropsBody?: boolean;
 }
 
@@ -309,16 +308,16 @@ async function markDelivery(
   `.execute(transaction);
 }
 
-/** A person of a delivery, and the id by which an answer names this person. */
+/** A person in a delivery, with the id that the answer uses for this person. */
 export interface GivenPerson {
   readonly personId: string;
   readonly person: DeliveredPerson;
 }
 
 /**
- * Appends the results of a delivery: one observation a person, or several if it names the person with different
- * results. People without a row were paid for as well: a contact that is later shown to be such a person has these
- * results. A delivery that is applied again adds nobody twice.
+ * Appends the results of a delivery: one observation per person, or several if the delivery has different results for
+ * one person. Results of people without a row are kept: a later contact can be such a person. Applying a delivery again
+ * adds nothing.
  *
  * @returns the observations that were added
  */
@@ -358,13 +357,13 @@ async function recordLateResults(
 }
 
 /**
- * Finds the suppressed people of a delivery: by their id, by each e-mail delivered with them, and by all keys that
- * answers and rows have for the people whom they are. Entries of one person are suppressed together.
+ * Finds the suppressed people of a delivery. It compares their ids, their delivered e-mails, and all keys that answers
+ * and rows have for them. Entries of one person are suppressed together.
  *
- * If the call asked for somebody who is suppressed or erased, a person who is not assigned may be that person under
- * another id, and counts as suppressed.
+ * If the call asked for a suppressed or erased person, each unassigned person of the delivery may be this person under
+ * another id, and is suppressed too.
  *
- * @param personIds for each person of the delivery the id of the person who gets the results; undefined: nobody
+ * @param personIds for each person of the delivery, the id of the person who gets the results; undefined: nobody
  * @returns indexes in `people`
  */
 async function suppressedOfDelivery(
@@ -399,7 +398,7 @@ async function suppressedOfDelivery(
   );
 }
 
-/** The keys of the rows that were accepted as the people of a delivery, and the ids of these people, by index. */
+/** Reads the keys of the rows matched to the people of a delivery, and the ids of these people, by index. */
 async function keysOfAssigned(
   transaction: Transaction<Tables>,
   { attemptId }: LockedCall,
@@ -421,8 +420,7 @@ async function keysOfAssigned(
 }
 
 /**
- * Whether the call asked for, or has found, a person who is now suppressed or erased. Leaves out people whom nobody
- * found.
+ * Whether the call asked for or found a person who is now suppressed or erased. People who were not found do not count.
  */
 async function asksForSuppressed(
   transaction: Transaction<Tables>,

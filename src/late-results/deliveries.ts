@@ -20,11 +20,10 @@ export interface ArrivedDelivery {
 }
 
 /**
- * Stores the bytes of deliveries in one commit, before the 2xx answers. Each delivery is a row, repeated deliveries as
- * well: the drain decides that the same bytes take effect once.
+ * Stores the bytes of deliveries in one commit, before the receiver answers 2xx. Each delivery gets a row, even a
+ * repeated one; the drain recognises repeated bytes later.
  *
- * @returns for each delivery, in order, what was stored; undefined if the token belongs to no attempt or has expired:
- *   nothing is stored
+ * @returns what was stored for each delivery, in order; undefined if the token is unknown or has expired
  */
 export async function storeDeliveries(
   warehouse: Warehouse,
@@ -65,7 +64,7 @@ export async function storeDeliveries(
   return arrived.map(({ deliveryId }) => stored.get(deliveryId));
 }
 
-/** Stores the body of a poll in the inbox. Polls with the same bytes are stored once. */
+/** Stores the body of a poll in the inbox. Bodies with the same bytes are stored once. */
 export async function storePolled(warehouse: Warehouse, attemptId: string, body: Buffer): Promise<void> {
   const hash = sha256(body);
   await sql`
@@ -83,9 +82,9 @@ export interface WaitingDelivery {
 }
 
 /**
- * Deliveries whose call is no longer in flight, oldest first.
+ * Deliveries of calls that are no longer in flight, oldest first.
  *
- * @param scope of one attempt, of one run, or of runs that no workflow syncs
+ * @param scope one attempt, one run, or all runs without a workflow that syncs them
  */
 export async function readWaitingDeliveries(
   warehouse: Warehouse,
@@ -105,7 +104,7 @@ export async function readWaitingDeliveries(
   return result.rows;
 }
 
-/** A delivery for operators, without its body, which is personal data. */
+/** A delivery as operators see it: without its body, which is personal data. */
 export interface DeliveryFacts {
   readonly delivery_id: string;
   readonly run_id: string | null;
@@ -123,7 +122,7 @@ export interface DeliveryFacts {
   readonly applied_at: Date | null;
 }
 
-/** The newest deliveries first. @param filter undefined members filter nothing; an id may be its beginning */
+/** The newest deliveries first. @param filter undefined matches everything; an id may be its first characters */
 export async function listDeliveries(
   warehouse: Warehouse,
   filter: { runId?: string | undefined; status?: string | undefined; deliveryId?: string; limit: number },
@@ -143,8 +142,8 @@ export async function listDeliveries(
 }
 
 /**
- * @param named the whole id, or its beginning
- * @throws Problem `delivery.unknown`; `delivery.ambiguous` where it names two
+ * @param named the whole id, or its first characters
+ * @throws Problem `delivery.unknown`; `delivery.ambiguous` if two ids begin with `named`
  */
 export async function getDelivery(warehouse: Warehouse, named: string): Promise<DeliveryFacts> {
   const found = await listDeliveries(warehouse, { deliveryId: named, limit: 2 });
@@ -165,7 +164,7 @@ export async function quarantineDelivery(
     .execute();
 }
 
-/** Returns the deliveries of a call to the inbox: its answer, which seemed lost, says whose results they have. */
+/** Returns the deliveries of a call to the inbox: its late answer now names the people of the results. */
 export async function reopenDeliveries(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
     update webhook_deliveries set ${resetToReceived}
@@ -174,9 +173,9 @@ export async function reopenDeliveries(transaction: Transaction<Tables>, attempt
 }
 
 /**
- * Returns a quarantined delivery to the inbox, such as for a release that can read it.
+ * Returns a quarantined delivery to the inbox, for example after a release that can read it.
  *
- * @throws Problem `delivery.not-replayable` for any other delivery; `delivery.pruned`
+ * @throws Problem `delivery.not-replayable` if it is not quarantined; `delivery.pruned`
  */
 export async function reopenDelivery(warehouse: Warehouse, deliveryId: string): Promise<void> {
   const reopened = await sql`

@@ -15,10 +15,10 @@ import { endResults, entryOf, isInScope, lockCall, type LateScope } from './expe
 import type { Tables } from '../db/schema.ts';
 
 /**
- * Settles a call after its deadline by what the service said last: the body of a poll, or of each delivery if the call
- * cannot be polled. The body has every result of the kind that has arrived, and counts all missing people, or has no
- * count and the service says that the request has ended. A waterfall can deliver e-mails and phones apart, so a body
- * about one of them does not end the other.
+ * Settles a call after its deadline by the last body of the service: of a poll, or of each delivery if the call cannot
+ * be polled. A kind of results has ended if a body has all its results and counts the missing people, or if the service
+ * says that the request has ended. A waterfall can deliver e-mails and phones separately, so a body about one kind does
+ * not end the other.
  *
  * @param polled undefined: the call cannot be polled
  */
@@ -59,7 +59,7 @@ export async function endByLastBody(
   });
 }
 
-/** Settles the calls whose deadline has passed and that cannot be polled, by what was delivered. */
+/** Settles calls by their deliveries after the deadline, if they cannot be polled. */
 export async function settleExpired(warehouse: Warehouse, scope: LateScope): Promise<void> {
   const { rows } = await sql<{ attemptId: string }>`
     select attempt_id as "attemptId" from attempts a
@@ -70,8 +70,8 @@ export async function settleExpired(warehouse: Warehouse, scope: LateScope): Pro
 }
 
 /**
- * Handles the service's report that a request has no results. If something was delivered that can be a result, the
- * service contradicts itself, and the run waits. Vendors can bill a search that has found nothing.
+ * Handles a poll that says that a request has no results. If a delivery may have results, the service contradicts
+ * itself and the call stays open. Vendors can bill a search that found nothing.
  */
 export async function endWithoutResults(
   warehouse: Warehouse,
@@ -96,9 +96,9 @@ export async function endWithoutResults(
 }
 
 /**
- * Marks calls unknown whose results can no longer be fetched: past the deadline without polls, or older than the
- * service keeps results. The operator decides about them. A delivery that still arrives is applied and settles the
- * call.
+ * Marks calls unknown if their results can no longer be fetched: the deadline has passed without polls, or the results
+ * are older than the service keeps them. The operator decides about these calls. A later delivery is still applied and
+ * settles the call.
  */
 export async function markExpiredUnknown(warehouse: Warehouse, scope: LateScope): Promise<void> {
   await sql`
@@ -114,13 +114,13 @@ export async function markExpiredUnknown(warehouse: Warehouse, scope: LateScope)
 export interface DuePoll {
   readonly attemptId: string;
   readonly requestId: string;
-  /** Number of polls of the attempt, this poll included. */
+  /** Number of polls of the attempt, including this one. */
   readonly polls: number;
-  /** The run no longer waits for the results. */
+  /** True if the run no longer waits for the results. */
   readonly waitIsOver: boolean;
 }
 
-/** SQL condition: an attempt `a` is a call to the service. The ids of requests mean nothing to another service. */
+/** SQL condition: the attempt `a` is a call to this service. Another service does not know the request id. */
 function isCallTo(service: string): RawBuilder<boolean> {
   return sql`exists (select 1 from runs r where r.run_id = a.run_id and r.options ->> 'service' = ${service})`;
 }
@@ -132,10 +132,10 @@ export async function belongsTo(warehouse: Warehouse, runId: string, service: st
   return rows[0]?.belongs === true;
 }
 
-/** A poll of a killed process is due again after this time. */
+/** If a process is killed, its poll is due again after this time. */
 const leaseSeconds = 120;
 
-/** Takes due polls of a service, earliest first, so that no other process makes them. */
+/** Takes due polls of a service, earliest first. Other processes then skip these polls. */
 export async function takeDuePolls(
   warehouse: Warehouse,
   service: string,
@@ -155,7 +155,7 @@ export async function takeDuePolls(
   return due.rows;
 }
 
-/** Schedules the next poll. One poll is made at the deadline, so that no available result expires. */
+/** Schedules the next poll. The last poll is made at the deadline, because results may have arrived until then. */
 export async function postponePoll(warehouse: Warehouse, attemptId: string, seconds: number): Promise<void> {
   await sql`
     update attempts set next_poll_at = least(clock_timestamp() + make_interval(secs => ${seconds}),
@@ -164,9 +164,7 @@ export async function postponePoll(warehouse: Warehouse, attemptId: string, seco
   `.execute(warehouse.database);
 }
 
-/**
- * Returns a poll that was taken but not made: it is due again, and its pause does not grow.
- */
+/** Returns a poll that was taken but not made. It is due again, after an unchanged pause. */
 export async function returnPoll(warehouse: Warehouse, attemptId: string): Promise<void> {
   await sql`
     update attempts set polls = greatest(0, polls - 1) where attempt_id = ${attemptId} and status = 'awaiting'

@@ -7,19 +7,19 @@ import type { Tables } from '../db/schema.ts';
 import { settleLateCredits } from '../ledger/close-attempt.ts';
 import { hashOfPerson, hashOfAttempt } from '../suppression/suppression-list.ts';
 
-/** One kind of result of one person of an answer. */
+/** One kind of result that is expected for one person of an answer. */
 export interface ExpectedResult {
-  /** Id at the service, or its replacement after an erasure. */
+  /** Id of the person at the service, or the replacement after an erasure. */
   readonly personId: string;
   readonly kind: LateKind;
   readonly status: 'expected' | 'filled' | 'missing';
-  /** A delivery has said something about it. */
+  /** True if a delivery has mentioned this result. */
   readonly isDelivered: boolean;
-  /** Hashes of the e-mails that the answer states for the person. */
+  /** Hashes of the person's e-mails in the answer. */
   readonly emails: readonly string[];
 }
 
-/** A call whose deliveries are applied one after another. */
+/** A call that is locked, so that its deliveries are applied one after another. */
 export interface LockedCall {
   readonly attemptId: string;
   readonly runId: string;
@@ -28,12 +28,12 @@ export interface LockedCall {
   readonly people: number;
   readonly hasAnswer: boolean;
   readonly foundPeople: number;
-  /** Of people on the suppression list: `hiddenId`. */
+  /** Ids of the people found. A person on the suppression list has a `hiddenId`. */
   readonly foundIds: readonly string[];
   readonly admittedAt: string;
   readonly options: RunOptions;
   readonly runEnded: boolean;
-  /** Of a call without an answer: none. */
+  /** Empty for a call without an answer. */
   readonly expected: readonly ExpectedResult[];
 }
 
@@ -64,13 +64,13 @@ export interface PersonToExpect {
 }
 
 /**
- * Query that creates the expected results of a call, in the statement that stores its answer: one for each found person
- * and each kind that the call asked for.
+ * SQL that creates the expected results of a call, in the statement that stores its answer: one for each found person
+ * and each kind of results that the call asked for.
  *
- * @param stored query that has the `attempt_id` if the answer is stored
+ * @param stored query that returns the `attempt_id` if the answer was stored
  * @param people listed in the answer
- * @param call.found number of people whom the service found: it may list fewer
- * @param call.awaited kinds that the answer announces; the other kinds are missing from the start
+ * @param call.found number of people found; can exceed the number listed
+ * @param call.awaited kinds that the answer announces; all other kinds count as missing
  */
 export function expectResults(
   stored: RawBuilder<unknown>,
@@ -95,7 +95,7 @@ export function expectResults(
     on conflict do nothing`;
 }
 
-/** Hashes of the e-mails that identify a person: no shared mailboxes. */
+/** Hashes of the e-mails that identify a person. Shared mailboxes are left out. */
 export function hashesOfEmails(attemptId: string, emails: readonly (string | null | undefined)[]): string[] {
   return emails.flatMap((each) => {
     const email = parseEmail(each ?? '');
@@ -107,7 +107,7 @@ export function entryOf({ attemptId }: LockedCall, { personId, kind }: ExpectedR
   return `${kind}/${hashOfPerson(attemptId, personId)}`;
 }
 
-/** Fills the expected results that a delivery has. Each is filled once. */
+/** Marks expected results as filled by a delivery. Each result is filled once. */
 export async function fillResults(
   transaction: Transaction<Tables>,
   call: LockedCall,
@@ -129,7 +129,7 @@ export async function fillResults(
   `.execute(transaction);
 }
 
-/** Settles a call without the results of these kinds that have not arrived. */
+/** Marks the results of these kinds that have not arrived as missing. */
 export async function endResults(
   transaction: Transaction<Tables>,
   call: LockedCall,
@@ -143,18 +143,18 @@ export async function endResults(
   await settleLateCredits(transaction, call.attemptId);
 }
 
-/** Whose late results are synced: those of one run, or those of runs that have ended or lost their workflow. */
+/** The runs to sync: one run, or all runs that have ended or lost their workflow. */
 export type LateScope = { readonly runId: string } | 'unattended';
 
-/** A run with a workflow makes a due poll within this time, unless a rate window is full. */
+/** A run with a workflow makes a due poll within this time, unless its rate window is full. */
 const attendedSeconds = 15 * 60;
 
 /**
- * SQL condition: whether work of a run, due at a time, is in a scope. A terminated workflow leaves no mark, so a run
- * counts as unattended if its work is long overdue. Taking work from a run that is only slow does no harm, because each
- * effect happens once.
+ * SQL condition: whether due work of a run is in a scope. The tables do not show a terminated workflow, so a run counts
+ * as unattended if its work is long overdue. Taking work from a slow run does no harm, because each effect happens
+ * once.
  *
- * @param runId, due expressions of SQL
+ * @param runId, due SQL expressions
  */
 export function isInScope(
   scope: LateScope,

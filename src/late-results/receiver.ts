@@ -14,7 +14,7 @@ interface ReceiverSettings {
   /** Its pool must fail fast: the service then sends the delivery again. */
   readonly warehouse: Warehouse;
   readonly host: string;
-  /** 0: a free one. */
+  /** 0: any free port. */
   readonly port: number;
   /** Called after a delivery is stored; the receiver does not wait for it. */
   readonly onStored: (runId: string) => void;
@@ -32,25 +32,24 @@ export interface RunningReceiver {
 /** Path of deliveries; the token of an attempt follows. */
 export const webhookPath = '/webhooks/';
 
-/** A waterfall's result for ten people, with all vendors, is some hundred KB. */
+/** A waterfall result for ten people, with all vendors, has some hundred KB. */
 const longestBody = 2 * 1_048_576;
-/** Bytes of all deliveries that are not stored yet; above it the receiver answers 503. */
+/** Maximum bytes of deliveries that are not stored yet. Beyond it, the receiver answers 503. */
 const bytesInMemory = 64 * 1_048_576;
-/** One transaction stores so many deliveries, or so many bytes of them. */
+/** Maximum deliveries and bytes that one transaction stores. */
 const [deliveriesPerGroup, bytesPerGroup] = [100, 4 * 1_048_576];
-/** Memory of a request without its body, so that the limit also holds for very many empty bodies. */
+/** Memory that a request needs without its body. It limits the number of empty requests too. */
 const bytesOfRequest = 16_384;
 /** Less than the ten seconds after which Docker kills a stopping container. */
 const drainMilliseconds = 5_000;
 const tokenForm = /^[\w-]{20,128}$/;
 
 /**
- * Receives deliveries: commits the raw bytes and their hash to the inbox, answers 2xx, then wakes the run. Deliveries
- * that arrive together are committed together, and each is answered after its own commit. The receiver
- * neither parses nor decompresses a body: the drain does.
+ * Receives webhooks: commits the raw bytes and their hash to the inbox, answers 2xx, then wakes the run. Simultaneous
+ * deliveries share a commit. The receiver neither parses nor decompresses a body; the drain does.
  *
- * The token in the address authorises a delivery, because the service signs nothing. Only the token's hash is stored
- * and looked up, so neither the database nor the time of a look-up reveals a token. Every wrong token gets the same
+ * The token in the URL authorises a delivery, because the service signs nothing. Only the hash of a token is stored and
+ * compared, so neither the database nor the duration of a look-up reveals a token. Every wrong token gets the same
  * answer.
  */
 export async function startReceiver(settings: ReceiverSettings): Promise<RunningReceiver> {
@@ -67,9 +66,9 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Running
 
 function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSettings): FastifyInstance {
   const server = fastify({
-    // Fastify's own log has addresses, and with them tokens.
+    // Fastify's log would contain URLs, and with them tokens.
     logger: false,
-    // Services and proxies can add a slash to the address.
+    // Services and proxies can add a slash to the URL.
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     // Aborts slow and silent senders; deliveries take milliseconds.
     connectionTimeout: 15_000,
@@ -78,7 +77,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     forceCloseConnections: 'idle',
     http: { headersTimeout: 5_000, maxHeaderSize: 16_384, connectionsCheckingInterval: 1_000 },
     return503OnClosing: true,
-    // An address that cannot be decoded.
+    // For a URL that cannot be decoded.
     frameworkErrors: (_error, _request, reply) => void notFound(reply),
   });
   server.server.maxConnections = 4_000;
@@ -148,7 +147,7 @@ function createServer({ warehouse, onStored, count = () => {}, log }: ReceiverSe
     }
     if (statusCode !== undefined && statusCode < 500) return notFound(reply);
     count('unavailable');
-    // The sender of an incomplete body has broken off or was aborted, and waits for no answer.
+    // The sender of an incomplete body has gone and waits for no answer.
     if (request.raw.complete && !isDatabaseAway(error))
       log.error({ err: error }, 'a delivery could not be stored');
     return refuse(reply, 503, 'deliveries cannot be stored now: send it again later');
@@ -189,10 +188,10 @@ const nextPauseMilliseconds = 60_000;
 const closeMilliseconds = 3_000;
 
 /**
- * Coalesces wake-ups. The first delivery of a run wakes it after a second; later deliveries wake it together, a minute
- * after the last wake-up. Temporal Cloud bills each signal as an action.
+ * Coalesces wake-ups. The first delivery wakes its run after a second, and later deliveries wake it once a minute,
+ * because Temporal Cloud bills each signal.
  *
- * A killed process loses its wake-ups. The inbox keeps the deliveries, and the run also drains it by timer.
+ * A killed process loses its wake-ups, but no deliveries: the run also drains the inbox by timer.
  */
 export class WakeUps {
   readonly #wake: Wake;
@@ -229,7 +228,7 @@ export class WakeUps {
     try {
       await this.#wake(runId);
     } catch {
-      // Temporal is unreachable: try again as for another delivery.
+      // Temporal is unreachable: try again later, like for a new delivery.
       this.stored(runId);
     }
   }

@@ -39,15 +39,15 @@ import type { PollAnswer, ServiceClient } from '../service/client.ts';
 import { sql } from 'kysely';
 
 const pollsAtOnce = 20;
-/** A worker of another service can make no poll of a run; a worker of the run's own service may start meanwhile. */
+/** A worker of another service cannot poll for this run. A worker of the right service may start within this time. */
 const otherServiceMilliseconds = 300_000;
 
 /**
- * Syncs late results: applies the inbox, makes the polls that are due, and applies their bodies. Safe to repeat and to
- * run concurrently, because each effect is one transaction that takes effect once. When the window of polls is full,
- * the other polls stay due.
+ * Syncs late results: applies the inbox, makes due polls, and applies their bodies. Polls without a slot in the rate
+ * window stay due. It is safe to repeat or to run twice at once, because each effect is one transaction that happens
+ * once.
  *
- * @returns how many deliveries took effect
+ * @returns the number of deliveries that took effect
  */
 export async function syncLateResults(
   dependencies: LateDependencies,
@@ -108,7 +108,7 @@ export async function drainInbox(
   }
 }
 
-/** Quarantines a delivery that the database refuses, so that other deliveries are applied. */
+/** Quarantines a delivery that PostgreSQL refuses, so that it does not block other deliveries. */
 async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery): Promise<DeliveryEffect> {
   try {
     return await applyLateResult(warehouse, delivery, await readStoredDelivery(delivery.body));
@@ -122,7 +122,7 @@ async function applyOrQuarantine(warehouse: Warehouse, delivery: WaitingDelivery
 }
 
 const longestPauseSeconds = 3_600;
-/** Shortest pause: a service that asks for immediate polls would otherwise make the workflow sync every second. */
+/** Shortest pause. Without it, a service that asks for immediate polls would make the workflow sync every second. */
 const shortestPauseSeconds = 30;
 
 export interface LateDependencies extends PollDependencies {
@@ -131,12 +131,12 @@ export interface LateDependencies extends PollDependencies {
 }
 
 interface Polled {
-  /** Another poll can be made now. */
+  /** True if another poll can be made now. */
   readonly next: boolean;
   readonly applied: number;
 }
 
-/** Makes polls one after another, and returns the polls that cannot be made now. */
+/** Makes polls one after another, and returns those that cannot be made now. */
 async function makePolls(
   dependencies: LateDependencies,
   due: readonly DuePoll[],
@@ -178,7 +178,7 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
         break;
       case 'no-result': {
         const reason = `the poll has the status ${answer.deliveryStatus} and no result`;
-        // "Failed" without a result means that there is none. "Success" without a result contradicts itself: results
+        // "failed" without a result means that there is none. "success" without a result is a contradiction: results
         // may have been billed and may still come, so the call stays open.
         if (answer.deliveryStatus === 'failed') await endWithoutResults(warehouse, poll.attemptId, reason);
         else if (!poll.waitIsOver) await postponePoll(warehouse, poll.attemptId, later);
@@ -195,13 +195,13 @@ async function pollOnce(dependencies: LateDependencies, poll: DuePoll, signal: A
     if (signal.aborted) await returnPoll(warehouse, poll.attemptId);
     else await postponePoll(warehouse, poll.attemptId, pauseAsked(error.retryAfterSeconds, later));
     if (poll.waitIsOver && cannotBePolled(error)) await endByLastBody(warehouse, poll.attemptId);
-    // A refused key or an absent service concerns all polls. An unreadable answer concerns only this poll.
+    // A refused key or an absent service stops all polls. An unreadable answer stops only this poll.
     const next = error.type === 'unreadable-answer' || error.type === 'answer-too-large';
     return { next, applied };
   }
 }
 
-/** Whether the service offers no poll for a request. A refused credential or rate says nothing about this. */
+/** Whether the service offers no poll for this request. A 401 or 429 does not answer this. */
 function cannotBePolled({ type }: ServiceFailure): boolean {
   return type === 'not-found' || type === 'forbidden' || type === 'validation' || type === 'refused';
 }
@@ -211,7 +211,7 @@ function pauseAsked(seconds: number | undefined, later: number): number {
   return Math.min(longestPauseSeconds, Math.max(seconds ?? later, Math.min(later, shortestPauseSeconds)));
 }
 
-/** Doubles from poll to poll, up to an hour: most results arrive within minutes, some within a day. */
+/** Doubles with each poll, up to an hour: most results arrive within minutes, some within a day. */
 function pauseBetweenPolls(pollAfterSeconds: number, polls: number): number {
   return Math.min(longestPauseSeconds, Math.max(1, pollAfterSeconds) * 2 ** Math.min(polls - 1, 12));
 }
@@ -226,10 +226,10 @@ export interface PollDependencies {
 }
 
 /**
- * Polls once, within the rate windows of polls, which are separate from the windows of paid calls. Rate reports of the
- * service update them in the same way.
+ * Makes one poll within the rate windows of polls, which are separate from those of paid calls. Rate reports of the
+ * service update both in the same way.
  *
- * @returns `full`: there is no slot now, and nothing was sent
+ * @returns `full`: no slot is free now, and nothing was sent
  * @throws ServiceFailure
  */
 export async function pollWithinLimits(
@@ -257,9 +257,9 @@ export async function pollWithinLimits(
 }
 
 /**
- * Reads the status of a run's late results.
+ * Reads the status of the late results of a run.
  *
- * @param pollWaitMilliseconds time until the window has a slot for a poll: an earlier sync could make no due poll
+ * @param pollWaitMilliseconds time until a slot for a poll is free; a sync before this time would make no poll
  */
 export async function readLateResultsStatus(
   warehouse: Warehouse,

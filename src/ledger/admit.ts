@@ -13,7 +13,7 @@ import type { PauseReason } from '../contract/pause-reasons.ts';
 import { isPossible } from '../db/run-states.ts';
 
 export interface AdmissionRequest {
-  /** A new id, so that the caller can release a call whose admission was not confirmed. */
+  /** Created by the caller, so that it can release a call if the reply to the admission is lost. */
   readonly attemptId: string;
   readonly runId: string;
   readonly batch: number;
@@ -23,7 +23,7 @@ export interface AdmissionRequest {
   readonly creditsPerPerson: Credits;
   /** Longest time from admission to the end of the call, in seconds. */
   readonly deadlineSeconds: number;
-  /** Whether the request asks for late results, which need a webhook address with a token. */
+  /** Whether the request asks for late results, which need a webhook URL with a token. */
   readonly lateResults: boolean;
 }
 
@@ -38,9 +38,9 @@ export type Admission =
   | {
       readonly kind: 'admitted';
       readonly attemptId: string;
-      /** The first of the requested rows: as many as every budget can pay. */
+      /** The first of the requested rows, as many as every budget can pay for. */
       readonly rowNumbers: readonly number[];
-      /** Part of the webhook address. The database stores only its hash. */
+      /** Part of the webhook URL. The database stores only its hash. */
       readonly token: string | undefined;
       readonly alarms: readonly BudgetAlarm[];
     }
@@ -51,7 +51,7 @@ export type Admission =
       readonly mayFreeCredits: boolean;
       readonly alarms: readonly BudgetAlarm[];
     }
-  /** Another worker answered, suppressed or is calling for some of the people. */
+  /** Another worker has answered, suppressed or claimed some of the people. */
   | { readonly kind: 'taken' }
   /** The run was paused or cancelled, or has ended. */
   | { readonly kind: 'not_running'; readonly status: string };
@@ -60,8 +60,8 @@ export type Admission =
 const mostCallsTogether = 32;
 
 /**
- * Returns a function that admits the calls of a process. A first call is admitted at once. Calls that ask during an
- * admission wait for the next one, and those of one run are admitted together.
+ * Returns a function that admits calls of this process. The first call is admitted at once. Calls that arrive during an
+ * admission are admitted together afterwards, grouped by run.
  */
 export function openAdmissions(
   database: Kysely<Tables>,
@@ -80,9 +80,9 @@ export function openAdmissions(
 }
 
 /**
- * Admits calls of one run in one transaction: acquires for each a slot in every rate window, reserves the worst-case
- * credits in every budget and writes the attempt. After the commit the calls may have been sent, even if this process
- * ends. The function `admit_calls` of the database does it in one statement.
+ * Admits calls of one run in one transaction. Each call gets a slot in every rate window, a reservation of its worst
+ * case in every budget, and an attempt. After the commit its request may be sent at any time, even if this process
+ * ends. The SQL function `admit_calls` does this in one statement.
  */
 async function admitAll(
   database: Kysely<Tables>,
@@ -102,12 +102,12 @@ async function admitAll(
   });
 }
 
-/** A row of the database's function `admit_calls`. Places are indexes of the requests. */
+/** The result of the SQL function `admit_calls`. Places are indexes of the requested calls. */
 interface Admitted {
   readonly run_status: string | null;
-  /** Calls whose people are neither answered nor in another call. */
+  /** Calls for people who are neither answered nor in another call. */
   readonly asked: readonly number[];
-  /** Place → number of people. */
+  /** Number of people by place. */
   readonly admitted: Readonly<Record<string, number>> | null;
   /** Null if a slot is free. */
   readonly wait: SlotWait | null;
@@ -116,10 +116,10 @@ interface Admitted {
   readonly may_free_credits: boolean;
 }
 
-/** A slot has become free during the admission. */
+/** A slot became free during the admission. */
 const freeAgain: Wait = { milliseconds: 1, reason: 'a slot has become free' };
 
-/** @returns undefined if the suppression list has entries, and the people were not compared with them */
+/** @returns undefined if the suppression list has entries and the people were not compared with it */
 async function admitCalls(
   database: Kysely<Tables>,
   requests: readonly AdmissionRequest[],
@@ -154,7 +154,7 @@ async function admitCalls(
     const { short_budget: budget, may_free_credits: mayFreeCredits } = result;
     if (people === undefined && (result.wait || budget === null))
       return { kind: 'wait', ...(result.wait ? describeWait(result.wait) : freeAgain) };
-    // The calls of a group cross a threshold together: the first reports it.
+    // If calls of a group cross a threshold together, only the first call reports it.
     const alarms = place === Math.min(...result.asked) ? (result.alarms ?? []) : [];
     if (people === undefined) return { kind: 'over_budget', budget: budget!, mayFreeCredits, alarms };
     const rowNumbers = request.rowNumbers.slice(0, people);
@@ -162,9 +162,7 @@ async function admitCalls(
   });
 }
 
-/**
- * Creates the secret part of an attempt's webhook address: 256 random bits in 43 characters.
- */
+/** Creates the secret part of the webhook URL of an attempt: 256 random bits in 43 characters. */
 function newWebhookToken(): string {
   return randomBytes(32).toString('base64url');
 }
@@ -175,8 +173,8 @@ export function hashToken(token: string): Buffer {
 }
 
 /**
- * Pauses a run: admission reads its status, so no worker sends another call. A run that is cancelled or that a person
- * must resume keeps its status and reason.
+ * Pauses a run. Admission reads the status, so no worker sends another call. A cancelled run, or a run that waits for
+ * the operator, keeps its status and reason.
  *
  * @returns whether the run is now paused for this reason
  */
@@ -194,21 +192,21 @@ export async function pauseCalls(
 
 export interface BatchesOfRun {
   readonly runId: string;
-  /** From 1 within the run. */
+  /** Numbers from 1 within the run. */
   readonly batches: readonly number[];
 }
 
 /**
- * How long a registration lasts beyond the batch's known wait: the longest time that Temporal lets an activity wait in
- * a worker's queue. If a worker dies, its registrations last until the batches run at another worker.
+ * How long a registration lasts beyond the batch's expected wait. It is the longest time that Temporal leaves an
+ * activity in a worker's queue. If a worker dies, its registrations last until other workers have run the batches.
  */
 const believedSeconds = 30 * 60;
 
 /**
  * Registers batches as waiting until they are admitted. For each registered batch, calls of lower priorities leave one
- * slot free in every window. Each worker orders only its own queue, so without this a nightly batch would compete for
- * each slot with the backfills of all other workers. A batch that Temporal has yet to hand to a worker also keeps its
- * slot: under load that takes long enough for a dozen calls of a lower priority.
+ * slot free in every rate window. Without this, a nightly batch would compete for each slot with the backfills of all
+ * other workers, because a worker orders only its own queue. Batches that Temporal has not yet given to a worker keep a
+ * slot too: under load this takes as long as a dozen backfill calls.
  *
  * @param milliseconds the shortest time that the batches will wait
  */
@@ -221,8 +219,8 @@ export async function registerWaitingBatches(
 }
 
 /**
- * The statement of `registerWaitingBatches`. Batches of the lowest priority are not registered, because no other batch
- * leaves a slot for them.
+ * SQL of `registerWaitingBatches`. Batches of the lowest priority are left out, because no batch leaves a slot for
+ * them.
  */
 export function registration({ runId, batches }: BatchesOfRun, milliseconds = 0): RawBuilder<unknown> {
   return sql`
@@ -236,8 +234,8 @@ export function registration({ runId, batches }: BatchesOfRun, milliseconds = 0)
 }
 
 /**
- * Removes the registrations of batches that make no call now: other runs may use their slots. Admission removes the
- * registrations of batches that call.
+ * Removes the registrations of batches that will not call now, so that other runs can use their slots. Admission
+ * removes the registrations of the batches that it admits.
  *
  * @param batches undefined: all batches of the run
  */

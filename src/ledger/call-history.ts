@@ -3,7 +3,7 @@ import { storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 
-/** The estimate uses so many of the latest calls, of so many of the newest runs. */
+/** An estimate uses this number of latest calls, from this number of newest runs. */
 const callsThatCount = 200;
 const runsThatCount = 50;
 
@@ -26,8 +26,8 @@ export async function readCallHistory(
   source: string,
 ): Promise<CallHistory | undefined> {
   const { service, reveal, waterfall } = asked;
-  // A call can leave out the late results that its run asks for: it has no token then. A price above the worst case is
-  // an error of the service: it has paused the run, and says nothing about later calls.
+  // Calls without a token left out the late results of their run, so they do not count. Prices above the worst case do
+  // not count either: they are errors of the service.
   const counts = sql`a.status = 'settled' and a.answered_at is not null
     and a.credits_settled <= a.credits_reserved
     and (a.token_hash is not null or ${lateKindsOf(asked).length === 0})`;

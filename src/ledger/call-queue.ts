@@ -4,10 +4,10 @@ import Bottleneck from 'bottleneck';
 import { taskPriorities, type RunPriority } from '../contract/temporal-names.ts';
 import type { Wait } from './rate-windows.ts';
 
-/** Within this time another worker can take the job. */
+/** Another worker can take the job within this time. */
 const workerStops: Wait = { milliseconds: 1_000, reason: 'its worker is stopping' };
 
-/** Without a rate limit the number of free slots is infinite, but Bottleneck's reservoir must be finite. */
+/** Without a rate limit there are infinitely many slots, but Bottleneck's reservoir must be finite. */
 const largestRefill = 10_000;
 
 export interface CallQueueOptions {
@@ -15,7 +15,7 @@ export interface CallQueueOptions {
   readonly concurrency: number;
   /** Reads the free slots from the database, which all processes share. */
   readonly freeSlots: () => Promise<{ slots: number; wait: Wait | undefined }>;
-  /** The queue waits up to this many milliseconds; a longer wait is returned to the caller. */
+  /** Maximum wait in the queue. A call with a longer wait is handed back to the caller. */
   readonly patienceMilliseconds: number;
 }
 
@@ -48,10 +48,9 @@ export class CallQueue {
   /**
    * Runs a job in its turn.
    *
-   * @param signal ends the wait for the turn; the queue does not interrupt a job that has begun
-   * @returns the job's result; or, for a job that has not begun, a wait that is longer than the queue's patience or
-   *   that `handBack` caused
-   * @throws what the job throws, or the signal's reason
+   * @param signal ends the wait for the turn; a job that has begun is not interrupted
+   * @returns the result of the job; if it has not begun, the wait that exceeded the patience or came from `handBack`
+   * @throws what the job throws, or the reason of the signal
    */
   async run<Result>(
     priority: RunPriority,
@@ -60,7 +59,8 @@ export class CallQueue {
   ): Promise<Queued<Result>> {
     signal.throwIfAborted();
     if (this.#handsBack) return { kind: 'wait', ...workerStops };
-    // Bottleneck starts a job where another job ends. Without the binding, the job would belong to that job's trace.
+    // Bottleneck starts a job when another one ends. Without this binding, the new job would be in the other job's
+    // trace.
     const bound = AsyncResource.bind(job);
     let begun = false;
     let given = false;
@@ -86,7 +86,7 @@ export class CallQueue {
     const ran = this.#limiter.schedule(
       { priority: taskPriorities[priority] },
       async (): Promise<Queued<Result>> => {
-        // Bottleneck cannot remove a job from its queue, so a job that was handed back does nothing.
+        // Bottleneck cannot remove a queued job, so a job that was handed back must do nothing.
         if (given) return { kind: 'wait', milliseconds: 1, reason: 'handed back' };
         begun = true;
         return { kind: 'ran', result: await bound() };
@@ -107,8 +107,8 @@ export class CallQueue {
   }
 
   /**
-   * Hands back waiting and new jobs. A stopping worker waits for its calls in flight. Calls that it began now could be
-   * cut off at the end of its grace period.
+   * Hands back waiting and new jobs. A stopping worker finishes its calls in flight, and starts none: the end of its
+   * grace period could cut them off.
    */
   handBack(): void {
     this.#handsBack = true;
@@ -147,7 +147,7 @@ export class CallQueue {
         this.#dry = true;
       }
     } catch {
-      // The database is away. The waiting activity reports it; the queue only tries again.
+      // The database is away. The waiting activity reports this; the queue tries again.
       await sleep(1_000, undefined, { ref: false });
       this.#dry = true;
     }

@@ -15,13 +15,13 @@ export interface ClosedAttempt {
   readonly reserved: string;
 }
 
-/** Late results that an answer announces, and how long to wait for them. */
+/** The late results that an answer announces, and how long to wait for them. */
 export interface Awaited {
   /** Not empty. */
   readonly kinds: readonly LateKind[];
   readonly pollAfterSeconds: number;
   readonly deadlineSeconds: number;
-  /** Worst case of the whole call; undefined if a vendor's price decides, and the whole reservation stays. */
+  /** Worst case of the whole call; undefined: only the vendor knows the price, so the whole reservation stays. */
   readonly worstCase: Credits | undefined;
 }
 
@@ -37,8 +37,8 @@ export interface ClosingAnswer {
 }
 
 /**
- * SQL assignments of what an answer states about its call, also if the operator has settled the call before. Deliveries
- * before the answer add to its price, unless answer and deliveries most likely state the same price.
+ * SQL assignments of the credits that an answer states, used even after the operator has settled the call. The price of
+ * earlier deliveries is added, unless the answer most likely includes it.
  */
 function statedBy(answer: ClosingAnswer): RawBuilder<unknown> {
   const answered = sql`coalesce(${decimalOf(answer.creditsConsumed)}::numeric, 0)`;
@@ -62,13 +62,13 @@ function decimalOf(credits: Credits | undefined): string | null {
 }
 
 /**
- * Closes an attempt with its answer, and settles its credits. The attempt becomes `awaiting` if late results are due,
- * `settled` if the answer states the cost, and `unknown` otherwise. An awaiting call holds what it can still cost, and
- * a call of unknown cost its whole reservation.
+ * Closes an attempt with its answer, and settles its credits. The new status is `awaiting` if late results are due,
+ * `settled` if the answer states the cost, and otherwise `unknown`. An awaiting call keeps its possible cost reserved,
+ * and an unknown call its whole reservation.
  *
- * @param storing further parts of the same statement, by which a call takes fewer round trips: `with` queries on
- *   `closed`, which has the closed attempt's `attemptId` or is empty
- * @param from the statuses that the attempt can have
+ * @param storing more `with` queries for the same statement, to save round trips; `closed` has the `attemptId` or is
+ *   empty
+ * @param from the statuses that allow closing
  * @returns undefined if the attempt has another status, or an answer was recorded before
  */
 export async function closeAttempt(
@@ -137,8 +137,8 @@ export async function reopenDecided(
 }
 
 /**
- * Turns reserved into spent credits, in every budget of the attempt. Comes last in its transaction, before a pause of
- * the run at most: all calls share the budgets, and they stay locked until the commit.
+ * Turns reserved into spent credits in every budget of the attempt. It comes last in its transaction, because it locks
+ * budgets that all calls share; only a pause of the run may follow.
  *
  * @param reserved decimal text
  */
@@ -154,9 +154,9 @@ export async function settle(
 }
 
 /**
- * Closes a call that costs nothing, and whose people can be sent again. A worker that had lost Temporal can close a
- * call that is unknown meanwhile. Its rows stay unknown, as their batch has ended; a later run asks for its people. An
- * unknown call stays unknown if a delivery has stated a price: the service has processed the call all the same.
+ * Closes a call that costs nothing. Its people can be asked for again. If the call was already unknown, its rows stay
+ * unknown and a later run asks for their people. If a delivery has stated a price, the call stays unknown, because the
+ * service has processed it.
  *
  * @param end.status `refused`: by the service (401, 403, 422, 429); `released`: certainly never sent
  */
@@ -185,8 +185,8 @@ export async function closeWithoutCost(
 }
 
 /**
- * Marks a call that may have been billed and has no answer. Its reservation and the claims of its people stay until an
- * answer, a late result or the operator states the cost. No run pays for these people again by itself.
+ * Marks a call that may have been billed and has no answer. Its reservation and claims stay until an answer, a late
+ * result or the operator states the cost. No run pays for these people again automatically.
  *
  * @param httpStatus of an error that the service answered
  */
@@ -213,8 +213,8 @@ export async function markUnknown(
 }
 
 /**
- * Deletes the claims of a call that its end leaves: later runs may ask for its people. Two kinds of claims stay: of
- * people for whom this run calls again, and of people with another open call.
+ * Deletes the claims of an ended call, so that later runs may ask for its people. Claims stay for people whom this run
+ * asks for again, and for people in another open call.
  */
 export async function releaseClaims(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
@@ -240,7 +240,7 @@ interface AttemptMoney {
   readonly isComplete: boolean;
 }
 
-/** Why a call whose results have all arrived is `unknown`. */
+/** Reason for `unknown` when all results of a call have arrived. */
 export const uncertainCost = 'the total cost is uncertain';
 
 export const hasGaps = sql<boolean>`exists (
@@ -249,13 +249,12 @@ export const hasGaps = sql<boolean>`exists (
 /**
  * Updates the credits of an attempt from its deliveries.
  *
- * - Nothing is expected any more: the attempt is settled. If a part of the price is uncertain, it becomes `unknown`.
- * - The attempt was settled before, and more is billed: the difference is settled as well. Its reservation has ended,
- *   so other calls may have used these credits: if the difference exceeds a budget, the run pauses. The
- *   price that an operator decided includes prices that are repeated.
- * - More is billed than was reserved: the run pauses.
+ * - If no more results are expected, the attempt is settled, or `unknown` if a part of the price is uncertain.
+ * - If it was settled before, the difference is settled as well. The run pauses if the difference exceeds a budget. The
+ * cost that the operator decided includes prices that are repeated later.
+ * - If more is billed than was reserved, the run pauses.
  *
- * @param transaction holds the attempt's row
+ * @param transaction holds the lock of the attempt
  */
 export async function settleLateCredits(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   const applied = await sql<DeliveredResults & { readonly credits: string | null }>`
@@ -269,7 +268,7 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   }));
   const bill = lateBill(deliveries);
   const highest = deliveries.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n);
-  // The answer of a waterfall leaves out its price: the deliveries state the price of the whole request.
+  // The answer to a waterfall has no price; its deliveries state the price of the whole request.
   const hasWholePrice = deliveries.some(({ covers }) =>
     covers.some((entry) => {
       const kind = entry.slice(0, entry.indexOf('/')) as LateKind;
@@ -286,8 +285,8 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   const money = rows[0]!;
   const [answered, reserved] = [storedCredits(money.answered ?? '0'), storedCredits(money.reserved)];
   const total = answered + bill.credits;
-  // Prices that exceed the reservation only together most likely state the price of the whole more than once: in
-  // several deliveries, or in the answer and a delivery.
+  // If prices exceed the reservation only as a sum, the same price was most likely stated twice: by several deliveries,
+  // or by the answer and a delivery.
   const isRepeated = total > reserved && (bill.deliveries > 1 || bill.credits <= reserved);
   const single = highest > answered ? highest : answered;
   const stated = isRepeated ? single : total;
@@ -311,7 +310,7 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   if (total > reserved) await pauseOverbilled(transaction, money, 'billed more than reserved');
 }
 
-/** Settles what a call has cost. A call that was settled before keeps its status. */
+/** Settles the cost of a call. A call that was settled before keeps its status. */
 async function settleTotal(
   transaction: Transaction<Tables>,
   { attemptId, budgetIds, reserved, settled }: AttemptMoney,
@@ -333,7 +332,7 @@ async function settleTotal(
   );
 }
 
-/** Pauses the run of a call that was billed after its reservation ended, if a budget of the call is exceeded. */
+/** Pauses the run of a call that was billed after its reservation ended, if this exceeds a budget. */
 async function pauseIfExceeded(transaction: Transaction<Tables>, attempt: AttemptMoney): Promise<void> {
   const exceeded = await transaction
     .selectFrom('budgets')
@@ -345,7 +344,7 @@ async function pauseIfExceeded(transaction: Transaction<Tables>, attempt: Attemp
   if (exceeded) await pauseOverbilled(transaction, attempt, 'billed after its reservation ended');
 }
 
-/** Ends the waiting of a call whose price nobody can know. Its credits stay reserved; later results still count. */
+/** Ends the wait of a call with an unknown price. Its credits stay reserved, and later results still count. */
 export async function leaveUnknown(
   transaction: Transaction<Tables>,
   attemptId: string,
@@ -359,8 +358,8 @@ export async function leaveUnknown(
 }
 
 /**
- * Pauses a run because the service billed more than its prices allow. No call follows until an operator resumes the
- * run. Comes after every other lock of the transaction.
+ * Pauses a run because the service billed more than its prices allow. Only the operator can resume it. Takes its lock
+ * after every other lock of the transaction.
  *
  * @param mark added to the reason that `enrich attempts` shows
  */
@@ -375,7 +374,7 @@ export async function pauseOverbilled(
     .where('attempt_id', '=', attemptId)
     .where(sql<boolean>`strpos(coalesce(reason, ''), ${mark}) = 0`)
     .executeTakeFirst();
-  // Once for each attempt: the operator who resumed the run has seen it.
+  // Once per attempt: an operator who resumed the run has seen it.
   if (marked.numUpdatedRows === 0n) return;
   await pauseCalls(transaction, runId, {
     type: 'service.overbilled',

@@ -12,31 +12,31 @@ import { counted, nounFor } from '../domain/text/format.ts';
 import { decimalText } from '../db/expressions.ts';
 import { maySpend } from '../db/run-states.ts';
 
-/** The limits of a process's settings. Undefined: no limit; the budget still counts what is spent. */
+/** Limits in the settings of a process. Undefined: no limit, but the budget still counts credits. */
 export interface BudgetLimits extends PeriodLimits {
-  /** Thresholds of alarms in percent of a limit; undefined: no alarms. */
+  /** Percent of a limit at which alarms are raised; undefined: no alarms. */
   readonly alarmsAt?: readonly number[];
 }
 
 /** A budget has crossed a threshold of its limit. Credits are decimals as text. */
 export interface BudgetAlarm {
   readonly budgetId: string;
-  /** Percent of the limit; 100 also if the limit refused a reservation. */
+  /** Percent of the limit; also 100 if the limit refused a reservation. */
   readonly percent: number;
   readonly limit: string;
-  /** Credits that were settled or reserved at that moment. */
+  /** Settled and reserved credits at that moment. */
   readonly used: string;
 }
 
 interface Affordable {
   readonly people: number;
-  /** The budget that can pay for the fewest people; undefined if every budget can pay for all. */
+  /** The budget that pays for the fewest people; undefined if every budget pays for all. */
   readonly shortBudget: string | undefined;
   readonly alarms: readonly BudgetAlarm[];
 }
 
 /**
- * Locks every budget of a call and reserves the worst case for as many people as every budget can pay.
+ * Locks every budget of a call and reserves the worst case, for as many people as every budget can pay.
  *
  * @param perPerson worst case for one person
  * @returns for how many people credits are reserved; 0: nothing is reserved
@@ -58,8 +58,8 @@ export async function reserve(
 }
 
 /**
- * Creates the budgets of a run and of the present periods if they are missing. Periods are UTC by the database's clock.
- * A new budget of a period gets the limit of the worker that started last.
+ * Creates the budgets of a run and of the current periods if they do not exist. Periods are UTC by the database's
+ * clock. A new period gets the limit of the worker that started last.
  *
  * @param runId undefined: a call without a run
  * @returns the ids of the budgets, ascending
@@ -74,7 +74,7 @@ export async function budgetsOf(
   return rows[0]!.budgets;
 }
 
-/** SQL: the limits of a process, as a relation of `period` and `credits_limit`. */
+/** SQL relation of `period` and `credits_limit` with the limits of a process. */
 function limitsOf(limits: BudgetLimits): RawBuilder<unknown> {
   const texts = periodNames.map((period) => {
     const limit = limits[period];
@@ -96,7 +96,7 @@ export async function openRunBudget(
     .execute();
 }
 
-/** Removes the budget of a run that was only planned: nothing was ever reserved in it. */
+/** Removes the budget of a run that only planned, and so never reserved credits. */
 export async function removeRunBudget(database: Kysely<Tables>, runId: string): Promise<void> {
   await database
     .deleteFrom('budgets')
@@ -107,8 +107,8 @@ export async function removeRunBudget(database: Kysely<Tables>, runId: string): 
 }
 
 /**
- * Records the limits of a worker that starts. They are the limits of all workers in the periods that begin from now on:
- * the first call of a day can be that of a worker with a higher limit.
+ * Records the limits of a starting worker. They apply to all later periods, even if the first call of a day comes from
+ * a worker with a higher limit.
  */
 export async function recordWorkerBudgets(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await sql`
@@ -119,12 +119,12 @@ export async function recordWorkerBudgets(database: Kysely<Tables>, limits: Budg
 }
 
 /**
- * Applies the settings of this process to the present periods, and records each change in `budget_changes`. A limit
- * that an operator has set by command stays. A limit that this process does not have stays as well, because another
- * process may have it.
+ * Applies the settings of this process to the current periods, and records each change in `budget_changes`. A limit
+ * that the operator has set by command stays. A limit that this process does not set stays too, because another process
+ * may set it.
  *
- * If a setting is below the settled and reserved credits, the limit becomes their sum, so that nothing more is reserved
- * and the budget is not exceeded.
+ * If a setting is below the settled and reserved credits, their sum becomes the limit. The budget is not exceeded, and
+ * reserves nothing more.
  */
 export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await budgetsOf(database, undefined);
@@ -182,9 +182,7 @@ export async function readBudgetRests(
   }));
 }
 
-/**
- * The budget of a present period, by the database's clock. Figures are 0 if no call has reserved from it.
- */
+/** The budget of a current period, by the database's clock. Its figures are 0 before the first reservation. */
 export interface PeriodBudget {
   readonly period: BudgetPeriod;
   /** Decimals as text; null: no limit. */
@@ -207,9 +205,8 @@ export async function readPeriodBudgets(database: Kysely<Tables>): Promise<reado
 }
 
 /**
- * A limit as an operator sets it.
- *
- * - `default`: the limit of the settings or of the run's options.
+ * A limit that the operator wants.
+ * - `default`: the limit in the settings or in the options of the run.
  * - `used`: the credits that are settled and reserved now. The budget reserves nothing more until credits are released.
  */
 export type WantedLimit = Credits | 'none' | 'default' | 'used';
@@ -222,15 +219,14 @@ export interface LimitChange {
 }
 
 /**
- * Sets the limit of one budget by command. After the commit this limit replaces the settings of all workers; no worker
- * needs a restart.
+ * Sets the limit of one budget by command. It replaces the settings of all workers, without a restart.
  *
- * A limit below the settled and reserved credits is refused, because reserved credits may be spent by calls in flight.
- * A lower `default` is not refused: the limit becomes the settled and reserved credits.
+ * A limit below the settled and reserved credits is refused, because calls in flight may spend them. A lower `default`
+ * is not refused: the limit becomes the settled and reserved credits.
  *
  * @param budgetId as in the table `budgets`; a day or month may be in the future
- * @param ownDefault the limit without a command: of this process's settings, or of the run's options
- * @param isWanted decides once the budget is locked; false changes nothing
+ * @param ownDefault the limit without a command, from the settings of this process or the options of the run
+ * @param isWanted called when the budget is locked; false: nothing changes
  * @throws Problem `budget.below-used`
  */
 export async function setBudget(
@@ -252,7 +248,7 @@ export async function setBudget(
   });
 }
 
-/** Writes a limit, at least the used credits. A command that changes nothing leaves no entry in the history. */
+/** Writes a limit, but not below the used credits. A command that changes nothing is not recorded. */
 async function writeLimit(
   transaction: Transaction<Tables>,
   { budgetId, limit: before, byCommand: wasByCommand, used }: LockedBudget,
@@ -283,7 +279,7 @@ export async function presentBudget(database: Kysely<Tables>, period: BudgetPeri
 
 interface Limit {
   readonly limit: string | null;
-  /** Whether a command has set it, and no setting. */
+  /** True if the limit was set by command; false if it comes from settings. */
   readonly byCommand: boolean;
 }
 
@@ -357,11 +353,11 @@ function belowUsed(budgetId: string, used: string): Problem {
 export interface BudgetFacts {
   readonly budget: string;
   readonly limit: string | null;
-  /** `options`: of the run, from `--max-credits` or MAX_CREDITS_PER_RUN of the command that began it. */
+  /** `options`: `--max-credits` of the run, or MAX_CREDITS_PER_RUN of the command that began it. */
   readonly set_by: 'command' | 'options' | 'settings';
   readonly settled: string;
   readonly reserved: string;
-  /** Crossed thresholds of the present limit in percent, ascending. */
+  /** Crossed thresholds of the current limit in percent, ascending. */
   readonly alarms: readonly number[];
 }
 

@@ -2,15 +2,15 @@ import { sql, type Kysely } from 'kysely';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** The service's figure for the consumption of the whole team, of all kinds of credits together. */
+/** The service's count of credits of the whole team, summed over all kinds of credits. */
 export interface CreditStatement {
-  /** Undefined if the service states no readable figure for one of the kinds. */
+  /** Undefined if one kind of credits has no readable figure. */
   readonly consumed: Credits | undefined;
   readonly cycle: { readonly startDate: string | undefined; readonly endDate: string | undefined };
 }
 
 /**
- * Compares the service's statement with the ledger, from the first to the last statement of a credit cycle. Credits are
+ * Compares the service's count with the ledger, from the first to the last statement of a billing cycle. Credits are
  * decimals as text.
  */
 export interface Reconciliation {
@@ -20,25 +20,25 @@ export interface Reconciliation {
   readonly to: Date;
   /** Consumed between the two statements, by the service's own count. */
   readonly billed: string;
-  /** Settled by the ledger for calls that were recorded between the two statements, with `stated`. */
+  /** Credits that the ledger settled for calls between the two statements, including `stated`. */
   readonly settled: string;
-  /** Stated by the answers of calls without a final cost. Runs count these credits as reserved or unknown. */
+  /** Credits that answers state for calls without a final cost. Runs count these credits as reserved or unknown. */
   readonly stated: string;
-  /** Still held for calls that were admitted between the two statements and have no final cost. */
+  /** Credits still reserved for calls that were admitted between the two statements. */
   readonly held: string;
-  /** The part of `held` whose cost is unknown. */
+  /** The part of `held` for calls of unknown cost. */
   readonly unknown: string;
   /**
-   * Billed, and neither settled nor held: by another program of the team, or by a call that the ledger does not know.
-   * Negative: the service has not billed everything yet.
+   * Billed credits that are neither settled nor held. Another program of the team spent them, or a call that the ledger
+   * does not know. Negative: the service has not billed everything yet.
    */
   readonly unexplained: string;
 }
 
 /**
- * Adds up the service's figures for each kind of credits.
+ * Adds up the service's figures for all kinds of credits.
  *
- * @returns `consumed` undefined if a kind has no readable figure, because the sum would be too low
+ * @returns `consumed` undefined if a figure cannot be read: the sum would be too low
  */
 export function statementOf(usage: {
   readonly kinds: readonly { readonly consumed: Credits | undefined }[];
@@ -57,7 +57,7 @@ export async function recordCreditStatement(
   { service, runId }: { readonly service: string; readonly runId: string | null },
   { consumed, cycle }: CreditStatement,
 ): Promise<void> {
-  // Without its cycle, a figure cannot be compared: the service counts from the beginning of a cycle.
+  // The service counts from the start of a billing cycle, so a figure without its cycle cannot be compared.
   if (consumed === undefined || cycle.startDate === undefined) return;
   await database
     .insertInto('credit_statements')
@@ -72,10 +72,10 @@ export async function recordCreditStatement(
 }
 
 /**
- * Compares the service's statements with the ledger, for each credit cycle that has at least two statements.
+ * Compares the service's statements with the ledger, for each billing cycle with at least two statements.
  *
- * The service counts from the beginning of its cycle and for the whole team, so only the difference between two
- * statements can be compared. `enrich match` keeps no attempts: its credits appear as unexplained.
+ * The service counts for the whole team from the start of the cycle, so only differences between statements can be
+ * compared. Credits of `enrich match` appear as unexplained, because it keeps no attempts.
  *
  * @returns the newest cycle first
  */
@@ -118,7 +118,7 @@ export async function reconcileCredits(
   return rows.map((row) => {
     const unsettled = storedCredits(row.billed) - storedCredits(row.settled);
     const unheld = unsettled - storedCredits(row.held);
-    // Negative if settled credits are not billed yet, or the service has lowered its count, as after a refund.
+    // Negative if settled credits are not billed yet, or after a refund.
     const unexplained = unsettled < 0n ? unsettled : unheld > 0n ? unheld : 0n;
     return { ...row, unexplained: formatCredits(unexplained) };
   });

@@ -25,17 +25,17 @@ export interface AttemptFacts {
   readonly credits_settled: string | null;
   readonly credits_stated: string | null;
   readonly admitted_at: Date;
-  /** Deadline of its late results; null: none are awaited. */
+  /** Deadline of the late results; null if none are awaited. */
   readonly awaited_until: Date | null;
 }
 
 /**
  * Lists attempts, the oldest first.
  *
- * @param filter.runId undefined: of all runs
- * @param filter.status `unknown`; `overdue`: awaiting late results after their deadline; undefined: every status
- * @param filter.attemptId the whole id, or its beginning; undefined: every id
- * @param filter.limit only so many of the newest; undefined: all
+ * @param filter.runId undefined: all runs
+ * @param filter.status `unknown`; `overdue`: late results awaited after the deadline; undefined: every status
+ * @param filter.attemptId the whole id, or its first characters; undefined: every id
+ * @param filter.limit number of newest attempts to list; undefined: all
  */
 export async function listAttempts(
   warehouse: Warehouse,
@@ -71,8 +71,8 @@ export async function listAttempts(
 }
 
 /**
- * @param named the whole id, or its beginning
- * @throws Problem `attempt.unknown`; `attempt.ambiguous` where it names two
+ * @param named the whole id, or its first characters
+ * @throws Problem `attempt.unknown`; `attempt.ambiguous` if two ids begin with `named`
  */
 export async function getAttempt(warehouse: Warehouse, named: string): Promise<AttemptFacts> {
   const found = await listAttempts(warehouse, { attemptId: named, limit: 2 });
@@ -85,29 +85,29 @@ interface Decision extends Partial<Note> {
 }
 
 /**
- * Settles attempts of unknown cost by the operator's decisions, and releases the rest of their reservations. If the
- * answer or the deliveries state a higher cost, that cost is settled. A decision can be corrected by another one until
- * an answer or a delivery has stated a cost. All are decided or none.
+ * Settles attempts of unknown cost by decisions of the operator, and releases the rest of their reservations. If the
+ * answer or the deliveries state a higher cost, that cost is settled. The operator can correct a decision until an
+ * answer or a delivery states a cost. Either all attempts are decided or none.
  *
- * A later run may ask for the people of the attempts, because no answer has said anything about them.
+ * Later runs may ask for the people of these attempts, because no answer has named them.
  *
  * @param decisions each attempt once
- * @param decisions.credits what the service billed, as a decimal; `0` if it did not bill
- * @param decisions.by who decided; kept in the reason of the attempt, with the credits and the reason of the decision
- * @throws Problem `attempt.closed` without a decision to make or to correct; `attempt.more-than-held`
+ * @param decisions.credits credits that the service billed, as a decimal; `0` if it did not bill
+ * @param decisions.by who decided; kept in the reason of the attempt with the credits and the reason
+ * @throws Problem `attempt.closed` if there is nothing to decide or correct; `attempt.more-than-held`
  */
 export async function decideAttempts(warehouse: Warehouse, decisions: readonly Decision[]): Promise<void> {
   const ordered = decisions.toSorted((one, other) => (one.attemptId < other.attemptId ? -1 : 1));
   await warehouse.database.transaction().execute(async (transaction) => {
     const settlements = [];
     for (const decision of ordered) settlements.push(await decideAttempt(transaction, decision));
-    // Budgets are locked last, as by answers, after all attempts and claims.
+    // Budgets are locked after all attempts and claims. Answers lock them in the same order.
     for (const { budgetIds, reserved, credits } of settlements)
       await settle(transaction, budgetIds, reserved, credits);
   });
 }
 
-/** Closes an attempt by a decision. @returns what its budgets settle */
+/** Closes an attempt by a decision. @returns the credits to settle in its budgets */
 async function decideAttempt(
   transaction: Transaction<Tables>,
   { attemptId, credits, by = 'the operator', reason }: Decision,
@@ -168,11 +168,11 @@ function moreThanHeld(attemptId: string, credits: string, held: Credits): Proble
 }
 
 /**
- * Reopens rows whose only call is unknown, if the run has `--on-unknown retry`. The unknown attempt keeps its
- * reservation and its claims.
+ * Reopens rows with an unknown call, if the run has `--on-unknown retry`. The unknown attempt keeps its reservation and
+ * claims.
  *
- * Three kinds of rows stay unknown: rows with two calls, rows whose attempt the operator has decided, and rows of
- * erased people, which have no identifiers left.
+ * Three kinds of rows stay unknown: rows that were called twice, rows of an attempt that the operator has decided, and
+ * rows of erased people, which have no identifiers.
  *
  * @param rows query of row numbers
  * @returns the reopened rows

@@ -11,27 +11,27 @@ import {
 } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** The service counts the calls of each endpoint separately. */
+/** The service counts calls per endpoint. */
 export const { bulkMatch: bulkMatchScope, match: matchScope, poll: webhookResultScope } = capabilities.scopes;
 
-/** Time from the admission of a call to its start that the deadline of its slot includes. */
+/** The deadline of a slot allows this time between the admission of a call and its start. */
 export const slackSeconds = 5;
 
 export interface Wait {
-  /** Until the next try. The clock of the database says when a slot is free, because clocks of workers differ. */
+  /** Time until the next try. It comes from the database, because the clocks of workers differ. */
   readonly milliseconds: number;
   readonly reason: string;
 }
 
 type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full' } & Wait);
 
-/** Why a call must wait for its slot, as the functions of the database tell it. */
+/** Why a call must wait for a slot, as returned by the SQL functions. */
 export interface SlotWait {
   readonly cause: 'paused' | 'probing' | 'window' | 'service' | 'preempted';
   readonly milliseconds: number;
-  /** Why all calls are paused. */
+  /** Set if all calls are paused. */
   readonly reason?: string | null;
-  /** The full window. */
+  /** Set if a window is full. */
   readonly calls?: number;
   readonly seconds?: number;
 }
@@ -40,9 +40,8 @@ export interface SlotWait {
  * Acquires a slot in every rate window for one call. `admit` does the same together with its other work.
  *
  * A call occupies its slot until one window after `counted_until`, the latest time at which the service may have
- * counted it. That is the call's deadline while it is in flight, and its end afterwards (`endCall`). Counting from
- * admission would let a slow call and its successor arrive within one window of the service. The calls of a process
- * that dies end at their deadlines.
+ * counted it: the deadline of a call in flight, then its end (`endCall`). Counting from admission would allow a slow
+ * call and its successor within one window of the service. Calls of a process that dies end at their deadlines.
  *
  * @param limits maximum calls in any trailing window; none: unlimited
  */
@@ -81,14 +80,14 @@ export async function freeSlots(
 }
 
 export interface RateWindow extends RateLimit {
-  /** `window`: of the limits of this process, by the product's own count. `service`: as the service reports it. */
+  /** `window`: a limit of this process, by our own count. `service`: a report of the service. */
   readonly cause: 'window' | 'service';
   readonly free: number;
 }
 
 /**
- * Returns every window with its free slots: of `limits`, and those that the service reports, the shortest first. Calls
- * in flight reduce the free calls. An expired report counts as an empty window.
+ * Returns the free slots of every window, of `limits` and of the service's reports, the shortest window first. Calls in
+ * flight occupy slots. An expired report counts as an unused window.
  */
 export async function readRateWindows(
   database: Kysely<Tables>,
@@ -106,8 +105,8 @@ export async function readRateWindows(
 /**
  * Ends a call that was answered or abandoned. Its slot is free one window later.
  *
- * @param how `accepted`: if the call began after the last refusal or failure, any number of calls may follow. `failed`:
- *   one call at a time follows, until the service accepts one, so that a cause that is still there costs one call
+ * @param how `accepted`: other calls may follow freely if the call began after the last refusal or failure. `failed`:
+ *   one call at a time follows until the service accepts one, so that a lasting fault costs one call
  * @param report what the service reports about its windows
  */
 export async function endCall(
@@ -117,9 +116,9 @@ export async function endCall(
   how: 'accepted' | 'refused' | 'failed',
   report: RateReport = { rateLimits: [] },
 ): Promise<void> {
-  // The report in the same statement: otherwise the call would for a moment be neither in flight nor in the service's
-  // count. The commit does not wait for the disk: if a crash loses it, the slot is occupied until the call's deadline,
-  // and the next answer brings a new report.
+  // One statement stores the report and ends the call, so that the call is always counted once. The commit does not
+  // wait for the disk: after a crash the slot is occupied until the deadline of the call, and the next answer has a new
+  // report.
   await sql`
     with reported as (${storeReports(of, { callId }, report)}), ended as (
       update rate_calls
@@ -137,12 +136,12 @@ export async function endCall(
   `.execute(database);
 }
 
-/** SQL assignments on `rate_scopes`: one call at a time follows. */
+/** SQL assignments to `rate_scopes` after which calls follow one at a time. */
 const probing = sql`refusals = greatest(1, refusals), refused_at = clock_timestamp()`;
 
 /**
- * Abandons a call without an answer. The service may still receive it from a buffer, so the slot stays occupied as if
- * the call arrived within the duration of another call.
+ * Abandons a call without an answer. The service may still read it from a buffer, so its slot stays occupied as if the
+ * call arrived one call duration later.
  */
 export async function abandonCall(
   database: Kysely<Tables>,
@@ -169,17 +168,14 @@ export async function releaseSlot(database: Kysely<Tables>, callId: string): Pro
 /** The pause doubles at most six times, to about two minutes. */
 const longestBackoffExponent = 6;
 const shortestPauseSeconds = 2;
-/**
- * Services have sent a `retry-after` of days. An hour covers the rest of any window that a plan is likely to have.
- */
+/** Services have sent a `retry-after` of days. An hour is enough for the windows of any likely plan. */
 const longestPauseSeconds = 3_600;
 
 /**
- * Pauses all workers after a refusal for rate (429): for the time that the service asks, within bounds, and at least
- * for a time that doubles with each refusal in a row. Refusals of calls that were in flight together count as one.
+ * Pauses all workers after a 429, for the time that the service asks for, within bounds. The minimum doubles with each
+ * consecutive 429. Refusals of simultaneous calls count as one.
  *
- * `refused_at` is the time at which the pause takes effect. A call that was admitted before counts as in flight, and
- * its success does not end the pause.
+ * `refused_at` is when the pause takes effect. The success of a call that was admitted before does not end the pause.
  *
  * @returns the pause in seconds
  */
@@ -228,7 +224,7 @@ function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SlotWait): string {
   }
 }
 
-/** A call without a usable answer, as far as the rate windows are concerned. */
+/** A call without a usable answer, as the rate windows see it. */
 interface FailedCall extends RateReport {
   readonly type: string;
   readonly disposition: string;
@@ -236,8 +232,7 @@ interface FailedCall extends RateReport {
 }
 
 /**
- * Ends a call that failed. A call that was certainly never sent releases its slot. A refusal for rate (429) pauses all
- * calls of the endpoint.
+ * Ends a failed call. A call that was certainly never sent releases its slot. A 429 pauses all calls of the endpoint.
  *
  * @param callSeconds the maximum duration of a call
  */
@@ -248,7 +243,7 @@ export async function endFailedCall(
   failure: FailedCall,
   callSeconds: number,
 ): Promise<void> {
-  // The pause first, so that no other worker sends a call that is refused too.
+  // The pause comes first, so that no other worker sends a call into it.
   if (failure.disposition === 'wait') await pauseScope(database, of.scope, callId, failure.retryAfterSeconds);
   if (failure.type.startsWith('not-sent.')) await releaseSlot(database, callId);
   // Without an answer the service may count the call later than now.
@@ -258,37 +253,36 @@ export async function endFailedCall(
 
 function endOf({ type, disposition }: FailedCall): Parameters<typeof endCall>[3] {
   if (disposition === 'pause' || disposition === 'unknown') return 'failed';
-  // Refused for its people, or for a token that is renewed: the call has passed rate limiting.
+  // Calls refused for their people or for an expired token have passed the rate limit of the service.
   return disposition === 'reject' || type === 'token-renewed' ? 'accepted' : 'refused';
 }
 
 /** An endpoint of one service. The service counts its calls together. */
 export interface RateScope {
-  /** As in the options of runs: an address, or `sandbox`. */
+  /** As in the options of runs: a URL, or `sandbox`. */
   readonly service: string;
   readonly scope: string;
 }
 
-/** What an answer or a refusal reports about the rate. */
+/** What a response reports about the rate limit. */
 export interface RateReport {
   readonly rateLimits: readonly ReportedWindow[];
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** The request that a report answers: a call with a slot, or a request without one that began at a time. */
+/** The request that a report answers: a call with a slot, or another request with its start time. */
 type ReportingRequest =
   | { readonly callId: string }
   /** By the clock of the database (`readClockText`). */
   | { readonly beganAt: string };
 
 /**
- * Stores the service's reports about its windows: the fewest calls left, until the window must have ended. The product
- * obeys a report that is lower than its own count, because other programs use the same quota and the plan can be
- * smaller than RATE_LIMITS.
+ * Stores the service's reports about its windows: the fewest calls left, until the window must have ended. A report
+ * below our own count is obeyed, because other programs use the same quota, and the service's limit can be lower than
+ * RATE_LIMITS.
  *
- * Answers overtake each other, and no header names the end of a window. Two rules order the reports. Within a window
- * the number of calls left only falls, so the lowest report is the newest. A request that began after the lowest
- * report, and reports more, was counted in a new window.
+ * Answers can overtake each other, and no header says when a window ends. Within a window the calls left only decrease,
+ * so the lowest report is the newest. A higher report of a request that began later belongs to a new window.
  */
 export async function recordReports(
   database: Kysely<Tables>,
@@ -299,7 +293,7 @@ export async function recordReports(
   if (report.rateLimits.length > 0) await storeReports(of, request, report).execute(database);
 }
 
-/** As `readClock`, as text with microseconds, which a Date does not have. */
+/** Like `readClock`, but as text with microseconds, which a Date cannot hold. */
 export async function readClockText(database: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ at: string }>`select clock_timestamp()::text as at`.execute(database);
   return rows[0]!.at;
@@ -314,22 +308,22 @@ function storeReports(
   const reports = rateLimits.flatMap((window) => {
     const left = callsLeft(window);
     if (left === undefined) return [];
-    // The first request opens a window. A window without use is not open, so its time has not begun.
+    // The first request opens a window. An unused window has no end yet.
     const isOpen = left < Math.min(window.limit ?? unlimitedCalls, unlimitedCalls);
     const endsWithinSeconds = isOpen ? window.seconds : 0;
-    // A refusal states the end of the exhausted window.
+    // A refusal states when the exhausted window ends.
     const isEndNamed = left === 0 && retryAfterSeconds !== undefined && retryAfterSeconds >= 1;
     return [
       {
         seconds: window.seconds,
-        // With a limit of 0 no call would ever bring a new report.
+        // A limit of 0 would allow no call, so no new report would arrive.
         limit: Math.max(1, Math.min(window.limit ?? unlimitedCalls, unlimitedCalls)),
         left: Math.min(left, unlimitedCalls),
         endsWithinSeconds: isEndNamed ? Math.min(retryAfterSeconds, endsWithinSeconds) : endsWithinSeconds,
       },
     ];
   });
-  // Renewed by the same figure. A younger report keeps its time, by which later requests show a new window.
+  // The same figure renews a report. A younger report keeps its time, so that later requests can show a new window.
   const isOld = sql`r.said_at <= clock_timestamp() - make_interval(secs => ${trustedSeconds})`;
   const beganAt =
     'callId' in request

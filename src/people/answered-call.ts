@@ -23,9 +23,9 @@ export type AskedRow = AnsweredCall['rows'][number];
 /** A person of an answer. */
 export type ArrivedPerson = AnsweredCall['arrived'][number];
 
-/** The rows and the people of a call who are on the suppression list, by row number and by index in `matches`. */
+/** The suppressed rows and people of a call, by row number and by index in `matches`. */
 export interface ListedOfCall {
-  /** `matchIndex`: the listed person of the answer who fits the row; undefined: the list has a key of the row. */
+  /** `matchIndex`: the suppressed person of the answer who fits the row; undefined: the row itself is suppressed. */
   readonly rows: ReadonlyMap<number, { readonly matchIndex: number | undefined; readonly isWeak: boolean }>;
   readonly matches: ReadonlySet<number>;
 }
@@ -36,7 +36,7 @@ interface CallRow {
   readonly source: string | null;
   readonly options: RunOptions;
   readonly leftOut: readonly string[] | null;
-  /** When the call was admitted, as text and in microseconds: it dates the answer. */
+  /** When the call was admitted, as text with microseconds. It is the date of the answer. */
   readonly askedAt: string;
   readonly askedAtMicroseconds: number;
   readonly httpStatus: number;
@@ -88,7 +88,7 @@ export async function readAnsweredCalls(
       service: options.service,
       fieldGroups: askedFieldGroups(withoutFieldGroups(options, leftOut ?? [])),
       answer,
-      /** The people of the answer, without those of whom nothing is stated. */
+      /** The people in the answer, without those that have no data. */
       arrived: arrivedPeople(answer),
       /** In the order of `details`. */
       rows: asked.map(({ rowNumber, contactId, outcome, ...cells }) => ({
@@ -106,7 +106,10 @@ export async function readAnsweredCalls(
   );
 }
 
-/** Reads the answers that this process does not have from their bodies. @throws ServiceFailure if one is no answer */
+/**
+ * Reads answers from their stored bodies, if this process no longer has them.
+ * @throws ServiceFailure if a body is not an answer
+ */
 async function readAnswers(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],

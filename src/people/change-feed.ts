@@ -18,7 +18,7 @@ export interface FeedEntry {
 const pageSize = 10_000;
 
 /**
- * Reads changes in the order of the feed: one digest at a time writes them, so the numbers are in the order of commits.
+ * Reads changes in the order of the feed. It is the order of commits, because one digest at a time writes changes.
  *
  * @param since cursor of the last change that was read; undefined: from the beginning
  * @param limit maximum number; undefined: all that can be read now
@@ -47,10 +47,7 @@ export async function* readChanges(
   }
 }
 
-/**
- * @returns the cursor after the newest change that can be read now, or that retention has removed; undefined if there
- *   has never been a change
- */
+/** @returns the cursor after the newest change, kept or removed; undefined before the first change */
 export async function newestCursor(database: Kysely<Tables>): Promise<string | undefined> {
   const { rows } = await sql<{ cursor: string | null }>`
     select greatest(
@@ -62,15 +59,15 @@ export async function newestCursor(database: Kysely<Tables>): Promise<string | u
 const readFeed =
   'give the cursor of the last line of enrich changes; without --since the feed is read from its beginning';
 
-/** @param next the next step in the error, because commands get their cursors from different places */
+/** @param next next step in the error; the source of a cursor depends on the command */
 export function parseCursor(cursor: string, next = readFeed): string {
   if (/^\d{1,18}$/.test(cursor.trim())) return cursor.trim();
   throw new UsageProblem('changes.cursor-invalid', `"${cursor}" is no cursor`, { where: '--since', next });
 }
 
 /**
- * Refuses a cursor after which changes are missing. A cursor of another warehouse, or of one that was restored from an
- * older backup, would read nothing or skip changes, without an error.
+ * Refuses a cursor if changes after it are missing. A cursor of another warehouse, or of one that was restored from a
+ * backup, would skip changes without an error.
  *
  * @param next as for {@link parseCursor}
  * @throws Problem `changes.cursor-invalid`, `changes.cursor-too-old`, `changes.cursor-ahead`
@@ -111,8 +108,8 @@ function unreadable(type: string, what: string): Problem {
 }
 
 /**
- * Removes the entries that say what changed in contacts that no longer have a person. Their deletions stay, so that
- * readers can remove their copies.
+ * Removes the earlier changes of contacts that no longer have a person. Their deletions stay, so that readers can
+ * remove their copies.
  */
 export async function forgetUpserts(
   transaction: Transaction<Tables>,
@@ -137,12 +134,12 @@ export async function countOldChanges({ database }: Warehouse, before: RawBuilde
 }
 
 /**
- * Drops changes that are older than a time, oldest first, and records the last dropped change. A reader with an older
- * cursor gets an error.
+ * Removes changes that are older than a time, and records the last removed one. A reader with an older cursor gets an
+ * error.
  *
- * @param before null: nothing is dropped
+ * @param before null: nothing is removed
  * @param signal ends it between two batches
- * @returns how many were dropped
+ * @returns the number of removed changes
  */
 export async function pruneChanges(
   { database }: Warehouse,

@@ -23,9 +23,9 @@ import {
   type PersonValues,
 } from './people-tables.ts';
 
-/** Why a contact loses its person where it could be another one. */
+/** Reason why a contact loses its person to a better match. */
 export const anotherFits = 'another person fits better';
-/** Why a contact loses its person whom only a decision gave it. */
+/** Reason why a contact loses a person that only a decision of the operator assigned. */
 const endedReason = 'the decision that confirmed the person has ended';
 const nothingShows = 'nothing shows any more that the contact is this person';
 
@@ -36,19 +36,19 @@ export interface Decided {
 }
 
 interface Decision extends Decided {
-  /** The call that asked for the contact and whose answer has the person. */
+  /** The call for this contact with the person in its answer. */
   readonly call:
     | { readonly attemptId: string; readonly runId: string; readonly rowNumber: number }
     | undefined;
 }
 
-/** A step of the digest that has folded people and decided about contacts. */
+/** A step of the digest, after it has updated people and decided about contacts. */
 interface DecidedStep {
   readonly transaction: Transaction<Tables>;
   /** In microseconds. */
   readonly now: number;
   readonly near: Neighbourhood;
-  /** People whose observations the step has folded. */
+  /** People that the step has recomputed. */
   readonly touched: ReadonlyMap<string, FoldedRow>;
   /** The values of touched people before the step. */
   readonly before: ReadonlyMap<string, PersonValues>;
@@ -57,7 +57,7 @@ interface DecidedStep {
 /**
  * Ends and begins matches, notes them at the rows, and appends the changes of contacts to the feed.
  *
- * @param dirty names of the contacts of which something new is known
+ * @param dirty names of the contacts to look at
  */
 export async function writeContactChanges(
   step: DecidedStep,
@@ -82,14 +82,14 @@ export async function writeContactChanges(
   return {
     /** Contacts that got the data of a known person without a call. */
     filled: changes.filter(({ begins }) => begins?.asked === false).length,
-    /** Contacts that lost the data of the person whom they were, and got no other. */
+    /** Contacts that lost their person and got no other. */
     withdrawn: changes.filter(({ begins }) => begins === undefined).length,
-    /** Names of the contacts that got another person, or the same by other evidence. */
+    /** Names of contacts with another person, or with new evidence for the same person. */
     changed: [...changes.map(({ contact }) => contactKey(contact)), ...weighed.map(({ name }) => name)],
   };
 }
 
-/** Ends and begins matches, and writes the evidence and the newest call of others. Most steps do none of these. */
+/** Ends and begins matches, and updates the evidence or the newest call of other matches. Most steps change none. */
 async function changeMatches(
   { transaction, now }: DecidedStep,
   changes: readonly Change[],
@@ -110,7 +110,7 @@ async function changeMatches(
       from jsonb_to_recordset(${JSON.stringify(weighed)}::jsonb) as w ("matchId" bigint, evidence text)
       where m.match_id = w."matchId"
     `.execute(transaction);
-  // An answer to an older call can be stored later.
+  // The answer to an older call can be stored after a newer one.
   if (renewed.length > 0)
     await sql`
       update contact_matches m
@@ -160,7 +160,7 @@ function changeOf(step: DecidedStep, { contact, decided, call }: Decision) {
   if (!match) return undefined;
   const current = step.near.person(match);
   const newest = contact.records[0]?.compared;
-  // Another service has not found the contact: what the former one found stays until the cells contradict it.
+  // If another service does not find the contact, the person of the former service stays until the cells contradict it.
   const isKept =
     current !== undefined &&
     newest !== undefined &&
@@ -182,7 +182,7 @@ function whyEnded(
   return contradiction ?? reason ?? nothingShows;
 }
 
-/** Notes at the row of a contact whether it was filled without a call, or why not. */
+/** Notes in the row whether its contact was filled without a call, or why not. */
 async function writeNotes(
   { transaction }: DecidedStep,
   decisions: readonly Decision[],
@@ -275,7 +275,7 @@ async function contactsOf(transaction: Transaction<Tables>, people: readonly Per
   return rows.filter(({ isOpen }) => isOpen);
 }
 
-/** The earlier match of a contact with a person, by a call or by a record that counts: a revert begins it again. */
+/** The earlier match of a contact with a person. A revert of an undo restores it. */
 function formerMatch({ matches, records }: ContactState, person: PersonName): ContactMatch | undefined {
   return matches.find(
     (each) => isPerson(each, person) && (each.asked || records.some(({ runId }) => runId === each.runId)),

@@ -4,9 +4,9 @@ import type { Tables } from '../db/schema.ts';
 import { UsageProblem } from '../domain/problem.ts';
 
 /**
- * Refuses a source of which no run has read an export.
+ * Refuses a source if no run has read an export of it.
  *
- * @throws Problem `source.unknown` that names the sources of the warehouse
+ * @throws Problem `source.unknown` with the sources of the warehouse
  */
 export async function requireSource(database: Kysely<Tables>, source: string): Promise<void> {
   const rows = await database
@@ -27,7 +27,7 @@ export async function requireSource(database: Kysely<Tables>, source: string): P
 /**
  * Whether a contact has data of this service.
  *
- * @param choice only contacts of this CRM, or with their person from this run
+ * @param choice only contacts of this CRM, or with a person that this run found
  */
 export async function hasContactsOf(
   { database }: Warehouse,

@@ -28,10 +28,10 @@ import {
 import { readForbiddenFills, readListed, removeSuppressed } from './suppressed-facts.ts';
 
 /**
- * Decides who is who by new facts, and writes what follows from them: current values, earlier values, matches of
- * contacts, outcomes of rows, the lookup history and the change feed. The caller holds the lock of the digest.
+ * Decides who is who after new facts, and writes the consequences: current and earlier values, matches of contacts,
+ * outcomes of rows, the lookup history and the change feed. The caller holds the lock of the digest.
  *
- * In the end the tables do not depend on the order of the facts. Digesting facts again changes nothing.
+ * The final tables do not depend on the order of the facts. Digesting a fact again changes nothing.
  */
 export async function digestFacts(
   transaction: Transaction<Tables>,
@@ -77,7 +77,7 @@ export async function digestFacts(
   for (const each of digested) await removeSuppressed(transaction, each);
   return {
     ...figures,
-    /** Names of the people and contacts whose rows differed from the facts. */
+    /** Names of people and contacts that were different in the tables. */
     differing: [...people.differing, ...changed],
   };
 }
@@ -91,12 +91,12 @@ interface DigestStep {
   readonly near: Neighbourhood;
 }
 
-/** The newest call that asked for a contact and whose answer has the person of the contact. */
+/** The newest call for a contact that has the contact's person in its answer. */
 function askingCall(newestFirst: readonly DigestedCall[], { contact, decided: { person } }: Decided) {
   for (const { call, rows, arrived } of newestFirst) {
     const rowNumber = rowOf(call, contact)?.rowNumber;
     const row = rows.find((each) => each.rowNumber === rowNumber && each.outcome === 'enriched');
-    // An answer can show by other data that the contact is a person whom it does not name.
+    // Data in an answer can show that a contact is a person who is not in this answer.
     const hasPerson = arrived.some(({ written }) =>
       written.some(({ personKey }) => personKey === person?.personKey),
     );
@@ -105,7 +105,7 @@ function askingCall(newestFirst: readonly DigestedCall[], { contact, decided: { 
   return undefined;
 }
 
-/** Appends what answers say about people, and folds everybody of whom something new is known. */
+/** Appends what answers say about people, and recomputes these people. */
 async function observe(step: DigestStep, people: readonly PersonName[]) {
   const { transaction, calls } = step;
   const named = calls.flatMap(({ service, arrived }) =>
@@ -115,7 +115,7 @@ async function observe(step: DigestStep, people: readonly PersonName[]) {
   const stored = await readObservations(transaction, names);
   const gone = people.filter((person) => !stored.has(nameOfPerson(person)));
   const keys = await readPersonKeys(transaction, gone);
-  // A person whom no fact has named before has no values.
+  // A person without earlier facts has no values yet.
   const before = await readPersonValues(transaction, [...stored.values(), ...gone]);
   const all = new Map<string, ObservedPerson>(
     names.map((person) => {
@@ -164,8 +164,8 @@ async function observe(step: DigestStep, people: readonly PersonName[]) {
 }
 
 /**
- * The people of an answer, each with the keys under which the answer is written. A person without an id belongs to the
- * contacts of the call that it could be, and has a key of its own for each.
+ * The people of an answer, each with its keys in the log. A person without an id has a separate key for each contact of
+ * the call that it could be.
  */
 function arrivedOf(
   step: DigestStep,
@@ -194,7 +194,7 @@ function arrivedOf(
   });
 }
 
-/** Reads the contacts to decide about, and everybody whom the decisions compare. */
+/** Reads the contacts to decide about, and all people and contacts that the decisions compare. */
 async function readContacts(
   { near, calls }: DigestStep,
   people: readonly FoldedRow[],
@@ -208,7 +208,7 @@ async function readContacts(
   const contested = first.flatMap((contact) =>
     names.has(contactKey(contact)) ? near.weakCandidates(contact, true) : [],
   );
-  // A name and employer decide only if a call has asked for them, and another contact can have the same.
+  // Name and employer decide only if a call asked for them, and other contacts can have the same.
   const asked = new Set(calls.flatMap(({ rows }) => rows.flatMap(({ compared }) => compared.keys)));
   const sharing = await near.readContactsOf([...known, ...gone, ...contested], matchKeysOf([...asked]));
   const affected = sharing.filter(
@@ -223,7 +223,7 @@ async function readContacts(
   return contacts;
 }
 
-/** Decides about contacts. A contact on the suppression list gets nobody, and nobody on the list is given to one. */
+/** Decides about contacts. Suppressed contacts get no person, and suppressed people are not assigned. */
 async function decide(
   { transaction, near, calls, listedOf }: DigestStep,
   contacts: readonly ContactState[],
@@ -246,7 +246,7 @@ async function decide(
   );
 }
 
-/** What calls say about people, each person once a call. */
+/** The facts that calls state about people, once per person and call. */
 function saidBy(call: AnsweredCall, arrived: readonly Arrived[]) {
   const said = arrived.flatMap(({ facts, written }) =>
     written.map(({ personKey, matchKeys }) => ({
@@ -260,7 +260,7 @@ function saidBy(call: AnsweredCall, arrived: readonly Arrived[]) {
   );
 }
 
-/** Whether the id is of somebody else: an earlier answer, or the same answer, has it for a person of another name. */
+/** Whether the id belongs to someone else: an answer has the same id for a person of another name. */
 function isOfAnother(
   call: AnsweredCall,
   { person, personKey, matchIndex }: AnsweredCall['arrived'][number],
@@ -291,7 +291,7 @@ function knownOf({ service, personKey }: PersonName, folded: FoldedPerson): Know
   });
 }
 
-/** The keys of all observations. A name and an employer of two observations together give further keys. */
+/** The keys of all observations. The name of one observation and the employer of another form further keys. */
 function withAllKeys(person: FoldedRow & ObservedPerson): FoldedRow {
   const { observations, matchKeys, folded } = person;
   const known = folded && observations.length > 1 ? knownOf(person, folded) : undefined;

@@ -5,7 +5,7 @@ import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import type { BulkAnswer } from '../service/answers/bulk-answer.ts';
 import type { PersonName } from './people-tables.ts';
 
-/** Whether the answer of a call does not wait to be digested. */
+/** Whether the answer of a call has been digested. */
 export async function isDigested(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
   const { rows } = await sql`
     select from digest_queue where kind = 'answer' and problem is null and owner = ${attemptId} limit 1
@@ -42,7 +42,7 @@ export async function queuePeople(
   `.execute(transaction);
 }
 
-/** Queues the people whom keys find: other contacts can compete for them. @param keys query of one column */
+/** Queues the people with these keys, because other contacts can compete for them. @param keys query of one column */
 export async function queuePeopleWithKeys(
   transaction: Transaction<Tables>,
   keys: RawBuilder<unknown>,
@@ -60,7 +60,7 @@ export async function queuePeopleWithKeys(
 export type DigestibleAnswer = Pick<BulkAnswer, 'matches' | 'unreadableMatches'> &
   Partial<Pick<BulkAnswer, 'partial' | 'waterfall'>>;
 
-/** Answers that this process has stored and not digested: their bodies need not be read again. */
+/** Answers that this process has stored and will digest. Their bodies need not be read again. */
 const inMemory = new WeakMap<Warehouse['database'], Map<string, DigestibleAnswer>>();
 
 /** Keeps an answer for the digest of this process. */
@@ -73,7 +73,7 @@ export function keepAnswer(
   inMemory.set(database, kept.set(attemptId, answer));
 }
 
-/** The answer of a call that this process has stored; undefined: it must be read from its body. */
+/** The answer of a call if this process stored it; undefined: it must be read from its body. */
 export function keptAnswer(database: Warehouse['database'], attemptId: string): DigestibleAnswer | undefined {
   return inMemory.get(database)?.get(attemptId);
 }

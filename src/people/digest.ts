@@ -5,7 +5,7 @@ import type { Tables } from '../db/schema.ts';
 import { digestFacts } from './digest-facts.ts';
 import { forgetAnswer } from './digest-queue.ts';
 
-/** An entry of the queue: an answer, a contact or a person of whom something new is known. */
+/** An entry of the queue: an answer, contact or person with new facts. */
 interface QueueEntry {
   readonly entryId: string;
   readonly kind: 'answer' | 'contact' | 'person';
@@ -13,18 +13,18 @@ interface QueueEntry {
   readonly name: string;
 }
 
-/** Entries a step reads and answers it digests. One transaction holds the lock for about 0.4 s. */
+/** Maximum entries that a step reads, and answers that it digests. One transaction holds the lock for about 0.4 s. */
 const entriesPerStep = 500;
 const answersPerStep = 20;
 
 /**
- * Digests everything that waits in the queue: one writer at a time decides who is who. Whoever finds the digest running
- * waits until it is past the own facts, and not for later ones. After a kill, the next digest starts over.
+ * Digests the queue. Only one digest at a time decides who is who. A caller that finds another digest running waits
+ * until its own entries are done, not for later ones. After a kill, the next digest starts over.
  *
- * An entry that fails is set aside with its reason, and the rest goes on.
+ * An entry that fails is set aside with its reason, and the others continue.
  *
  * @param signal ends it between two steps
- * @param progress receives the number of entries that are done
+ * @param progress receives the number of finished entries
  */
 export async function digest(
   { database }: Pick<Warehouse, 'database'>,
@@ -33,7 +33,7 @@ export async function digest(
 ): Promise<{ readonly filled: number; readonly withdrawn: number; readonly complete: boolean }> {
   const total = { filled: 0, withdrawn: 0 };
   let done = 0;
-  // The caller's entries are not newer.
+  // Entries that the caller has queued are not newer than this.
   const { rows } = await sql<{ last: string | null }>`
     select max(entry_id)::text as last from digest_queue where problem is null
   `.execute(database);
@@ -49,7 +49,7 @@ export async function digest(
   return { ...total, complete };
 }
 
-/** The digest of this process that runs, and the one that waits for it. */
+/** The running digest of this process, and the next one that waits for it. */
 interface SharedDigests {
   running: Promise<unknown>;
   waiting: Promise<unknown> | undefined;
@@ -58,7 +58,7 @@ interface SharedDigests {
 const sharedDigests = new WeakMap<Warehouse['database'], SharedDigests>();
 
 /**
- * Digests what the caller has queued, in one digest with all callers of this process that wait for the running one.
+ * Digests the caller's entries, together with those of other callers in this process that wait for the running digest.
  */
 export async function digestTogether(warehouse: Pick<Warehouse, 'database'>): Promise<void> {
   const { database } = warehouse;
@@ -73,7 +73,7 @@ export async function digestTogether(warehouse: Pick<Warehouse, 'database'>): Pr
   await shared.waiting;
 }
 
-/** Digests a stored answer together with all others of this process that wait. */
+/** Digests a stored answer together with all others that wait in this process. */
 export async function digestAnswer(warehouse: Warehouse, attemptId: string): Promise<void> {
   try {
     await digestTogether(warehouse);
@@ -94,7 +94,7 @@ async function digestStep(database: Kysely<Tables>) {
     }
 }
 
-/** Runs a transaction that holds the lock of the digest, and of the suppression list before it. */
+/** Runs a transaction that locks the suppression list first, then the digest. */
 export async function inDigest<Result>(
   database: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
@@ -155,7 +155,7 @@ async function digestEntries(
   return { filled, withdrawn };
 }
 
-/** Digests the oldest entry alone, and sets it aside if it fails. One transaction: no other entry takes its place. */
+/** Digests the oldest entry alone, and sets it aside if it fails, in one transaction. */
 async function digestOldest(database: Kysely<Tables>) {
   return inDigest(database, async (transaction) => {
     const [entry] = await oldestEntries(transaction, 1);
@@ -174,8 +174,8 @@ async function digestOldest(database: Kysely<Tables>) {
 }
 
 /**
- * Sets an entry aside. The rows of an answer become `unknown`: the answer is paid for and stored, and no run pays for
- * its people again by itself. `enrich rebuild` tries the entry again.
+ * Sets an entry aside. The rows of an answer become `unknown`: it is paid for and stored, and no run pays for its
+ * people again automatically. `enrich rebuild` tries the entry again.
  */
 async function setAside(transaction: Transaction<Tables>, entry: QueueEntry, error: unknown): Promise<void> {
   const name = error instanceof Error ? error.name : 'unknown error';
@@ -199,7 +199,9 @@ export async function retrySetAside({ database }: Warehouse): Promise<number> {
   return Number(retried.numAffectedRows ?? 0n);
 }
 
-/** Digests what a transaction has queued, within this transaction, such as for a preview. It holds the lock. */
+/**
+ * Digests what a transaction has queued within this transaction, for example for a preview. The caller holds the lock.
+ */
 export async function digestQueued(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],

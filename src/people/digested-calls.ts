@@ -14,9 +14,9 @@ import type { AnsweredCall, ArrivedPerson, AskedRow, ListedOfCall } from './answ
 /** A person of an answer, with the facts that the answer states. */
 export interface Arrived extends ArrivedPerson {
   readonly facts: ObservedFacts;
-  /** An earlier answer has the id for somebody else: no contact gets the person. */
+  /** An earlier answer has this id for someone else, so no contact gets the person. */
   readonly isForeign: boolean;
-  /** The keys in the log under which the facts are written, with the keys that find them; none: nothing is written. */
+  /** The keys under which the facts are written in the log, and the keys that find them. Empty: nothing is written. */
   readonly written: readonly { readonly personKey: string; readonly matchKeys: readonly number[] }[];
 }
 
@@ -25,7 +25,7 @@ interface DigestedRow {
   readonly outcome: Outcome;
   readonly reason: string | null;
   readonly evidence: string | null;
-  /** Whether the keys of the row count as asked for. Not those of a row that the suppression list has. */
+  /** Whether the keys of the row count as asked for. False if the row is suppressed. */
   readonly isLookup: boolean;
   readonly matchIndex: number | undefined;
 }
@@ -36,7 +36,7 @@ const foreignId = 'this id is also stated for a person of another name';
 const withheldReason = 'the service returned no person who can be used';
 const suppressedReason = 'the row or the returned person is on the suppression list: nothing was written';
 
-/** Gives the rows of a call their outcomes. @param decisionOf who the contact of a row is */
+/** Gives the rows of a call their outcomes. @param decisionOf returns the decision about the contact of a row */
 export function digestCall(
   call: AnsweredCall,
   listed: ListedOfCall,
@@ -55,7 +55,7 @@ export function digestCall(
   const foreign = arrived.filter(({ isForeign }) => isForeign).map(({ matchIndex }) => matchIndex);
   const withheld = [...unreadable.map(({ index }) => index), ...foreign];
   const isCut = unreadable.some(({ index }) => index >= matches.length);
-  /** Whether a person who was withheld could be the one of a row. */
+  /** Whether a withheld person could be the person of a row. */
   const isWithheld = (index: number): boolean =>
     isCut || (inPlace ? withheld.includes(index) : foreign.length > 0);
   const rows = call.rows.map(({ rowNumber, isSuppressed }, index): DigestedRow => {
@@ -66,11 +66,12 @@ export function digestCall(
         ...digested,
         outcome: 'suppressed',
         reason: suppressedReason,
-        // Weak evidence adds no key to the list: without a lookup the next run would pay again.
+        // Weak evidence does not suppress the keys of a row, so the row needs a lookup. Otherwise the next run would
+        // pay again.
         isLookup: own?.isWeak === true,
       };
     const aligned = alignment.rows[index]!;
-    // The service returned something for this row and may have billed it, so the row is no `not_found`.
+    // The service returned a person for this row and may have billed it, so the outcome is not `not_found`.
     return aligned.outcome === 'not_found' && isWithheld(index)
       ? { ...digested, outcome: 'identity_mismatch', reason: withheldReason }
       : { ...digested, ...aligned };
@@ -108,13 +109,13 @@ export function rowOf({ rows }: AnsweredCall, { source, contactId }: ContactKey)
   return rows.find((row) => row.source === source && row.contactId === contactId);
 }
 
-/** Writes the outcomes of the rows of calls, releases their claims, and records the lookups. One statement a table. */
+/** Writes the outcomes of rows, releases their claims, and records the lookups: one statement per table. */
 export async function writeCalls(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
 ): Promise<void> {
   if (calls.length === 0) return;
-  // A partial answer leaves the people open whom it does not have: the service may know them.
+  // A partial answer leaves the other people open: the service may know them.
   const answered = calls.map((digested) =>
     digested.call.answer.partial
       ? { ...digested, rows: digested.rows.filter(({ outcome }) => outcome !== 'not_found') }
@@ -126,9 +127,8 @@ export async function writeCalls(
 }
 
 /**
- * Writes outcomes. If two calls asked for the same person, because the answer to the first seemed lost, `enriched`
- * replaces any other outcome. The row of a person who was erased or suppressed while the call was in flight stays
- * suppressed.
+ * Writes outcomes. If two calls asked for the same person, because the first answer seemed lost, `enriched` replaces
+ * any other outcome. A row that was erased or suppressed during the call stays suppressed.
  */
 async function writeOutcomes(
   transaction: Transaction<Tables>,
@@ -194,7 +194,7 @@ async function writeOutcomes(
 
 const discarded = '; the answer was discarded';
 
-/** Writes the people whom no contact got, and the keys of those of whom only the body knows: an erasure finds it. */
+/** Writes the people whom no contact got. An erasure finds people who are only in a body by the keys written here. */
 async function writeWithheld(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
@@ -219,7 +219,7 @@ async function writeWithheld(
   }
 }
 
-/** Records that the service was asked for the rows, under their keys and those of the people whom it returned. */
+/** Records lookups for the keys of the rows and of the people in the answers. */
 async function recordLookups(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
@@ -234,7 +234,7 @@ async function recordLookups(
       outcome,
       is_lookup: isLookup,
     })),
-    // A key without a row is of a person who fits no row, and was paid for as well.
+    // A key without a row belongs to a person who fits no row and was paid for as well.
     learned: arrived.flatMap(({ matchIndex, facts, written }) => {
       const row = rows.find((each) => each.matchIndex === matchIndex && each.outcome === 'enriched');
       return written.length === 0 || (!row && facts.person_id === null)

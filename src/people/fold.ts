@@ -21,7 +21,7 @@ export interface Observation {
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** The value of a group of fields, and the observation that said it. */
+/** The value of a group of fields, and the observation that it comes from. */
 interface Said {
   readonly value: Facts;
   readonly observationId: number;
@@ -30,9 +30,9 @@ interface Said {
 export type FoldedPerson = ReturnType<typeof fold>;
 
 /**
- * Computes what a person currently is, and was, from everything that was observed. Pure: the order of the list does not
- * matter. Of each group of fields the newest observation that says anything wins; fields of one group change together,
- * and an empty field never erases a value.
+ * Computes the current and earlier values of a person from all observations. Pure: the order of the list does not
+ * matter. For each group of fields, the newest observation with a value wins. Fields of one group change together, and
+ * an empty field never removes a value.
  *
  * @param observations of one person, at least one
  */
@@ -43,7 +43,7 @@ export function fold(observations: readonly Observation[]) {
   );
   const history: (Said & Readonly<Record<'validFrom' | 'validTo', number>> & { readonly group: string })[] =
     [];
-  /** Since when each group of fields of `enriched_contacts` has its value and its source. */
+  /** Start time of the value and source of each group of `enriched_contacts`. */
   const validFrom = new Map<string, number>();
   let before: Values | undefined;
   let now: Values | undefined;
@@ -62,7 +62,7 @@ export function fold(observations: readonly Observation[]) {
   return { ...now, validFrom, history };
 }
 
-/** Groups of fields that the newest observation with the group sets as a whole. */
+/** Groups of fields that are replaced as a whole by the newest observation that has the group. */
 const plainGroups = Object.keys(personFieldGroups).filter(
   (group) => !['email', 'phone', 'organization_name'].includes(group),
 );
@@ -73,11 +73,11 @@ function byAskedAt(one: Observation, other: Observation): number {
 
 type Values = ReturnType<typeof valuesOf>;
 
-/** The values of a person at a moment. @param ordered the oldest first, at least one */
+/** The values of a person at a time. @param ordered the oldest first, at least one */
 function valuesOf(ordered: readonly Observation[]) {
-  /** By group of fields; a group without a value is missing. */
+  /** Value by group of fields. Groups without a value are not in it. */
   const said = new Map<string, Said>();
-  // A late result repeats the id of its person, which counts until an answer names the person.
+  // A late result repeats the id of its person. This id counts until an answer has another.
   const answersLast = [...ordered.filter(isLateResult), ...ordered.filter((each) => !isLateResult(each))];
   for (const group of plainGroups) {
     const last = answersLast.findLast(({ facts }) => facts[group] !== undefined);
@@ -105,7 +105,7 @@ function valuesOf(ordered: readonly Observation[]) {
     emails: addressesOf(ordered),
     /** The best number first. */
     phones: phones.map(({ phone }) => phone),
-    /** The newest answer; of a person who has only late results, the newest of these. */
+    /** The newest answer, or the newest late result if there is no answer. */
     newest: answersLast.at(-1)!,
   };
 }
@@ -118,7 +118,7 @@ function isOfEmployee({ organizationKey }: Observation): boolean {
   return organizationKey !== null;
 }
 
-/** Within one company, a field that the newest answer leaves empty keeps its earlier value. */
+/** If the newest answer names the same company and leaves a field empty, the earlier value stays. */
 function employerOf(ordered: readonly Observation[]): Said | undefined {
   const newest = ordered.findLast(isOfEmployee);
   if (!newest) return undefined;
@@ -129,7 +129,7 @@ function employerOf(ordered: readonly Observation[]): Said | undefined {
   };
 }
 
-/** The address of the newest answer, unless a later waterfall has brought one with a better status. */
+/** The e-mail of the newest answer, or a better one that a later waterfall found. */
 function emailOf(ordered: readonly Observation[]): Said | undefined {
   const answered = ordered.findLast(({ facts }) => facts['email'] !== undefined);
   const offer = (by: Observation, address: unknown, isLate: boolean) => ({
@@ -156,7 +156,7 @@ function emailOf(ordered: readonly Observation[]): Said | undefined {
   return { value, observationId: best.by.observationId };
 }
 
-/** All addresses; an address keeps that it was the one of the profile when another list repeats it. */
+/** All e-mails. An e-mail of the profile stays marked as such when another list repeats it. */
 function addressesOf(ordered: readonly Observation[]): Facts[] {
   const merged = new Map<string, Facts>();
   for (const { facts, observationId } of ordered)
@@ -191,7 +191,7 @@ function phonesOf(ordered: readonly Observation[]) {
       /** As an entry of `people.phones`. */
       phone: { ...phone, asked_at: timestampOf(askedAt) } as Facts,
       askedAt,
-      /** Valid as far as is known, and of the newest request. */
+      /** Not known to be invalid, and from the newest request. */
       isUsable: isPossible(phone) && askedAt === newest,
     }))
     .toSorted(
@@ -211,7 +211,7 @@ function isPossible(phone: Facts): boolean {
   return phone['status_rank'] !== null && phone['status_rank'] !== undefined;
 }
 
-/** Ranks of a number in their order, and what a missing rank counts as. */
+/** Criteria that rank phone numbers, in order, with the rank of a missing value. */
 const ranks = [
   ['dnc_rank', 0],
   ['status_rank', Number.MAX_SAFE_INTEGER],
@@ -229,7 +229,7 @@ function compareTexts(one: unknown, other: unknown): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Whether two values of a group are the same, in whatever order their fields stand. */
+/** Whether two values of a group are equal, in any order of their fields. */
 function isSame(one: Facts, other: Facts): boolean {
   const [a, b] = [one, other].map((value) => JSON.stringify(value, Object.keys(value).toSorted()));
   return a === b;
@@ -261,10 +261,10 @@ export function shownValue(group: string, value: Facts): Facts {
 }
 
 /**
- * A person in the form in which identity is compared. The address is that of the profile: an address of a waterfall can
- * be one that another vendor has mixed up.
+ * A person in the form for comparing identity. Only the profile's e-mail counts, because a waterfall vendor can mix
+ * people up.
  *
- * @param person columns, addresses and jobs as `people` has them
+ * @param person columns, e-mails and jobs as in `people`
  */
 export function comparedForm(person: {
   readonly columns: Facts;

@@ -15,15 +15,14 @@ const factsOfValues: Readonly<Record<LateValues, string>> = { phones: 'phones', 
 /**
  * Records the lookups of late results:
  *
- * - the lookups of the calls: whether results were found, because misses have their own freshness;
- * - lookups under the addresses that the results brought, so that a row with such an address is fresh as well;
- * - for a call whose answer was lost, lookups under the keys that other answers have for its people: without these
- *   lookups, the next run pays for the same phones again;
- * - for such a call, lookups of all its people: the next answer shows whose results these are, and no run pays for the
- *   results again.
+ * - Lookups of the calls: whether results were found. Misses have their own freshness.
+ * - Lookups under the delivered e-mails, so that a row with such an e-mail is fresh as well.
+ * - For a call without an answer: lookups under the keys that other answers have for its people. Otherwise the next run
+ * would pay for the same phones again.
+ * - For such a call: lookups of all its people, so that no run pays before an answer shows whose results these are.
  *
- * One statement writes all lookups, in the order in which every transaction writes lookups. With several statements,
- * two transactions deadlocked that brought the addresses of each other's people.
+ * One statement writes all lookups in the order in which every transaction writes them. With several statements, two
+ * transactions with e-mails of the same people deadlocked.
  */
 export async function recordLateLookups(
   transaction: Transaction<Tables>,
@@ -35,9 +34,9 @@ export async function recordLateLookups(
   lookups: {
     /** People with a kind of results, found or not. */
     readonly results: readonly { readonly personKey: string; readonly lateKind: LateKind }[];
-    /** Keys of the e-mails that were brought, with the people. */
+    /** Keys of the delivered e-mails, with their people. */
     readonly learned: readonly { readonly personKey: string; readonly identityKey: string }[];
-    /** Kinds of results that the service was asked for, for all people of the call. */
+    /** Kinds of results that the call asked for, for all of its people. */
     readonly ofAll: readonly { readonly lateKind: LateKind; readonly found: boolean }[];
   },
 ): Promise<void> {
@@ -122,8 +121,8 @@ export async function recordLateLookups(
 }
 
 /**
- * Records that the service refused a row alone: no run asks again while the lookup is fresh. The digest decides again
- * about all contacts with a key of the row: a name and employer decide only if the service was asked for them.
+ * Records that the service refused a row alone, so that no run asks again while the lookup is fresh. The digest decides
+ * again about all contacts with a key of the row, because name and employer count once they were asked for.
  */
 export async function recordRejected(
   transaction: Transaction<Tables>,

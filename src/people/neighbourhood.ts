@@ -30,7 +30,7 @@ import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
 import { comparedForm } from './fold.ts';
 import { isOfPeople, nameOfPerson, type PersonName } from './people-tables.ts';
 
-/** A person whom a contact has or had, with the newest call for the contact whose answer has the person. */
+/** A person whom a contact has or had, with the newest call for the contact that has the person in its answer. */
 export interface ContactMatch extends PersonName {
   readonly matchId: string;
   readonly evidence: string;
@@ -43,7 +43,7 @@ export interface ContactMatch extends PersonName {
   readonly askedAt: number | null;
 }
 
-/** Why a contact has no person by its newest record. */
+/** Why the newest record of a contact prevents a match. */
 const blockedReason = 'the record is suppressed, or rows with its id name different people';
 
 /** Who a contact is. */
@@ -51,18 +51,18 @@ export type ContactDecided =
   | { readonly person: KnownPerson; readonly evidence: Evidence; readonly record: ContactRecord }
   | {
       readonly person: undefined;
-      /** Why not, if somebody fits in part. */
+      /** Why not, if a person fits in part. */
       readonly reason: string | undefined;
-      /** Somebody fits, and is not certain. */
+      /** True if a person fits, but not certainly. */
       readonly isRefused: boolean;
     };
 
-/** What the digest has read of the people and contacts who share a key with what it looks at. */
+/** The people and contacts that a digest has read because they share a key with what it decides about. */
 export class Neighbourhood {
   readonly #transaction: Transaction<Tables>;
-  /** Calls of the digest for a contact, by its name, with the keys of the people in their answers. */
+  /** Calls of the digest by the name of a contact, with the keys of the people in their answers. */
   readonly #calls = new Map<string, Set<{ readonly askedAt: number; readonly people: readonly string[] }>>();
-  /** When a call of the digest last asked under an identity key. */
+  /** When a call of the digest last asked for an identity key. */
   readonly #askedKeys = new Map<string, number>();
   readonly #people = new Map<string, KnownPerson>();
   readonly #contacts = new Map<string, ContactState>();
@@ -74,7 +74,7 @@ export class Neighbourhood {
     this.#transaction = transaction;
   }
 
-  /** Adds a call of the digest, before contacts are read. @param people keys of the people of its answer */
+  /** Adds a call of the digest, before contacts are read. @param people keys of the people in its answer */
   addCall({ rows, askedAtMicroseconds: askedAt }: AnsweredCall, people: readonly string[]): void {
     for (const row of rows) {
       addTo(this.#calls, contactKey(row), { askedAt, people });
@@ -97,7 +97,7 @@ export class Neighbourhood {
     return this.#contacts.get(contactKey(contact));
   }
 
-  /** Reads contacts, as far as they are not read yet. @returns all of them */
+  /** Reads contacts that are not read yet. @returns all of them */
   async readContacts(contacts: readonly ContactKey[]): Promise<ContactState[]> {
     const missing = contacts.filter((contact) => !this.#contact(contact));
     const { rows } = missing.length > 0 ? await readStates(missing).execute(this.#transaction) : { rows: [] };
@@ -111,9 +111,8 @@ export class Neighbourhood {
   }
 
   /**
-   * Reads the contacts that share a key with one of these people, and those that have or had one of them.
-   *
-   * @param more further keys, for contacts that have one of them
+   * Reads the contacts that share a key with one of these people, or have or had one of them.
+   * @param more further keys of contacts to read
    */
   async readContactsOf(
     people: readonly (PersonName & { readonly matchKeys: readonly number[] })[],
@@ -130,7 +129,7 @@ export class Neighbourhood {
     return this.readContacts(rows);
   }
 
-  /** Reads everybody who could be one of these contacts, the people whom they have, and those of decisions. */
+  /** Reads the people who could be one of these contacts, their current people, and the people of decisions. */
   async readPeopleOf(contacts: readonly ContactState[], asRivals = false): Promise<void> {
     const named = contacts.flatMap(({ match, service, verdicts }) => [
       ...(match ? [match] : []),
@@ -156,7 +155,7 @@ export class Neighbourhood {
     const { rows } = await sql<{
       readonly personKey: string;
       readonly keys: readonly (number | null)[];
-      /** Null: the person has been read. */
+      /** Null: the person was read before. */
       readonly person: (Parameters<typeof comparedForm>[0] & { readonly askedAt: number }) | null;
     }>`
       with found as materialized (
@@ -190,7 +189,7 @@ export class Neighbourhood {
     }
   }
 
-  /** Everybody who could be the contact of a record. A person without an id is found only by its own contact. */
+  /** The people who could be the contact of a record. A person without an id is found only by its own contact. */
   candidatesOf(
     contact: ContactState,
     record: ContactRecord,
@@ -206,7 +205,7 @@ export class Neighbourhood {
     return [...found].toSorted((one, other) => (one.personKey < other.personKey ? -1 : 1));
   }
 
-  /** The newest cells of other contacts that share a key with a person, unless a decision says that they are not. */
+  /** The newest cells of other contacts that share a key with a person, except contacts that a decision excludes. */
   rivalsOf(contact: ContactKey, person: KnownPerson): ComparedIdentity[] {
     const sharing = new Set(person.matchKeys.flatMap((key) => [...(this.#contactsByKey.get(key) ?? [])]));
     return [...sharing].flatMap((other) =>
@@ -219,9 +218,9 @@ export class Neighbourhood {
   }
 
   /**
-   * People who fit a contact only weakly: other contacts decide whether it gets them.
+   * People who fit a contact only by weak evidence. Other contacts decide whether the contact gets them.
    *
-   * @param asRival everybody whom the contact could keep from other contacts, although it gets nobody by weak evidence
+   * @param asRival people whom the contact competes for, even if it cannot get them by weak evidence
    */
   weakCandidates(contact: ContactState, asRival = false): KnownPerson[] {
     const { service } = contact;
@@ -243,7 +242,7 @@ export class Neighbourhood {
     const people = service === undefined ? [] : this.candidatesOf(contact, record, service);
     const fits = ({ compared }: KnownPerson): boolean => weigh(record.compared, compared).strength !== 'none';
     const fitting = new Set(people.flatMap((person) => (fits(person) ? person.personKey : [])));
-    // A call whose answer has nobody who fits makes no earlier person a former one.
+    // If no person in the answer of a call fits, earlier people stay current.
     const contactAskedAt = Math.max(
       ...matches.map((match) => (fitting.has(match.personKey) ? (match.askedAt ?? 0) : 0)),
       ...[...(this.#calls.get(contactKey(contact)) ?? [])].map((call) =>
@@ -270,9 +269,9 @@ export class Neighbourhood {
   }
 
   /**
-   * Decides who a contact is, by its newest record. If nothing shows it, an earlier record does whose person the newest
-   * cells do not contradict: a contact stays its person when only its address or its employer changes. By a suppressed
-   * or contested record a contact has no person.
+   * Decides who a contact is by its newest record. If this record does not show it, an earlier record decides, if its
+   * person does not contradict the newest cells: a contact keeps its person when only its e-mail or employer changes. A
+   * suppressed or contested record has no person.
    */
   decide(contact: ContactState): ContactDecided {
     const [newest, ...earlier] = contact.records;
@@ -300,7 +299,7 @@ export class Neighbourhood {
     return { person: undefined, reason, isRefused };
   }
 
-  /** Whether a contact could get or lose one of these people, whatever it has now. */
+  /** Whether a contact could get or lose one of these people, independent of its current person. */
   isNear(contact: ContactState, people: readonly KnownPerson[]): boolean {
     return people.some(
       (person) =>
@@ -348,7 +347,7 @@ function contactState({ records: read, ...row }: StateRow, askedKeys: ReadonlyMa
   });
   return {
     ...row,
-    /** Of the run of the newest record; undefined: no record is left. */
+    /** Of the run with the newest record; undefined if no record is left. */
     service: read[0]?.service,
     records,
     match: row.matches.find(({ isOpen }) => isOpen),
@@ -356,12 +355,12 @@ function contactState({ records: read, ...row }: StateRow, askedKeys: ReadonlyMa
   };
 }
 
-/** Keys of everybody who could be a record: without a call, only by an identifier. */
+/** Keys of all people who could be a record. Before a call, only identifiers count. */
 function keysOfRecord({ compared }: ContactRecord, byName: boolean): readonly number[] {
   return byName ? matchKeysOfIdentity(compared.identity) : matchKeysOf(compared.keys);
 }
 
-/** @param asRivals also by the name of contacts that no call has asked for */
+/** @param asRivals true: names count even for contacts that no call has asked for */
 function keysOfContact({ source, contactId, records }: ContactState, asRivals: boolean): number[] {
   return [
     ...records.flatMap((record) => keysOfRecord(record, asRivals || record.askedAt !== null)),
@@ -385,12 +384,12 @@ interface StateRow extends ContactKey {
     readonly askedAt: number | null;
     readonly isBlocked: boolean;
   })[];
-  /** Everybody whom the contact has ever had; matches that a call gave first, the newest first. */
+  /** All people whom the contact has ever had. Matches by a call come first, the newest first. */
   readonly matches: readonly ContactMatch[];
   readonly decisions: readonly ContactDecision[] | null;
 }
 
-/** A contact seldom has more records that say who it is; earlier ones are history. */
+/** A contact seldom has more records that identify it; earlier ones are history. */
 const mostRecords = 5;
 
 function readStates(contacts: readonly ContactKey[]): RawBuilder<StateRow> {

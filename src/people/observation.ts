@@ -14,22 +14,22 @@ import { deliveryKinds, type DeliveryKind } from '../domain/late-results/deliver
 import type { RowKey } from '../keys/contact-key.ts';
 import { emailRank } from '../domain/late-results/expected-results.ts';
 
-/** What an answer, delivery or poll said about a person, in the form of the log. */
+/** What an answer, delivery or poll said about a person, as stored in the log. */
 export interface ObservedFacts {
   readonly person_id: string | null;
   readonly organization_key: string | null;
   readonly identity_keys: readonly string[];
   readonly match_keys: readonly number[];
   /**
-   * Values by field group, and other members of the interface document under their own names. Without members that are
-   * undefined: the database returns the same.
+   * Values by field group, and other fields of the interface document under their own names. Fields that are undefined
+   * are left out, as in what the database returns.
    */
   readonly facts: Readonly<Record<string, unknown>>;
   /** The employer under the names of the service's JSON. */
   readonly organization: Readonly<Record<string, unknown>> | null;
 }
 
-/** The key in the log of a person without an id, for a row of the call that the person could be. */
+/** The log key of a person without an id. It belongs to a row of the call that the person could be. */
 export function keyWithoutId(
   row: RowKey & { readonly attemptId: string; readonly matchIndex: number },
 ): string {
@@ -41,10 +41,7 @@ export function keyOfId(personId: string): string {
   return identityKeys({ personId })[0]!;
 }
 
-/**
- * The values of a person in an answer, as the service's client reads the person: only documented members. Empty fields
- * are left out, so that they never replace a value.
- */
+/** The documented values of a person in an answer. Empty fields are left out, so that they never replace a value. */
 export function factsOfAnswer(person: Person, waterfall?: { readonly status: string }): ObservedFacts {
   const fields = contactFields(person);
   const documented = person as Readonly<Record<string, unknown>>;
@@ -64,10 +61,10 @@ export function factsOfAnswer(person: Person, waterfall?: { readonly status: str
     person_id: fields.person_id,
     organization_key: key,
     identity_keys: confirmedKeys(fields, emails),
-    // The log does not keep that a part of the person was not read. Only identifiers lead to such a person.
+    // The log does not show that a field could not be read. Therefore only identifiers lead to such a person.
     match_keys: (person.isPartlyRead ? identifyingKeysOfPerson : matchKeysOfPerson)(person),
     facts,
-    // An id alone says who the employer is, and nothing about the company.
+    // An id alone identifies the employer, but says nothing about the company.
     organization:
       organization && (fields.organization_name !== null || fields.organization_domain !== null)
         ? { ...organization, domain: fields.organization_domain ?? undefined }
@@ -75,9 +72,7 @@ export function factsOfAnswer(person: Person, waterfall?: { readonly status: str
   };
 }
 
-/**
- * The numbers and addresses of a person in a late result, each with its rank.
- */
+/** The numbers and addresses of a person in a late result, each with its rank. */
 export function factsOfLateResult(
   personId: string | null,
   kind: DeliveryKind,
@@ -94,7 +89,7 @@ export function factsOfLateResult(
     status: phone.status,
     confidence: phone.confidence,
     position: phone.position,
-    // Members that a later delivery of the same number leaves out are kept.
+    // Fields that a later delivery of the same number leaves out are kept.
     ...withoutNull({ type: phone.type, dnc_status: phone.dncStatus }),
     origin: phoneOrigin,
     ...rankPhone(phone),
@@ -128,7 +123,7 @@ export function factsOfLateResult(
   };
 }
 
-/** One entry an address, because a vendor can repeat the address of another: the best status counts. */
+/** One entry per e-mail. Vendors can repeat an e-mail, and the best status counts. */
 function withBestStatus<Address extends { readonly email: string; readonly email_status?: string | null }>(
   addresses: readonly Address[],
 ): Address[] {
@@ -141,7 +136,7 @@ function withBestStatus<Address extends { readonly email: string; readonly email
   return [...byEmail.values()];
 }
 
-/** The stated columns of each field group; of the employer only if it is named. */
+/** The stated columns of each field group. Fields of the employer count only if it is named. */
 function groupedFacts(
   documented: Readonly<Record<string, unknown>>,
   fields: ContactFields,
@@ -189,7 +184,7 @@ function organizationKey(fields: ContactFields): string | null {
   return name === null ? null : `name:${bounded(name.toLowerCase())}`;
 }
 
-/** All addresses of a person without duplicates; the profile's address first. */
+/** All e-mails of a person without duplicates, the profile's e-mail first. */
 function addressesOf(person: Person, fields: ContactFields) {
   const status = (of: string | null | undefined) =>
     withoutNull({ email_status: of ? displayForm(of) : null });
@@ -210,7 +205,7 @@ function addressesOf(person: Person, fields: ContactFields) {
   return [...byAddress.entries()].map(([email, entry]) => ({ ...entry, email }));
 }
 
-/** Keys that identify only this person: shared addresses are left out. */
+/** Keys that identify only this person. Shared mailboxes are left out. */
 function confirmedKeys(fields: ContactFields, emails: ReturnType<typeof addressesOf>): string[] {
   return [
     ...identityKeys({

@@ -32,10 +32,10 @@ export interface ObservedPerson extends PersonName {
   readonly matchKeys: readonly number[];
 }
 
-/** Condition on a table with the columns `service` and `person_key`: an entry is about one of these people. */
+/** SQL condition on a table with `service` and `person_key`: the entry is about one of these people. */
 export function isOfPeople(people: readonly PersonName[]): RawBuilder<boolean> {
   const personKeys = people.map(({ personKey }) => personKey);
-  // The list alone finds the entries by an index: the pairs only tell services apart.
+  // The list of keys lets PostgreSQL use an index. The pairs only distinguish services.
   return sql<boolean>`(person_key = any(${personKeys}::text[]) and (service, person_key) in (
     select * from unnest(${people.map(({ service }) => service)}::text[], ${personKeys}::text[])))`;
 }
@@ -134,12 +134,12 @@ export async function newObservationIds(transaction: Transaction<Tables>, count:
   return rows.map(({ id }) => id);
 }
 
-/** The columns of `enriched_contacts` that a person has, by group of fields, as text to compare. */
+/** The person's columns of `enriched_contacts`, by group of fields, as text to compare. */
 export type PersonValues = ReadonlyMap<string, string>;
 
 const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
 
-/** When the service was asked for the newest answer, and by which call: no group of fields names their change. */
+/** Time and call of the newest answer. They change without a change in a group of fields. */
 const newestCall = 'newest call';
 
 function comparedValues(
@@ -153,7 +153,7 @@ function comparedValues(
   return new Map([...groups, [newestCall, `${newest.askedAt} ${newest.attemptId}`]]);
 }
 
-/** The groups of fields that differ between two people, or two states of one; undefined: nothing differs. */
+/** The groups of fields that differ between two people or two states of one; undefined if none differ. */
 export function changedGroups(
   was: PersonValues | undefined,
   now: PersonValues | undefined,
@@ -187,7 +187,7 @@ export function valuesOfFolded(folded: FoldedPerson): PersonValues {
 
 /** A person to write. */
 export interface FoldedRow extends PersonName {
-  /** Undefined: nothing is known of the person any more. */
+  /** Undefined if nothing is known of the person any more. */
   readonly folded: FoldedPerson | undefined;
   /** Each once. */
   readonly matchKeys: readonly number[];

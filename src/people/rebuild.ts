@@ -4,18 +4,17 @@ import type { Tables } from '../db/schema.ts';
 import { digest, inDigest, lockDigest, retrySetAside } from './digest.ts';
 import { digestFacts } from './digest-facts.ts';
 
-/** Names per transaction: other digests wait for one transaction at most. */
+/** Names per transaction. Other digests wait for at most one transaction. */
 const namesPerBatch = 500;
 const mostNamed = 20;
 
 /**
- * Computes everything from the facts again, in batches of one transaction each, beside running workers. Rows that agree
- * with the facts are not written, and do not reach the change feed. Entries of the queue that were set aside are tried
- * again.
+ * Recomputes everything from the facts, in batches of one transaction each, while workers run. Equal rows are not
+ * written, and do not reach the change feed. Queue entries that were set aside are tried again.
  *
  * @param options.check only compares: each batch is rolled back
  * @param options.signal ends it between two batches
- * @param options.progress receives the number of people and contacts that are done
+ * @param options.progress receives the number of finished people and contacts
  */
 export async function rebuild(
   warehouse: Warehouse,
@@ -64,7 +63,7 @@ interface Name {
   readonly name: string;
 }
 
-/** Where the names of each kind stand: facts and what is computed from them may each lack names of the other. */
+/** Tables with the names of each kind: facts and computed rows, because each may lack names of the other. */
 const kinds = {
   people: { tables: ['observation_log', 'people'], owner: 'service', name: 'person_key' },
   contacts: { tables: ['contact_records', 'contact_matches'], owner: 'source', name: 'contact_id' },
@@ -85,7 +84,7 @@ async function rebuildBatch(
     contacts: kind === 'contacts' ? names.map(({ owner, name }) => ({ source: owner, contactId: name })) : [],
   });
   const own = new Set(names.map(({ owner, name }) => `${owner} ${name}`));
-  // A comparison is rolled back: contacts of people who differ would count here and among the contacts.
+  // A comparison is rolled back, so contacts of changed people would be counted twice.
   const counted = isCheck ? differing.filter((name) => own.has(name)) : differing;
   return {
     names: names.length,

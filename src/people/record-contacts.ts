@@ -10,7 +10,7 @@ import { queuePeopleWithKeys } from './digest-queue.ts';
 
 const cells = sql.raw(identityColumns.join(', '));
 
-/** The record of the contact of a row `r` as of the export `self`, or of the last export before it that counts. */
+/** SQL: the record of the contact of a row `r` in the export `self`, or in the last valid export before it. */
 const recordBefore = sql`
   select k.*, u.options ->> 'service' as service
   from contact_records k
@@ -21,11 +21,11 @@ const recordBefore = sql`
   limit 1`;
 
 /**
- * Records the cells of the contacts of rows, as far as they have changed, with the keys that find them, and queues
- * those who could be a known person. The service of the newest record decides whose people a contact can be, so the
- * first export at another service is recorded whole.
+ * Records the cells of contacts that have changed, with the keys that find them, and queues contacts that could be a
+ * known person. The service of the newest record decides whose people count, so the first export at another service is
+ * recorded whole.
  *
- * A suppressed row has no cells: it is recorded, without a key, only if the record was another one before.
+ * A suppressed row has no cells. It is recorded, without a key, only if an earlier record was different.
  *
  * @param rows condition on a row `r` of the run
  */
@@ -62,7 +62,7 @@ export async function recordContacts(
       or not is_suppressed and (was_blocked is distinct from is_contested or is_of_another_service)
   `.execute(transaction);
   await addMatchKeys(transaction);
-  // Other contacts could be people whom the former cells of these contacts kept from them.
+  // The former cells of these contacts may have kept people from other contacts.
   await queuePeopleWithKeys(
     transaction,
     sql`
@@ -89,7 +89,8 @@ export async function recordContacts(
     order by key, source, contact_id
     on conflict do nothing
   `.execute(transaction);
-  // A name finds people only for contacts that a call has asked for; and it competes for people whom a name gave away.
+  // A name finds people only for contacts that a call has asked for. It also competes for people whom other contacts
+  // got by name.
   await sql`
     insert into digest_queue (kind, owner, name)
     select 'contact', r.source, r.contact_id
@@ -116,7 +117,7 @@ export async function recordContacts(
 /** An undo records the contacts of a whole run at once. */
 const contactsPerBatch = 20_000;
 
-/** Computes the match keys of `recorded_contacts`: only new and changed contacts need them. */
+/** Computes the match keys of new and changed contacts in `recorded_contacts`. */
 async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
   for (let after = 0; ; after += contactsPerBatch) {
     const { rows } = await sql<
@@ -142,8 +143,8 @@ async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
 }
 
 /**
- * Records the contacts of an undone run as of the next export that repeats them: a record is written only where cells
- * have changed, so these exports had none of their own.
+ * Records the contacts of an undone run again as of the next export that repeats them. That export had no records of
+ * its own, because its cells were unchanged.
  */
 export async function recordRepeated(transaction: Transaction<Tables>, undoneRunId: string): Promise<void> {
   const [next, undone] = [sql.raw(exportOrder('u')), sql.raw(exportOrder('self'))];

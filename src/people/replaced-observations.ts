@@ -11,11 +11,11 @@ const peoplePerBatch = 1_000;
 const first: PersonName = { service: '', personKey: '' };
 
 /**
- * Removes observations that are older than a time and that newer observations have replaced: without them, nobody's
- * current values change. The newest observation of a value stays.
+ * Removes observations that are older than a time and fully replaced by newer ones. The current values of people do not
+ * change, and the newest observation of each value stays.
  *
  * @param signal ends it between two batches; undefined: they are only counted
- * @returns how many were removed
+ * @returns the number of removed observations
  */
 export async function removeReplaced(
   warehouse: Warehouse,
@@ -47,7 +47,7 @@ async function removeBatch<Batch extends Awaited<ReturnType<typeof findReplaced>
   return batch;
 }
 
-/** Finds observations of the next people without which the current values of these people stay the same. */
+/** Finds observations of the next people that can be removed without changing a current value. */
 async function findReplaced(
   transaction: Transaction<Tables>,
   before: RawBuilder<Date | null>,
@@ -72,8 +72,8 @@ async function findReplaced(
 }
 
 /**
- * Reads the next people who were observed more than once, in the order of an index, with their observations that are
- * older than a time, and from which no current value comes.
+ * Reads the next people with several observations, in the order of an index. Returns observations older than a time
+ * that no current value comes from.
  */
 async function readOld(transaction: Transaction<Tables>, before: RawBuilder<Date | null>, after: PersonName) {
   const { rows } = await sql<PersonName & { readonly ids: readonly number[] }>`

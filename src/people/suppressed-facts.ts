@@ -17,10 +17,10 @@ import type { DigestedCall } from './digested-calls.ts';
 
 const nobody: ListedOfCall = { rows: new Map(), matches: new Set() };
 
-/** In the query of keys, a person of the answer has a negative number, beside the numbers of rows. */
+/** The query of keys numbers people of the answer negatively, and rows positively. */
 const numberOfMatch = (matchIndex: number): number => -1 - matchIndex;
 
-/** Query of `row_number` and `identity_key`: the keys of the rows, of the people, and of earlier answers about them. */
+/** SQL of `row_number` and `identity_key`: keys of the rows, of the people, and of earlier answers about them. */
 function keysOfCall({ runId, rows, arrived }: AnsweredCall) {
   const ofAnswer = arrived.map(({ person, matchIndex }) => ({
     number: numberOfMatch(matchIndex),
@@ -33,9 +33,8 @@ function keysOfCall({ runId, rows, arrived }: AnsweredCall) {
 }
 
 /**
- * Finds the people of answers who are on the suppression list, by the keys of the row, of the answer and of earlier
- * answers. A person can be suppressed while the call is in flight, and an answer can have a suppressed address that the
- * export did not have.
+ * Finds the suppressed people of answers by keys of the row, of the answer and of earlier answers. A person can be
+ * suppressed during the call, and an answer can have a suppressed e-mail that the export lacks.
  */
 export async function readListed(
   transaction: Transaction<Tables>,
@@ -52,7 +51,7 @@ export async function readListed(
   return (call) => listed.get(call) ?? nobody;
 }
 
-/** A person who fits a listed row is on the list as well, and so is a row that a listed person fits. */
+/** A person who fits a suppressed row is suppressed as well, and so is a row that a suppressed person fits. */
 function listedOfCall({ rows, arrived }: AnsweredCall, numbers: ReadonlySet<number>): ListedOfCall {
   const fitting = ({ compared }: AskedRow, strength: Fit['strength']): readonly number[] =>
     arrived.flatMap(({ person, matchIndex }) =>
@@ -74,7 +73,7 @@ function listedOfCall({ rows, arrived }: AnsweredCall, numbers: ReadonlySet<numb
   return { matches, rows: listed };
 }
 
-/** Finds the contacts that may not get a person: the contact's record or the person is on the suppression list. */
+/** Finds the contacts that may not get a person, because the record or the person is suppressed. */
 export async function readForbiddenFills(
   transaction: Transaction<Tables>,
   fills: readonly { readonly contact: ContactState; readonly person: KnownPerson }[],
@@ -83,7 +82,7 @@ export async function readForbiddenFills(
   const compared = fills.map(({ contact, person: { person } }, number) => {
     const record = contact.records[0]!.compared;
     const domain = record.identity.domain === undefined ? [] : [`domain:${record.identity.domain}`];
-    // A former address says nothing about a listed domain.
+    // A former e-mail does not count for a suppressed domain.
     const present = keysOfPerson({ ...person, personal_emails: [] });
     const { id, named } = recordKeysOf(contact, record.identity);
     return { number, keys: [...record.keys, ...domain, ...id, ...named, ...present] };
@@ -93,8 +92,8 @@ export async function readForbiddenFills(
 }
 
 /**
- * Removes what stored answers say about people on the suppression list: the bodies, the ids of the people, and the
- * cells of the rows. The keys of these rows are added to the entries: the next run would ask for these people again.
+ * Removes what stored answers have about suppressed people: bodies, ids and the cells of their rows. Adds the keys of
+ * these rows to the entries, so that the next run does not ask for these people again.
  */
 export async function removeSuppressed(
   transaction: Transaction<Tables>,

@@ -6,7 +6,7 @@ import { identityKeys } from '../../domain/identity/identity-keys.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { noVerdicts, type ContactDecision, type Verdicts } from '../../domain/identity/verdicts.ts';
 
-/** Expression: the decisions about a contact as JSON, a `ContactDecision` for each person; null: there is none. */
+/** SQL expression of the decisions about a contact as JSON, one `ContactDecision` per person; null: there are none. */
 export function decisionsOf(
   service: RawBuilder<unknown>,
   source: RawBuilder<unknown>,
@@ -26,10 +26,10 @@ export function decisionsOf(
 }
 
 /**
- * Condition: the newest decision about a contact and a person says that the contact wrongly had the person. A decision
- * about another id of the person counts if there is none about the id itself.
+ * SQL condition: the newest decision about a contact and a person says that the match was wrong. A decision about
+ * another id of the person counts if there is none about the id itself.
  *
- * @param match SQL expressions; `evidence` by which the contact had the person
+ * @param match SQL expressions; `evidence` is the reason of the match
  */
 export function isOverruled(
   match: Readonly<Record<'source' | 'contactId' | 'personKey' | 'evidence', RawBuilder<unknown>>>,
@@ -56,8 +56,8 @@ export const isOverruledMatch = isOverruled({
 });
 
 /**
- * The decisions that hold for a contact with these cells. A decision ends when the record gets another name, or gets or
- * loses an identifier: it may be about somebody else then. The employer may change.
+ * Decisions that still hold for a contact with these cells. A decision ends when the record gets another name, or gets
+ * or loses an identifier, because it may be another person then. The employer may change.
  */
 export function verdictsOf(
   decisions: readonly ContactDecision[] | null,
@@ -73,8 +73,8 @@ export function verdictsOf(
 }
 
 /**
- * A hash of the name and the identifiers of a contact, without its employer. A decision about a contact keeps it: with
- * another hash the contact may be somebody else, and the decision no longer counts.
+ * Hash of the name and the identifiers of a contact, without the employer. A decision holds only while the hash stays
+ * the same, because the contact may be another person otherwise.
  */
 export function recordHash({ firstName, lastName, name, ...nameless }: Identity): string {
   const { organizationName: _, domain: __, ...identifiers } = nameless;

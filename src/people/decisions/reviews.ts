@@ -16,8 +16,8 @@ import { recordHash } from './contact-decisions.ts';
 const contactsPerBatch = 500;
 
 /**
- * Finds contacts without a person that share an identifier, a shared mailbox, or name and employer with a known person,
- * and that have no decision about this person. Those of the newest export come first.
+ * Finds contacts without a person that need a review: they share an identifier, a shared mailbox, or name and employer
+ * with a known person, without a decision about this person. Contacts of the newest export come first.
  */
 export async function findWithheld(
   database: Kysely<Tables>,
@@ -44,7 +44,7 @@ export async function findWithheld(
   });
 }
 
-/** Reads contacts that may have lost or not got a person whom an answer has named. */
+/** Reads contacts that may have lost or missed a known person. */
 async function readUnfilled(
   transaction: Transaction<Tables>,
   source: string | undefined,
@@ -71,7 +71,7 @@ async function readUnfilled(
   return rows;
 }
 
-/** Finds known people who could be a contact, and whom the contact does not have. */
+/** Finds known people who could be a contact but are not matched to it. */
 function candidatesOf(near: Neighbourhood, contact: ContactState) {
   const [record] = contact.records;
   if (!record || contact.service === undefined) return [];
@@ -126,7 +126,7 @@ async function readPersonId(
   return rows[0]?.person_id ?? null;
 }
 
-/** What somebody who decides about a contact needs to know, without personal data. */
+/** What the operator needs to know to decide about a contact, without personal data. */
 export type Review = Awaited<ReturnType<typeof readReview>>;
 
 interface MadeDecision {
@@ -160,7 +160,7 @@ export async function readReview(database: Kysely<Tables>, contact: ContactKey) 
       person_id: await readPersonId(transaction, contact),
       evidence: state.match?.evidence ?? null,
       candidates: candidatesOf(near, state),
-      /** The newest first. A decision holds while the record identifies the contact in the same way. */
+      /** The newest decision first. A decision holds while the record has the same identity. */
       decisions: rows.map(({ record_hash: recorded, is_newest: isNewest, ...decision }) => ({
         ...decision,
         holds: isNewest && recorded === hash && decision.verdict !== 'withdrawn',
@@ -169,7 +169,7 @@ export async function readReview(database: Kysely<Tables>, contact: ContactKey) 
   });
 }
 
-/** A decision that a contact is, or is not, a person; or the end of such a decision. */
+/** A decision that a contact is a person, is not this person, or that withdraws such a decision. */
 interface Decision extends ContactKey {
   /** Id of the person at the service. */
   readonly personId: string;
@@ -179,8 +179,8 @@ interface Decision extends ContactKey {
 export type DecidedContact = Awaited<ReturnType<typeof decideIn>>;
 
 /**
- * Records a decision, and decides about the contact and about contacts near it. A confirmation withdraws the
- * confirmation of another person.
+ * Records a decision, then decides anew about the contact and others near it. A confirmation withdraws the confirmation
+ * of another person.
  *
  * @throws Problem `contact.unknown`, `contact.unidentified`, `contact.suppressed`, `person.unknown`,
  *   `person.suppressed`, `decision.unknown`
@@ -193,7 +193,7 @@ export async function recordDecision(
   return inDigest(database, (transaction) => decideIn(transaction, database, decision, note));
 }
 
-/** Computes what `recordDecision` would do, without a change. @throws Problem as `recordDecision` */
+/** Previews `recordDecision` without a change. @throws Problem as `recordDecision` */
 export async function previewDecision(
   { database }: Warehouse,
   decision: Decision,
@@ -229,7 +229,7 @@ async function decideIn(
       next: 'enrich suppress remove takes a person off the list; nothing was changed',
     });
   return {
-    /** False: the newest decision about contact and person said the same. */
+    /** False if the newest decision about contact and person was the same. */
     isNew,
     /** Id of the person whom the contact had; null: it had none. */
     personBefore,
@@ -237,7 +237,7 @@ async function decideIn(
   };
 }
 
-/** Appends a decision, unless the newest one about contact and person says the same. */
+/** Appends a decision, unless it repeats the newest one about contact and person. */
 async function append(
   transaction: Transaction<Tables>,
   state: ContactState,
