@@ -125,9 +125,9 @@ create table enrichment.contact_decisions (
   decided_at timestamptz not null default clock_timestamp()
 );
 comment on table enrichment.contact_decisions is
-  'Decisions of people that a contact is, or is not, a known person; of a contact and a person the newest counts';
+  'One decision of an operator that a contact is, or is not, a known person; for the same two the newest counts';
 comment on column enrichment.contact_decisions.decision_id is
-  'Key of the decision; of a contact and a person the greatest counts';
+  'Key of the decision; for a contact and a person the greatest counts';
 comment on column enrichment.contact_decisions.verdict is 'confirmed, rejected or withdrawn';
 comment on column enrichment.contact_decisions.record_hash is
   'Hash of the identifiers and the name of the record: the decision ends when they change';

@@ -25,11 +25,11 @@ comment on column enrichment.webhook_deliveries.body is
   'The original bytes, not decompressed; null: retention has removed them';
 comment on column enrichment.webhook_deliveries.status is 'received, applied, duplicate or quarantined';
 comment on column enrichment.webhook_deliveries.late is 'The delivery came after the end of its run';
-comment on column enrichment.webhook_deliveries.subject is 'Hash of the people and the kind of results in the body';
-comment on column enrichment.webhook_deliveries.covers is 'Hashes of the results that the body mentions';
-comment on column enrichment.webhook_deliveries.brings is 'Hashes of the results that the body has values for';
-comment on column enrichment.webhook_deliveries.person_ids is 'Ids of the people in the body';
-comment on column enrichment.webhook_deliveries.credits is 'Price that the body states';
+comment on column enrichment.webhook_deliveries.subject is 'Hash of the people and the kind of results in the payload';
+comment on column enrichment.webhook_deliveries.covers is 'Hashes of the results that the payload mentions';
+comment on column enrichment.webhook_deliveries.brings is 'Hashes of the results that the payload has values for';
+comment on column enrichment.webhook_deliveries.person_ids is 'Ids of the people in the payload';
+comment on column enrichment.webhook_deliveries.credits is 'Price that the payload states';
 comment on column enrichment.webhook_deliveries.received_at is 'When the delivery came';
 comment on column enrichment.webhook_deliveries.applied_at is 'When the delivery took effect';
 -- Compressing small bodies costs the receiver more than the disk is worth.

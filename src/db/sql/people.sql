@@ -40,7 +40,7 @@ create table enrichment.people (
   primary key (person_key, service)
 );
 comment on table enrichment.people is 'What is known about each person now';
-comment on column enrichment.people.emails is 'All addresses; see person_emails';
+comment on column enrichment.people.emails is 'All e-mails; see person_emails';
 comment on column enrichment.people.phones is 'All phones, the best first; see person_phones';
 comment on column enrichment.people.employment is 'All jobs; see employment_history';
 comment on column enrichment.people.said_by is 'The observation of each group of fields that has a value';
@@ -165,8 +165,8 @@ create view enrichment.person_emails as
   from enrichment.people p
   cross join lateral jsonb_to_recordset(p.emails)
     as e (email text, email_status text, kind text, position integer, observation_id bigint);
-comment on view enrichment.person_emails is 'All addresses of each person';
-comment on column enrichment.person_emails.email is 'An address';
+comment on view enrichment.person_emails is 'All e-mails of each person';
+comment on column enrichment.person_emails.email is 'An e-mail';
 comment on column enrichment.person_emails.kind is 'profile, personal, saved_contact or waterfall';
 comment on column enrichment.person_emails.position is
   'Index in the list of the answer or delivery, from 0; lists of two answers have the same positions';

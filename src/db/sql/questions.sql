@@ -66,13 +66,13 @@ create view enrichment.coverage_by_segment as
   ) as s (segment, segment_value)
   group by a.source, s.segment, s.segment_value;
 comment on view enrichment.coverage_by_segment is
-  'How many contacts of the exports have a person, address, phone or title: all, by country, industry, seniority';
+  'How many contacts of the exports have a person, e-mail, phone or title: all, by country, industry, seniority';
 comment on column enrichment.coverage_by_segment.segment is 'all, country, organization_industry or seniority';
 comment on column enrichment.coverage_by_segment.segment_value is
   'Value of the segment; null: all contacts, or contacts without a value or person';
 comment on column enrichment.coverage_by_segment.contacts is 'Contacts of the exports in the segment';
 comment on column enrichment.coverage_by_segment.people is 'Those with a person';
-comment on column enrichment.coverage_by_segment.emails is 'Those with an address';
-comment on column enrichment.coverage_by_segment.verified_emails is 'Those with a verified address';
+comment on column enrichment.coverage_by_segment.emails is 'Those with an e-mail';
+comment on column enrichment.coverage_by_segment.verified_emails is 'Those with a verified e-mail';
 comment on column enrichment.coverage_by_segment.phones is 'Those with a phone';
 comment on column enrichment.coverage_by_segment.titles is 'Those with a title';

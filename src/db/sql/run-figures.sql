@@ -98,18 +98,18 @@ create view enrichment.run_costs as
   ) f
   where r.status <> 'planned';
 comment on view enrichment.run_costs is
-  'Cost of each run, and the number of people, addresses and phones that its calls found for contacts';
+  'Cost of each run, and the number of people, e-mails and phones that its calls found for contacts';
 comment on column enrichment.run_costs.credits_settled is 'What its calls cost';
 comment on column enrichment.run_costs.credits_held is 'Credits reserved for calls whose cost is not known yet';
 comment on column enrichment.run_costs.people is 'People whom its calls found and who are a contact now';
-comment on column enrichment.run_costs.emails is 'Those for whom its calls found an address';
-comment on column enrichment.run_costs.verified_emails is 'Those for whom its calls found a verified address';
+comment on column enrichment.run_costs.emails is 'Those for whom its calls found an e-mail';
+comment on column enrichment.run_costs.verified_emails is 'Those for whom its calls found a verified e-mail';
 comment on column enrichment.run_costs.phones is 'Those for whom its calls found a phone other than a switchboard';
 comment on column enrichment.run_costs.email_credits is
   'Settled credits without deliveries that were asked for phones alone';
 comment on column enrichment.run_costs.phone_credits is 'Settled credits of deliveries that were asked for phones';
 comment on column enrichment.run_costs.credits_per_person is 'Settled credits for each person';
-comment on column enrichment.run_costs.credits_per_verified_email is 'Credits of addresses for each verified address';
+comment on column enrichment.run_costs.credits_per_verified_email is 'Credits of e-mails for each verified e-mail';
 comment on column enrichment.run_costs.credits_per_phone is 'Credits of phones for each phone';
 
 create view enrichment.run_waste as

@@ -72,7 +72,7 @@ comment on column enrichment.runs.match_rate_since is
   'The quality gate of the match rate counts calls that were answered after this time';
 comment on column enrichment.runs.applied_updates is
   'Ids of the updates of the workflow that took effect: Temporal sends them again after a reset';
-comment on column enrichment.runs.cancelled_at is 'When a person cancelled the run; null: it was not cancelled';
+comment on column enrichment.runs.cancelled_at is 'When an operator cancelled the run; null: it was not cancelled';
 comment on column enrichment.runs.cancelled_reason is 'Why the run was cancelled';
 comment on column enrichment.runs.undone_at is 'When the run was undone; null: it counts';
 comment on column enrichment.runs.undone_by is 'Who undid the run';
