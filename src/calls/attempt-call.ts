@@ -36,7 +36,7 @@ export interface AttemptDependencies {
   readonly client: ServiceClient;
   readonly queue: CallQueue;
   readonly limits: AdmissionLimits;
-  /** The activity waits up to this long; a longer wait becomes a timer of the workflow. */
+  /** Maximum wait within the activity. A longer wait becomes a timer of the workflow. */
   readonly patienceMilliseconds: number;
   readonly streaks: CallStreaks;
   readonly log: Logger;
@@ -58,17 +58,14 @@ interface SentCall {
 }
 
 export type AttemptResult =
-  /** Answered, and the first `people` have their outcome. After a partial answer some of them are open. */
+  /** Answered. The first `people` have an outcome, except some that a partial answer left open. */
   | {
       readonly kind: 'recorded';
       readonly attemptId: string;
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
     }
-  /**
-   * May have been billed without an answer that is recorded. The first `people` are unknown, and their credits stay
-   * reserved.
-   */
+  /** Possibly billed, without a recorded answer. The first `people` are unknown, and their credits stay reserved. */
   | {
       readonly kind: 'unknown';
       readonly people: number;
@@ -108,7 +105,7 @@ export async function attemptCall(
     people: request.people.slice(0, rowNumbers.length),
   };
   const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
-  // A process that was suspended after the admission would send later than the rate window expects.
+  // A process that was suspended after admission would send the call later than its rate window allows.
   if (signal.aborted || tooLate()) {
     await untilDatabaseIsBack(() => release(dependencies, attemptId, 'the call was not sent'));
     signal.throwIfAborted();
@@ -133,7 +130,7 @@ async function send(
   const calling = client.bulkMatch(
     {
       details: people.map(({ identity, confirmedId: personId, writtenProfileUrl: profileUrl }) => {
-        // The cells of the row may name somebody else.
+        // The cells of the row may name someone else.
         if (personId !== undefined) return { personId };
         return profileUrl === undefined ? identity : { ...identity, profileUrl };
       }),
@@ -141,7 +138,7 @@ async function send(
       waterfall: run.options.waterfall,
       webhookUrl: token === undefined ? undefined : webhookUrl(token),
     },
-    // Not the activity's signal: the product waits for every call that may be billed.
+    // The signal of the activity is not used: a call that may be billed is always awaited.
     AbortSignal.timeout(callTimeoutSeconds * 1_000),
   );
   setImmediate(() => setTimeout(() => killPoint('calling'), 5));
@@ -190,7 +187,7 @@ async function closeFailure(
   const { type, disposition, httpStatus } = failure;
   const reason = failure.message;
   const isUnsent = type.startsWith('not-sent.');
-  // Of an outage, which fails every call, `pauseOfUnsent` tells the beginning.
+  // During an outage every call fails; `pauseOfUnsent` logs only its beginning.
   log[isUnsent ? 'debug' : 'warn']({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const pauseReason = pauseReasonOf(failure);
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
@@ -243,10 +240,12 @@ function pauseReasonOf(failure: ServiceFailure): PauseReason {
   };
 }
 
-/** A worker that stops does not wait longer for a database that is away. */
+/** A stopping worker waits at most this long for a database that is away. */
 const releasePatienceMilliseconds = 20_000;
 
-/** Admits a call. Waits while calls in flight may release credits; the batch waits for a full rate window. */
+/**
+ * Admits a call. It waits here if calls in flight may release credits; a full rate window is waited for by the batch.
+ */
 async function admitWhenAffordable(
   dependencies: AttemptDependencies,
   { run, batch, people }: AttemptRequest,
@@ -267,14 +266,14 @@ async function admitWhenAffordable(
     const admission = await admitOrRelease(dependencies, asked);
     if ('alarms' in admission) admission.alarms.forEach(dependencies.onBudgetAlarm);
     if (admission.kind !== 'over_budget' || !admission.mayFreeCredits) return admission;
-    // A miss costs nothing: what calls in flight have reserved may come back within a second.
+    // If calls in flight find no person, their reserved credits become free within a second.
     await sleep(200, undefined, { signal });
   }
 }
 
 /**
- * Admits a call. If the reply to the admission is lost, the call may be admitted: it is released, because it was not
- * sent. Otherwise its people would wait for a person's decision.
+ * Admits a call. If the reply to the admission is lost, the call is released, because it was not sent. Otherwise the
+ * operator would have to decide about it.
  */
 async function admitOrRelease(
   dependencies: AttemptDependencies,
@@ -306,8 +305,8 @@ async function release({ warehouse }: AttemptDependencies, attemptId: string, re
 const recordingPatienceMilliseconds = 10 * 60_000;
 
 /**
- * Repeats work that must not be lost while the database is away. The work must recognise an earlier try by its ids,
- * because the reply to a COMMIT can be lost.
+ * Repeats work until the database is back. The work must recognise an earlier try by its ids, because the reply to a
+ * COMMIT can be lost.
  */
 export async function untilDatabaseIsBack<Result>(
   work: () => Promise<Result>,
@@ -325,14 +324,14 @@ export async function untilDatabaseIsBack<Result>(
 }
 
 /**
- * Refused calls (422) are free: ten batches in flight with one such person each begin with two of them. A failed call
- * may have been billed and holds credits, so five of them are too many.
+ * Refused calls (422) are free, and ten batches with one such person each start with two refusals each. Failed calls
+ * may be billed and keep credits reserved, so five of them are the maximum.
  */
 const longestStreak = 30;
 const streakWeights = { refused: 1, failed: 6 } as const;
 /** Calls that cannot be sent cost nothing. A run survives a restart of DNS or of a proxy without an operator. */
 const unsentPatienceMilliseconds = 120_000;
-/** A call that could not be sent longer ago belongs to an earlier outage. */
+/** An older failure to send belongs to an earlier outage. */
 const forgottenMilliseconds = 600_000;
 const shortestPause = 500;
 const longestPause = 15_000;

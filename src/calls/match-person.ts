@@ -65,7 +65,7 @@ export async function matchPerson(
   await endCall(database, matches, admitted.callId, 'accepted', answer);
   // The interface document names no price in this answer. By its price table a miss is free.
   const price = answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price);
-  // Otherwise the cost is unknown: settled, it could exhaust the budgets of all runs.
+  // Otherwise the cost stays unknown. Settling it could use up the budgets of all runs.
   if (price <= mostCrediblePerPerson) await close(dependencies, admitted, price);
   await refuseSuppressedAnswer(dependencies, answer);
   return answer;
@@ -79,7 +79,7 @@ async function refuseSuppressed({ warehouse }: MatchDependencies, person: Identi
   });
 }
 
-/** The answer can have a suppressed address, or identify a suppressed person, that the request did not have. */
+/** The answer can have a suppressed e-mail, or identify a suppressed person, that the request did not name. */
 async function refuseSuppressedAnswer(
   { warehouse }: MatchDependencies,
   { person }: MatchAnswer,
@@ -87,7 +87,7 @@ async function refuseSuppressedAnswer(
   if (person === undefined || !(await isSuppressed(warehouse.database, keysOfPerson(person)))) return;
   throw new Problem('match.found-suppressed', 'the returned person is on the suppression list', {
     next: 'the price is settled, the answer is withheld; to remove a person from the list: enrich suppress remove WHO',
-    // A program repeats a command that failed, and would pay again.
+    // Not an ordinary failure, because programs repeat failed commands and would pay again.
     exitCode: exitCodes.needsPerson,
   });
 }
@@ -123,7 +123,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
   return { callId, budgetIds, price };
 }
 
-/** The advice of some failures is about attempts and rows, and this call has none. */
+/** The advice of some failures is about attempts and rows, which this call does not have. */
 function withNext(failure: ServiceFailure): Problem {
   const next = nextAfter(failure);
   if (next === undefined) return failure;

@@ -29,15 +29,15 @@ type ServiceStatus = Awaited<ReturnType<typeof readServiceStatus>>;
 
 /** A run does not wait longer for the service's status or its statement of credits. */
 const patienceMilliseconds = 10_000;
-/** No request has this id. */
+/** An id that no request has. */
 const unknownRequestId = '0';
 
 /**
- * Checks the credential with free calls before a run spends credits, and reads the service's rate windows. The product
- * obeys these windows from then on. An endpoint that the service does not offer stops no run: the first call shows
- * whether the key may enrich, and a refused call costs nothing.
+ * Checks the credential with free calls before a run spends credits, and reads the service's rate windows, which the
+ * product obeys from then on. A missing endpoint stops no run: the first call shows whether the key may enrich, and a
+ * refused call costs nothing.
  *
- * @param needs.polls late results come by polls only, so the key must be allowed to poll
+ * @param needs.polls true: late results can come only by polls, so the key must be allowed to poll
  * @throws Problem `service.credential-refused`, `service.scope-missing`
  */
 export async function readServiceStatus(dependencies: PollDependencies, needs: { readonly polls: boolean }) {
@@ -55,7 +55,8 @@ export async function readServiceStatus(dependencies: PollDependencies, needs: {
 }
 
 /**
- * Reads the profile, which confirms the credential with 200. If it neither confirms nor refuses it, reads the health.
+ * Reads the profile. 200 confirms the credential. If the profile neither confirms nor refuses it, the health endpoint
+ * is read.
  *
  * @throws Problem `service.credential-refused`
  */
@@ -64,7 +65,7 @@ export async function askActingUser(client: ServiceClient): Promise<ActingUser> 
   try {
     return { userId: (await client.profile(signal)).id };
   } catch (error) {
-    // A 403 of the profile says only that the key lacks its scope.
+    // A 403 for the profile says only that the key lacks this scope.
     const unknown = failureOf(client, error, 'unauthorized', 'not-sent.no-token');
     const credentialWorks = unknown.httpStatus !== undefined && (await askHealth(client, signal));
     return { unknown, credentialWorks };
@@ -112,7 +113,7 @@ async function tryPolling(dependencies: PollDependencies): Promise<void> {
   }
 }
 
-/** Has advice of its own, because the failure's advice is for a run that has begun. */
+/** The failure's own advice is for a run that has begun, so this error has another one. */
 function refused(
   { credentialSetting }: ServiceClient,
   what: string,
@@ -156,7 +157,7 @@ function describeLimits(windows: readonly RateWindow[], unknown: ServiceFailure 
     : `the service’s limits are unknown until its first answer: ${unknown.message}; RATE_LIMITS applies`;
 }
 
-/** The product works without these statistics, so it waits no longer for them. */
+/** These statistics are optional, so the product does not wait longer for them. */
 const statisticsPatienceMilliseconds = 5_000;
 
 const scopes: readonly string[] = [bulkMatchScope, matchScope, webhookResultScope];
@@ -192,7 +193,7 @@ export async function learnRateWindows(
   }
 }
 
-/** Names the scope: `["api/v1/people", "bulk_match"]` is `people/bulk_match`. Polls have an id behind their name. */
+/** The scope of an operation: `["api/v1/people", "bulk_match"]` is `people/bulk_match`. Polls have an id after it. */
 function scopeOf({ path, action }: OperationUsage): string | undefined {
   const name = `${path}/${action}`.replace(/^\/?api\/v1\//, '');
   return scopes.find(
@@ -228,7 +229,7 @@ export async function checkRunService(
   }
 }
 
-/** The advice of a failure for a run: its settings are those of the workers, who read them at their start. */
+/** Changes the advice of a failure for a run, which uses the settings of the workers since their start. */
 export function forWorkers({ next, exitCode }: Problem): string {
   return exitCode === exitCodes.usage
     ? `${next}; settings are those of the workers: restart them after a change`

@@ -16,20 +16,18 @@ export interface RunSpec {
   readonly fileName: string;
   readonly fileSha256: string;
   readonly options: RunOptions;
-  /** The source of the export's contacts, if the export was read; a part of the run's id. */
+  /** The source of the contacts, if the export was read. It is a part of the run's id. */
   readonly source?: string;
-  /**
-   * Hash of the only plan that may be carried out; null: any plan. An unfinished run without a plan is bound to it.
-   */
+  /** Hash of the only plan that may run; null: any plan. An unfinished run without a plan is bound to this hash. */
   readonly expectedPlanHash: string | null;
-  /** The scheduled time of the run; by default the present. */
+  /** The scheduled time of the run; by default now. */
   readonly asOf?: Date;
-  /** The run only plans: a run that spends neither finds it nor waits for it. */
+  /** True if the run only plans. Runs that spend ignore it. */
   readonly planOnly?: boolean;
 }
 
 /**
- * Finds the unfinished run of this file and these options, or begins one. Two commands at the same time get the same
+ * Finds the unfinished run of this file with these options, or begins one. Two commands at the same time get the same
  * run, because the key is unique among unfinished runs.
  *
  * @returns the run, and whether it existed before
@@ -64,7 +62,7 @@ export async function findOrBeginRun(
     where run_key = ${runKey} and ${isUnfinished} returning run_id
   `.execute(warehouse.database);
   const found = existing.rows[0];
-  // It ended between the two statements: begin again.
+  // The run ended between the two statements, so another one begins.
   return found
     ? { run: await getRun(warehouse, found.run_id), found: true }
     : findOrBeginRun(warehouse, spec);
@@ -79,8 +77,8 @@ export async function findUnfinishedRun(warehouse: Warehouse, spec: RunSpec): Pr
 }
 
 /**
- * The key of a run: a hash of the file's content and of every option that decides what is asked for and what it may
- * cost. A release that changes the order of these options begins a second run beside each unfinished run.
+ * The key of a run: a hash of the file's content and of every option that affects what is asked for and its cost. If a
+ * release changes the order of these options, it begins a second run beside each unfinished run.
  */
 function keyOf(spec: RunSpec): string {
   const asked = pickOptions(spec.options, optionsThatDecide('people', 'manner'));
@@ -89,23 +87,22 @@ function keyOf(spec: RunSpec): string {
     .digest('hex');
 }
 
-/** The content of an export, or an address whose content has not changed since a time. */
+/** The content of an export, or an address with content that has not changed since a time. */
 type KnownContent =
   | { readonly fileSha256: string }
   | { readonly filePath: string; readonly modifiedMilliseconds: number };
 
 /**
- * Whether a run with the same options has enriched this content. Runs that were refused or cancelled count.
- * A finished run that left people over budget does not count, because the next run asks for them. The same holds if
- * people were in flight in another run that claims them no more: it may have been cancelled before its call. After its
- * end, the other run keeps claims only of people whose call is unknown.
+ * Whether a run with the same options has enriched this content. Refused and cancelled runs count. A finished run does
+ * not count if it left people over budget, or people in flight in a run that no longer claims them: the next run must
+ * ask for these people. An ended run claims only people with an unknown call.
  */
 export async function wasRunBefore(
   warehouse: Warehouse,
   content: KnownContent,
   options: RunOptions,
 ): Promise<boolean> {
-  // The scheduled time is before the time at which the run found the export.
+  // The scheduled time is earlier than the time at which the run found the export.
   const hasContent =
     'fileSha256' in content
       ? sql`file_sha256 = ${content.fileSha256}`
@@ -143,9 +140,9 @@ interface KnownContact {
 }
 
 /**
- * Refuses a run without a named source whose contact ids belong to other people in the warehouse. Such a file comes
+ * Refuses a run without a named source if its contact ids belong to other people in the warehouse. Such a file comes
  * from another system with the same small ids, and would overwrite contacts that were paid for. With a named source, a
- * record that became another person is replaced.
+ * record may become another person.
  *
  * @returns undefined if the run may be planned
  */
@@ -154,7 +151,7 @@ export async function refuseUnnamedSource(
   run: RunRecord,
 ): Promise<Problem | undefined> {
   const { source } = run;
-  // The ids of a recognised CRM are reliable: a record that became another person is replaced.
+  // The ids of a recognised CRM are reliable, so a record may become another person.
   if (isNamed(run) || source !== 'generic') return undefined;
   const contacts = await readKnownContacts(warehouse, run.runId, source);
   const others = contacts.filter((contact) => !contact.shares_key && !mayBeOnePerson(contact));
@@ -203,7 +200,10 @@ async function readKnownContacts(
   return found.rows;
 }
 
-/** A contact keeps its name if its address changes, and its first name if its last name changes. */
+/**
+ * Whether both could be one person: the name stays when the e-mail changes, and the first name stays when the last name
+ * changes.
+ */
 function mayBeOnePerson({ now, before }: KnownContact): boolean {
   const verdict = compareNameCells(now, before);
   return verdict === 'agree' || verdict === 'partly';

@@ -13,23 +13,27 @@ import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 export interface ScheduleDependencies extends IngestDependencies {
   readonly callConcurrency: number;
   readonly pollAfterSeconds: number;
-  /** Defaults for options that the schedule does not set. */
+  /** Defaults for options that the schedule leaves out. */
   readonly defaults: RunDefaults;
-  /** This worker has a limit for the day or the month. */
+  /** True if this worker has a budget for the day or the month. */
   readonly hasPeriodBudget: boolean;
 }
 
-/** Maximum runs per scheduled time: their list has to fit into a payload. The next time takes the others. */
+/**
+ * Maximum runs per scheduled time, because their list must fit into a payload. The next scheduled time begins the
+ * others.
+ */
 const mostRuns = 200;
 
 /**
- * Finds the exports of a schedule at a time, and begins a run for each. The runs are approved, have the schedule's
- * budget, and a priority between ad hoc runs and backfills. Spends nothing. A retry finds the unfinished runs again.
+ * Finds the exports of a schedule at a scheduled time, and begins a run for each. The runs are approved, use the
+ * schedule's budget, and rank between ad hoc runs and backfills. This spends nothing. A retry finds the unfinished runs
+ * again.
  *
- * This worker also stages exports that it has to fetch. Each export is fetched once, and the disk holds one at a time.
+ * This worker also downloads and stages remote exports, one at a time to save disk space.
  *
- * A file of `every-new` that cannot be read does not stop the others, and each scheduled time tries it again. A run
- * whose workflow is not started, because Temporal has cancelled this time, is found again by the next time.
+ * With `every-new`, an unreadable file does not stop the others, and each scheduled time tries it again. If Temporal
+ * cancels before a workflow starts, the next scheduled time finds the run.
  *
  * @param asOf the scheduled time, as ISO 8601
  * @throws Problem `credits.no-ceiling`, `export.*`
@@ -47,7 +51,7 @@ export async function beginScheduledRuns(
   const settings = { searchable, callConcurrency, pollAfterSeconds, checksService: true };
   const asOf = new Date(input.asOf);
   const onlyNew = input.export.kind === 'every-new';
-  // Two files with the same content are one run.
+  // Two files with the same content share a run.
   const begun = new Map<string, RunInput>();
   const refused: RefusedExport[] = [];
   const exports = await findExports(input.export, asOf, input.timezone, exportAccess);
@@ -56,7 +60,7 @@ export async function beginScheduledRuns(
     if (begun.size === mostRuns) break;
     const run = await beginRunOf(dependencies, { found, options, asOf, onlyNew }, signal).catch(
       (error: unknown) => {
-        // The error of a single export is the error of the schedule's workflow.
+        // With a single export, its error is the error of the schedule.
         if (!onlyNew || !isOfExport(error)) throw error;
         refused.push({
           file: shownName({ fileName: found.address.name }),
@@ -85,7 +89,7 @@ async function beginRunOf(
 ): Promise<RunRecord | undefined> {
   const { warehouse, exportAccess } = dependencies;
   const { address } = found;
-  // So that an unchanged object is not fetched again. A local file can be replaced by an older one.
+  // An unchanged S3 object is not downloaded again. Local files are always read, because an older file can replace one.
   if (onlyNew && address.kind === 's3' && found.modified !== undefined) {
     const unchanged = { filePath: address.text, modifiedMilliseconds: found.modified };
     if (await wasRunBefore(warehouse, unchanged, options)) return undefined;
@@ -103,9 +107,9 @@ async function beginRunOf(
     expectedPlanHash: null,
     asOf,
   });
-  // The run of this schedule, or of another one: runs that a person begins have another priority, so another key.
+  // Only runs of schedules are found here: manual runs have another priority, so another key.
   await approveRun(warehouse, run.runId);
-  // If the export is refused, the run's workflow fetches it again, and fails with the same error.
+  // If the export is refused, the workflow downloads it again and fails with the same error.
   if (address.kind !== 'file')
     await ingestRun(dependencies, run.runId, { fetched: path, signal, onProgress: () => {} });
   return run;
@@ -123,14 +127,15 @@ function optionsOf(
     ...withDefaults(input, defaults),
     schedule: input.schedule,
     priority: 'nightly',
-    // A waiting run would keep later scheduled times from beginning. The next run takes the rest of the rows.
+    // The run ends over budget. A waiting run would stop later scheduled times; the next run asks for the remaining
+    // people.
     onBudget: input.onBudget ?? 'finish',
     expectations:
       input.expectations ?? (input.export.kind === 'every-new' ? usualOfUnlikeFiles : usualExpectations),
   };
 }
 
-/** `--newest` asks for a file each time; `--every-new` only if one is new. */
+/** With `--newest` each scheduled time needs a file; with `--every-new` only new files are run. */
 function noMatch(pattern: string): Problem {
   return new UsageProblem('export.missing', 'no file matches the pattern', {
     where: pattern,
@@ -138,7 +143,7 @@ function noMatch(pattern: string): Problem {
   });
 }
 
-/** The worker's settings count: they may differ from those of the command that created the schedule. */
+/** The settings of the worker count, not those of the command that created the schedule. */
 function noBudget(schedule: string): Problem {
   return new Problem('credits.no-ceiling', 'nothing limits what this schedule may spend', {
     where: `schedule ${schedule}`,

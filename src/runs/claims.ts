@@ -6,13 +6,13 @@ import { identifiesAlone } from '../keys/key-lookups.ts';
 import type { StatusReason } from '../contract/pause-reasons.ts';
 import { counted, countedPeople, nounFor } from '../domain/text/format.ts';
 
-/** Condition on `claimed`, the row of a claimed person: an operator decides about the call. */
+/** SQL condition: the call of a claimed row is unknown, so the operator decides about it. */
 const isCallUnknown = sql<boolean>`claimed.outcome is not distinct from 'unknown'`;
 
 /**
- * Query of the rows whose people another run has claimed at a service: `row_number`, `claimed_by_run_id`,
- * `claimed_by_row_number` and `reason`. Of several claims, the first in the order of run and row is named. A claim
- * outlives its run only if the call for the person is unknown.
+ * SQL of the rows whose people another run has claimed at a service: `row_number`, `claimed_by_run_id`,
+ * `claimed_by_row_number` and `reason`. If several runs claim a person, the first by run and row is named. After the
+ * end of its run, a claim remains only if its call is unknown.
  *
  * @param keys a relation of `identity_key` and `row_number`
  */
@@ -33,8 +33,8 @@ export function claimedElsewhere(
 }
 
 /**
- * Claims people of a run, so that no other run asks the same service for them. A row whose person another run has
- * claimed gets the outcome `in_flight`.
+ * Claims people for a run, so that no other run asks the same service for them. A row gets the outcome `in_flight` if
+ * another run has claimed its person.
  *
  * @param keys a relation of `identity_key` and `row_number`; rows with an outcome are left alone
  */
@@ -43,7 +43,7 @@ async function claimPeople(
   { runId, service }: { readonly runId: string; readonly service: string },
   keys: RawBuilder<unknown>,
 ): Promise<void> {
-  // In the order of the keys: two runs that claim the same people cannot deadlock.
+  // In the order of the keys, so that two runs with the same people cannot deadlock.
   await sql`
     insert into claims (identity_key, service, run_id, row_number)
     select k.identity_key, ${service}, ${runId}, min(k.row_number)
@@ -63,9 +63,9 @@ async function claimPeople(
 }
 
 /**
- * Claims people of a run by the keys of their rows, and by their id at the service where an answer has named it: two
- * rows of one known person need not share a key. Of several such rows, the first represents the person, and the others
- * become `duplicate`.
+ * Claims people for a run by the keys of their rows, and by their id at the service if it is known, because two rows of
+ * a known person may have different keys. The first of such rows represents the person, and the others become
+ * `duplicate`.
  *
  * @param keys a relation of `identity_key` and `row_number`
  */
@@ -75,8 +75,8 @@ export async function claimKnownPeople(
   keys: RawBuilder<unknown>,
 ): Promise<void> {
   const claimed = sql`claimed_keys`;
-  // A row whose keys lead to two people claims neither. `offset 0` keeps the index on the keys in use: without
-  // statistics, PostgreSQL read all 300,000 observations of a test for each key, which took minutes.
+  // A row with keys of two people claims neither. `offset 0` makes PostgreSQL use the index on the keys. Without
+  // statistics it read all 300,000 observations of a test for each key, which took minutes.
   await sql`
     create temporary table ${claimed} on commit drop as
     select identity_key, row_number from ${keys} k
@@ -101,8 +101,8 @@ export async function claimKnownPeople(
     having count(distinct person) = 1
   `.execute(transaction);
   await claimPeople(transaction, run, claimed);
-  // The row that holds the claim may be one of an earlier page, whose call is unknown. `offset 0` as above. The run is
-  // compared outside: by the index of runs, all claims of the run were read for each key, which took 1 s a page.
+  // An earlier page may hold the claim for a row with an unknown call. For `offset 0` see above. The run is compared
+  // outside, because by the index of runs PostgreSQL read all claims of the run for each key (1 s per page).
   await sql`
     with known_people as materialized (
       select identity_key, row_number from ${claimed} where starts_with(identity_key, 'person:')
@@ -126,13 +126,13 @@ export async function claimKnownPeople(
   `.execute(transaction);
 }
 
-/** A paused run that has begun to ask for people, and the number of rows of another run that are these people. */
+/** A paused run that claims people of another run, with the number of affected rows. */
 interface PausedRun {
   readonly runId: string;
   readonly people: number;
 }
 
-/** Finds the runs that are paused now and keep people of a run `in_flight`; the run with the most people first. */
+/** Finds the paused runs that keep people of a run `in_flight`, the run with the most people first. */
 export async function readPausedRuns(database: Kysely<Tables>, runId: string): Promise<readonly PausedRun[]> {
   const { rows } = await sql<PausedRun>`
     select paused.run_id as "runId", count(*)::int as people
@@ -147,7 +147,7 @@ export async function readPausedRuns(database: Kysely<Tables>, runId: string): P
   return rows;
 }
 
-/** What a person can do about the people who wait in paused runs. Undefined: there are none. */
+/** What the operator can do about people who are claimed by paused runs; undefined if there are none. */
 export function peopleInPausedRuns(runs: readonly PausedRun[]): StatusReason | undefined {
   const [first] = runs;
   if (first === undefined) return undefined;

@@ -10,15 +10,15 @@ import { getRun } from './runs.ts';
 import { isUnfinished } from '../db/run-states.ts';
 
 /**
- * Ends a run. Rows without an outcome get the outcome of the ending, such as `over_budget`. A run that late results
- * have paused, because they were billed above their worst case, stays paused until a person has seen it.
+ * Ends a run. Rows without an outcome get the outcome of the ending, such as `over_budget`. A run stays paused if its
+ * late results cost more than their worst case, until the operator resumes it.
  *
- * The workflow ends a run after all its calls. If the database nevertheless has calls in flight, or rows without an
- * outcome, it has lost commits: these calls become `unknown`, and the run pauses.
+ * The workflow ends a run after all its calls. If calls are still in flight or rows have no outcome, the database has
+ * lost commits: these calls become `unknown`, and the run pauses.
  *
  * @param ending `finished` requires that every row has an outcome
- * @param budget the empty budget, if the run ends because of it
- * @returns the facts of the run as it ended; their status is `paused` if it did not end
+ * @param budget the budget that is used up, if this ends the run
+ * @returns the facts of the run; status `paused` if it did not end
  */
 export async function finishRun(
   warehouse: Warehouse,
@@ -39,8 +39,8 @@ export async function finishRun(
 }
 
 /**
- * Ends a run that has no workflow any more. Its open calls may have been sent: they become `unknown`. People whom the
- * run did not ask for become `cancelled`.
+ * Ends a run without a workflow. Its open calls may have been sent, so they become `unknown`. People who were not asked
+ * for become `cancelled`.
  */
 export async function endAbandonedRun(warehouse: Warehouse, runId: string): Promise<void> {
   await endOpenCalls(warehouse, runId, 'the run was cancelled before this call was recorded');
@@ -88,7 +88,7 @@ async function isOverbilled(warehouse: Warehouse, runId: string): Promise<boolea
 
 /**
  * Ends a run: rows without an outcome get the given outcome, claims are released, and the status becomes final. Claims
- * of people whose call is unknown stay, so that no other run pays for them again. An ended run stays as it is.
+ * of unknown calls stay, so that no other run pays again. A run that has ended is not changed.
  *
  * @param rest outcome of people who were not asked for; undefined: every row must have an outcome
  */
@@ -99,12 +99,12 @@ export async function endRun(
   rest: { outcome: 'over_budget' | 'cancelled'; reason: string } | undefined,
 ): Promise<void> {
   await warehouse.database.transaction().execute(async (transaction) => {
-    // First, like staging and planning: a worker that lost Temporal can still add rows to the run.
+    // Locks the run first, like staging and planning: a worker that lost Temporal may still add rows.
     await transaction.selectFrom('runs').select('run_id').where('run_id', '=', runId).forUpdate().execute();
     if (rest) {
       await transaction
         .updateTable('run_rows')
-        // A row without an outcome can have a note, such as that its contact was filled without a call.
+        // A row without an outcome can have a note, for example that its contact was filled without a call.
         .set({ outcome: rest.outcome, reason: sql<string>`concat_ws('; ', ${rest.reason}::text, reason)` })
         .where('run_id', '=', runId)
         .where('outcome', 'is', null)
@@ -118,7 +118,7 @@ export async function endRun(
       .limit(1)
       .executeTakeFirst();
     if (open) throw new Error(`run ${runId} cannot end: rows are left without an outcome`);
-    // Not `not exists`: after retention had emptied the table, PostgreSQL read all rows of the run for each claim.
+    // `not exists` was slow on a table that retention had emptied: PostgreSQL read all rows of the run for each claim.
     await sql`
       delete from claims c where c.run_id = ${runId} and 0 = (
         select count(*) from run_rows r

@@ -13,18 +13,18 @@ import { countMalformedRows, getRun, saveWarnings, sourceOf, type RunRecord } fr
 export interface IngestDependencies {
   readonly warehouse: Warehouse;
   readonly exportAccess: ExportAccess;
-  /** Told how many more rows are staged. */
+  /** Called with the number of newly staged rows. */
   readonly onIngested?: ((rows: number) => void) | undefined;
 }
 
 interface IngestOptions {
-  /** Path of the export that this process has fetched for the run; removed after staging. */
+  /** Path of the downloaded export. The file is removed after staging. */
   readonly fetched?: string | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (rowsStaged: number) => void;
 }
 
-/** What staging comes to. Without `problem`, an activity returns it to the workflow. */
+/** The result of staging. Without `problem`, an activity returns it to the workflow. */
 type StagedRun =
   | Extract<IngestOutcome, { kind: 'ingested' }>
   | (Extract<IngestOutcome, { kind: 'refused' }> & {
@@ -32,10 +32,9 @@ type StagedRun =
     });
 
 /**
- * Stages the export of a run. A staged export is not read again. Then removes the
- * fetched file.
+ * Stages the export of a run, unless it is staged already. Then removes the downloaded file.
  *
- * @returns `refused` if the export has an error: nothing was paid, and another try has the same result
+ * @returns `refused` if the export has an error: nothing was paid, and a retry has the same result
  */
 export async function ingestRun(
   { warehouse, exportAccess, onIngested = () => {} }: IngestDependencies,
@@ -88,7 +87,7 @@ async function ingested(
   return { kind: 'ingested', rows: run.rowsStaged, malformed, source: sourceOf(run) };
 }
 
-/** Removes the fetched file of a run, and the files of killed processes. */
+/** Removes the downloaded file of a run, and old files of killed processes. */
 async function removeFetched(folder: string, fetched: string | undefined): Promise<void> {
   if (fetched !== undefined) await removeStaged(fetched);
   await removeAbandoned(folder);

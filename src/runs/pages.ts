@@ -23,14 +23,13 @@ export function askedBy(options: RunOptions): Asked {
 
 /**
  * Opens a page of a run: claims its people, so that no other run asks for them, and drops people who were asked for
- * after the plan was made. The cost stays within the plan. Opening a page again returns the batches that are still
- * open.
+ * since the plan. The cost stays within the plan. Opening a page again returns its open batches.
  *
- * The page claims people, not the plan. Otherwise a backfill of several days would keep the nightly run from people
- * whom the backfill reaches tomorrow.
+ * People are claimed per page, not by the plan. Otherwise a backfill of several days would keep people from the nightly
+ * run long before it reaches them.
  *
  * @param page from 1
- * @returns the numbers of the batches that have people to ask for
+ * @returns the numbers of the batches with people to ask for
  */
 export async function openPage(
   warehouse: Warehouse,
@@ -50,8 +49,8 @@ export async function openPage(
     const run = { runId, service: asked.service };
     await addKnownAddresses(transaction, asked.service, sql`page_keys`, sql`, left_out`);
     await claimKnownPeople(transaction, run, sql`page_keys`);
-    // After the claims: another run releases a claim and records the lookup in one transaction. A check before the
-    // claims would miss that lookup and pay again.
+    // The check comes after the claims. Another run releases a claim and records the lookup in one transaction, so an
+    // earlier check could miss the lookup and the run would pay again.
     await dropSuppressed(transaction, runId, sql`select row_number from page_keys`);
     await sql`
       with ${droppingFresh(runId, sql`page_keys`, asked)}
@@ -64,8 +63,8 @@ export async function openPage(
 }
 
 /**
- * Common table expressions that give recently asked rows the outcome `fresh` and release their claims. `dropped` has
- * the row numbers.
+ * Common table expressions that give fresh rows the outcome `fresh` and release their claims. `dropped` has their row
+ * numbers.
  *
  * @param keys a relation of `identity_key`, `row_number` and `left_out`
  */
@@ -111,7 +110,7 @@ async function openBatches(
   };
 }
 
-/** The first page of a run that has people without an outcome; undefined if no page has. */
+/** The first page with people who have no outcome; undefined if there is none. */
 export async function firstOpenPage(warehouse: Warehouse, runId: string): Promise<number | undefined> {
   const first = await sql<{ position: number }>`
     select p.position
@@ -125,20 +124,20 @@ export async function firstOpenPage(warehouse: Warehouse, runId: string): Promis
 }
 
 /**
- * The row `r` of each person `p`. Each row is read by its key: PostgreSQL knows little of a run that has just been
- * staged, and in a join read every row of the run for each person.
+ * The row `r` of each person `p`, read by its key. In a join, without statistics about a new run, PostgreSQL read every
+ * row of the run for each person.
  */
 const theirRow = sql`
   cross join lateral (
     select * from run_rows r where r.run_id = p.run_id and r.row_number = p.row_number offset 0
   ) r`;
 
-/** The people `p` of runs with their rows `r`, for conditions on `p`. */
+/** People `p` of runs with their rows `r`; the caller adds conditions on `p`. */
 export const peopleWithRows = sql`run_people p ${theirRow}`;
 
 /**
- * The people `p` of batches. Each batch is a range of positions: for a list of positions, PostgreSQL 15 and 16 read all
- * people of the run, twelve times a call.
+ * People `p` of batches. Each batch is a range of positions. For a list of positions, PostgreSQL 15 and 16 read all
+ * people of the run, twelve times per call.
  */
 export const peopleOfBatches = ({ runId, batches }: BatchesOfRun): RawBuilder<unknown> => sql`
   unnest(${batches}::integer[]) as b (batch)
@@ -153,7 +152,7 @@ export const peopleOfBatches = ({ runId, batches }: BatchesOfRun): RawBuilder<un
 export const peopleOfBatchesWithRows = (batches: BatchesOfRun): RawBuilder<unknown> =>
   sql`${peopleOfBatches(batches)} ${theirRow}`;
 
-/** Condition: a person `p` of a run is on a page. @param page from 1 */
+/** SQL condition: a person `p` of a run is on a page. @param page from 1 */
 function isOnPage(page: number): RawBuilder<boolean> {
   return sql`p.position >= ${(page - 1) * peoplePerPage} and p.position < ${page * peoplePerPage}`;
 }

@@ -14,19 +14,19 @@ import { peopleWithRows } from './pages.ts';
 import { getRun, type RunRecord } from './runs.ts';
 
 /**
- * Puts a pilot's people on the first pages, so that the run asks for them first. The pilot is a sample of the people in
- * `plan_asked` whose calls leave out no fields. Each kind of people is in the sample by its share; a kind is a set of
- * identifiers.
+ * Puts the people of a pilot on the first pages, so that the run asks for them first. The pilot is a sample of the
+ * people in `plan_asked` for whom all fields are asked. Each kind of people (set of identifiers) has its share in the
+ * sample.
  *
  * @param people how many the pilot should have
- * @returns the position at which the pages after the pilot's begin
+ * @returns the first position after the pages of the pilot
  */
 export async function positionPilot(
   transaction: Transaction<Tables>,
   runId: string,
   people: number,
 ): Promise<number> {
-  // Evenly spread over the rows of one kind after another, and within a kind over the order of the file.
+  // Spread evenly over the rows, sorted by kind and then by the order of the file.
   const chosen = await sql`
     with ordered as (
       select row_number, found_before,
@@ -52,14 +52,14 @@ export function pagesOf(people: number): number {
 }
 
 interface PilotResult extends Matches {
-  /** Settled credits, and credits held for calls whose cost is unknown, as decimal text. */
+  /** Settled credits, and credits of unknown calls, as decimal text. */
   readonly settled: string;
   readonly held: string;
   /** Number of contacts that have the field now. */
   readonly fields: { readonly email: number; readonly phone: number; readonly title: number };
 }
 
-/** @param pages the pilot's pages, which are the first ones */
+/** @param pages the pages of the pilot, which are the first pages */
 async function readPilot(warehouse: Warehouse, runId: string, pages: number): Promise<PilotResult> {
   const rows = await sql<Matches & PilotResult['fields']>`
     select count(*) filter (where r.outcome = 'enriched')::int as found,
@@ -81,11 +81,11 @@ async function readPilot(warehouse: Warehouse, runId: string, pages: number): Pr
 }
 
 /**
- * Records that a pilot is judged, and pauses its run for the given reason, in one transaction. A retried activity does
- * not judge the pilot again.
+ * Records that a pilot is judged, and pauses its run for the given reason, in one transaction. A retry does not judge
+ * again.
  *
- * @returns why the run is paused; undefined: the run continues; `postponed`: the run is paused for another reason, and
- *   nothing is recorded. A pilot that was judged before returns its reason only while the run is still paused for it.
+ * @returns why the run is paused; undefined: it continues; `postponed`: it is paused for another reason, and nothing is
+ *   recorded. For a pilot that was judged before, the reason is returned only while the run is still paused for it.
  */
 async function recordPilot(
   warehouse: Warehouse,
@@ -113,9 +113,9 @@ async function recordPilot(
 }
 
 /**
- * Reads the results of a run's pilot and decides whether the run continues. The run's quality gates decide; without
- * gates the run pauses for a person's decision. A pilot is judged once: a person who resumes the run overrules it. A
- * run that is already paused for another reason is judged after its resume.
+ * Judges the pilot of a run by the run's quality gates; without gates the run pauses for the operator. A pilot is
+ * judged once, and the operator overrules the judgement by resuming the run. A run that is paused for another reason is
+ * judged after it resumes.
  */
 export async function judgePilot(warehouse: Warehouse, runId: string): Promise<PilotJudgement> {
   const run = await getRun(warehouse, runId);
@@ -128,7 +128,7 @@ export async function judgePilot(warehouse: Warehouse, runId: string): Promise<P
   return pauseReason ? { kind: 'pause', pauseReason } : { kind: 'continue', summary };
 }
 
-/** A run that does not ask for phones paid for none: its contacts have the phones of earlier runs. */
+/** Without phones in its options, a run has only phones that earlier runs paid for. */
 function asksForPhones({ options }: RunRecord): boolean {
   return lateKindsOf(options).some((kind) => lateKinds[kind].values === 'phones');
 }
@@ -139,7 +139,7 @@ function describePilot(people: number, result: PilotResult, hasPhonePrice: boole
   const rate = matchRate(result);
   const prices = Object.entries(fields).flatMap(([field, count]) => {
     if (count === 0 || (field === 'phone' && !hasPhonePrice)) return [];
-    // Credits that are held as unknown count: the service may have billed them.
+    // Unknown credits count, because the service may have billed them.
     const each = (Number(settled) + Number(held)) / count;
     return [`${each.toFixed(2)} per ${field} (${count})`];
   });
@@ -164,7 +164,7 @@ function pauseReasonOf(
   return { type: 'pilot.below', reason, next };
 }
 
-/** About 500 people: the confidence interval then has about seven percentage points to either side. */
+/** About 500 people, which gives a confidence interval of about plus or minus seven percentage points. */
 const callsWatched = 50;
 
 /**
@@ -191,9 +191,7 @@ export async function watchMatchRate(
   };
 }
 
-/**
- * What the latest calls of a run found. Only calls count that were answered after the match rate last paused the run.
- */
+/** The results of the latest calls of a run since the match rate last paused it. */
 async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<Matches> {
   const latest = await sql<Matches>`
     select count(*) filter (where p.outcome = 'enriched')::int as found,
@@ -208,7 +206,7 @@ async function readLatestMatches(warehouse: Warehouse, runId: string): Promise<M
   return latest.rows[0]!;
 }
 
-/** Without open people, a pause saves no credit, and only keeps the run from finishing. */
+/** If all people are done, a pause saves no credits and only delays the end of the run. */
 async function hasOpenPeople({ database }: Warehouse, runId: string): Promise<boolean> {
   const { rows } = await sql`
     select from ${peopleWithRows}
@@ -219,7 +217,7 @@ async function hasOpenPeople({ database }: Warehouse, runId: string): Promise<bo
   return rows.length > 0;
 }
 
-/** Lets the match rate start anew in a paused run: a person who resumes the run accepts the results so far. */
+/** Restarts the match rate of a paused run, because an operator who resumes it accepts the results so far. */
 export async function restartMatchRate(warehouse: Warehouse, runId: string): Promise<void> {
   await warehouse.database
     .updateTable('runs')

@@ -15,7 +15,7 @@ import { budgetOfRun } from '../domain/money/budget-periods.ts';
 /** Credits are decimals as text. */
 export interface RunMoney {
   readonly calls: number;
-  /** Calls that are admitted and not recorded yet. */
+  /** Calls that were admitted and have no recorded end. */
   readonly inFlight: number;
   readonly people: number;
   readonly settled: string;
@@ -23,7 +23,7 @@ export interface RunMoney {
   readonly unknown: string;
 }
 
-/** The facts of a run for `--json`, from the tables alone. */
+/** The facts of a run for `--json`, read only from the tables. */
 export async function readRunFacts(warehouse: Warehouse, runId: string): Promise<RunFacts> {
   const run = await getRun(warehouse, runId);
   const money = await readRunMoney(warehouse, run.runId);
@@ -72,8 +72,8 @@ export async function readRunFacts(warehouse: Warehouse, runId: string): Promise
 }
 
 /**
- * What a run leaves to the operator, the most urgent first. Lost answers and people over budget count until a later run
- * of the source has the answer for their contacts.
+ * What the operator must do after a run, the most urgent first. Lost answers and people over budget are listed until a
+ * later run of the source has answers for their contacts.
  */
 export async function readDecisions(
   { database }: Warehouse,
@@ -113,7 +113,7 @@ async function readOutcomes(
   return Object.fromEntries(rows.map((row) => [row.outcome, row.rows]));
 }
 
-/** The late results that an ended run lacks, in a sentence. */
+/** A sentence about the late results that an ended run lacks. */
 function describeMissing({ awaited, expired }: LateResultsStatus): string | null {
   const missing = [
     ...(expired > 0 ? [`of ${counted(expired, 'call')} did not come before the deadline`] : []),
@@ -122,7 +122,7 @@ function describeMissing({ awaited, expired }: LateResultsStatus): string | null
   return missing.length === 0 ? null : `the late results ${missing.join(', and ')}`;
 }
 
-/** The run's own budget, which a person may have changed; credits are decimal text. */
+/** The run's own budget, which the operator may have changed. Credits are decimal text. */
 async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord): Promise<string | null> {
   const budget = await database
     .selectFrom('budgets')
@@ -133,7 +133,7 @@ async function ownBudget({ database }: Warehouse, { runId, options }: RunRecord)
 }
 
 async function countFilled({ database }: Warehouse, runId: string): Promise<number> {
-  // Not `not exists`: before the first ANALYZE, PostgreSQL read all matches of the run for each match.
+  // `not exists` was slow before the first ANALYZE: PostgreSQL read all matches of the run for each match.
   const { rows } = await sql<{ filled: number }>`
     select count(*)::int as filled
     from (
@@ -161,7 +161,7 @@ export async function readRunMoney(warehouse: Warehouse, runId: string): Promise
   return result.rows[0]!;
 }
 
-/** What is wrong with rows whose record id names different people, and what the operator can do about it. */
+/** The problem of rows with one record id and different people, and the next step. */
 export function contestedRecords(rows: number): Pick<StatusReason, 'reason' | 'next'> {
   const has = rows === 1 ? 'has' : 'have';
   return {
@@ -171,11 +171,11 @@ export function contestedRecords(rows: number): Pick<StatusReason, 'reason' | 'n
 }
 
 /**
- * The decisions that a run needs: the reasons for exit code 3.
+ * The decisions that a run needs from the operator, which are the reasons for exit code 3.
  *
  * @param run.outcomes number of rows per outcome
- * @param run.unknownCredits credits held for calls whose cost is unknown, as decimal text
- * @returns the most urgent first; empty: nothing
+ * @param run.unknownCredits credits of unknown calls, as decimal text
+ * @returns the most urgent first; empty: none
  */
 export function neededDecisions(run: {
   readonly runId: string;

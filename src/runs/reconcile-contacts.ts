@@ -11,11 +11,11 @@ import { getRun } from './runs.ts';
 const rowsPerBatch = 5_000;
 
 /**
- * Records the contacts of a run's export and waits until everything is digested: afterwards every contact is the person
- * whom the rule of docs/explanation/identity.md gives it, whichever row, file, source or run paid for the person.
+ * Records the contacts of a run's export and waits for the digest. Afterwards every contact has its person by the rules
+ * of docs/explanation/identity.md, whichever row, file, source or run paid for the person.
  *
  * @param signal ends it between two batches
- * @returns how many contacts got the data of a known person, and how many lost the data of their person
+ * @returns how many contacts got the data of a known person, and how many lost their person
  */
 export async function reconcileContacts(warehouse: Warehouse, runId: string, signal: AbortSignal) {
   const { rowsStaged } = await getRun(warehouse, runId);
@@ -35,8 +35,8 @@ export async function reconcileContacts(warehouse: Warehouse, runId: string, sig
 }
 
 /**
- * The maximum number of contacts that a planned run can fill without a call: contacts that are not asked for, because
- * an earlier call found their person or because the run asks for another row with a key of theirs.
+ * The maximum number of contacts that a planned run can fill without a call: their person is already known, or another
+ * row with the same key is asked for.
  */
 export async function countFillable(
   database: Kysely<Tables>,
@@ -63,8 +63,8 @@ export async function countFillable(
 }
 
 /**
- * Condition: a query has rows. With `exists`, PostgreSQL expected to find one of thousands soon, and read all
- * observations for each key: beside 12 million, the count did not end. It also compared each row with each contact.
+ * SQL condition: a query has rows. `exists` was too slow: PostgreSQL expected an early hit and read all observations
+ * for each key (12 million), and compared each row with each contact.
  */
 function isAny(query: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`(select count(*) from (${query}) found) > 0`;

@@ -13,12 +13,12 @@ import { withoutPersonalData } from '../domain/text/without-personal-data.ts';
 
 export type RunRecord = Readonly<ReturnType<typeof recordOf>>;
 
-/** The last six characters of a run's id. */
+/** The last six characters of a run id. */
 const lastPart = /^[0-9a-f]{6}$/;
 
 /**
- * @param runId a run's id, its last six characters, or `latest`: the newest run that did more than plan
- * @throws Problem `run.unknown`; `run.ambiguous` where two runs end in them
+ * @param runId the id of a run, its last six characters, or `latest`: the newest run that did more than plan
+ * @throws Problem `run.unknown`; `run.ambiguous` if two ids end with these characters
  */
 export async function getRun(warehouse: Warehouse, runId: string): Promise<RunRecord> {
   const isLatest = runId === 'latest';
@@ -49,7 +49,7 @@ function recordOf(row: Selectable<Tables['runs']>) {
   return {
     runId: row.run_id,
     status: row.status,
-    /** Null: the export is not read yet. */
+    /** Null until the export is read. */
     source: row.source,
     filePath: row.file_path,
     fileName: row.file_name,
@@ -68,15 +68,15 @@ function recordOf(row: Selectable<Tables['runs']>) {
     planHash: row.plan_hash,
     expectedPlanHash: row.expected_plan_hash,
     pauseReason: row.pause_reason,
-    /** The run may spend: a person has approved the plan, or the run was begun with `--yes` or by a schedule. */
+    /** True if the run may spend: the operator has approved the plan, or it began with `--yes` or by a schedule. */
     isApproved: row.approved_at !== null,
     createdAt: row.created_at,
-    /** The time that the run stands for: a scheduled one for the time of its schedule. */
+    /** The scheduled time of the run; without a schedule, when it began. */
     asOf: row.as_of,
     finishedAt: row.finished_at,
-    /** Its answers were removed after its undo. */
+    /** True if its answers were removed after an undo. */
     isDiscarded: row.answers_discarded_at !== null,
-    // A run that was finishing when a person cancelled it can end as finished.
+    // A run can still finish normally if it was about to end when the operator cancelled it.
     cancelled:
       (row.status === 'cancelling' || row.status === 'cancelled') && row.cancelled_at
         ? { at: row.cancelled_at.toISOString(), reason: row.cancelled_reason ?? '' }
@@ -89,12 +89,12 @@ function recordOf(row: Selectable<Tables['runs']>) {
   };
 }
 
-/** The source of a run's contacts, once its export is read. Before, no contact exists. */
+/** The source of a run's contacts. There are no contacts before the export is read. */
 export function sourceOf({ source }: Pick<RunRecord, 'source'>): string {
   return source ?? 'generic';
 }
 
-/** Runs for which a worker makes calls without the operator: those that run, and those that wait for a budget. */
+/** Runs that make calls without action by the operator: running runs, and runs that wait for a budget. */
 export async function listCallingRuns(warehouse: Warehouse): Promise<RunRecord[]> {
   const calling = warehouse.database.selectFrom('runs').selectAll().where(isPossible('pause_by_call'));
   return (await calling.where(maySpend).orderBy('created_at').execute()).map(recordOf);
@@ -112,12 +112,12 @@ export async function listRuns(warehouse: Warehouse, limit: number): Promise<Run
 }
 
 /**
- * Sets the status of a run, if its state allows the event (`transitions`). A run without an approval does not become
- * `running`: it awaits the approval.
+ * Sets the status of a run, if `transitions` allows it. A run without approval becomes `awaiting_approval` instead of
+ * `running`.
  *
- * @param decision.byPerson the operator resumes the run
- * @param decision.updateId the update of the workflow that sets the status. Temporal sends an update again after a
- *   reset; it then has no second effect
+ * @param decision.byPerson true: the operator resumes the run
+ * @param decision.updateId the workflow update that sets the status. Temporal repeats updates after a reset; a repeated
+ *   one has no effect
  */
 export async function setRunStatus(
   warehouse: Warehouse,
@@ -206,8 +206,8 @@ export async function savePlan(warehouse: Warehouse, runId: string, plan: PlanSu
 }
 
 /**
- * Batches in flight per call in flight. The others wait for the digest, which takes many answers together, or for a
- * second worker. With three, a call cost 10 % more processor time.
+ * Batches in flight per call in flight. The additional batches wait for the digest, which processes many answers
+ * together, or for another worker. With three, a call needed 10 % more processor time.
  */
 const batchesPerCall = 6;
 
@@ -234,12 +234,12 @@ export function runInputOf(
   };
 }
 
-/** Temporal stores file names, and some files are named after people. */
+/** Without personal data: Temporal stores file names, and some files are named after people. */
 export function shownName(run: Pick<RunRecord, 'fileName'>): string {
   return withoutPersonalData(run.fileName);
 }
 
-/** Lets a run spend what its plan says. Its next status is `running` then, not `awaiting_approval`. */
+/** Approves the plan of a run. Its next status is `running` instead of `awaiting_approval`. */
 export async function approveRun({ database }: Warehouse, runId: string): Promise<void> {
   await sql`
     update runs set approved_at = coalesce(approved_at, clock_timestamp())
@@ -248,8 +248,8 @@ export async function approveRun({ database }: Warehouse, runId: string): Promis
 }
 
 /**
- * Approves a run for `--yes`. As if the run had begun with `--yes`, an export that is not as expected pauses it: only a
- * person accepts such an export.
+ * Approves a run because of `--yes`. An unexpected export still pauses it, because only the operator can accept such an
+ * export.
  *
  * @returns whether the run is paused
  */
@@ -263,7 +263,9 @@ export async function approveWithoutPerson(
   return unmet.length > 0;
 }
 
-/** Takes back the approval by `--yes` of a run that was paused before its plan: the next command shows it and asks. */
+/**
+ * Withdraws the approval by `--yes` if the run was paused before its plan. The next command shows the plan and asks.
+ */
 export async function withdrawUnreadApproval({ database }: Warehouse, runId: string): Promise<void> {
   await sql`
     update runs set approved_at = null where run_id = ${runId} and status = 'paused' and plan is null

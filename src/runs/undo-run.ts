@@ -8,11 +8,11 @@ import { queuePeople, queuePeopleWithKeys } from '../people/digest-queue.ts';
 import { recordRepeated } from '../people/record-contacts.ts';
 import type { PersonName } from '../people/people-tables.ts';
 
-/** Contacts with a person whose cells the run recorded: an undo, or its reversal, decides about them. */
+/** Contacts that an undo, or its revert, decides about: the run recorded their cells, and they have a person. */
 export interface UndoFigures {
-  /** Contacts that only the run's export has: an undo removes them, its reversal restores them. */
+  /** Contacts that are only in the run's export. An undo removes them, and a revert restores them. */
   readonly removed: number;
-  /** Contacts that other exports have as well: these exports decide about them without the run, or with it again. */
+  /** Contacts that are in other exports too. These exports decide about them, without or with the run. */
   readonly restored: number;
 }
 
@@ -40,13 +40,13 @@ export async function measureUndo({ database }: Warehouse, runId: string): Promi
 }
 
 /**
- * Undoes a run: its contact records no longer count, and the digest decides about their contacts without them. What was
- * paid for stays: the people stay known, so the same file under its right source or mapping costs nothing.
+ * Undoes a run: its contact records no longer count, and the digest decides about its contacts without them. People
+ * stay known, so the same file under the right source or mapping costs nothing.
  *
  * Credits, calls, deliveries, outcomes of rows and the lookup history stay.
  *
  * @param runId a run that has ended
- * @param signal ends the digest between two steps: the next digest does the rest
+ * @param signal ends the digest between two steps; the next digest does the rest
  * @param progress receives the number of digested entries
  * @throws Error if the run has not ended
  * @returns false if the signal ended it early
@@ -90,7 +90,7 @@ async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder
       insert into digest_queue (kind, owner, name)
       select 'contact', source, contact_id from contact_records where run_id = ${runId} order by source, contact_id
     `.execute(transaction);
-    // Other contacts could be people for whom these records compete.
+    // Other contacts may compete with these records for the same people.
     await queuePeopleWithKeys(
       transaction,
       sql`select unnest(match_keys) from contact_records where run_id = ${runId}`,
@@ -100,14 +100,15 @@ async function mark(warehouse: Warehouse, runId: string, assignments: RawBuilder
 
 export interface DiscardedAnswers {
   readonly observations: number;
-  /** Identity keys in the lookup history: the next run asks for these people again, and pays again. */
+  /** Keys in the lookup history that are removed: the next run asks and pays for these people again. */
   readonly lookupKeys: number;
 }
 
 /**
- * Removes what the answers and deliveries of an undone run said, with their bodies and lookups. Cannot be reverted.
+ * Removes the results of the answers and deliveries of an undone run, with their bodies and lookups. This cannot be
+ * reverted.
  *
- * @throws Error if the run is not undone: another command may have reverted the undo meanwhile
+ * @throws Error if the run is no longer undone, because another command has reverted the undo
  */
 export async function discardAnswers(
   warehouse: Warehouse,

@@ -34,17 +34,17 @@ interface AnswerRecord {
   readonly people: readonly OpenPerson[];
   readonly answer: AnswerToRecord;
   readonly asked: AskedExtras & { readonly service: string };
-  /** How long to wait before polling, and in all; in seconds from the answer. */
+  /** When polling begins and when waiting ends, in seconds from the answer. */
   readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
 }
 
 /**
  * Stores an answer: one transaction stores the body, closes the attempt, settles the credits and queues the answer for
- * the digest. From then on the money is exact; who is who is decided by the digest. If the service billed more than was
- * reserved, the transaction also pauses the run.
+ * the digest, which decides who is who. The money is exact from then on. If the service billed more than was reserved,
+ * the transaction also pauses the run.
  *
  * Storing an answer again changes nothing, because the reply to an earlier commit can be lost. The answer of an attempt
- * that was marked unknown is stored too. An operator's decision stays.
+ * that was marked unknown is stored too. A decision of the operator stays.
  */
 export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): Promise<void> {
   const { attemptId, answer } = record;
@@ -53,7 +53,7 @@ export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): P
   const price = priceOfAnswer(answer, record.asked, record.people.length);
   const closing = closingOf(answer, price, awaitedOf(record, answer, price));
   const storing = storingOf(record, closing, body);
-  // Such an answer needs one statement, which holds the budgets, shared by all calls, for the shortest time.
+  // A usual answer needs one statement, which locks the shared budgets for the shortest time.
   const isUsual =
     !answer.partial && price.isCredible && (price.consumed ?? 0n) <= wholeCredits(record.people.length);
   const stored =
@@ -65,7 +65,7 @@ export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): P
   keepAnswer(warehouse.database, attemptId, answer);
 }
 
-/** Further parts of the statement that closes the attempt. */
+/** Additional `with` queries of the statement that closes the attempt. */
 function storingOf(
   { attemptId, asked, answer }: AnswerRecord,
   { foundPeople: found, awaited }: ClosingAnswer,
@@ -85,7 +85,7 @@ function storingOf(
     ${kinds.length === 0 ? sql`` : sql`, expected as (${expected})`}`;
 }
 
-/** Stores the answer of a call that was not in flight any more, a partial answer, or one with another price. */
+/** Stores an answer that came late, is partial, or has an unexpected price. */
 async function storeUnusual(
   transaction: Transaction<Tables>,
   { attemptId, asked, answer }: AnswerRecord,
@@ -95,7 +95,7 @@ async function storeUnusual(
     (await closeAttempt(transaction, attemptId, closing, storing, ['admitted', 'unknown'])) ??
     (await reopenDecided(transaction, attemptId, closing, storing));
   if (!attempt) return;
-  // Of people whom the answer does not have, if the call was unknown: no decision about the call follows.
+  // The people missing in a partial answer are free: the operator does not have to decide about this call any more.
   if (answer.partial) await releaseClaims(transaction, attemptId);
   if (lateKindsOf(asked).length > 0) await reopenDeliveries(transaction, attemptId);
   // Last, because a pause locks the run.
@@ -107,7 +107,7 @@ function closingOf(
   { consumed, isCredible, found }: AnswerPrice,
   awaited: Awaited | undefined,
 ): ClosingAnswer {
-  // Of a price that is not credible, the pause notes the reason.
+  // If the price is not credible, the pause says so.
   const isUnstated = consumed === undefined && isCredible;
   return {
     httpStatus: answer.httpStatus,
@@ -152,35 +152,30 @@ function awaitedOf(
 
 export type AnswerPrice = ReturnType<typeof priceOfAnswer>;
 
-/**
- * Reads the cost of a call from its answer.
- *
- * @param people number of people whom the call asked for
- */
+/** Reads the cost of a call from its answer. @param people number of people whom the call asked for */
 export function priceOfAnswer(answer: AnswerToRecord, asked: AskedExtras, people: number) {
   const { creditsConsumed, creditsProblem } = answer;
   const isCredible =
     creditsProblem !== 'too-large' && (creditsConsumed ?? 0n) <= mostCrediblePerPerson * BigInt(people);
   const stated = isCredible ? creditsConsumed : undefined;
   const found = countFound(answer, stated, people);
-  // A waterfall that found no person: no delivery follows that could state a price.
+  // A waterfall that found no person gets no delivery that could state a price.
   const isFreeMiss = asked.waterfall.length > 0 && creditsProblem === 'absent' && found === 0;
   return {
-    /** Undefined: not known, and the reservation is held. */
+    /** Undefined if it is unknown, and the reservation stays. */
     consumed: stated ?? (isFreeMiss ? 0n : undefined),
-    /** False: the stated figure is too large to be a price, and counts as not stated. */
+    /** False if the stated price is too high to be true. It then counts as not stated. */
     isCredible,
-    /** Number of people that the service found. Each can bring late results, which cost credits. */
+    /** Number of people found. Each of them can have late results, which cost credits. */
     found,
   };
 }
 
 /**
- * Counts the people whom the service found: the highest of three figures. An answer may list fewer people than it was
- * billed for, and late results come, and cost, for all of them. If the answer counts everybody and lists more people
- * than were asked for, its count decides. A match that has only a
- * company does not count: no late result comes for it. If the answer counts everybody as missing, a match that has only
- * a company and an id does not count either. A count above the people whom the call asked for says nothing.
+ * Counts the people that the service found, as the highest of three figures, because an answer may list fewer people
+ * than it bills and delivers. If the answer counts all people and lists more than were asked for, its count decides. A
+ * match with only a company has no late results, so it does not count; nor does one with only a company and an id if
+ * the answer counts everybody as missing. Counts above the number of people asked for are ignored.
  */
 function countFound(answer: AnswerToRecord, consumed: Credits | undefined, people: number): number {
   const { uniqueEnrichedRecords: stated = 0, missingRecords: missing } = answer;

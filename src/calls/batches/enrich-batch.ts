@@ -60,7 +60,7 @@ class BatchInProgress {
   /** People whose own request was refused. They are rejected once the service accepts another person of the batch. */
   readonly #refused: { readonly rowNumber: number; readonly reason: string }[] = [];
   #isAccepted = false;
-  /** Admission removes the registration of a batch that calls. */
+  /** False once admission has removed the registration of the batch. */
   #isRegistered = true;
   #waitsSince = performance.now();
   #readAt = performance.now();
@@ -88,7 +88,7 @@ class BatchInProgress {
     return { kind: 'done' };
   }
 
-  /** Puts groups before those that wait for a call. */
+  /** Puts groups in front of those that wait for a call. */
   #callNext(...groups: readonly Group[]): void {
     this.#groups.unshift(...groups.filter((group) => group.length > 0));
   }
@@ -116,7 +116,7 @@ class BatchInProgress {
     return ended;
   }
 
-  /** While the batch waits for its turn, another call can answer its people. */
+  /** Another call can answer these people while the batch waits for its turn. */
   async #stillOpen(group: Group): Promise<Group> {
     if (performance.now() - this.#readAt < staleMilliseconds) return group;
     const { run, batch, asked } = this.#open;
@@ -140,7 +140,7 @@ class BatchInProgress {
   }
 
   /**
-   * Digests the answer outside the queue, so that other calls begin in the meantime.
+   * Digests the answer outside of the queue, so that other calls can begin.
    *
    * @returns why the match rate pauses the run
    */
@@ -184,12 +184,12 @@ class BatchInProgress {
             milliseconds: callTimeoutSeconds * 1_000,
             reason: 'an abandoned worker may still be calling for people of this batch',
           });
-        // An operator skipped the page, or an abandoned call brought the outcome.
+        // The operator skipped the page, or an abandoned call was answered.
         this.#callNext(left);
         return undefined;
       }
       case 'wait': {
-        // A timer of the workflow frees the activity for other batches.
+        // A workflow timer frees the activity for other batches.
         if (performance.now() - this.#waitsSince + result.milliseconds > patience) return this.#wait(result);
         // Outside the queue, so that batches of higher priority can use the queue in the meantime.
         await sleep(Math.min(result.milliseconds, patience), undefined, { signal: this.#signal });
@@ -207,7 +207,7 @@ class BatchInProgress {
     }
   }
 
-  /** One person can make the service refuse all ten (422). Halving costs calls and no credits. */
+  /** One person can make the service refuse all ten (422). Splitting the call costs calls, but no credits. */
   async #divide(sent: Group, rest: Group, reason: string): Promise<BatchResult | undefined> {
     if (sent.length === 1) this.#refused.push({ rowNumber: sent[0]!.rowNumber, reason });
     const refused = this.#refused.length;
@@ -244,7 +244,7 @@ class BatchInProgress {
     return { kind: 'wait', milliseconds, reason };
   }
 
-  /** @returns why the run is paused, with the reason that came first: the service billed too much, for example */
+  /** @returns why the run is paused, or the earlier reason if it was paused before */
   async #pause(pauseReason: PauseReason): Promise<StatusReason> {
     const { warehouse, log } = this.#dependencies;
     const { runId } = this.#open.run;
@@ -258,7 +258,7 @@ class BatchInProgress {
     return { ...first, reason: `${first.reason}; ${paused.reason}` };
   }
 
-  /** @param pauseReason undefined: why the run is paused or has ended */
+  /** @param pauseReason undefined: the run was paused or ended elsewhere */
   async #stop(pauseReason?: StatusReason): Promise<BatchResult> {
     const { runId } = this.#open.run;
     if (pauseReason) return { kind: 'stopped', pauseReason };
@@ -272,12 +272,10 @@ class BatchInProgress {
   }
 }
 
-/**
- * If the service refuses every person of a batch of at least this size, the request is wrong and not the people.
- */
+/** If the service refuses all people of a batch of this size, the request is wrong, not the people. */
 const fewestForSystematicRefusal = 3;
 
-/** People who were read longer ago than this are read again before their call. */
+/** People who were read longer ago are read again before their call. */
 const staleMilliseconds = 1_000;
 
 function numbersOf(people: Group): number[] {
@@ -289,8 +287,8 @@ function among(people: Group, rowNumbers: readonly number[]): Group {
 }
 
 /**
- * Why a batch pauses its run if the worker uses another service. Answers of one service do not count for another: a run
- * that continued there would make the next run pay for half of its people again.
+ * Reason for the pause if the worker uses another service. A run must not continue there: its earlier answers would not
+ * count, and the next run would pay again for many of its people.
  */
 function otherService({ runId, options }: RunRecord, service: string): PauseReason {
   return {
@@ -303,8 +301,8 @@ function otherService({ runId, options }: RunRecord, service: string): PauseReas
 }
 
 /**
- * Why a batch pauses its run if the service refuses all of its people, each in a call alone, or all calls of several
- * batches in a row. The options of a run cannot be changed, so a correction needs another run.
+ * Reason for the pause if the service refuses every person of a batch alone, or many calls in a row. The options of a
+ * run cannot change, so the operator must begin another run.
  */
 function everybodyRefused(reason: string): PauseReason {
   return {

@@ -18,7 +18,7 @@ export interface OpenPerson {
   readonly identity: Identity;
   /** The profile URL as the row writes it. */
   readonly writtenProfileUrl?: string;
-  /** Id of the person whom a decision confirmed (`enrich review`): the call asks for this id only. */
+  /** Id of a person confirmed by `enrich review`. The call asks only for this id. */
   readonly confirmedId?: string;
 }
 
@@ -35,7 +35,7 @@ type OpenRow = Omit<PersonOfBatch, 'identity' | 'writtenProfileUrl' | 'confirmed
     readonly cells: string | null;
   };
 
-/** The id of the person whom the contact of a row `r` has by a decision. */
+/** The id of the person that a decision assigned to the contact of a row `r`. */
 const confirmedId = sql`(
   select people.person_id
   from runs
@@ -68,9 +68,8 @@ export async function readOpenPeople(
 }
 
 /**
- * Drops people of batches who became fresh or suppressed after its page was opened, and reads the others as
- * `readOpenPeople` does. A person becomes fresh when an earlier answer of the page shows that two rows with different
- * keys are the same person.
+ * Drops people of batches who became fresh or suppressed after the page was opened, and reads the others like
+ * `readOpenPeople`. A person becomes fresh if an answer shows that two rows of the page are the same person.
  *
  * @param hasSuppressions false: the suppression list is known to be empty
  */
@@ -134,8 +133,8 @@ interface LeftByEarlier {
 /**
  * Registers batches as waiting, so that calls of lower priority leave slots free.
  *
- * @returns whether the suppression list has entries; the attempts that an earlier execution of the batches left open:
- *   their calls may have been sent; and whether it left answers that are stored and not digested
+ * @returns `hasSuppressions`: the suppression list has entries; `leftAttempts`: attempts that an earlier execution left
+ *   open, which may have been sent; `leftAnswers`: stored answers are not digested yet
  */
 export async function registerBatches(
   database: Kysely<Tables>,

@@ -5,23 +5,23 @@ import { headerKey, shownHeader, shownHeaders } from '../../domain/text/header-n
 import { fieldsOfHeader } from './fields.ts';
 import { fieldsNamed, isKnownName } from './known-headers.ts';
 
-/** The columns of an export, as a run keeps them. */
+/** The columns of an export, as a run stores them. */
 export interface ReadColumns {
   readonly header: readonly string[];
-  /** Column → field. */
+  /** Field by column. */
   readonly mapping: Readonly<Record<string, unknown>>;
 }
 
-/** What decides about the rows of an export, by its columns. */
+/** The columns that `--only` and `--order-by` name. */
 export interface RowChoice {
   readonly only: readonly RowFilter[];
   readonly orderBy: RowOrder | null;
 }
 
 /**
- * Finds a column by its name in the header, in any spelling, or by the field that it is mapped to.
+ * Finds a column by its name in the header, in any spelling, or by its field.
  *
- * @returns positions from 0; several where columns share the name or the field: then the first filled cell counts
+ * @returns positions from 0; several if columns share the name or the field: the first filled cell counts
  */
 function findColumns({ header, mapping }: ReadColumns, name: string): number[] {
   const where = (fits: (column: number) => boolean): number[] => [...header.keys()].filter(fits);
@@ -41,10 +41,10 @@ export function columnReader(columns: ReadColumns, name: string): (cells: readon
 }
 
 /**
- * Refuses `--only` and `--order-by` with a column that the export does not have.
+ * Refuses `--only` and `--order-by` if the export does not have the column.
  *
- * @param isShown every column may be named in the error; otherwise those with well-known names, because the first line
- *   of a file without a header is a contact
+ * @param isShown true: the error may name every column; false: only well-known names, because the first line of a file
+ *   without a header is a contact
  * @throws Problem `column.unknown` that lists the columns
  */
 export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, isShown: boolean): void {
@@ -61,7 +61,7 @@ export function refuseUnknownColumns(columns: ReadColumns, choice: RowChoice, is
   });
 }
 
-/** What a person does whose `--only` names a person. */
+/** What to do instead of `--only` with a value that identifies a person. */
 export const describingColumn =
   'use a column that describes people, such as a stage or a country; or remove rows from the file';
 
@@ -70,10 +70,10 @@ const personalFields: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * Refuses `--only` with a value of a column that identifies people: the run and Temporal keep the value, also after an
- * erasure of the person.
+ * Refuses `--only` with a value that identifies people, because the run and Temporal keep the value even after an
+ * erasure.
  *
- * @param columns absent: before the export is known, by the names of the columns alone
+ * @param columns absent: the export is not known yet, and only the names of columns are checked
  * @throws Problem `setting.invalid`
  */
 export function refusePersonalColumns(only: readonly RowFilter[], columns?: ReadColumns): void {
@@ -90,7 +90,10 @@ export function refusePersonalColumns(only: readonly RowFilter[], columns?: Read
   });
 }
 
-/** A column's name for a log or Temporal: only well-known names, because the header of a file can be a contact. */
+/**
+ * The name of a column for logs and Temporal. Only well-known names are shown, because a file without a header can have
+ * a contact there.
+ */
 export function publicColumn(name: string): string {
   return isKnownName(headerKey(name)) ? `"${shownHeader(name)}"` : 'a column of its own';
 }

@@ -19,9 +19,9 @@ export interface ColumnMap {
 
 /**
  * Assigns columns to fields: first by the mapping file, then by the recognised CRM, then by common names. Each column
- * is used once. If two columns have the same name, neither is chosen by guess.
+ * is used once. Columns with the same name are not chosen by guess.
  *
- * @param source the source of the contacts; the name of a known CRM also says whose columns these are
+ * @param source the source of the contacts; if it is a known CRM, its columns are expected
  * @throws Problem `mapping.unknown-column`, `mapping.ambiguous`, `mapping.column-named-twice`,
  *   `mapping.opt-out-ignored`, `mapping.consent-unclear`, `export.no-identifying-column`, `export.other-object`,
  *   `export.own-file`, `export.shortened-ids`
@@ -66,16 +66,16 @@ export function mapColumns(
   };
 }
 
-/** The CRM of this name; without one, the CRM that the header shows. HubSpot has two kinds of exports. */
+/** The CRM with this name, otherwise the CRM that the header shows. HubSpot has two kinds of exports. */
 function knownExportOf(name: string | undefined, recognised: CrmExport | undefined): CrmExport | undefined {
   if (recognised?.source === name) return recognised;
   return crmExports.find((candidate) => candidate.source === name) ?? recognised;
 }
 
 /**
- * Some headers name a part of a name or the whole one. Beside a column of first names and none of last names, a column
- * such as the German `Name` has last names, unless its cells repeat the first names. Without a column of other names, a
- * column such as `Nombre` has whole names.
+ * Some headers can mean a last name or a full name. Beside a column of first names only, a column such as the German
+ * `Name` has last names, unless its cells repeat the first names. If no other column has names, a column such as
+ * `Nombre` has full names.
  */
 function withNamesInTheirPlace(
   fields: ColumnsOfPeople,
@@ -100,12 +100,12 @@ function withNamesInTheirPlace(
   return both.length > 2 * repeated.length ? { ...fields, last_name: name, name: [] } : fields;
 }
 
-/** The name of a column with a mark that can be the delimiter, such as `company^email`. */
+/** A header with a sign that could be the delimiter, such as `company^email`. */
 const joinedNames = /[^\p{L}\p{M}\p{N}\s._'@#*/():!?+-]/u;
 
 /**
- * Refuses a file without people: no column identifies people, or there is only a column `name` beside columns of
- * companies or deals.
+ * Refuses a file that does not list people: no column identifies people, or there is only a column `name` beside
+ * columns of companies or deals.
  *
  * @throws Problem `export.other-object`, `export.no-identifying-column`
  */
@@ -121,7 +121,7 @@ function refuseWithoutPeople(
   if (!isJoined && (['email', 'hashed_email', 'profile_url', 'person_id'] as const).some(has)) return;
   if (has('first_name') && has('last_name') && employed) return;
   const other = otherObjectOf(header);
-  // In an export of companies a bare name is the company's own.
+  // In an export of companies, `name` is the name of the company.
   const isPerson =
     other === undefined ||
     mapping?.columns?.name !== undefined ||
@@ -152,19 +152,19 @@ function refuseWithoutPeople(
   );
 }
 
-/** `5.01234E+17`: what a spreadsheet program saves of a number with more digits than its column shows. */
+/** `5.01234E+17`: a long number as a spreadsheet program saves it. */
 const shortened = /^\d[.,]?\d*E\+\d+$/i;
-/** A number of at least 17 digits, of which a spreadsheet program keeps 15. */
+/** A number of 17 or more digits after a spreadsheet program has kept only 15. */
 const rounded = /^\d{15}0{2,}$/;
-/** A few numbers may end in zeros by themselves. */
+/** A few numbers may really end in zeros. */
 const fewestRounded = 3;
 
 /**
- * Refuses record ids that a spreadsheet program has shortened: they name no record of the CRM, or another one, which a
+ * Refuses record ids that a spreadsheet program has shortened. Such an id can be another record of the CRM, which a
  * file for the importer would then change.
  *
- * @param column of the record ids, if there is one
- * @param isNamed a mapping file names the column: then ids that end in zeros are whole
+ * @param column the column of record ids, if there is one
+ * @param isNamed true: a mapping file names the column, so ids that end in zeros are accepted
  * @throws Problem `export.shortened-ids`
  */
 function refuseShortenedIds(

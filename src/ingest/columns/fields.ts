@@ -3,7 +3,7 @@ import { parseDomain, parseEmails, parseHashedEmail } from '../../domain/identit
 import { isPlaceholder, parseName } from '../../domain/identity/values/normalise.ts';
 import { parseProfileUrl } from '../../domain/identity/values/profile-url.ts';
 
-/** The header of an export and its first rows, which show what the columns hold. */
+/** The header of an export, and first rows as examples of its cells. */
 export interface FirstRows {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -15,7 +15,7 @@ export type Field = ContactField | 'opted_out' | 'opted_out_of_calls';
 /** The columns that identify people: positions from 0, in order of preference. */
 export type ColumnsOfPeople = Readonly<Record<ContactField, readonly number[]>>;
 
-/** What an opt-out forbids: any lookup of the contact (`processing`), or asking for phone numbers (`calls`). */
+/** An opt-out forbids any lookup of the contact (`processing`), or asking for phone numbers (`calls`). */
 export type OptOutScope = 'processing' | 'calls';
 
 export const fieldOfScope = {
@@ -35,7 +35,7 @@ export function isNoValue(cell: string): boolean {
   return noValue.test(cell) || isPlaceholder(cell);
 }
 
-/** An address is no id and no company, although some programs call an address an id. */
+/** An e-mail is neither an id nor a company, although some programs use e-mails as ids. */
 const noAddress = (cell: string): string | undefined =>
   parseEmails(cell)[0] === undefined ? cell : undefined;
 
@@ -53,8 +53,8 @@ const cellReaders: Readonly<Record<ContactField, (cell: string) => string | unde
 };
 
 /**
- * Whether the cells of a column can be a field. They cannot if more than half are unreadable, or, in a column of names,
- * all: people write the address into a name that must be filled.
+ * Whether the cells of a column fit a field. They do not if more than half are unreadable. A column of names fits if
+ * one cell is readable, because people write e-mails into a required name.
  */
 export function canHold(rows: FirstRows['rows'], column: number, field: ContactField): boolean {
   const cells = filledCells(rows, column).filter((cell) => !isNoValue(cell));
@@ -63,7 +63,7 @@ export function canHold(rows: FirstRows['rows'], column: number, field: ContactF
   return cells.length === 0 || (isName ? unreadable < cells.length : unreadable * 2 <= cells.length);
 }
 
-/** The recorded mapping: raw header → field. Columns without a name of their own have their number. */
+/** The recorded mapping: field by header. Columns without a unique name have their number. */
 export function recordedMapping(
   header: readonly string[],
   columns: {
@@ -74,7 +74,7 @@ export function recordedMapping(
   const fields = new Map<number, Field>();
   for (const field of exportFields) for (const column of columns.fields[field]) fields.set(column, field);
   for (const { column, scope } of columns.optOuts) fields.set(column, fieldOfScope[scope]);
-  // Not by assignment: a column may be called __proto__.
+  // `fromEntries` is safe if a column is called `__proto__`.
   return Object.fromEntries(
     recordedNames(header).flatMap((name, column) => {
       const field = fields.get(column);
@@ -89,12 +89,12 @@ export function fieldsOfHeader<Chosen>(
   mapping: Readonly<Record<string, Chosen>>,
 ): (Chosen | undefined)[] {
   return recordedNames(header).map((name) =>
-    // A column may be called constructor.
+    // `hasOwn` is safe if a column is called `constructor`.
     Object.hasOwn(mapping, name) ? mapping[name] : undefined,
   );
 }
 
-/** The names of a header's columns in the recorded mapping, each different. */
+/** The names of a header's columns in the recorded mapping. All are different. */
 export function recordedNames(header: readonly string[]): string[] {
   const seen = new Set<string>();
   return header.map((name, column) => {

@@ -4,10 +4,10 @@ import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import type { ContactField } from './fields.ts';
 import headers from './headers.json' with { type: 'json' };
 
-/** Forms use whole sentences of consent as names; what a column is about is said before this. */
+/** Forms use whole consent sentences as names. The topic of a column is clear before this length. */
 const longestSentence = 1_000;
 
-/** The words of a column's name in the comparison form, with a space before and behind each: ` do not call `. */
+/** The words of a header in the form for comparing, with a space before and after each: ` do not call `. */
 export function headerWords(header: string): string {
   const words = headerName(header)
     .slice(0, longestSentence)
@@ -19,11 +19,11 @@ export function headerWords(header: string): string {
 export const wordForm = (text: string): string => comparisonForm(text).normalize('NFC');
 
 /**
- * Compiles patterns, which are words in any spelling. `…` stands for any text, `^` and `$` for the beginning and the
- * end of the name: `do not call…` fits ` do not call at home `, `…sperre` fits ` kundensperre `, and `^deleted$` does
- * not fit ` deleted by `. The words may also stand without spaces: `DONOTCALL`.
+ * Compiles patterns of words in any spelling. `…` stands for any text, `^` and `$` for the beginning and the end: `do
+ * not call…` matches ` do not call at home `, `…sperre` matches ` kundensperre `, and `^deleted$` does not match `
+ * deleted by `. The words may also be written without spaces: `DONOTCALL`.
  *
- * @returns whether one of the patterns fits words as `headerWords` writes them
+ * @returns a function that tells whether one of the patterns matches words from `headerWords`
  */
 export function patternTest(patterns: readonly string[]): (words: string) => boolean {
   const sources = new Set(patterns.flatMap(sourcesOf));
@@ -47,20 +47,20 @@ const keysOf = (list: readonly string[]): ReadonlySet<string> => new Set(expand(
 
 const fieldHeaders: Readonly<Record<ContactField, readonly string[]>> = headers.fields;
 
-/** Headers of each field in an export of any program, the best first. */
+/** Headers of each field in exports of any program, the best first. */
 export const commonHeaders = Object.fromEntries(
   Object.entries(fieldHeaders).map(([field, list]) => [field, expand(list, lists)]),
 ) as unknown as Readonly<Record<ContactField, readonly string[]>>;
 
-/** Keys of columns that hold first names beside a column of last names, and otherwise whole names. */
+/** Keys of headers that mean first names beside a column of last names, and otherwise full names. */
 export const firstOrWholeNames = keysOf(['{first_or_whole_name}']);
-/** Keys of columns that hold last names beside a column of first names, and otherwise whole names. */
+/** Keys of headers that mean last names beside a column of first names, and otherwise full names. */
 export const lastOrWholeNames = keysOf(['{last_or_whole_name}']);
 
 const otherKeys = keysOf(headers.others);
 let fieldsByKey: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** Computed once, when a name is looked up: the keys take ten milliseconds, and most commands read no export. */
+/** Computed at the first use: it takes ten milliseconds, and most commands read no export. */
 function knownFields(): ReadonlyMap<string, readonly string[]> {
   if (fieldsByKey) return fieldsByKey;
   const found = new Map<string, string[]>();
@@ -72,7 +72,7 @@ function knownFields(): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Whether exports are known to have a column of this name, also one that no field is read from.
+ * Whether exports are known to have a column of this name, even if no field is read from it.
  *
  * @param key of the name, by `headerKey`
  */
@@ -85,10 +85,10 @@ export function fieldsNamed(key: string): readonly string[] {
   return knownFields().get(key) ?? [];
 }
 
-/** Number of columns that identify the object of an export: a file of contacts can have one of them. */
+/** A file of contacts can have one column that identifies another kind of object, but not two. */
 const enoughOfObject = 2;
 
-/** The kind of objects in an export, by its columns; undefined: it can be an export of contacts. */
+/** The kind of objects in an export, by its columns; undefined: it may be an export of contacts. */
 export function otherObjectOf(header: readonly string[]): 'companies' | 'deals' | undefined {
   const keys = [...new Set(header.map(headerKey))];
   const count = (list: readonly string[]): number => {

@@ -15,7 +15,7 @@ const optOutColumns = z.union(
   'must be a column, or a column with its values such as {"column": "Status", "values": ["left"]}, or a list',
 );
 
-/** The form of names of sources: Temporal shows them, and `SOURCE/ID` names a contact. */
+/** Names of sources appear in Temporal and in `SOURCE/ID`, so few characters are allowed. */
 const sourceName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
 const sourceForm = 'a short name of letters, digits, "_", "-" and "."';
 
@@ -26,9 +26,9 @@ const mappingSchema = z.strictObject({
     .string()
     .regex(/^[^"\r\n\ufeff]$/, 'must be one character')
     .optional(),
-  /** For files whose quotes are ordinary characters, such as `5" pipe`. */
+  /** For files with quotes as ordinary characters, such as `5" pipe`. */
   quotes: z.literal('none').optional(),
-  /** Rows that lack their last cells are filled with empty ones. */
+  /** Short rows are filled up with empty cells. */
   short_rows: z.literal('fill').optional(),
   columns: z
     .strictObject({
@@ -48,7 +48,7 @@ const mappingSchema = z.strictObject({
 export type ExportMapping = z.infer<typeof mappingSchema>;
 export type ColumnReference = z.infer<typeof columnSchema>;
 
-/** The name of `--source` unchanged. @throws Problem `setting.invalid` */
+/** Returns the name of `--source` if it is valid. @throws Problem `setting.invalid` */
 export function checkedSource(name: string): string {
   if (sourceName.test(name)) return name;
   throw new UsageProblem('setting.invalid', 'this text cannot name a source', {
@@ -60,8 +60,8 @@ export function checkedSource(name: string): string {
 /**
  * Checks the content of a mapping file.
  *
- * @param file names the file in an error
- * @throws Problem `mapping.invalid`, which names the place in the file
+ * @param file name of the file for errors
+ * @throws Problem `mapping.invalid` with the position in the file
  */
 export function checkedMapping(content: unknown, file = 'mapping file'): ExportMapping {
   const result = mappingSchema.safeParse(content);

@@ -11,7 +11,7 @@ import table from './opt-outs.json' with { type: 'json' };
 
 const { headers, answers, words: wordsOfAnswers } = table;
 
-/** Tests of words by the patterns of each list; a list can be divided by language. */
+/** Compiles the patterns of each list. A list may be divided by language. */
 const testsOf = <Name extends string>(
   patterns: Readonly<Record<Name, object>>,
 ): Readonly<Record<Name, (words: string) => boolean>> =>
@@ -37,7 +37,7 @@ export interface OptOutMeaning {
 }
 
 /**
- * What a column states about opting out, by its name. If the name does not say what was refused, the opt-out forbids
+ * What a column says about opting out, by its name. If the name does not say what was refused, the opt-out forbids
  * processing.
  *
  * @returns undefined if the column is about something else, or about fax or letters, which the product never sends
@@ -52,7 +52,7 @@ export function optOutOf(header: string): OptOutMeaning | undefined {
   return isAbout.faxOrLetters(words) ? undefined : { polarity, scope: 'processing' };
 }
 
-/** When a cell of a column excludes its row, as the plan shows it. */
+/** Which cells of a column exclude a row, as the plan shows it. */
 const exclusions: Readonly<Record<OptOutPolarity, string>> = {
   refusal: 'unless the cell says no',
   consent: 'unless the cell says yes',
@@ -60,25 +60,25 @@ const exclusions: Readonly<Record<OptOutPolarity, string>> = {
   unclear: 'with any value',
 };
 
-/** What the plan shows for a column of this field: a column of consents says the opposite of its field. */
+/** What the plan shows for a column of this field. A column of consents means the opposite of its field. */
 export function describedField(header: string, field: string, isGiven: boolean): string {
   if (field !== 'opted_out' && field !== 'opted_out_of_calls') return field;
   return `${field}, ${isGiven ? 'as the mapping file says' : exclusions[optOutOf(header)?.polarity ?? 'unclear']}`;
 }
 
-/** Whether a column could say who has consented or opted out, by a name that does not say what its values mean. */
+/** Whether a column may be about consent or opt-outs without a name that says what its values mean. */
 function looksLikeConsent(header: string): boolean {
   const words = headerWords(header);
   const isOther = isAbout.notUnclear(words) || isAbout.details(words);
   return isAbout.unclear(words) && !isOther && !isAbout.faxOrLetters(words) && !isAbout.letters(words);
 }
 
-/** What a cell of an opt-out column says. Who has an answer that is not understood is treated as opted out. */
+/** The meaning of a cell in an opt-out column. An answer that is not understood counts as opted out. */
 export type OptOutAnswer = 'opted out' | 'not opted out' | 'not understood';
 
 const [out, not, unread] = ['opted out', 'not opted out', 'not understood'] as const;
 
-/** What an answer means in a column of each polarity: known answers, and others by their words. */
+/** The meaning of an answer in a column of each polarity: of known answers, and of others by their words. */
 const meanings = {
   yes: { refusal: out, consent: not, basis: not, unclear: unread },
   no: { refusal: not, consent: out, basis: out, unclear: unread },
@@ -94,7 +94,7 @@ type Answer = keyof typeof meanings;
 /** The form in which the values of a mapping file are compared with cells. */
 const valueForm = (text: string): string => displayForm(text).toLowerCase();
 
-/** Known answers in any spelling; the last list that has one decides. Signs such as `✓` have no letters to compare. */
+/** Known answers in any spelling. The last list with an answer wins. Signs such as `✓` are compared as they are. */
 const knownAnswers: ReadonlyMap<string, Answer> = new Map(
   (['refusalSigns', 'refusals', 'consents', 'none', 'no', 'yes'] as const).flatMap((answer) =>
     answers[answer]
@@ -111,13 +111,13 @@ const knownAnswer = (shown: string): Answer | undefined =>
 const time =
   /^\d{1,4}[-./年] ?\d{1,2}[-./月] ?\d{1,4}|^\d{1,2}\.? \p{L}{3,12}\.? \d{4}|^\p{L}{3,12}\.? \d{1,2},? \d{4}|^\d{10,13}$/u;
 
-/** A longer cell is a text, and its words are no answer. */
+/** A longer cell is free text, not an answer. */
 const longestAnswer = 200;
 
 /**
- * What a cell says about opting out.
+ * The meaning of a cell in an opt-out column.
  *
- * @param values of the mapping file, by `valueForm`, that mean "opted out"; they replace the rule of the polarity
+ * @param values values of the mapping file (by `valueForm`) that mean "opted out", instead of the rule of the polarity
  */
 export function optOutAnswer(
   cell: string,
@@ -142,21 +142,21 @@ function answerOf(shown: string): Answer {
 
 const longestOptOut = 30;
 
-/** Whether a cell says, in a column of any name, that the person has opted out. */
+/** Whether a cell in any column says that the person has opted out. */
 function statesOptOut(cell: string): boolean {
   return cell.length <= longestOptOut && knownAnswer(valueForm(cell)) === 'refusals';
 }
 
 export interface OptOutColumn extends OptOutMeaning {
   readonly column: number;
-  /** The column's name for a reason or a warning. */
+  /** The name of the column for reasons and warnings. */
   readonly name: string;
-  /** Values, by `valueForm`, that mean "opted out", in place of the rule of the polarity. */
+  /** Values (by `valueForm`) that mean "opted out", instead of the rule of the polarity. */
   readonly values?: ReadonlySet<string>;
   readonly read: (cells: readonly string[]) => OptOutAnswer;
 }
 
-/** Answers repeat: an export has few different ones. */
+/** Most exports have few different answers. */
 const mostRemembered = 1_000;
 const longestRemembered = 100;
 
@@ -180,7 +180,7 @@ function optOutColumn(
   return { column, name: shownHeader(columns.nameOf(column)), ...meaning, ...(values && { values }), read };
 }
 
-/** The columns of opt-outs that a mapping file names. @throws Problem `mapping.opt-out-ignored` */
+/** The opt-out columns of a mapping file. @throws Problem `mapping.opt-out-ignored` */
 export function givenOptOuts(columns: Columns, mapping: ExportMapping | undefined): OptOutColumn[] {
   const given = (['processing', 'calls'] as const).flatMap((scope) =>
     [mapping?.columns?.[fieldOfScope[scope]] ?? []].flat().map((entry) => {
@@ -202,15 +202,14 @@ export function givenOptOuts(columns: Columns, mapping: ExportMapping | undefine
   return given;
 }
 
-/** The content of a mapping file that lists the values of a column. */
+/** An example of a mapping file that lists the values of a column. */
 function exampleOf(scope: OptOutScope, column: number | string, value = '"…"'): string {
   return `{"columns": {"${fieldOfScope[scope]}": {"column": ${column}, "values": [${value}]}}}`;
 }
 
 /**
- * Takes the free columns that say who has opted out: by their names, and by the values that the CRM writes. A column
- * whose name could be about consent, and which has no value in the first rows, is one of them: a value that comes later
- * counts as opted out.
+ * Takes the free columns that are about opting out, by their names and by values that the CRM writes. A column that may
+ * be about consent and is empty in the first rows is taken as well: later values count as opted out.
  */
 export function takeOptOuts(
   columns: Columns,
@@ -238,13 +237,13 @@ function freeColumns(columns: Columns, { header }: FirstRows): (readonly [number
 }
 
 /**
- * Refuses a file with a free column in which people could have opted out, and of which nothing says how: the name is
- * about consent or a privacy law, or a cell says that the person has opted out.
+ * Refuses a file with a free column that may hold opt-outs in an unknown form: its name is about consent or a privacy
+ * law, or a cell says that the person has opted out.
  *
  * @throws Problem `mapping.consent-unclear`
  */
 export function refuseUnclearConsents(columns: Columns, first: FirstRows): void {
-  // A row with a surplus delimiter has cells in other columns.
+  // A row with an extra delimiter has its cells in the wrong columns.
   const rows = first.rows.filter((row) => row.length <= first.header.length);
   const unclear = freeColumns(columns, first).filter(([column, header]) => {
     const cells = filledCells(rows, column);
@@ -267,11 +266,11 @@ export function refuseUnclearConsents(columns: Columns, first: FirstRows): void 
   );
 }
 
-/** Counts for each column the rows that it excludes, its answers that are not understood, and its listed values. */
+/** Counts for each column the excluded rows, the answers that were not understood, and the rows with listed values. */
 export class OptOutCounts {
   readonly #columns: readonly {
     readonly optOut: OptOutColumn;
-    /** Values of the mapping file that no cell had yet. */
+    /** Values of the mapping file that no cell has had so far. */
     readonly absent: Set<string>;
     optedOut: number;
     unread: number;
@@ -298,7 +297,7 @@ export class OptOutCounts {
     }
   }
 
-  /** For each column the rows that it excludes, and the listed values that no row has. */
+  /** Warnings for each column: the excluded rows, and listed values that no row has. */
   warnings(): string[] {
     return this.#columns.flatMap(({ optOut: { column, name, scope }, absent, optedOut, unread: notRead }) => {
       const from = scope === 'calls' ? 'from phone numbers' : 'as opted out';
@@ -311,7 +310,7 @@ export class OptOutCounts {
           : '';
       return [
         ...(optedOut > 0 ? [exclusion + notUnderstood + correction] : []),
-        // If a listed value is mistyped, people who have opted out are paid for.
+        // If a listed value has a typing error, people who opted out would be asked for.
         ...(absent.size > 0
           ? [
               `no row has ${shownHeaders([...absent].map((value) => `"${value}"`))} in column "${name}", which the ` +

@@ -20,12 +20,12 @@ import type { ColumnMap } from './column-map.ts';
 import { isNoValue, type OptOutScope } from './fields.ts';
 import { contactIdOf } from './recognise-export.ts';
 
-/** A record of an export in the form in which it is staged. */
+/** A record of an export, ready for staging. */
 export interface StagedRow {
   readonly rowNumber: number;
   readonly contactId: string;
   readonly outcome: Extract<Outcome, 'malformed' | 'no_identifier'> | undefined;
-  /** Of the outcome; without one, why the contact counts as opted out. */
+  /** The reason of the outcome; without an outcome, the reason why the contact counts as opted out. */
   readonly reason: string | undefined;
   readonly cells: readonly string[];
   readonly identity: Identity;
@@ -34,7 +34,7 @@ export interface StagedRow {
   readonly keys: readonly string[];
 }
 
-/** A row without a value that can be trusted. */
+/** A row that cannot be read. */
 const unread = {
   outcome: 'malformed',
   identity: {},
@@ -61,7 +61,7 @@ export function createRowReader(
       return { ...unread, rowNumber, contactId: `row:${rowNumber}`, reason: fault, cells };
     const identity = readIdentity(cells);
     const stated = identityKeys(identity);
-    // By a shared mailbox alone a person would be paid for, and the identity rule would give the person to no contact.
+    // A person found only by a shared mailbox would be paid for, but the identity rule assigns no contact by it.
     const keys = stated.every(isSharedKey) ? [] : stated;
     const usable = keys.length > 0;
     const optOut = optOutOfProcessing(cells);
@@ -81,10 +81,7 @@ export function createRowReader(
   };
 }
 
-/**
- * Makes a check of records. It returns the name of the first column that does not say "not opted out". A cell that is
- * not understood counts as an opt-out.
- */
+/** Returns a function that checks a record. It returns the first column that does not clearly allow the contact. */
 function optOutCheck(
   { optOuts }: ColumnMap,
   scope: OptOutScope,
@@ -138,8 +135,7 @@ function first(cells: readonly string[], columns: readonly number[], parse: Cell
 }
 
 /**
- * All addresses, each once: work addresses first, then free mail, then shared mailboxes; each in the order of the
- * columns.
+ * All e-mails, each once: work e-mails first, then free mail, then shared mailboxes; each in the order of the columns.
  */
 function readEmails(cells: readonly string[], columns: readonly number[]): string[] {
   const found: string[] = [];
@@ -156,7 +152,7 @@ function orderOfEmail(address: string): number {
   return isFreeMail(emailDomain(address)) ? 1 : 0;
 }
 
-/** The service's ids are opaque, but without spaces, and keys have no longer ones. */
+/** Ids of the service are opaque. They have no spaces, and a maximum length. */
 function parsePersonId(cell: string): string | undefined {
   const id = displayForm(cell);
   return /^\S+$/.test(id) && id.length <= longestId && !isNoValue(id) ? id : undefined;

@@ -6,14 +6,14 @@ import { headerKey, headerName } from '../../domain/text/header-name.ts';
 import { isNoValue, type FirstRows } from './fields.ts';
 import { commonHeaders } from './known-headers.ts';
 
-/** One name may be a coincidence. */
+/** A single known name may be a coincidence. */
 const enoughOwnNames = 2;
 
 /**
- * Recognises the CRM that wrote a file, by its header and the record ids in the first rows.
+ * Recognises the CRM that wrote a file, by its header and its record ids in the first rows.
  *
- * @returns undefined if no CRM or several could have written it, or if its record ids are those of another program:
- *   a wrong CRM would mix the record ids of two sources
+ * @returns undefined if the CRM is not certain, or if the record ids come from another program: a wrong CRM would mix
+ *   the ids of two sources
  */
 export function recogniseExport(first: FirstRows): CrmExport | undefined {
   const names = first.header.map(headerName);
@@ -24,7 +24,7 @@ export function recogniseExport(first: FirstRows): CrmExport | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** A warning if another CRM is named than the one whose header and record ids the file has. */
+/** A warning if the named CRM differs from the CRM that header and record ids show. */
 export function contradictedSource(named: string | undefined, recognised: CrmExport | undefined): string[] {
   const isCrm = crmExports.some(({ source }) => source === named);
   if (!isCrm || recognised === undefined || recognised.source === named) return [];
@@ -71,11 +71,11 @@ function areDistinctive({ distinctiveId }: CrmExport, ids: readonly string[]): b
   return distinctiveId !== undefined && ids.length > 0 && ids.every((id) => distinctiveId.test(id));
 }
 
-/** Columns that only `enrich export` writes, besides the name of the CRM. */
+/** Columns that only `enrich export` writes, not counting the name of the CRM. */
 const ownColumns = ['emailstatus', 'organizationdomain', 'personid', 'enrichedat', 'runid'];
 
 /**
- * Refuses contacts that `enrich export` wrote: the file can have several sources, and apostrophes before formulas.
+ * Refuses contacts that `enrich export` wrote. Such a file can mix sources, and has apostrophes before formulas.
  *
  * @throws Problem `export.own-file`
  */
@@ -95,16 +95,16 @@ export function refuseOwnFile(path: string, header: readonly string[]): void {
   );
 }
 
-/** The id must fit into an index entry; ids of CRMs are far shorter. */
+/** The id must fit into an index entry. Ids of CRMs are far shorter. */
 const longestId = 500;
 
 /**
  * The id of a contact.
  *
- * @param cell of the CRM's column of record ids; empty without such a column
+ * @param cell the record id; empty without such a column
  * @param keys identity keys of the row
- * @returns the CRM's id; otherwise a hash of the first identity key, because ids are shown where personal data must not
- *   be; otherwise, for a row without a key, an id of the row
+ * @returns the record id; otherwise a hash of the first identity key, because ids are shown where personal data must
+ *   not be; otherwise an id of the row
  */
 export function contactIdOf(
   source: string,
@@ -120,7 +120,7 @@ export function contactIdOf(
     : `key:${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-/** Some CRMs have two spellings of one id. */
+/** Some CRMs have two spellings of the same id. */
 function canonicalId(source: string, id: string): string {
   if (source === 'salesforce' && /^[A-Za-z0-9]{15}$/.test(id)) return id + salesforceSuffix(id);
   if (source === 'dynamics365' && importers.dynamics.acceptedId.test(id)) return id.toLowerCase();
@@ -128,10 +128,7 @@ function canonicalId(source: string, id: string): string {
   return idPrefix !== undefined && id.startsWith(idPrefix) ? id.slice(idPrefix.length) : id;
 }
 
-/**
- * The last three characters of the 18-character form, which is safe where letter case is lost: each says which of five
- * characters are capitals.
- */
+/** The last three characters of the 18-character form. Each encodes which of five characters are capitals. */
 function salesforceSuffix(id: string): string {
   const capitals = id.split('').map((character) => Number(/[A-Z]/.test(character)));
   return [0, 5, 10]
@@ -140,7 +137,7 @@ function salesforceSuffix(id: string): string {
     .join('');
 }
 
-/** An id as its CRM writes it. Data tools write whole numbers as `4001.0` if other cells of the column are empty. */
+/** An id as its CRM writes it. Data tools write `4001` as `4001.0` if other cells of the column are empty. */
 function idText(cell: string): string {
   return displayForm(cell).replace(/^(\d+)\.0$/, '$1');
 }

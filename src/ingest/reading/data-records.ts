@@ -9,7 +9,7 @@ import { createParser } from './records.ts';
 /** A record below the header that is not blank. */
 export interface DataRecord {
   readonly cells: readonly string[];
-  /** Why the record cannot be read, if it cannot. */
+  /** Why the record cannot be read; undefined if it can. */
   readonly fault: string | undefined;
 }
 
@@ -45,8 +45,8 @@ export async function* readDataRecords(
 }
 
 /**
- * A record with another number of cells than the header is malformed: nothing says where the delimiter stands that it
- * has too many or lacks, and one person's cell could be put into another column.
+ * A record with too many or too few cells is malformed. The place of the wrong delimiter is unknown, so cells could go
+ * into wrong columns.
  */
 function createCheck({
   file,
@@ -74,14 +74,14 @@ function createCheck({
 
 /** Maximum length of a column's name. */
 const longestName = 100;
-/** The share of names that exports are known to have, in a second header: a company has fields of its own. */
+/** Share of well-known names that makes a row a second header. A contact rarely has so many. */
 const fewestKnown = 0.75;
 
 /**
- * Recognises a header below the header: of a file that was put together of several.
+ * Recognises a second header in a file that was joined from several files.
  *
- * @returns a function that says `same` where a record repeats the header, in whatever spelling, and `other` where it
- *   has names of other columns: then the rows below it have other columns than those above
+ * @returns a function that returns `same` if a record repeats the header, in any spelling, and `other` if it names
+ *   other columns: the rows below have other columns then
  */
 function createHeaderCheck(
   names: readonly string[],
@@ -96,7 +96,7 @@ function createHeaderCheck(
     return own.has(key) || isKnownName(key);
   };
   return (cells) => {
-    // Nearly every record ends here, at the id in its first cell.
+    // Nearly every record ends the check here, because its first filled cell is an id.
     if (!isName(cells.find(isFilled) ?? '')) return undefined;
     const filled = cells.filter(isFilled);
     const known = filled.filter(isName).length;

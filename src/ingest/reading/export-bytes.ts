@@ -8,20 +8,20 @@ import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 
-/** Bytes of one read from the disk. */
+/** Bytes per read from the disk. */
 const readBytesAtOnce = 1024 * 1024;
 /**
- * Bytes of one piece of work. Between two pieces the event loop serves the database. The objects made of a piece fit
- * the young generation of the heap; with 128 KB, page faults doubled the time in the kernel.
+ * Bytes per piece of work. The event loop serves the database between two pieces. Objects of one piece fit the young
+ * generation of the heap; with 128 KB, page faults doubled the time in the kernel.
  */
 const pieceBytes = 64 * 1024;
 
 const headBytes = 4_096;
 
-/** Maximum bytes of an unpacked file: otherwise a small gzip file could fill the disk of the warehouse. */
+/** Maximum bytes of an unpacked file. A small gzip file could otherwise fill the disk of the warehouse. */
 const mostUnpackedBytes = 16 * 1024 ** 3;
 
-/** Size and time of a file: if one of them changes, the content is no longer the same. */
+/** Size and time of a file. If one changes, the content has changed. */
 export interface FileState {
   readonly bytes: number;
   readonly modifiedMilliseconds: number;
@@ -44,9 +44,9 @@ export async function fileState(path: string): Promise<FileState> {
 }
 
 /**
- * The content of an export in one line: what a run is bound to. Reads the file once, with flat memory.
+ * The hash of an export, to which a run is bound. Reads the file once, with constant memory.
  *
- * @returns SHA-256 in hexadecimal of the file as it is stored: packed, where it is gzip
+ * @returns SHA-256 in hexadecimal of the stored file: of the packed bytes for gzip
  * @throws Problem `export.missing`, `export.not-a-file`, `export.unreadable`, `export.empty`
  */
 export async function hashExport(path: string, signal?: AbortSignal): Promise<string> {
@@ -56,7 +56,7 @@ export async function hashExport(path: string, signal?: AbortSignal): Promise<st
   return hash.digest('hex');
 }
 
-/** The first kilobytes of a file, unpacked, and whether it is gzip, whatever its name. */
+/** The first kilobytes of a file, unpacked, and whether it is gzip. Its name does not matter. */
 export async function readHead(path: string): Promise<{ readonly head: Buffer; readonly gzip: boolean }> {
   let gzip = false;
   for await (const piece of readStoredBytes(path)) {
@@ -69,7 +69,7 @@ export async function readHead(path: string): Promise<{ readonly head: Buffer; r
 }
 
 /**
- * Reads the stored bytes of a file in pieces. All pieces use the same memory: a piece is valid until the next one.
+ * Reads the stored bytes of a file in pieces. All pieces share one buffer, so a piece is valid until the next one.
  *
  * @throws Problem `export.missing`, `export.unreadable`
  */
@@ -172,14 +172,14 @@ function fileProblem(path: string, cause: unknown): Problem {
 }
 
 /**
- * Refuses a file that is no delimited text.
+ * Refuses a file that is not delimited text.
  *
  * @param head the first kilobytes, unpacked
  * @throws Problem `export.not-csv`
  */
 export function refuseForeignKind(path: string, head: Buffer): void {
   const text = head.toString('latin1').replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
-  // Each byte is one character. The name tells a workbook from an archive if the workbook begins in another way.
+  // One character per byte. The file name helps to tell a workbook from another ZIP archive.
   const named = `${text} ${basename(path)}`;
   const kind = foreignKinds.find(({ beginning }) => new RegExp(`^${beginning}`, 'iu').test(named));
   if (!kind) return;
@@ -194,7 +194,7 @@ export async function refuseChange(path: string, before: FileState): Promise<voi
     throw changedExport(path);
 }
 
-/** The content is not that of the run. */
+/** The error if the content differs from the content of the run. */
 export function changedExport(path: string): Problem {
   return new Problem('export.changed', 'the file was changed after the run was begun', {
     where: path,

@@ -6,16 +6,16 @@ import { readBytes, readHead, refuseForeignKind } from './export-bytes.ts';
 export interface EncodedFile {
   readonly path: string;
   readonly gzip: boolean;
-  /** A label that TextDecoder knows. */
+  /** A label of an encoding that TextDecoder knows. */
   readonly encoding: string;
-  /** The user has named the encoding. */
+  /** True if the user has named the encoding. */
   readonly isGiven: boolean;
 }
 
 /**
  * Finds the encoding of a file: the given one, UTF-16 by its byte order mark, otherwise UTF-8.
  *
- * @param given a label of the user
+ * @param given a label from the user
  * @throws Problem `export.not-csv`, `mapping.encoding`, `export.*` if the file cannot be read
  */
 export async function findEncoding(path: string, given: string | undefined): Promise<EncodedFile> {
@@ -41,7 +41,7 @@ function checkedEncoding(label: string): string {
   }
 }
 
-/** A stray NUL or escape is data; a tenth of control characters is no text. */
+/** Text may have single control characters, but not a tenth of them. */
 function refuseControls(path: string, head: Buffer): void {
   const controls = head.reduce((count, byte) => count + (byte < 9 || (byte > 13 && byte < 32) ? 1 : 0), 0);
   if (head.length < 20 || controls < head.length / 10) return;
@@ -84,7 +84,7 @@ export async function* readText(
   if (rest !== '') yield rest;
 }
 
-/** The refusal of a file that is not valid in its encoding. A file that is not UTF-8 is shown as Windows-1252. */
+/** The error for a file that is not valid in its encoding. It shows a file that is not UTF-8 as Windows-1252. */
 async function wrongEncoding(file: EncodedFile, cause: unknown): Promise<Problem> {
   const { path, encoding, isGiven } = file;
   if (isGiven || encoding !== 'utf-8')
@@ -104,13 +104,15 @@ async function wrongEncoding(file: EncodedFile, cause: unknown): Promise<Problem
   });
 }
 
-/** A problem shows so many cells, and so much of each. */
+/** Maximum number and length of cells in an error. */
 const shownCells = 3;
 const shownCharacters = 60;
-/** A longer line is not searched to its end. */
+/** Only this part of a long line is searched. */
 const longestLine = 1_000_000;
 
-/** The first cells that are not UTF-8. One character stands for each byte: delimiters and line ends are ASCII. */
+/**
+ * The first cells that are not UTF-8. Each byte is read as one character, because delimiters and line ends are ASCII.
+ */
 async function foreignCells({ path, gzip }: EncodedFile): Promise<{ line: number; text: string }[]> {
   const found: { line: number; text: string }[] = [];
   let line = 0;

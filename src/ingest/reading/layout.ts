@@ -10,29 +10,29 @@ import { firstRecords, SyntaxCheck, usualDelimiters, type Dialect } from './reco
 export interface Layout {
   readonly dialect: Dialect;
   readonly header: string[];
-  /** At least one column's name is known: the line is a header, and can be shown. */
+  /** True if a column has a known name: then the line is surely a header and may be shown. */
   readonly recognised: boolean;
   /** Records before the header: titles, notes, `sep=;`. */
   readonly recordsBefore: number;
-  /** The first rows, without blank lines and lines of a single cell. */
+  /** The first rows, without blank lines and lines with one cell. */
   readonly rows: readonly (readonly string[])[];
   readonly warnings: readonly string[];
 }
 
-/** The notes above the header of a CRM's export: the longest that were seen had a dozen lines. */
+/** Maximum notes above a header. The longest that were seen had a dozen lines. */
 const recordsSearched = 40;
-/** Rows below it, which show what the columns hold. */
+/** Rows below the header that are examples of the cells. */
 const rowsCompared = 100;
 /** Maximum length of a column's name. */
 const longestName = 200;
 
 /**
- * Finds delimiter and header in the beginning of a file. The delimiter is the one by which a line falls into
- * known column names: counting characters fails on addresses with commas in a file with semicolons.
+ * Finds delimiter and header at the beginning of a file. The right delimiter splits a line into known column names.
+ * Counting characters would fail for cells with commas in a file with semicolons.
  *
  * @param sample the beginning of the text
- * @param isWhole the sample is the whole text
- * @returns also the check of the text's syntax, for the text that follows the sample
+ * @param isWhole true if the sample is the whole text
+ * @returns also the syntax check, to continue with the rest of the text
  * @throws Problem `export.no-header`, `export.empty`, and those of `SyntaxCheck`
  */
 export function findLayout(
@@ -54,12 +54,12 @@ export function findLayout(
     const records = firstRecords(sample, dialect, recordsSearched + rowsCompared, isWhole);
     const scores = records.slice(0, recordsSearched).map((record) => record.filter(isNamed).length);
     const score = Math.max(0, ...scores);
-    // If no name is known, the first line is the header.
+    // If no line has known names, the first line is the header.
     const isFirst = (record: string[], at: number): boolean => at >= firstLine && !isBlank(record);
     const headerAt = score > 0 ? scores.indexOf(score) : records.findIndex(isFirst);
     return { dialect, records, headerAt, score, columns: records[headerAt]?.length ?? 0 };
   });
-  // With as many known names, the delimiter counts by which the header has more columns.
+  // If several delimiters find as many known names, the one with the most columns wins.
   const best = candidates.toSorted(
     (one, other) => other.score - one.score || other.columns - one.columns,
   )[0]!;
@@ -84,7 +84,7 @@ export function findLayout(
   const linesAbove = best.headerAt - firstLine;
   const layout = {
     dialect: best.dialect,
-    // PostgreSQL's text cannot hold a NUL, and a column's name has no use for one.
+    // PostgreSQL cannot store NUL in text.
     header: header.map((name) => name.replaceAll('\0', '')),
     recognised: best.score > 0,
     recordsBefore: best.headerAt,
@@ -96,12 +96,12 @@ export function findLayout(
   return { layout, syntax };
 }
 
-/** A line without any text: not a record, and not counted. */
+/** A line without text. It is not a record and not counted. */
 export function isBlank(record: readonly string[]): boolean {
   return record.length === 1 && record[0]!.trim() === '';
 }
 
-/** A warning of lines that belong to no record. */
+/** A warning about lines that were left out. */
 export function leftOut(lines: number, where: string): string {
   const verb = nounFor(lines, 'is no contact and is', 'are no contacts and are');
   return `${counted(lines, 'line')} ${where} ${verb} left out`;

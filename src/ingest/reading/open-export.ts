@@ -6,17 +6,17 @@ import { fileState, hashExport, type FileState } from './export-bytes.ts';
 import { findEncoding, readText, type EncodedFile } from './export-text.ts';
 import { findLayout, type Layout } from './layout.ts';
 
-/** An opened export: everything that is known before its rows are read. */
+/** An opened export, with everything that is known before its rows are read. */
 export interface OpenedExport {
   readonly file: ReadExport;
   readonly layout: Layout;
   readonly columns: ColumnMap;
-  /** Rows that lack their last cells are filled with empty ones. */
+  /** True if short rows are filled up with empty cells. */
   readonly fillsShortRows: boolean;
   readonly warnings: readonly string[];
 }
 
-/** A file that was read once to its end: its encoding, quotes and line ends are valid. */
+/** A file that was read once completely. Its encoding, quotes and line ends are valid. */
 export interface ReadExport extends EncodedFile {
   readonly sha256: string;
   readonly state: FileState;
@@ -25,12 +25,12 @@ export interface ReadExport extends EncodedFile {
 export interface ReadingOptions {
   /** Content of a mapping file. */
   readonly mapping?: Readonly<Record<string, unknown>> | undefined;
-  /** The source of the contacts, whatever the file looks like. */
+  /** The source of the contacts. It is not derived from the file. */
   readonly source?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Enough for any header and the notes above it, and some hundred rows to compare them with. */
+/** Enough for any header, the notes above it, and some hundred rows as examples. */
 const sampleCharacters = 256 * 1024;
 
 /**
@@ -55,7 +55,7 @@ export async function openExport(path: string, options: ReadingOptions): Promise
   };
 }
 
-/** Finds the layout in the beginning of the text, and checks the syntax of all of it. */
+/** Finds the layout at the beginning of the text, and checks the syntax of the whole text. */
 async function readToEnd(
   file: EncodedFile,
   mapping: ExportMapping | undefined,
@@ -78,10 +78,10 @@ async function readToEnd(
 }
 
 /**
- * Makes problems name the export as the user knows it, if the read file is a downloaded copy.
+ * Makes errors about a downloaded copy name the original export.
  *
- * @param path of the copy
- * @param shown the address of the export
+ * @param path path of the copy
+ * @param shown name of the export as the user knows it
  */
 export async function namingExport<Result>(
   path: string,

@@ -5,19 +5,19 @@ import { UsageProblem } from '../../domain/problem.ts';
 /** How cells are separated, and whether quotes enclose them. LF and CRLF end lines. */
 export interface Dialect {
   readonly delimiter: string;
-  /** Quotes are ordinary characters and enclose no cells. */
+  /** Set if quotes are ordinary characters that enclose no cells. */
   readonly quotes?: 'none' | undefined;
 }
 
-/** Delimiters that need no mapping file. */
+/** Delimiters that are found without a mapping file. */
 export const usualDelimiters: readonly string[] = [',', ';', '\t', '|'];
 
-/** A longer record is no contact: the line ends or quotes are not those of a table. */
+/** A longer record is not a contact: quotes or line ends are wrong. */
 const longestRecord = 4 * 1024 * 1024;
 
 /**
- * Papaparse over text that arrives in pieces, without syntax errors (`SyntaxCheck`). This is its `Parser`, on which all
- * its streaming interfaces are built. They would hide how much text is still waiting for the end of its record.
+ * Reads records from text in pieces, without syntax errors (see `SyntaxCheck`). Uses papaparse's internal `Parser`,
+ * because its public interface hides how much text waits for the end of a record.
  *
  * @returns a function from the next piece to its records
  * @throws Problem `export.record-too-long`
@@ -62,7 +62,7 @@ function papaparse({ delimiter, quotes }: Dialect, preview = 0): Papa.Parser {
   });
 }
 
-/** With LF as line end, papaparse leaves the CR of CRLF in the last cell. */
+/** Papaparse splits at LF, so the last cell of a CRLF line ends with CR. */
 function dropCarriageReturns(records: readonly string[][]): void {
   for (const record of records) {
     const last = record.length - 1;
@@ -72,20 +72,20 @@ function dropCarriageReturns(records: readonly string[][]): void {
 }
 
 /**
- * Refuses a text whose quotes or line ends are not as RFC 4180 has them. Papaparse reads such a text all the same, and
- * can make one record of several contacts.
+ * Refuses text with quotes or line ends that RFC 4180 does not allow. Papaparse accepts such text, and can join several
+ * contacts into one record.
  *
- * Takes the text in pieces and keeps none: memory stays bounded if a quote never closes.
+ * Reads the text in pieces and keeps none, so memory is bounded even if a quote never closes.
  */
 export class SyntaxCheck {
   readonly #path: string;
   readonly #dialect: Dialect;
   #isQuoted = false;
-  /** The end of the last piece, if the next piece decides about it: a character outside of quotes, or a quote. */
+  /** The last character of a piece, if the next piece decides about its meaning. */
   #kept: string;
-  /** The line, from 1, in which the next text begins. */
+  /** Number of the line in which the next text begins. */
   #line = 1;
-  /** Line of the quote that opened the cell. */
+  /** Line of the quote that opened the current cell. */
   #openLine = 1;
 
   constructor(path: string, dialect: Dialect) {
@@ -101,7 +101,7 @@ export class SyntaxCheck {
     let start = 0;
     let opened = -1;
     for (let quote = quoteFrom(0); quote !== -1; quote = quoteFrom(start)) {
-      // Nothing stands between the two quotes of a doubled one.
+      // A doubled quote has nothing between its two quotes.
       if (!this.#isQuoted && quote > start) {
         this.#checkOutside(text, start, quote);
         opened = quote;
@@ -109,7 +109,7 @@ export class SyntaxCheck {
       this.#isQuoted = !this.#isQuoted;
       start = quote + 1;
     }
-    // The last quote can be the first of two.
+    // The last quote may be the first half of a doubled one.
     const endsWithQuote = !this.#isQuoted && start === text.length;
     if (!this.#isQuoted && !endsWithQuote) this.#checkOutside(text, start, text.length);
     this.#kept = this.#isQuoted ? '' : endsWithQuote ? '"' : text.at(-1)!;
@@ -127,9 +127,9 @@ export class SyntaxCheck {
     });
   }
 
-  /** Checks the text outside of quotes that reaches from one position to another. */
+  /** Checks a part of the text that is outside of quotes. */
   #checkOutside(text: string, start: number, end: number): void {
-    // Most cells in quotes have only a delimiter between them.
+    // Between most quoted cells there is only a delimiter.
     if (end === start + 1 && text[start] === this.#dialect.delimiter) return;
     const isBeforeQuote = end < text.length;
     const refuse = (type: string, at: number, what: string, next: string): never => {

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeCode, errorCode, isUntrusted, trustStep, Problem } from '../../domain/problem.ts';
 
-/** An export that is not on this machine. */
+/** An export on another machine. */
 export interface RemoteExport {
-  /** As a person may see it. */
+  /** Name of the export for messages, without secrets. */
   readonly shown: string;
-  /** @throws Problem if a retry does not help; any other error if a retry can help */
+  /** @throws Problem if a retry cannot help; any other error if it can */
   open(signal: AbortSignal | undefined): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Pauses before the retries, in milliseconds. They outlast the restart of a server. */
+/** Pauses before the retries, in milliseconds. Together they outlast the restart of a server. */
 const pauses: readonly number[] = [1_000, 5_000, 15_000, 40_000];
 
 /**
@@ -37,7 +37,7 @@ export async function download<Stored>(
   }
 }
 
-/** A retry does not help until a person corrects the address. An unreachable name server has another code. */
+/** Whether retries cannot help until the URL is corrected. An unreachable name server has another code. */
 function isLasting(error: unknown): boolean {
   const code = errorCode(error);
   return code === 'ENOTFOUND' || (code !== undefined && isUntrusted(code));
@@ -51,7 +51,7 @@ function unreachable(cause: unknown, { shown: where }: RemoteExport): Problem {
   });
 }
 
-/** Only codes, because messages of HTTP clients contain whole addresses. */
+/** Only codes are logged, because messages of HTTP clients contain URLs with secrets. */
 function codeOf(error: unknown): string {
   const { name, message } = error as Partial<Record<'name' | 'message', unknown>>;
   const isOurs = name === 'Error' && typeof message === 'string' && !message.includes('//');

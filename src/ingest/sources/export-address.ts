@@ -3,13 +3,13 @@ import { UsageProblem, type Problem } from '../../domain/problem.ts';
 import { isLoopback } from '../../domain/text/url-parts.ts';
 
 interface AnyAddress {
-  /** In one line without secrets, as a run stores and shows it. `parseAddress` reads it again. */
+  /** The address in one line without secrets, as a run stores and shows it. `parseAddress` can read it. */
   readonly text: string;
-  /** The name of the export for a person: the name of the file, if it is a file. */
+  /** Short name of the export, for example the file name. */
   readonly name: string;
-  /** For errors and lists: the text, or the name of an export without an address. */
+  /** For errors and lists: the text, or a name if the export has no address. */
   readonly shown: string;
-  /** The text suffices for the download: no secret was left out. */
+  /** True if the text is enough to download the export, because it lacks no secret. */
   readonly canBeFetchedAgain: boolean;
 }
 
@@ -17,18 +17,17 @@ export type ExportAddress = AnyAddress &
   (
     | { readonly kind: 'file'; readonly path: string }
     | { readonly kind: 'standard-input' }
-    /** `url` has the address's secrets, for the download. It must not be shown, logged or stored. */
+    /** `url` has secrets, for the download. It must not be shown, logged or stored. */
     | { readonly kind: 'http'; readonly url: string }
     | { readonly kind: 's3'; readonly bucket: string; readonly key: string }
     | { readonly kind: 'query'; readonly sql: string }
   );
 
-/** Replaces a part of an address that can be a secret. */
+/** Stands for a part of a URL that may be secret. */
 const withheld = '?…';
 
 /**
- * Reads an address that a person has written, or the text of an address: a path, `-`, `https://…`, `s3://bucket/key`,
- * `query:SQL`.
+ * Reads the address of an export: a path, `-`, `https://…`, `s3://bucket/key`, `query:SQL`, or a stored text.
  *
  * @param folder base of a relative path
  * @throws Problem `export.address`
@@ -75,9 +74,9 @@ function httpAddress(text: string): ExportAddress {
 }
 
 /**
- * Refuses http to other machines, because data that is sent in the clear can be read and changed on the way.
+ * Refuses http to other machines, because such data can be read and changed on the way.
  *
- * @param from what redirects there: a server elsewhere has no business with what listens on this machine
+ * @param from the URL that redirects: another machine must not redirect to a service on this machine
  * @throws Problem `export.address`
  */
 export function refusePlainHttp(url: URL, from = url): void {
@@ -93,7 +92,7 @@ export function refusePlainHttp(url: URL, from = url): void {
 const secretName =
   /sig|token|secret|passw|pwd|auth|cred|key|code|jwt|session|ticket|policy|expires|hmac|hash|^se$|^sp$|^sv$|^sr$/i;
 
-/** Signatures and tokens are long, or have a telling name. Any other parameter can be shown and stored. */
+/** Parameters that are long or have a suspicious name may be secrets. Others can be shown and stored. */
 function mayBeSecret([name, value]: readonly [string, string]): boolean {
   return secretName.test(name) || value.length >= 32;
 }

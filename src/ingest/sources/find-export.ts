@@ -7,22 +7,22 @@ import type { S3Settings } from '../../files/s3-client.ts';
 import { parseAddress, type ExportAddress } from './export-address.ts';
 import { listObjects } from './s3-objects.ts';
 
-/** An export that is there. */
+/** An existing export. */
 export interface FoundExport {
   readonly address: ExportAddress;
-  /** Time of the last change, in milliseconds since 1970, if the listing states it. */
+  /** Time of the last change in milliseconds since 1970, if known. */
   readonly modified?: number | undefined;
 }
 
 /**
  * Finds the exports of a schedule at a scheduled time.
  *
- * Patterns ignore hidden files and names that end in `.part`, `.tmp` or `.crdownload`: an incomplete file must have
- * such a name.
+ * Patterns skip hidden files and names that end in `.part`, `.tmp` or `.crdownload`: incomplete files must have such
+ * names.
  *
- * @param asOf the scheduled time; together with the time zone it gives `{date}`
- * @returns for `every-new` all exports, oldest first; otherwise at most one. An export that is named without a pattern
- *   is returned without a check
+ * @param asOf the scheduled time; `{date}` is its date in the time zone
+ * @returns all exports for `every-new`, oldest first; otherwise at most one. An export that is named without a pattern
+ *   is not checked
  * @throws Problem `export.*`
  */
 export async function findExports(
@@ -47,8 +47,8 @@ export async function findExports(
 }
 
 /**
- * @throws Problem `export.pattern` if a folder in the pattern has `*` or `?`, or if the pattern is a web address, which
- *   has no listing
+ * @throws Problem `export.pattern` if a folder in the pattern has `*` or `?`, or if it is a web URL, which cannot be
+ *   listed
  */
 export function checkPattern(address: ExportAddress): void {
   const refuse = (what: string, next: string): never => {
@@ -81,7 +81,7 @@ async function matchingFiles(pattern: string): Promise<DatedExport[]> {
   for (const entry of entries) {
     if (entry.isDirectory() || !fits(entry.name)) continue;
     const path = join(folder, entry.name);
-    // A file that cannot be found by its name, such as one that is not UTF-8, is refused when it is opened.
+    // A file that cannot be found by its name, for example because the name is not UTF-8, is refused when opened.
     const found = await stat(path).catch(() => undefined);
     if (found?.isFile() ?? true)
       files.push({ address: parseAddress(path, '/'), modified: found?.mtimeMs ?? 0 });
@@ -101,14 +101,14 @@ async function matchingObjects(
     .map(({ key, modified }) => ({ address: parseAddress(`s3://${bucket}/${key}`, '/'), modified }));
 }
 
-/** `*` and `?`. Everything else stands for itself: `contacts (1).csv` and `[crm] *.csv` are names of downloads. */
+/** Only `*` and `?` are special, because downloads have names such as `contacts (1).csv` and `[crm] *.csv`. */
 function namePattern(glob: string): (name: string) => boolean {
   const escaped = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&');
   const pattern = new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`, 'su');
   return (name) => pattern.test(name) && !unfinished.test(name);
 }
 
-/** Files of the same time by code unit, as names with a date or a number of fixed width sort. */
+/** Files of the same time are sorted by name, so that dates and numbers of fixed width are in order. */
 function byTime(one: DatedExport, other: DatedExport): number {
   return one.modified - other.modified || (one.address.text < other.address.text ? -1 : 1);
 }

@@ -10,7 +10,7 @@ import { rowsOfQuery } from './query-rows.ts';
 import { withS3Export } from './s3-objects.ts';
 import { removeStaged, writeStaged, type StagedContent } from './staging-directory.ts';
 
-/** Access to exports that are not files of this machine. */
+/** Access to exports that are not files on this machine. */
 export interface ExportAccess {
   readonly stagingDirectory: string;
   readonly s3: S3Settings;
@@ -24,8 +24,8 @@ export interface ExportAccess {
 }
 
 /**
- * Makes an export available on this machine with bounded memory, and computes its hash. A file stays where it is. Any
- * other export is written to the staging directory for the caller, who assigns it to a run or removes it.
+ * Makes an export available on this machine with bounded memory, and computes its hash. A local file stays in place.
+ * Any other export is written to the staging directory, and the caller assigns it to a run or removes it.
  *
  * @throws Problem `export.*`
  */
@@ -56,11 +56,10 @@ export async function obtainExport(
 }
 
 /**
- * Finds the export of a run on this machine: the file that was fetched for the run, or a new download with the same
- * content.
+ * Finds the export of a run on this machine: the file downloaded for the run, or a new download of the same content.
  *
- * @param run has the address of the export, and the hash of the content that the run is bound to
- * @param options.fetched path of the file that was fetched for the run
+ * @param run has the address of the export, and the hash that the run is bound to
+ * @param options.fetched path of the downloaded file
  * @throws Problem `export.*`
  */
 export async function findContent(

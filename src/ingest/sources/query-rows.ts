@@ -10,8 +10,8 @@ import { UsageProblem } from '../../domain/problem.ts';
 const longestMinutes = 30;
 
 /**
- * Reads the rows of a query as CSV with a header, from one snapshot, in a read-only transaction. Sorts the rows, so
- * that the same rows are the same content.
+ * Reads the rows of a query as CSV with a header, in a read-only transaction with one snapshot. Rows are sorted, so
+ * that equal rows have an equal hash.
  *
  * @throws Problem `export.query`
  */
@@ -24,7 +24,7 @@ export async function* rowsOfQuery(pool: Pool, query: string, signal?: AbortSign
     cancel = cancelling(pool, await readBackendPid(client));
     signal?.addEventListener('abort', cancel);
     await client.query(`set local statement_timeout = '${longestMinutes}min'`);
-    // Ours is the schema of this product; unqualified names in a query are those of the person who wrote it.
+    // Resets the schema, so that unqualified names in the query mean the tables of its author.
     await client.query('set local search_path to "$user", public');
     const statement = await statementOf(client, query);
     signal?.throwIfAborted();
@@ -44,27 +44,27 @@ export async function* rowsOfQuery(pool: Pool, query: string, signal?: AbortSign
   }
 }
 
-/** Ends the statement of a connection, which otherwise sorts its rows to the end after their reader has gone. */
+/** Cancels the statement of a connection. PostgreSQL would otherwise sort all rows although no one reads them. */
 function cancelling(pool: Pool, process: number): () => void {
   return () => void pool.query('select pg_cancel_backend($1)', [process]).catch(() => {});
 }
 
 async function statementOf(client: PoolClient, sql: string): Promise<string> {
   const query = sql.trim().replace(/(?:\s*;)+$/, '');
-  // The extended protocol takes one statement, and a cursor only a statement that reads. So a text that would close the
-  // parentheses below and leave this transaction is refused before it is carried out.
+  // The extended protocol accepts one statement, and a cursor only a reading one. So PostgreSQL refuses a text that
+  // tries to close the parentheses below and leave the transaction.
   const declaration: QueryConfig & { readonly queryMode: 'extended' } = {
     text: `declare enrich_rows cursor for ${query}\n`,
     queryMode: 'extended',
   };
   await client.query(declaration);
   await client.query('close enrich_rows');
-  // By the text of the whole row, byte by byte: every table has this order, and it does not depend on a locale.
+  // Sorted by the text of the whole row, byte by byte. This works for every table and does not depend on a locale.
   const sorted = `select * from (${query}\n) as "enrich row" order by "enrich row"::text collate "C"`;
   return `copy (${sorted}) to stdout with (format csv, header true)`;
 }
 
-/** Messages of a failure in the middle of the rows quote cells; those of a statement that does not fit quote names. */
+/** Errors in the middle of the rows quote cells, so they are hidden. Errors of the statement quote only names. */
 function asProblem(error: unknown): unknown {
   const { code, message = '' } = error as { code?: unknown; message?: string };
   if (typeof code !== 'string' || !/^(?:42|25|22|0A|34|57014|P0|54)/.test(code)) return error;

@@ -11,22 +11,21 @@ export interface StagedContent {
   readonly sha256: string;
 }
 
-/** Far above any export of contacts, and below what fills a disk by mistake. */
+/** Larger than any export of contacts, and smaller than a disk. */
 const mostExportBytes = 16 * 1024 ** 3;
 
-/** A program can pause for hours while it writes to standard input. */
+/** A program that writes to standard input can pause for hours. */
 const abandonedAfterMilliseconds = 24 * 3_600_000;
 
 /**
- * Writes content to a file of the folder that holds fetched exports until their rows are staged. If the content ends
- * with an error, its file is removed. The files have personal data: only the user of this process may read them.
+ * Writes content to a file in the folder for downloaded exports, until its rows are staged. If the content ends with an
+ * error, the file is removed. Only the user of this process may read the files, because they have personal data.
  *
- * A file's name has the hash of its content. Each fetch writes a file of its own, so removing a file takes it from no
- * other process. Incomplete files end in `.part`.
+ * The file name has the hash of the content. Each download has its own file, so removing one affects no other process.
+ * Incomplete files end in `.part`.
  *
- * @param where the export, for errors
- * @throws Problem `export.empty`, `export.too-large`; `data-directory.unusable`, so that a full disk is no fault of a
- *   connection
+ * @param where name of the export for errors
+ * @throws Problem `export.empty`, `export.too-large`; `data-directory.unusable`, so that a full disk is not retried
  */
 export async function writeStaged(
   folder: string,
@@ -54,7 +53,7 @@ export async function writeStaged(
       hash.update(piece);
     }
     if (bytes === 0) throw emptyFile(where);
-    // So that a power failure does not lose the file.
+    // Flushed, so that the file survives a power failure.
     await usable(handle.sync());
     const sha256 = hash.digest('hex');
     const path = join(folder, `${sha256}.${randomBytes(8).toString('hex')}`);
@@ -72,7 +71,7 @@ export async function removeStaged(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
-/** Removes what killed processes left in the folder, after a day. */
+/** Removes files of killed processes after a day. */
 export async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);

@@ -15,10 +15,10 @@ import { openExport, type OpenedExport, type ReadingOptions } from '../reading/o
 
 export interface StagingOptions extends ReadingOptions {
   readonly pool: Pool;
-  /** The run: `file_sha256` is the content to read. */
+  /** The run; its `file_sha256` is the content to read. */
   readonly runId: string;
   readonly path: string;
-  /** Called with the number of rows that are read so far. */
+  /** Called with the number of rows read so far. */
   readonly onProgress?: ((rows: number) => void) | undefined;
 }
 
@@ -61,13 +61,12 @@ export async function stageExport(options: StagingOptions): Promise<StagedExport
   });
   if (staged === undefined) return undefined;
   const { rows, malformed } = staged;
-  // The rows can fill pages that retention has emptied, and that older statistics count as empty: the plan then expects
-  // one row of the run.
+  // After many inserts the statistics are wrong: PostgreSQL would expect a single row of the run.
   if (rows > rowsWorthAnalyzing) await pool.query('analyze enrichment.run_rows (row_number)');
   return { rows, malformed, source: opened.columns.source, warnings: staged.warnings() };
 }
 
-/** First number of the advisory locks of staging; the second is a hash of the run. */
+/** First number of the advisory locks for staging. The second is a hash of the run. */
 const stagingLock = 730_591;
 
 /** Maximum number of malformed rows that a warning names. */
@@ -127,8 +126,8 @@ class StagingFigures {
 }
 
 /**
- * The lines of COPY, in pieces of some hundred rows. As bytes: the garbage collector would copy lines of text until
- * they are written, and took a third of the time.
+ * The lines of COPY, in pieces of some hundred rows. They are bytes, because garbage collection of strings took a third
+ * of the time.
  */
 async function* copyLines(
   runId: string,
@@ -147,7 +146,7 @@ async function* copyLines(
   }
 }
 
-/** Columns of `enrichment.run_rows` in the order in which `copyLine` writes them. */
+/** Columns of `enrichment.run_rows`, in the order of `copyLine`. */
 const copyColumns = [
   'run_id',
   'row_number',
@@ -175,11 +174,11 @@ function copyLine(runId: string, row: StagedRow): string {
   return `${special.test(head) ? fields.map(escaped).join('\t') : head}\t${escaped(cells)}`;
 }
 
-/** One test of a line instead of one of each field: nearly no line has these, and normalised texts have no tabs. */
+/** Tests a line once, not each field. Nearly no line has these characters, and normalised texts have no tabs. */
 const special = /[\\\n\r]/;
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** A field of COPY. Null is an empty text: no value is empty. */
+/** A field of COPY. An empty text means null, because no value is empty. */
 function escaped(text = ''): string {
   return special.test(text) ? text.replace(/[\\\t\n\r]/g, (found) => escapes[found]!) : text;
 }
@@ -203,7 +202,7 @@ async function finishStaging(
      where run_id = $1 and ${unfinishedText}`,
     [runId, layout.header, JSON.stringify(recordedMapping(layout.header, columns)), columns.source, rows],
   );
-  // A worker that lost Temporal can still be staging when the run is cancelled: the row would have no outcome.
+  // The run was cancelled while a worker without Temporal was still staging.
   if (rowCount === 0)
     throw new Problem('run.ended', `run ${runId} has ended: no row of its export was added`, {
       where: `run:${runId}`,
@@ -224,7 +223,7 @@ async function inTransaction<Result>(
     failed = false;
     return result;
   } catch (error) {
-    // The errors of PostgreSQL quote the line. Errors go to logs, which must have no cells.
+    // Errors of PostgreSQL quote the line. They go to logs, which must not contain cells.
     if (error instanceof DatabaseError) Object.assign(error, { where: undefined, detail: undefined });
     throw error;
   } finally {

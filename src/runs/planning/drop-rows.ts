@@ -18,7 +18,7 @@ import { identifiesAlone } from '../../keys/key-lookups.ts';
 import { addWarning } from '../runs.ts';
 
 /**
- * Fills `plan_outcomes` with the rows of `plan_rows` that are not asked for. The first outcome of a row wins:
+ * Fills `plan_outcomes` with the rows of `plan_rows` that are not asked for. The first outcome of this list counts:
  * suppressed (by the export, then by the list), duplicate, cancelled (left out by `--only`), fresh, in_flight.
  *
  * Also fills `plan_known` and `plan_opted_out_of_calls`.
@@ -37,7 +37,7 @@ export async function dropRows(transaction: Transaction<Tables>, runId: string, 
   `.execute(transaction);
   await dropOptedOut(transaction);
   await dropListed(transaction, runId);
-  // A contact of the CRM is one row of the warehouse, even if rows of the file state different people for it.
+  // A contact of the CRM is one row of the warehouse, even if its rows in the file name different people.
   await drop(
     transaction,
     'duplicate',
@@ -80,7 +80,7 @@ export async function dropRows(transaction: Transaction<Tables>, runId: string, 
 }
 
 /**
- * Gives rows an outcome, unless they have one.
+ * Gives an outcome to rows that have none.
  *
  * @param rows query of `row_number`, `reason` and the facts
  * @param facts further columns of `plan_outcomes`
@@ -99,7 +99,7 @@ async function drop(
 }
 
 /**
- * Query of rows, of the other rows of their records and of the other rows of their people, each with the reason.
+ * SQL of rows, and of other rows with the same CRM record or person, each with the reason.
  *
  * @param rows query of `row_number`
  */
@@ -137,7 +137,7 @@ async function dropOptedOut(transaction: Transaction<Tables>): Promise<void> {
     'the same person is opted out in another row',
   );
   await drop(transaction, 'suppressed', optedOut);
-  // An opt-out of calls in one row holds for the person.
+  // If one row opts out of calls, this applies to the person.
   await sql`
     create temporary table plan_opted_out_of_calls on commit drop as
     select row_number
@@ -145,7 +145,7 @@ async function dropOptedOut(transaction: Transaction<Tables>): Promise<void> {
   `.execute(transaction);
 }
 
-/** Fills `plan_listed` with the rows of people on the suppression list; one listed row lists the person. */
+/** Fills `plan_listed` with the rows of suppressed people. One suppressed row suppresses all rows of its person. */
 async function dropListed(transaction: Transaction<Tables>, runId: string): Promise<void> {
   await sql`
     create temporary table plan_listed (row_number integer primary key, reason text not null) on commit drop
@@ -170,14 +170,13 @@ async function dropListed(transaction: Transaction<Tables>, runId: string): Prom
 }
 
 /**
- * Fills `plan_known` with what earlier lookups tell about people, and with people who opted out of calls:
+ * Fills `plan_known` with what earlier lookups found out about people, and with people who opted out of calls:
  *
- * - `field_groups`: fields that the call for the person leaves out: fields asked for recently, and phones if the person
- *   opted out of calls;
- * - `asked_at` and `run_id`: the latest of the recent lookups;
- * - `found_before`: whether an earlier call found the person, or was billed for another; null: no call asked.
+ * - `field_groups`: fields that the call leaves out, because they are fresh or, for phones, because of an opt-out;
+ * - `asked_at` and `run_id`: the latest fresh lookup;
+ * - `found_before`: whether an earlier call found the person; null: no call asked.
  *
- * A lookup for one row of a person holds for the person.
+ * A lookup for one row of a person counts for all rows of the person.
  */
 async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promise<void> {
   const phones = asked.fieldGroups.filter((group) => phoneGroups.includes(group));
@@ -201,7 +200,7 @@ async function findKnown(transaction: Transaction<Tables>, asked: Asked): Promis
 }
 
 export async function writeOutcomes(transaction: Transaction<Tables>, runId: string): Promise<void> {
-  // Staging has written the reason of a contact that is opted out by a column.
+  // Staging has written a reason if a column opts the contact out.
   await sql`
     update run_rows r set outcome = o.outcome, reason = coalesce(r.reason, o.reason), record_row = o.record_row,
       is_contested = o.is_contested, claimed_by_run_id = o.claimed_by_run_id,
@@ -219,22 +218,22 @@ export async function writeOutcomes(transaction: Transaction<Tables>, runId: str
   `.execute(transaction);
 }
 
-/** What a run asks for, at which service, and how long earlier lookups count as fresh. */
+/** What a run asks for, at which service, and how long a lookup is fresh. */
 export interface Asked {
   readonly freshness: Freshness;
   readonly fieldGroups: readonly string[];
   readonly service: string;
 }
 
-/** Whether keys are few or many beside the history. */
+/** Whether keys are few compared with the lookup history. */
 type KeysAmount = 'few' | 'many';
 
-/** Looking an entry of the history up takes as long as reading a dozen entries in their order. */
+/** One look-up in the index takes as long as reading a dozen entries in order. */
 const entriesPerLookup = 12;
 
 /**
- * Returns whether the keys of a table are few or many; without statistics about the table, few. PostgreSQL chooses
- * badly: for 300,000 keys and 30 million entries it read all entries, in 18 s instead of 2 s.
+ * Returns whether the keys of a table are few or many; without statistics, few. PostgreSQL's own choice is worse: for
+ * 300,000 keys and 30 million entries it read all entries, in 18 s instead of 2 s.
  */
 export async function amountOfKeys(database: Kysely<Tables>, table: string): Promise<KeysAmount> {
   const { rows } = await sql<{ amount: KeysAmount }>`
@@ -246,13 +245,13 @@ export async function amountOfKeys(database: Kysely<Tables>, table: string): Pro
 }
 
 /**
- * SQL of identity keys with their earlier lookups `m` at the service, by the runs `a`: for each requested group of
- * fields, whether the person was `found`, and whether the lookup `is_fresh`. A person is fresh if every group has a
- * fresh lookup.
+ * SQL of identity keys with their earlier lookups `m` at the service and the runs `a` of these: for each requested
+ * group of fields, whether the person was `found` and whether the lookup `is_fresh`. A person is fresh if every group
+ * has a fresh lookup.
  *
  * @param keys a relation with `identity_key`; `m` has all of its columns
- * @param amount `few`: looks each key up in the index. PostgreSQL would read the whole history for 300 keys. `many`:
- *   PostgreSQL chooses
+ * @param amount `few`: looks up each key in the index, because PostgreSQL would read the whole history for 300 keys.
+ *   `many`: PostgreSQL chooses
  */
 export function earlierLookups(
   { freshness, fieldGroups, service }: Asked,
@@ -260,7 +259,7 @@ export function earlierLookups(
   amount: KeysAmount,
 ): RawBuilder<unknown> {
   const found = fieldGroups.map((group) => foundSeconds(freshness, group));
-  // PostgreSQL turns no subquery with an offset into a join. Without the second offset it read all runs for each key.
+  // `offset` keeps PostgreSQL from turning the subquery into a join, in which it read all runs for each key.
   const apart = amount === 'few' ? sql`offset 0` : sql``;
   return sql`
     (
@@ -280,10 +279,10 @@ export function earlierLookups(
 }
 
 /**
- * Fills `plan_people`: each row that shares a key with another row → the first row of its person.
+ * Fills `plan_people` with rows that share a key with another row, and the first row of their person.
  *
- * Each round gives a row the least label among its neighbours, and then the label of that label. The number of rounds
- * grows with the logarithm of the longest chain of rows that share keys pairwise.
+ * Each round gives a row the smallest label of its neighbours, then the label of that row. The number of rounds grows
+ * with the logarithm of the longest chain of rows that share keys pairwise.
  */
 export async function findSamePeople(transaction: Transaction<Tables>): Promise<void> {
   await sql`
@@ -318,12 +317,11 @@ export async function findSamePeople(transaction: Transaction<Tables>): Promise<
 }
 
 /**
- * Fills `plan_repeated` with the rows that repeat the record id of another row. No call asks for such a row. The row
- * that stands for the record is one that `--only` asks for before one that it leaves out; then one that identifies a
- * person alone; then the first. Another row of the same person, if there is one, represents the person: one that
- * `--only` asks for before one that it leaves out.
+ * Fills `plan_repeated` with rows that repeat the record id of another row and are not asked for. One row represents
+ * each record: preferably one that `--only` selects, then one that identifies a person alone, then the first. If the
+ * person has another row, it represents the person, preferably one that `--only` selects.
  *
- * If rows with a record id name different people, all rows of the record are in `plan_repeated`, and are contested.
+ * If the rows of a record name different people, the record is contested, and all its rows are in `plan_repeated`.
  */
 export async function findRepeatedRecords(transaction: Transaction<Tables>, runId: string): Promise<void> {
   const isShared = sql`not exists (select from unnest(keys) as k where ${identifiesAlone(sql`k`)})`;
@@ -355,7 +353,7 @@ export async function findRepeatedRecords(transaction: Transaction<Tables>, runI
   `.execute(transaction);
 }
 
-/** A row of `plan_repeated` with the names of both rows. */
+/** A row of `plan_repeated` with the names in both rows. */
 interface RepeatedRow {
   readonly row: number;
   readonly record: number;
@@ -363,10 +361,10 @@ interface RepeatedRow {
   readonly recordNames: NameCells;
 }
 
-/** A file can repeat an id in all of its rows. */
+/** A file can have the same id in all of its rows. */
 const rowsPerBatch = 100_000;
 
-/** Marks the records of `plan_repeated` whose rows are people with different names and without a key in common. */
+/** Marks records of `plan_repeated` as contested if their rows have different names and no key in common. */
 async function findContested(transaction: Transaction<Tables>, runId: string): Promise<void> {
   const contested: { readonly row: number; readonly record: number }[] = [];
   for (let after = 0; ;) {

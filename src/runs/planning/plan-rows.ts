@@ -21,8 +21,8 @@ import { counted } from '../../domain/text/format.ts';
 import { fieldsOfHeader } from '../../ingest/columns/fields.ts';
 
 /**
- * Who began the run and its priority are no part of the plan: `enrich backfill` applies the plan that `enrich plan` has
- * shown. Pilot and gates are: a plan that was approved with them must not run without them.
+ * Options that do not change the hash of a plan, so that `enrich backfill` can use the plan that `enrich plan` has
+ * shown. Pilot and quality gates change the hash, because the approval depends on them.
  */
 const optionsOutsideHash: readonly (keyof RunOptions)[] = ['serviceOf', 'schedule', 'priority'];
 const terms = sql<string>`(options - ${optionsOutsideHash}::text[])::text || coalesce(mapping::text, '')`;
@@ -32,27 +32,27 @@ export interface PlannedRows extends Pick<
   PlanSummary,
   'plan_hash' | 'rows' | 'dropped' | 'people' | 'found_before' | 'people_without_phones' | 'calls' | 'pages'
 > {
-  /** People per groups of fields that their calls leave out. */
+  /** Number of people by the fields that their calls leave out. */
   readonly byLeftOut: readonly {
     readonly groups: readonly string[];
     readonly people: number;
-    /** Of `people`: those whom an earlier call found. */
+    /** How many of `people` an earlier call found. */
     readonly foundBefore: number;
-    /** Of `people`: those for whom earlier calls asked, and whom they did not find. */
+    /** How many of `people` earlier calls asked for and did not find. */
     readonly missedBefore: number;
   }[];
 }
 
 /**
- * Gives each staged row of a run an outcome or a position among the people to ask for. A few set-based statements in
- * one transaction plan a million rows. A run that has a plan stays as it is.
+ * Gives each staged row of a run an outcome, or a position among the people to ask for. A few set-based statements in
+ * one transaction plan a million rows. A planned run is not changed.
  *
- * The outcomes malformed and no_identifier come from ingest, all others from `dropRows`. Rows are one person if they
+ * Staging sets the outcomes malformed and no_identifier, and `dropRows` all others. Rows belong to one person if they
  * share an identity key, directly or through other rows.
  *
- * @param runId a run whose file is staged
- * @param pilot number of people who come first, in their own pages; null: no pilot
- * @param asked a person is fresh if everything was asked for recently, at the same service
+ * @param runId a run with a staged file
+ * @param pilot number of people in the first pages; null: no pilot
+ * @param asked what must be fresh at the service so that a person is not asked for
  */
 export async function planRows(
   warehouse: Warehouse,
@@ -76,8 +76,8 @@ export async function planRows(
       const { rows_staged: rows, source, options } = run;
       await decide(transaction, runId, { rows, asked, source, columns, options });
       await assignPositions(transaction, runId, pilot);
-      // Without statistics PostgreSQL assumes a handful of rows: finding the first open page of 70,000 people took
-      // minutes, and takes 0.1 s with them. ANALYZE reads a sample of fixed size.
+      // Without statistics PostgreSQL expects a handful of rows, and finding the first open page of 70,000 people took
+      // minutes instead of 0.1 s. ANALYZE reads a sample of fixed size.
       if (run.rows_staged > rowsWorthAnalyzing)
         await sql`analyze run_rows (row_number, outcome), run_people`.execute(transaction);
     }
@@ -197,8 +197,8 @@ async function copyRows(
   asked: Asked,
   rows: number,
 ): Promise<void> {
-  // The plan reads this copy, which has only the rows of this run and its own statistics. Beside 800,000
-  // rows of other runs, planning 100,000 rows from `run_rows` took 8 s; from the copy it takes 3 s.
+  // The plan reads a copy of the run's rows with its own statistics. Beside 800,000 rows of other runs, planning
+  // 100,000 rows took 8 s from `run_rows` and 3 s from the copy.
   await sql`
     create temporary table plan_rows on commit drop as
     select row_number, contact_id, opted_out, opted_out_of_calls, keys from run_rows
@@ -222,8 +222,8 @@ function placeBy({ descending }: RowOrder): RawBuilder<unknown> {
 }
 
 /**
- * In the order of positions, after the pilot. The people of a batch leave out the same groups of fields, because the
- * service reveals the phones of all people of a call or of none.
+ * Positions follow the pilot. All people of a batch leave out the same groups of fields, because a call reveals phones
+ * for all of its people or for none.
  */
 async function assignPositions(
   transaction: Transaction<Tables>,
@@ -262,8 +262,8 @@ type DecidedRow = IdentityColumns & {
 };
 
 /**
- * Adds to `plan_keys` the person of each row whose contact has a decision (`enrich review`): the row is fresh if the
- * person is, and rows with one person are duplicates.
+ * Adds to `plan_keys` the confirmed person of each contact with a decision (`enrich review`). A row is then fresh if
+ * this person is fresh, and rows with the same person are duplicates.
  */
 async function addConfirmedPeople(
   transaction: Transaction<Tables>,
@@ -299,8 +299,8 @@ async function addConfirmedPeople(
 const rowsPerFetch = 10_000;
 
 /**
- * Fills `plan_choice` with the rows that `--only` leaves out, and with what `--order-by` sorts rows by. Reads the cells
- * only where one of the two is given.
+ * Fills `plan_choice` with the rows that `--only` leaves out and the sort keys of `--order-by`. Cells are read only if
+ * one of the two is given.
  *
  * @returns whether `--only` leaves out every row
  */
@@ -352,8 +352,8 @@ async function applyRowChoice(
 }
 
 /**
- * Warns of contacts that files for an importer leave out: those without a record id of a contact of their CRM, and, in
- * a file of no known CRM that has a column of record ids, those without an id. Counts the rows of `plan_rows`.
+ * Warns about contacts that files for an importer leave out, because their row has no record id of the CRM. In a file
+ * of an unknown CRM, only rows with an empty id column count. Reads `plan_rows`.
  */
 async function warnOfMissingIds(
   transaction: Transaction<Tables>,

@@ -49,29 +49,29 @@ export interface PlanDependencies extends AdmissionLimits {
   readonly callConcurrency: number;
 }
 
-/** What planning comes to. Without `problem`, an activity returns it to the workflow. */
+/** The result of planning. Without `problem`, an activity returns it to the workflow. */
 type PlannedRun =
   | Extract<PlanOutcome, { kind: 'planned' }>
   | (Extract<PlanOutcome, { kind: 'refused' }> & {
-      /** Why the run cannot be planned, for a command. */
+      /** Why the run cannot be planned, for display. */
       readonly problem: Problem;
     });
 
 /**
- * Plans a staged run: outcomes before spending, people, calls, credits, time. Spends nothing.
+ * Plans a staged run: outcomes, people, calls, credits and time. Spends nothing.
  *
- * @returns `refused` if the run is bound to another plan, its contact ids belong to other people, or it chooses rows by
- *   a column that the export does not have
+ * @returns `refused` if the run is bound to another plan, its contact ids belong to other people, or it selects rows by
+ *   a column that is not in the export
  */
 export async function planRun(dependencies: PlanDependencies, runId: string): Promise<PlannedRun> {
   const { warehouse, service } = dependencies;
-  // First: who is fresh or being asked for depends on the service.
+  // The service comes first, because freshness and claims depend on it.
   await adoptService(warehouse, runId, service);
   const run = await getRun(warehouse, runId);
   if (run.plan && run.planHash) return planned(warehouse, runId, run.plan);
   const refused = refusedChoice(run) ?? (await refuseUnnamedSource(warehouse, run));
   if (refused) return refusedFor(refused);
-  // Before the plan clears the cells of people who are suppressed.
+  // The profile comes first, because planning clears the cells of suppressed people.
   const profile = await keepProfile(warehouse, runId);
   const unmet = await unmetBy(warehouse, run, profile);
   await openRunBudget(warehouse.database, runId, run.options.maxCredits);
@@ -81,7 +81,7 @@ export async function planRun(dependencies: PlanDependencies, runId: string): Pr
   const hasEmails = Object.values(run.mapping ?? {}).includes('email');
   const withEmail = hasEmails ? (profile.filled['email'] ?? 0) : null;
   const plan = { ...summary, rows_with_email: withEmail, unmet_expectations: unmet };
-  // Before the plan: a run plans once, so a person who resumes it has accepted the export.
+  // The check comes before the plan. A run plans once, so the operator who resumes it has accepted the export.
   if (unmet.length > 0 && (await getRun(warehouse, runId)).isApproved)
     await setRunStatus(warehouse, runId, 'paused', expectationUnmet(runId, unmet));
   await savePlan(warehouse, runId, plan);
@@ -126,8 +126,8 @@ async function summarise(
 }
 
 /**
- * Compares the plan with the hash that the run is bound to. Retries compare again, because the worker of the first try
- * may have died before it reported the refusal.
+ * Compares the plan with the hash that the run is bound to. Retries compare again, because the first worker may have
+ * died before it reported the refusal.
  */
 async function planned(warehouse: Warehouse, runId: string, plan: PlanSummary): Promise<PlannedRun> {
   const { expectedPlanHash } = await getRun(warehouse, runId);
@@ -155,7 +155,7 @@ function refusedFor(problem: Problem): PlannedRun {
 }
 
 /**
- * Assigns a run to the service of the workers that plan it, if the command that began the run named no service.
+ * Assigns a run to the service of the workers that plan it, if the command named no service.
  *
  * @param service of this worker, as in `RunOptions`
  */
@@ -166,7 +166,7 @@ export async function adoptService(warehouse: Warehouse, runId: string, service:
   `.execute(warehouse.database);
 }
 
-/** Prices a plan: exactly in the worst case, and as earlier calls cost or by an assumption otherwise. */
+/** Prices a plan: an exact worst case, and an estimate from earlier calls or assumptions. */
 async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) {
   const history = await readCallHistory(warehouse, run.options, sourceOf(run));
   const credits = await creditsOf(warehouse, run, rows.byLeftOut);
@@ -175,7 +175,7 @@ async function priceOf(warehouse: Warehouse, run: RunRecord, rows: PlannedRows) 
   return {
     worstCase,
     credits: {
-      // The service bills no miss.
+      // People who are not found cost nothing.
       minimum: '0',
       expected: formatCredits(expected.expected),
       worst_case: formatCredits(worstCase),
@@ -219,18 +219,18 @@ function expectedOf(ask: Ask, history: CallHistory | undefined, people: number):
   return experiencedCredits({ ...history, deviation: history.deviation }, { people, calls });
 }
 
-/** Rounds to tenths, keeps low ≤ expected ≤ high, and caps all three at the worst case. */
+/** Rounds to tenths, keeps low ≤ expected ≤ high, and limits all three to the worst case. */
 function roundedWithin(worstCase: Credits, credits: ExpectedCredits): ExpectedCredits {
   const rounded = (level: keyof ExpectedCredits): Credits => {
     const tenths = inTenths(credits[level]);
     return tenths < worstCase ? tenths : worstCase;
   };
   const [low, expected, high] = [rounded('low'), rounded('expected'), rounded('high')];
-  // The cost of a single call can lie outside of the assumed range.
+  // The cost of a single earlier call can be outside of the assumed range.
   return { low: low < expected ? low : expected, expected, high: high > expected ? high : expected };
 }
 
-/** Estimates have one decimal: more digits would suggest precision. */
+/** Estimates have one decimal, because more would suggest precision. */
 function inTenths(credits: Credits): Credits {
   const tenth = 100_000n;
   return ((credits + tenth - 1n) / tenth) * tenth;
@@ -239,7 +239,7 @@ function inTenths(credits: Credits): Credits {
 /** Number of the latest runs that the export is compared with. */
 const runsCompared = 10;
 
-/** What of the export is not as the run expects, a sentence each. */
+/** Sentences about how the export differs from what the run expects. */
 async function unmetBy(warehouse: Warehouse, run: RunRecord, profile: ExportProfile): Promise<string[]> {
   if (run.options.expectations === null) return [];
   const earlier = await readEarlierExports(warehouse, run);
@@ -247,7 +247,7 @@ async function unmetBy(warehouse: Warehouse, run: RunRecord, profile: ExportProf
   return unmetExpectations(parseExpectations(run.options.expectations), present, earlier, publicColumn);
 }
 
-/** Members of an object: each column of identifying cells, and its number of filled rows. */
+/** Members of an object: each column of identifying cells, with its number of filled rows. */
 const countsOfCells = sql.raw(
   identityColumns
     .filter((column) => column !== 'other_emails')
@@ -270,7 +270,7 @@ async function keepProfile({ database }: Warehouse, runId: string): Promise<Expo
   return rows[0]!.profile;
 }
 
-/** Ended runs of the source, the newest first. Runs of a schedule are compared with runs of that schedule. */
+/** Reads ended runs of the source, the newest first. Scheduled runs are compared with runs of the same schedule. */
 async function readEarlierExports({ database }: Warehouse, run: RunRecord): Promise<ReadExport[]> {
   const { rows } = await sql<ReadExport>`
     select run_id as "runId", export_profile as profile, mapping
@@ -286,10 +286,7 @@ async function readEarlierExports({ database }: Warehouse, run: RunRecord): Prom
   return rows;
 }
 
-/**
- * @returns why the run cannot be planned: it chooses rows by a column that its export does not have, or by values that
- *   name people
- */
+/** @returns why the run cannot be planned: its row selection uses an unknown column, or values that identify people */
 function refusedChoice({ header, mapping, options }: RunRecord): Problem | undefined {
   try {
     const columns = { header: header ?? [], mapping: mapping ?? {} };
