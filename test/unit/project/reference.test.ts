@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { commandsPage, commandsPages } from '../../../scripts/reference/commands.ts';
+import { commandsPage, commandsPages, leavesOf } from '../../../scripts/reference/commands.ts';
 import { composedErrors } from '../../../scripts/reference/composed-errors.ts';
 import { errorsPage, errorsPages, readErrors } from '../../../scripts/reference/errors.ts';
 import { metricsPage } from '../../../scripts/reference/metrics.ts';
@@ -29,12 +29,27 @@ it('every type of an error has a text, in the code or in scripts/reference/compo
   expect(Object.keys(composedErrors).filter((type) => !types.includes(type))).toEqual([]);
 });
 
-it('no page of docs/reference and docs/explanation has more than 1,800 words', () => {
-  const long = ['reference', 'explanation'].flatMap((folder) => {
+it('no page of the docs has more than 1,800 words', () => {
+  const long = ['guides', 'reference', 'explanation'].flatMap((folder) => {
     const path = new URL(`../../../docs/${folder}/`, import.meta.url);
     return readdirSync(path).filter(
       (name) => readFileSync(new URL(name, path), 'utf8').trim().split(/\s+/).length > 1_800,
     );
   });
   expect(long).toEqual([]);
+});
+
+const leaves = roots.flatMap((root) => leavesOf(root));
+const guides = new URL('../../../docs/guides/', import.meta.url);
+
+it.each(readdirSync(guides))('docs/guides/%s names only commands and flags that exist', (name) => {
+  const page = readFileSync(new URL(name, guides), 'utf8').replaceAll(/\\?\n +/g, ' ');
+  const called = /(?:(?:^(?:\$ |npx |[A-Z_]+=\S+ )*|`(?:npx )?)enrich|\bcli) ([a-z][^\n`|;#]*)/gm;
+  const wrong = [...page.matchAll(called)].filter(([, text]) => {
+    const leaf = leaves.find((each) => `${text} `.startsWith(`${each.name} `));
+    if (leaf === undefined) return roots.every((root) => root.name() !== text);
+    const flags = [...text!.replaceAll(/"[^"]*"/g, '').matchAll(/(?<=\s)--[a-z-]+/g)];
+    return flags.some(([flag]) => leaf.command.options.every(({ long }) => long !== flag));
+  });
+  expect(wrong.map(([text]) => text)).toEqual([]);
 });
