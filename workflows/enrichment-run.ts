@@ -15,7 +15,7 @@ import { longestSummary } from '../src/contract/workflow-details.ts';
 import { counted, countedPeople } from '../src/domain/text/format.ts';
 import { computing, long, quick, useHeartbeatOf } from './control-activities.ts';
 import { enrichmentPage } from './enrichment-page.ts';
-import { RunState, isHistoryLong } from './run-state.ts';
+import { RunState, isHistoryLong, mustContinueAsNew } from './run-state.ts';
 import { cancelRun, installSteering } from './steering.ts';
 
 /**
@@ -41,6 +41,11 @@ export async function enrichmentRun(input: RunInput): Promise<RunFacts> {
 
 async function carryOut(run: RunState, input: RunInput): Promise<RunFacts> {
   const plan = run.plan ?? (await prepare(run));
+  // An execution that was continued as new while it waited for the approval has no call yet.
+  if (!input.carried || !hasCalled(run)) {
+    await run.untilResumed();
+    if (!run.isCancelling) await reconcile(run);
+  }
   if (input.checksService && plan.calls > 0) await untilServiceIsReady(run);
   for (;;) {
     run.ending ??= (await passPilot(run, plan)) ?? (await enrichPages(run, plan.pages));
@@ -73,8 +78,6 @@ async function prepare(run: RunState): Promise<PlanSummary> {
   run.work = 'running';
   run.page = Math.max(run.page, planned.firstOpenPage);
   await run.setStatus(run.work);
-  await run.untilResumed();
-  if (!run.isCancelling) await reconcile(run);
   return planned.plan;
 }
 
@@ -198,11 +201,15 @@ async function awaitLateResults(run: RunState, end?: RunEnding): Promise<boolean
   run.show();
   await late.sync();
   const isOver = (): boolean => late.status.awaited === 0 || run.isCancelling;
-  await late.untilEnough(() => isOver() || isHistoryLong());
+  await late.untilEnough(() => isOver() || mustContinueAsNew());
   if (!isOver()) await run.continueAsNew();
   run.awaitsLateResults = false;
   run.show();
   return end?.budget !== undefined && !run.isCancelling && run.arrived !== end.arrivedBefore;
+}
+
+function hasCalled({ figures }: RunState): boolean {
+  return (figures?.facts.calls ?? 0) > 0;
 }
 
 /** Ends the run. People who were not asked for get the outcome of the ending. */
@@ -210,8 +217,7 @@ async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
   const { runId } = run;
   run.isEnding = true;
   // Answers of a cancelled run were paid for, and other contacts can be their people.
-  const hasCalled = (run.figures?.facts.calls ?? 0) > 0;
-  if (!run.isCancelling || hasCalled) await reconcile(run);
+  if (!run.isCancelling || hasCalled(run)) await reconcile(run);
   const ending = run.isCancelling ? 'cancelled' : end.budget === undefined ? 'finished' : 'over_budget';
   const facts = await run.inTables(() =>
     quick.finishRun.executeWithOptions({ summary: `every row gets its outcome (${ending})` }, [

@@ -1,8 +1,8 @@
 import {
   allHandlersFinished,
   condition,
-  continueAsNew,
   currentUpdateInfo,
+  makeContinueAsNewFunc,
   setCurrentDetails,
   workflowInfo,
   getExternalWorkflowHandle,
@@ -23,6 +23,19 @@ import { RunAttributes, runDetails, waitOf, type RunProgress } from './run-detai
 /** Temporal suggests continue-as-new long before it terminates a workflow with a long history. */
 export function isHistoryLong(): boolean {
   return workflowInfo().continueAsNewSuggested;
+}
+
+/**
+ * Whether new runs begin on another build than the one to which Worker Versioning pins this run. Workers without a
+ * version and older servers never say so.
+ */
+function isBuildOutdated(): boolean {
+  return workflowInfo().targetWorkerDeploymentVersionChanged;
+}
+
+/** Whether a run that waits begins a new execution: with an empty history, and on the build of new runs. */
+export function mustContinueAsNew(): boolean {
+  return isHistoryLong() || isBuildOutdated();
 }
 
 /** The request of an update's handler, or of the workflow itself. */
@@ -179,7 +192,8 @@ export class RunState {
   }
 
   /**
-   * Waits for a condition. If the history grows long meanwhile, the workflow continues as new and waits on.
+   * Waits for a condition. If the history grows long meanwhile, or new runs begin on another build, the workflow
+   * continues as new and waits on.
    *
    * @param timer maximum wait
    */
@@ -187,20 +201,21 @@ export class RunState {
     isMet: () => boolean,
     timer?: { readonly milliseconds: number; readonly summary: string },
   ): Promise<void> {
-    const isOver = (): boolean => isMet() || isHistoryLong();
+    const isOver = (): boolean => isMet() || mustContinueAsNew();
     if (timer) await condition(isOver, timer.milliseconds, { summary: timer.summary });
     else await condition(isOver);
-    if (!isMet() && isHistoryLong()) await this.continueAsNew();
+    if (!isMet() && mustContinueAsNew()) await this.continueAsNew();
   }
 
-  /** Continues as new, with an empty history. */
+  /** Continues as new, with an empty history, and on the build of new runs. */
   async continueAsNew(): Promise<never> {
     await this.late?.stop();
     await condition(allHandlersFinished);
     // No await below: a signal or an update in between would be lost.
     const { plan, service, page, figures, isPilotPassed, ending } = this;
     if (!plan) throw new Error('a run continues as new only once it has its plan');
-    return continueAsNew<(input: RunInput) => Promise<RunFacts>>({
+    const options = isBuildOutdated() ? { initialVersioningBehavior: 'AUTO_UPGRADE' as const } : {};
+    return makeContinueAsNewFunc<(input: RunInput) => Promise<RunFacts>>(options)({
       ...this.input,
       carried: { plan, service, page, figures, isPilotPassed, ending },
     });

@@ -2,8 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, expect, it } from 'vitest';
-import { callTaskQueues, controlTaskQueue, workflowTypes } from '../../src/contract/temporal-names.ts';
+import {
+  budgetChangedSignalName,
+  callTaskQueues,
+  controlTaskQueue,
+  workflowTypes,
+} from '../../src/contract/temporal-names.ts';
 import { workerVersioning, workflowIsolate } from '../../src/temporal/worker-options.ts';
+import { holding } from '../helpers/temporal/holding.ts';
 import { untilStatus } from '../helpers/temporal/play-run.ts';
 import { runInput, ScriptedActivities } from '../helpers/temporal/scripted-activities.ts';
 import { startTestTemporal } from '../helpers/temporal/temporal.ts';
@@ -20,9 +26,8 @@ afterAll(async () => {
 });
 
 /** Starts workers of a build, and makes new runs begin with that build. */
-async function release(buildId: string): Promise<ScriptedActivities> {
+async function release(buildId: string, activities = new ScriptedActivities()): Promise<ScriptedActivities> {
   const { workerConnection: connection, namespace, client } = temporal;
-  const activities = new ScriptedActivities();
   const shared = { connection, namespace, activities, ...workerVersioning({ deploymentName, buildId }) };
   const workers = await Promise.all([
     Worker.create({
@@ -59,24 +64,69 @@ function start(): Promise<WorkflowHandle> {
   });
 }
 
-it('a pinned run ends with the build that it began with, while new runs begin with the new build', async () => {
-  const pauseReason = {
-    type: 'service.unauthorized',
-    reason: 'the key was refused',
-    next: 'set another key',
+/** Waits until the run continues on a build. The server tells a run of a new build some events later. */
+async function untilMoved({ workflowId }: WorkflowHandle, buildId: string): Promise<WorkflowHandle> {
+  // A handle of start() stays at its first execution.
+  const run = temporal.client.workflow.getHandle(workflowId);
+  const move = async (): Promise<unknown> => {
+    await run.signal(budgetChangedSignalName);
+    const { raw } = await run.describe();
+    return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
   };
-  const old = await release('build-1');
-  old.answer = (_, execution) => (execution === 2 ? { kind: 'stopped', pauseReason } : { kind: 'done' });
+  await expect.poll(move, { interval: 200 }).toBe(buildId);
+  return run;
+}
+
+const pauseReason = {
+  type: 'service.unauthorized',
+  reason: 'the key was refused',
+  next: 'set another key',
+};
+const batches = [1, 101, 102, 2, 3];
+
+it('a pinned run calls with the build that it began with, while new runs begin with the new build', async () => {
+  const { activities: old, letGo, begun } = holding();
+  await release('build-1', old);
   const before = await start();
-  await untilStatus(before, 'paused');
+  await expect.poll(begun).toBe(true);
 
   const next = await release('build-2');
   const after = await start();
   await after.result();
-  await before.executeUpdate('resume');
+  letGo();
   await before.result();
 
-  expect(next.batches.sort()).toEqual([1, 101, 102, 2, 3]);
-  expect(old.batches.sort()).toEqual([1, 101, 102, 2, 3]);
+  expect([old.batches.sort(), next.batches.sort()]).toEqual([batches, batches]);
   expect([old.ending, next.ending]).toEqual(['finished', 'finished']);
+});
+
+it('a pinned run that waits for the operator continues on the new build after its next event', async () => {
+  const old = await release('build-3');
+  old.answer = () => ({ kind: 'stopped', pauseReason });
+  const run = await start();
+  await untilStatus(run, 'paused');
+
+  const next = await release('build-4');
+  next.write('paused', pauseReason);
+  const moved = await untilMoved(run, 'build-4');
+  await moved.executeUpdate('resume');
+  await moved.result();
+  expect([old.batches, next.batches.sort()]).toEqual([[], batches]);
+});
+
+it('a pinned run that awaited its approval on the old build compares its contacts on the new build', async () => {
+  const old = await release('build-5');
+  old.isApproved = false;
+  const run = await start();
+  await untilStatus(run, 'awaiting_approval');
+
+  const next = await release('build-6');
+  next.isApproved = false;
+  next.write('awaiting_approval');
+  const moved = await untilMoved(run, 'build-6');
+  expect([old.comparisons, next.comparisons]).toEqual([0, 0]);
+  await moved.executeUpdate('approve', { args: [next.plan.plan_hash] });
+  await moved.result();
+  // Before the calls, and after them.
+  expect([next.comparisons, next.batches.sort()]).toEqual([2, batches]);
 });
