@@ -173,9 +173,11 @@ async function runPageWorkflow(run: RunState, page: number): Promise<PageResult>
   const { file, batchConcurrency, priority, heartbeatSeconds } = run.input;
   const heartbeat = heartbeatSeconds === undefined ? {} : { heartbeatSeconds };
   const input = { runId, page, batchConcurrency, priority, ...heartbeat };
+  const source = run.figures?.facts.source;
   const options = {
     workflowId: `${runId}/page-${page}`,
-    priority: { priorityKey: taskPriorities[priority] },
+    // Calls inherit the key: a server with fairness lets the sources of one priority take turns, others ignore it.
+    priority: { priorityKey: taskPriorities[priority], ...(source && { fairnessKey: source }) },
     staticSummary: `page ${page} of ${plan?.pages} of ${file}`.slice(0, longestSummary),
     staticDetails: `A part of the run \`${runId}\`: state, figures and updates are on the page of that workflow.`,
   };

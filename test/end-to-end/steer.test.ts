@@ -131,8 +131,12 @@ describe('with a worker of a server', () => {
     const piloted = await system.here(command);
     expect(piloted.code).toBe(3);
     expect(piloted.facts()).toMatchObject({ status: 'paused', calls: 2 });
-    const handle = (await system.temporal()).workflow.getHandle(piloted.facts().run_id);
+    const { workflow } = await system.temporal();
+    const handle = workflow.getHandle(piloted.facts().run_id);
     expectFiguresOf(await currentDetails(handle), piloted.facts());
+    expect(await workflow.getHandle(`${piloted.facts().run_id}/page-1`).describe()).toMatchObject({
+      priority: { priorityKey: 2, fairnessKey: 'hubspot' },
+    });
     expect(piloted.facts().reason).toMatch(/^pilot of 20 people; \d+ of 20 found: /);
     const repeated = await system.here([...command, '--min-match-rate', '10%']);
     expect(repeated.facts()).toMatchObject({ status: 'paused', calls: 2 });
