@@ -3,8 +3,8 @@ import { UsageProblem } from '../domain/problem.ts';
 import { internalSchemaName, schemaName } from './session-settings.ts';
 
 /**
- * The columns that an analyst reads of tables with cells of exports, bytes, hashes or settings. Of the other tables of
- * the schema `enrichment` an analyst reads all columns, and of `enrichment_internal` nothing.
+ * The columns that analysts may read in tables with cells of exports, bytes, hashes or settings. Analysts may read all
+ * columns of the other tables in `enrichment`, and nothing in `enrichment_internal`.
  */
 const readableColumns: Readonly<Record<string, string>> = {
   runs: `
@@ -35,8 +35,8 @@ export function isReadable(table: string, column: string): boolean {
 const grantLock = 7_305_902_311;
 
 /**
- * Gives every analyst role exactly the rights above, and revokes all other rights on the tables, such as those of an
- * earlier release. Deletes roles that were dropped from `analyst_roles`.
+ * Gives every analyst role exactly the rights above, and revokes all other rights on the tables, for example from an
+ * earlier release. Deletes roles from `analyst_roles` that no longer exist.
  *
  * @param role new analyst role
  */

@@ -26,7 +26,7 @@ export interface NamedTypes {
   'runs.status': RunStatus;
   'runs.pause_reason': Json<StatusReason>;
   'runs.options': Json<RunOptions>;
-  /** Column of the file → field. */
+  /** Field by column of the file. */
   'runs.mapping': Json<Record<string, string>>;
   'runs.outcomes': Json<Readonly<Record<string, number>>>;
   'runs.export_profile': Json<ExportProfile>;

@@ -26,11 +26,11 @@ export interface WarehouseOptions {
   readonly queryMilliseconds?: number;
   /** Name of this process in `pg_stat_activity`. */
   readonly applicationName?: string;
-  /** Prepares statements and keeps their plans, for the same few statements on the rows of each call. */
+  /** Prepares statements and keeps their plans. For workers, which run the same few statements for each call. */
   readonly keepsPlans?: boolean;
-  /** Ends a transaction whose process stops in the middle of it, because others wait for its locks. */
+  /** Ends an idle transaction after this time, because others wait for its locks. */
   readonly idleTransactionMilliseconds?: number;
-  /** Called when an idle connection breaks, such as at a server's restart. */
+  /** Called when an idle connection breaks, for example at a restart of the server. */
   readonly onIdleError?: (error: Error) => void;
 }
 
@@ -52,7 +52,7 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
     ...(options.queryMilliseconds !== undefined && { query_timeout: options.queryMilliseconds }),
     application_name: options.applicationName ?? 'enrich',
     connectionTimeoutMillis: options.connectMilliseconds ?? 10_000,
-    // Finds a connection that a failover, a firewall or a proxy has lost without closing it.
+    // Detects a connection that a failover, a firewall or a proxy has dropped silently.
     keepAlive: true,
     keepAliveInitialDelayMillis: 20_000,
     onConnect: afterConnect((client) => applySessionSettings(client, settings)),
@@ -77,7 +77,7 @@ export function openWarehouse(databaseUrl: string, options: WarehouseOptions = {
   };
 }
 
-/** Does work in a transaction that is rolled back afterwards: shows what the work would do. */
+/** Previews work by doing it in a transaction that is rolled back. */
 export async function rolledBack<Result>(
   database: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
@@ -97,9 +97,9 @@ export async function rolledBack<Result>(
 const endingCodes = new Set(['0A000', '25006']);
 
 /**
- * A pool that closes a connection after an error that the connection would repeat, such as of a server that is away.
+ * A pool that closes a connection after an error that the connection would repeat, for example if the server is away.
  *
- * @param prepares whether it prepares each statement with parameters once for each connection
+ * @param prepares whether each connection prepares statements with parameters once
  */
 function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
   return {
@@ -107,7 +107,7 @@ function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
       const client = await pool.connect();
       let isUseless = false;
       const query = (text: string | object, values: readonly unknown[] = []): unknown => {
-        // A cursor of a stream is no promise, and reports its errors itself.
+        // A cursor is not a promise, and reports its errors itself.
         if (typeof text !== 'string') return client.query(text as pg.QueryConfig);
         return client.query(preparedQuery(text, values, prepares)).catch((error: unknown) => {
           isUseless ||= isDatabaseAway(error) || endingCodes.has(databaseErrorCode(error) ?? '');
@@ -120,7 +120,7 @@ function closingUseless(pool: pg.Pool, prepares: boolean): PostgresPool {
   };
 }
 
-/** A name for each text of a statement. Texts are few: values are parameters. */
+/** A name for each text of a statement. There are few texts, because values are parameters. */
 const names = new Map<string, string>();
 
 function preparedQuery(text: string, values: readonly unknown[], prepares: boolean): pg.QueryConfig {

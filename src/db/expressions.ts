@@ -25,12 +25,12 @@ export async function readClock(database: Kysely<Tables>): Promise<Date> {
   return rows[0]!.now;
 }
 
-/** Decimal text without trailing zeros. */
+/** Decimal as text, without trailing zeros. */
 export function decimalText<Value extends Decimal | null>(value: Expression<Value>): RawBuilder<Value> {
   return sql`trim_scale(${value})::text`;
 }
 
-/** Any of the values, for `=`. They are one parameter, however many they are, and may be none. */
+/** Any of these values, for `=`. The list is one parameter and may be empty. */
 export function anyValue<Value>(values: readonly Value[]): RawBuilder<Value> {
   return sql`any(${values})`;
 }
@@ -40,18 +40,18 @@ export function identityCells(alias: string): RawBuilder<unknown> {
   return sql.join(identityColumns.map((column) => sql.ref(`${alias}.${column}`)));
 }
 
-/** The cells that name a contact, as `NameCells`. @param alias as for `identityCells` */
+/** The cells with the name of a contact, as `NameCells`. @param alias as for `identityCells` */
 export function nameCells(alias: string): RawBuilder<unknown> {
   const of = sql.ref(alias);
   return sql`jsonb_build_object('first_name', ${of}.first_name, 'last_name', ${of}.last_name, 'name', ${of}.name)`;
 }
 
 /**
- * Expression: the places (`ctid`) of a run's rows, claims or recorded cells with these row numbers. Each is looked up
- * by its whole key: by a plan from an empty warehouse, PostgreSQL read all rows of the run to find ten.
+ * SQL: the places (`ctid`) of rows, claims or recorded cells of a run with these row numbers. Each is looked up by its
+ * whole key. With a plan from an empty warehouse, PostgreSQL would read all rows of the run.
  *
- * PostgreSQL's minor release decides whether an UPDATE by place skips a row that another transaction has changed
- * meanwhile. Both are right here: such a change gives the row an outcome, which stays, or removes the cells.
+ * Whether an UPDATE by place skips a row that another transaction has changed depends on PostgreSQL's minor release.
+ * Both are right here: the other change gives an outcome, which stays, or removes the cells.
  *
  * @param rowNumbers query of one column
  */
@@ -70,20 +70,20 @@ export function placesOfRows(
     ) found)`;
 }
 
-/** The beginning of a UUID. Fewer characters than four could be a slip of the keyboard. */
+/** The beginning of a UUID. Less than four characters could be a typing error. */
 const beginning = /^[0-9a-f][0-9a-f-]{3,34}$/;
 
-/** Whether a UUID of a table is the one that a person named by the whole id, or by its beginning: `0b54…`. */
+/** SQL condition: the user named this UUID, either whole or by its beginning: `0b54…`. */
 export function isNamedId(column: RawBuilder<unknown>, named: string): RawBuilder<boolean> {
   const start = named.replace(/…$/, '');
   return beginning.test(start) ? sql`starts_with(${column}, ${start})` : sql`${column} = ${named}`;
 }
 
 /**
- * The only entry that an id, or its beginning, names.
+ * The single entry that the user named by its id or the beginning of it.
  *
  * @param kind of the entries, for the error
- * @throws Problem `KIND.unknown`; `KIND.ambiguous` where it names two
+ * @throws Problem `KIND.unknown`; `KIND.ambiguous` if two entries have this beginning
  */
 export function theOnlyNamed<Entry>(
   [entry, other]: readonly Entry[],

@@ -18,9 +18,9 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Commits items that arrive together in one transaction, because a flush to the disk costs as much for many as for one.
- * A first item is committed at once. Items that arrive during a commit wait for the next one: with two groups at once,
- * the receiver's groups were half as large, and it stored a tenth less.
+ * Commits items that arrive together in one transaction, because a flush to the disk costs the same for one item as for
+ * many. The first item is committed at once. Items that arrive during a commit wait for the next one. Two groups at
+ * once made the receiver's groups half as large, and it stored a tenth less.
  */
 export class GroupCommit<Item, Result> {
   readonly #options: GroupCommitOptions<Item, Result>;
@@ -34,7 +34,7 @@ export class GroupCommit<Item, Result> {
   /**
    * Resolves after the commit of the item.
    *
-   * @throws the error that prevents the commit of this item; errors of other items of its group do not matter
+   * @throws the error that prevents the commit of this item, not errors of other items in its group
    */
   commit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -52,7 +52,7 @@ export class GroupCommit<Item, Result> {
     });
   }
 
-  /** Takes the first waiting item, and those after it that may be in its group. */
+  /** Takes the first waiting item, and the following ones that fit into its group. */
   #nextGroup(): Waiting<Item, Result>[] {
     const { isSameGroup = () => true, longestGroup, sizeOf = () => 1 } = this.#options;
     const [first] = this.#waiting;
@@ -69,7 +69,7 @@ export class GroupCommit<Item, Result> {
       const results = await this.#options.commit(group.map(({ item }) => item));
       for (const [index, { resolve }] of group.entries()) resolve(results[index]!);
     } catch (error) {
-      // Without a refusal of the database the items may be committed, and another try would commit them twice.
+      // If PostgreSQL did not refuse, the items may be committed, and a retry would commit them twice.
       const isRefused = databaseErrorCode(error) !== undefined && !isDatabaseAway(error);
       if (group.length === 1 || !isRefused) for (const { reject } of group) reject(error);
       // One item prevented the commit of the group, so each item gets its own commit.

@@ -24,19 +24,19 @@ export interface Migrated {
   readonly newer: readonly string[];
 }
 
-/** While a migration waits for a table's lock, all other statements on the table wait too: so it waits only briefly. */
+/** A migration that waits for the lock of a table blocks all other statements on it, so it waits only briefly. */
 const lockMilliseconds = 1_000;
 const pauseMilliseconds = 1_000;
 const lockNotAvailable = '55P03';
 
 /**
- * Migrates the schema `enrichment` to this release, and gives analyst roles their rights on new tables. Safe beside
- * running workers and other migrators: one transaction applies all missing migrations, one migrator runs at a time, and
- * it retries while other sessions use the tables.
+ * Migrates the schema `enrichment` to this release, and grants analyst roles their rights on new tables. It is safe
+ * while workers and other migrators run: one transaction applies all missing migrations, one migrator runs at a time,
+ * and it retries while other sessions use the tables.
  *
- * A schema of a newer release is not changed, so that workers of both releases can run during an upgrade.
+ * The schema of a newer release is not changed, so that workers of both releases can run during an upgrade.
  *
- * @param databaseUrl a database whose role may create a schema; no superuser is needed
+ * @param databaseUrl a database with a role that may create a schema; no superuser is needed
  * @param options.patienceMilliseconds time to retry while other sessions use the tables
  * @param options.migrations all migrations of the release
  * @throws Problem `database.in-use`, and others `database.*`
@@ -68,7 +68,7 @@ export async function migrate(
         if (applied.length > 0) await grantAnalysts(database);
         return { done: applied.map(({ migrationName }) => migrationName), newer };
       }
-      // A newer release may have migrated while this migrator waited for its turn.
+      // A newer release may have migrated while this migrator waited.
       const overtaken = (await executedMigrations(database)).length > executed.length;
       if (!overtaken && databaseErrorCode(error) !== lockNotAvailable) throw error;
       if (performance.now() > giveUpAt) throw inUse(databaseUrl, error);
@@ -77,7 +77,7 @@ export async function migrate(
   });
 }
 
-/** Compares a database with this release: migrations that it lacks, and its migrations of a newer release. */
+/** Compares a database with this release: migrations that are missing, and migrations of a newer release. */
 export async function compareMigrations(databaseUrl: string) {
   const executed = await withDatabase(databaseUrl, executedMigrations);
   return {
@@ -163,14 +163,14 @@ function inUse(databaseUrl: string, cause: unknown): Problem {
   });
 }
 
-/** Comparisons of the sessions of two connections: a busy pooler can give them different sessions by chance. */
+/** Number of comparisons. A busy pooler can give two connections different sessions by chance. */
 const comparisons = 5;
 
-/** A full pooler lets a connection wait for a session for minutes, without a word. */
+/** A busy pooler can leave a connection waiting for minutes without an error. */
 const answerMilliseconds = 10_000;
 
 /**
- * Refuses a server on which the product would not keep its promises.
+ * Refuses a server on which the product cannot keep its promises.
  *
  * @throws Problem `database.too-old`, `database.encoding`, `database.pooler`
  */
@@ -187,7 +187,7 @@ async function checkServer(client: pg.ClientBase, databaseUrl: string): Promise<
     const next = "create the database with encoding 'UTF8' (template template0), and set DATABASE_URL to it";
     throw refuse('database.encoding', `the database stores texts in ${encoding}, not in UTF8`, next);
   }
-  // A pooler invents the number, because its client has no process of the server for itself.
+  // A pooler invents this number, because its client has no server process of its own.
   const { processID } = client as unknown as { readonly processID: number };
   if (processID === process) return;
   if (!(await changesSessions(client, databaseUrl))) return;
@@ -206,7 +206,7 @@ async function changesSessions(one: pg.ClientBase, databaseUrl: string): Promise
     }
     return false;
   } finally {
-    // Its end waits for the server.
+    // Not awaited, because it waits for the server.
     void other.end();
   }
 }

@@ -17,14 +17,14 @@ const awayCodes = new Set([
   '08006',
   '08001',
   '08004',
-  // The session was idle for longer than a timeout of the server allows: within a transaction, or outside of one.
+  // The session was idle for longer than the server allows, inside or outside of a transaction.
   '25P03',
   '57P05',
 ]);
 
 /**
- * What the driver says without a code. "Not queryable" is also the error of each statement after the one that reported
- * the closed connection: the ROLLBACK of a transaction replaces the first error by it.
+ * Errors of the driver without a code. After a closed connection, every further statement fails with "Not queryable".
+ * The ROLLBACK of a transaction replaces the first error by this one.
  */
 const awayMessages = new RegExp(
   [
@@ -36,10 +36,10 @@ const awayMessages = new RegExp(
   ].join('|'),
 );
 
-/** Deadlock, serialisation, locks, connections, memory, failover, storage: the same statement can succeed later. */
+/** Deadlock, serialisation, locks, connections, memory, failover, storage: a retry of the statement can succeed. */
 const busyCodes = new Set(['40P01', '40001', '55P03', '53000', '53200', '53300', '25006', '57014', '58030']);
 
-/** Without a code of their own: a quota, and the first session after a change of the schema. */
+/** Messages without a code of their own: a quota, and the first session after a change of the schema. */
 const fullDiskMessages = /No space left on device|Disk quota exceeded|could not write init file/;
 
 /** Whether the server is away, or answers but cannot do the work now. Callers retry, so that no paid result is lost. */
@@ -53,8 +53,8 @@ function isDiskFull(error: unknown): boolean {
 }
 
 /**
- * The state of the database after which the same work can succeed, if the error tells of one; without the text of a
- * statement or a cell.
+ * Describes a temporary state of the database, such as a full disk, after which a retry can succeed. Quotes neither
+ * statements nor cells.
  */
 export function passingStateOf(error: unknown): Pick<Problem, 'type' | 'message'> | undefined {
   const { type, message } = describeDatabaseFailure(error, '');
@@ -63,7 +63,7 @@ export function passingStateOf(error: unknown): Pick<Problem, 'type' | 'message'
 
 const passingStates = ['database.unreachable', 'database.read-only', 'database.disk-full'];
 
-/** Whether another transaction wrote first (serialization failure, deadlock): the same transaction can begin again. */
+/** Whether another transaction wrote first (serialization failure, deadlock), so that this one can be repeated. */
 export function isOvertaken(error: unknown): boolean {
   return ['40001', '40P01'].includes(databaseErrorCode(error) ?? '');
 }
@@ -82,8 +82,8 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * Turns an error of the driver into a Problem that says what to do, with the address but without its password. A
- * Problem is returned unchanged.
+ * Turns a driver error into a Problem with the next step, and the database URL without its password. A Problem is
+ * returned unchanged.
  */
 export function describeDatabaseFailure(error: unknown, databaseUrl: string): Problem {
   if (error instanceof Problem) return error;
@@ -143,7 +143,7 @@ export function describeDatabaseFailure(error: unknown, databaseUrl: string): Pr
   }
 }
 
-/** The address of a database without its password, such as `postgres://user@host:5432/name`. */
+/** The URL of a database without its password, for example `postgres://user@host:5432/name`. */
 export function addressWithoutPassword(databaseUrl: string): string {
   if (!URL.canParse(databaseUrl)) return 'DATABASE_URL';
   const url = new URL(databaseUrl);

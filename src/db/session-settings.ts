@@ -7,25 +7,25 @@ export const schemaName = 'enrichment';
 export const internalSchemaName = 'enrichment_internal';
 
 /**
- * Settings of every session of the product. A role, a database or DATABASE_URL can have other defaults, which change
- * what statements mean, or what their results look like.
+ * Settings of every session of the product. The defaults of a role, a database or DATABASE_URL could change the meaning
+ * of statements or the form of results.
  */
 const sessionSettings: Readonly<Record<string, string>> = {
   // Unqualified names mean the product's tables, whatever search path the role has.
   search_path: `${schemaName},${internalSchemaName},pg_catalog`,
   timezone: 'UTC',
-  // Other styles come as texts that the driver reads as no date.
+  // The driver does not read other styles as dates.
   datestyle: 'ISO',
   intervalstyle: 'postgres',
   bytea_output: 'hex',
   extra_float_digits: '1',
   // Otherwise an absent element of a list is the text NULL.
   array_nulls: 'on',
-  // Otherwise a backslash in a text changes the character after it.
+  // Otherwise a backslash changes the meaning of the next character.
   standard_conforming_strings: 'on',
-  // Stricter isolation makes calls fail that otherwise wait for each other: runs took three to six times as long.
+  // Stricter isolation makes calls fail instead of waiting for each other, and runs took three to six times as long.
   default_transaction_isolation: 'read committed',
-  // Compiling a statement on the rows of one call took 50 ms of each call with PostgreSQL 15, and its work 20 ms.
+  // With PostgreSQL 15, compiling a statement took 50 ms of each call, and its execution 20 ms.
   jit: 'off',
   // The server finds out within a minute that a client is gone, and frees its locks.
   tcp_keepalives_idle: '20',
@@ -35,8 +35,8 @@ const sessionSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Settings under which PostgreSQL plans a statement once a session, for all values, and always with indexes, even if
- * the tables were small at that time. For statements on the rows of one call: planning takes longer than their work.
+ * With these settings PostgreSQL plans a statement once per session, for all values, and with indexes even if the
+ * tables were small then. For the statements of calls, which take longer to plan than to execute.
  */
 export const keptPlanSettings: Readonly<Record<string, string>> = {
   plan_cache_mode: 'force_generic_plan',
@@ -45,12 +45,12 @@ export const keptPlanSettings: Readonly<Record<string, string>> = {
   enable_mergejoin: 'off',
 };
 
-/** A new connection belongs to a server that has just answered. */
+/** A new connection is opened only after the server has just answered. */
 const answerMilliseconds = 10_000;
 
 /**
- * Sets the settings of a session, after the connection: poolers such as PgBouncer refuse the startup parameter
- * `options`, and `options` in DATABASE_URL would replace it.
+ * Sets the settings of a session after connecting. Poolers such as PgBouncer refuse the startup parameter `options`,
+ * and `options` in DATABASE_URL would replace it.
  */
 export async function applySessionSettings(
   client: ClientBase,
@@ -65,7 +65,7 @@ export async function applySessionSettings(
   await client.query(query);
 }
 
-/** Asks PostgreSQL for the id of its process for a connection. Behind a pooler, `client.processID` is invented. */
+/** Asks PostgreSQL for the process id of a connection. Behind a pooler, `client.processID` is invented. */
 export async function readBackendPid(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{ process: number }>('select pg_backend_pid() as process');
   return rows[0]!.process;
@@ -76,7 +76,7 @@ export function afterConnect(work: (client: ClientBase) => unknown): (client: Cl
   return work;
 }
 
-/** A client of its own, not connected yet, whose connection and statements fail without an answer in this time. */
+/** A separate client, not connected yet. Its connection and statements fail if there is no answer in this time. */
 export function clientWithTimeout(connectionString: string, milliseconds: number): pg.Client {
   const client = new pg.Client({
     connectionString,

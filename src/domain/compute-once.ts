@@ -1,5 +1,5 @@
 /**
- * Computes a value once for each object and keeps it while the object lives. Recording an answer needs the names and
+ * Computes a value once per object and keeps it as long as the object. Recording an answer needs the names and
  * employers of each person fourteen times.
  *
  * @param compute pure; the objects must not change
@@ -19,7 +19,7 @@ export function oncePerObject<Key extends object, Value>(
 
 const mostTexts = 20_000;
 
-/** Remembers what a pure function has returned for the latest texts: rows of an export repeat companies and domains. */
+/** Caches the results of a pure function for the latest texts, because companies and domains repeat in exports. */
 export function oncePerText<Result>(compute: (text: string) => Result): (text: string) => Result {
   const known = new Map<string, Result>();
   return (text) => {

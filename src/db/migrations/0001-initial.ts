@@ -20,16 +20,16 @@ const names = [
   'common-columns',
 ];
 
-// The build copies the folder to where the bundle and the compiled files find it by the same path.
+// The build copies the folder, so that the bundle and the compiled files find it by the same path.
 const files = names.map((name) => readFileSync(new URL(`../sql/${name}.sql`, import.meta.url), 'utf8'));
 
 /**
- * Identifies the tables and functions. Until the first release they are changed in place, and a database keeps those of
- * the commit that made it. With the release this check ends: later migrations only add.
+ * Identifies the tables and functions. Before the first release they change in place, and a database keeps those of its
+ * commit. After the release this check ends, because migrations only add.
  */
 export const fingerprint = createHash('sha256').update(files.join('\n')).digest('hex').slice(0, 16);
 
-/** The schema of version 0.1.0. Kysely has made the table of migrations before. */
+/** The schema of version 0.1.0. Kysely has already created the table of migrations. */
 export async function up(database: Kysely<never>): Promise<void> {
   const keptFingerprint = `comment on table enrichment.kysely_migration is '${fingerprint}'`;
   for (const file of [...files, keptFingerprint]) await sql.raw(file).execute(database);

@@ -3,22 +3,22 @@
 create unlogged table enrichment_internal.waiting_batches (
   run_id text not null,
   batch integer not null,
-  -- A batch that still waits registers again before.
+  -- A batch that still waits renews its registration before this time.
   waits_until timestamptz not null,
   primary key (run_id, batch)
 );
 
--- An admission is one statement: with 16 statements it spent more time on parsing, planning and round trips than on its
--- work, while it held the locks of the rate scope and the budgets. PL/pgSQL keeps the plans of its statements for a
--- session, SQL functions do not before PostgreSQL 18.
+-- An admission is one statement. With 16 statements, parsing, planning and round trips took longer than the work, and
+-- the locks of rate scope and budgets were held meanwhile. It is PL/pgSQL, because SQL functions keep no plans for a
+-- session before PostgreSQL 18.
 
--- The advisory lock of the suppression list.
+-- Advisory lock of the suppression list.
 create function enrichment_internal.suppressions_lock() returns bigint
   language sql immutable parallel safe
   return 7305902312;
 
--- Returns whether the list has entries. Must come first in a transaction: a change of the list waits for all holders of
--- this lock. The list is read after the lock, so that it includes a change that the lock waited for.
+-- Returns whether the list has entries. It must come first in a transaction: a change of the list waits for all holders
+-- of this lock. The list is read after locking, to include a change that was waited for.
 create function enrichment_internal.lock_suppressions() returns boolean language plpgsql as $$
   begin
     perform pg_advisory_xact_lock_shared(enrichment_internal.suppressions_lock());
@@ -26,7 +26,7 @@ create function enrichment_internal.lock_suppressions() returns boolean language
   end
 $$;
 
--- The waiting batches of running runs that go before a call of this priority.
+-- Waiting batches of running runs with priority over a call.
 create function enrichment_internal.batches_before(of_priority text) returns setof enrichment_internal.waiting_batches
   language sql stable as $$
   select w.*
@@ -39,12 +39,13 @@ create function enrichment_internal.batches_before(of_priority text) returns set
 $$;
 
 -- Admits calls of a run in one transaction: occupies a slot in every window, reserves the worst case in every budget,
--- writes the attempts. Calls are [{"place", "attempt_id", "batch", "token_hash", "row_numbers"}]. Returns one row, or
--- none if the suppression list has entries that the people were not compared with:
--- `asked`: places of the calls whose people may be asked. People of the others are answered, or in another call.
--- `admitted`: place → number of people, the first of the call. The budgets may pay for fewer than all.
--- `wait`: why no further call may begin; null if a slot is free. `short_budget`: cannot pay for all people.
--- Every statement reads what was committed before it, also while an earlier statement waited for a lock.
+-- and writes the attempts. Calls are [{"place", "attempt_id", "batch", "token_hash", "row_numbers"}]. Returns one row,
+-- or none if the suppression list has entries and the people were not compared with it:
+-- `asked`: places of the calls with people to ask for; people of other calls are answered or in another call.
+-- `admitted`: number of people by place, counted from the first; the budgets may not pay for all.
+-- `wait`: why no further call may begin; null if a slot is free.
+-- `short_budget`: a budget that cannot pay for all people.
+-- Every statement sees what was committed before it, even while an earlier statement waited for a lock.
 create function enrichment_internal.admit_calls(of_run text, of_priority text, per_person numeric,
     deadline_seconds float8, calls jsonb, of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[], alarms_at integer[], suppressions_checked boolean)
@@ -64,12 +65,12 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
     affordable_people integer;
     attempt_ids text[];
   begin
-    -- Before any other lock: no transaction can add to the suppression list until the calls are admitted.
+    -- Before any other lock, so that no transaction adds to the suppression list until the calls are admitted.
     if enrichment_internal.lock_suppressions() and not suppressions_checked then return; end if;
     budgets := enrichment_internal.open_budgets(of_run);
 
-    -- A worker that has lost Temporal, but not the database, still runs an activity that Temporal has started again
-    -- elsewhere. Only the first call with a row may send it.
+    -- A worker that has lost Temporal can still run an activity that Temporal has started again elsewhere. Only the
+    -- first call with a row may be sent.
     perform from enrichment.run_rows
     where run_id = of_run and row_number = any(array(
       select unnest(row_numbers) from jsonb_to_recordset(calls) as c (row_numbers integer[])
@@ -95,7 +96,7 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
         ) p
         join enrichment.attempts a on a.attempt_id = p.attempt_id
         where a.status = 'admitted'
-          -- The outcomes of a stored answer follow from its digest.
+          -- A stored answer gives outcomes only when it is digested.
           or exists (select from enrichment_internal.digest_queue q where q.kind = 'answer' and q.owner = a.attempt_id)
       )
       group by n.place, n.people
@@ -105,8 +106,7 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
     perform enrichment_internal.lock_endpoint(of_scope);
     select count(*) into kept from enrichment_internal.batches_before(of_priority);
     select * into free from enrichment_internal.free_slots(of_service, of_scope, limit_calls, limit_seconds, kept);
-    -- Read after waiting for the lock of the endpoint, so that a run that was paused or cancelled meanwhile sends no
-    -- call.
+    -- Read after locking the endpoint, so that a run that was paused meanwhile sends no call.
     select r.status into run_status from enrichment.runs r where run_id = of_run;
     if run_status is distinct from 'running' then free.slots := 0; end if;
 
@@ -158,7 +158,7 @@ create function enrichment_internal.admit_calls(of_run text, of_priority text, p
     end if;
     if free.slots = 0 then wait := free.wait; end if;
     may_free_credits := short_budget is not null and exists (
-      -- A call may still release credits, also after its slot has ended, while its answer is recorded.
+      -- Until its answer is recorded, a call may still release credits, even after its slot has ended.
       select from enrichment.attempts a
       where a.status = 'admitted' and short_budget = any(a.budget_ids)
         and a.admitted_at > clock_timestamp() - make_interval(secs => deadline_seconds)

@@ -6,7 +6,7 @@ create table enrichment.budgets (
   set_by_command boolean not null default false
 );
 comment on table enrichment.budgets is 'Limit, reserved and settled credits of a run or a period';
-comment on column enrichment.budgets.reserved is 'Credits reserved for calls whose cost is not known yet';
+comment on column enrichment.budgets.reserved is 'Credits reserved for calls without a final cost';
 comment on column enrichment.budgets.settled is 'Credits spent';
 comment on column enrichment.budgets.set_by_command is 'The limit was set by enrich budget set';
 
@@ -15,7 +15,7 @@ create table enrichment.worker_budgets (
   credits_limit numeric(20, 6) check (credits_limit >= 0)
 );
 comment on table enrichment.worker_budgets is
-  'Limits of periods in the settings of the worker that started last; none before the first worker';
+  'Day and month limits in the settings of the worker that started last; empty before the first worker';
 
 create table enrichment.budget_changes (
   change_id bigint generated always as identity primary key,
@@ -26,11 +26,11 @@ create table enrichment.budget_changes (
   changed_by text not null,
   reason text
 );
-comment on table enrichment.budget_changes is 'One change of a limit';
+comment on table enrichment.budget_changes is 'One change of a budget limit';
 comment on column enrichment.budget_changes.change_id is 'Key of the change';
-comment on column enrichment.budget_changes.old_limit is 'Limit before; null: none';
-comment on column enrichment.budget_changes.new_limit is 'Limit afterwards; null: none';
-comment on column enrichment.budget_changes.changed_by is 'Who';
+comment on column enrichment.budget_changes.old_limit is 'Limit before the change; null: no limit';
+comment on column enrichment.budget_changes.new_limit is 'Limit after the change; null: no limit';
+comment on column enrichment.budget_changes.changed_by is 'Who made the change';
 create index budget_changes_by_budget on enrichment.budget_changes (budget_id, change_id);
 
 create table enrichment.budget_alarms (
@@ -41,8 +41,8 @@ create table enrichment.budget_alarms (
   crossed_at timestamptz not null default clock_timestamp(),
   primary key (budget_id, percent, credits_limit)
 );
-comment on table enrichment.budget_alarms is 'One threshold of a limit that was crossed';
-comment on column enrichment.budget_alarms.percent is 'Share of the limit that was crossed';
+comment on table enrichment.budget_alarms is 'One crossed threshold of a budget limit';
+comment on column enrichment.budget_alarms.percent is 'Crossed threshold in percent of the limit';
 comment on column enrichment.budget_alarms.used is 'Reserved and settled credits at that time';
 comment on column enrichment.budget_alarms.crossed_at is 'When the threshold was crossed';
 
@@ -88,8 +88,8 @@ create function enrichment_internal.open_budgets(of_run text) returns text[] lan
   end
 $$;
 
--- Reserves the worst case for as many people as every budget can pay. Locks the budgets in ascending order. Adding up
--- first and inserting later would overspend: with 400 parallel admissions a budget of 1,000 credits came to 1,107.
+-- Reserves the worst case for as many people as every budget can pay. Locks the budgets in ascending order. Without
+-- these locks, 400 parallel admissions reserved 1,107 credits in a budget of 1,000.
 create function enrichment_internal.reserve_credits(budgets text[], per_person numeric, asked integer,
     alarms_at integer[], out people integer, out short_budget text, out alarms jsonb)
   language plpgsql as $$

@@ -1,4 +1,4 @@
--- Comments of columns that mean the same in every table. A comment beside a table goes before.
+-- Comments of columns with the same meaning in every table. A comment beside a table replaces them.
 do $$
 declare
   each record;

@@ -1,4 +1,4 @@
--- What answers say about companies, under the names of the interface document; once for all people with the same facts.
+-- Facts about companies in answers, under the names of the interface document. Equal facts are stored once.
 create table enrichment_internal.organization_facts (
   facts_hash bytea primary key,
   facts jsonb not null
@@ -7,11 +7,11 @@ create table enrichment_internal.organization_facts (
 create index organization_facts_by_domain on enrichment_internal.organization_facts ((facts ->> 'domain'))
   where facts ->> 'domain' is not null;
 
--- Observations, with the hash of the employer in place of what is said about the employer.
+-- Observations, with a hash in place of the facts about the employer.
 create table enrichment_internal.observation_log (
   observation_id bigint generated always as identity primary key,
   service text not null,
-  -- person: with the id of the service; without an id row: with the row that got the person.
+  -- `person:` with the id of the service; without an id, `row:` with the row that got the person.
   person_key text not null,
   person_id text,
   kind text not null check (kind in ('answer', 'phones', 'waterfall')),
@@ -51,7 +51,7 @@ comment on column enrichment.observations.observation_id is 'Key of the entry';
 comment on column enrichment.observations.kind is 'answer, phones or waterfall';
 comment on column enrichment.observations.organization is 'The employer under the names of the interface document';
 
--- The cells of a contact as of a run, only where they changed.
+-- The cells of a contact in the export of a run, only if they changed.
 create table enrichment_internal.contact_records (
   source text not null,
   contact_id text not null,
@@ -70,7 +70,7 @@ create table enrichment_internal.contact_records (
   domain text,
   keys text[] not null,
   match_keys integer[] not null default '{}',
-  -- The record is suppressed or contested: the contact has no person.
+  -- The record is suppressed or contested, so the contact has no person.
   is_blocked boolean not null default false,
   identity_hash bytea,
   primary key (source, contact_id, run_id)
@@ -94,19 +94,19 @@ create table enrichment_internal.person_keys (
 );
 create index person_keys_by_person on enrichment_internal.person_keys (person_key, service);
 
--- The digest locks this row: one writer at a time decides who is who.
+-- The digest locks this row, so that only one writer at a time decides who is who.
 create table enrichment_internal.digest_lock (singleton boolean primary key default true check (singleton));
 insert into enrichment_internal.digest_lock default values;
 
--- What the digest has not read yet: answers, and the contacts and people whose facts have changed.
+-- What the digest must still read: answers, and contacts and people with new facts.
 create table enrichment_internal.digest_queue (
   entry_id bigint generated always as identity primary key,
   kind text not null check (kind in ('answer', 'contact', 'person')),
-  -- The attempt; the source of the contact; the service of the person.
+  -- Attempt of an answer, source of a contact, or service of a person.
   owner text not null,
   name text not null default '',
   queued_at timestamptz not null default clock_timestamp(),
-  -- Why the entry is set aside.
+  -- Why the entry was set aside.
   problem text
 );
 create index digest_queue_by_owner on enrichment_internal.digest_queue (owner, kind);
@@ -118,7 +118,7 @@ create table enrichment.contact_decisions (
   service text not null,
   person_key text not null,
   verdict text not null check (verdict in ('confirmed', 'rejected', 'withdrawn')),
-  -- The decision holds for rows with these identifiers and this name.
+  -- The decision holds only for rows with this name and these identifiers.
   record_hash text not null,
   reason text,
   decided_by text not null,
@@ -131,16 +131,16 @@ comment on column enrichment.contact_decisions.decision_id is
 comment on column enrichment.contact_decisions.verdict is 'confirmed, rejected or withdrawn';
 comment on column enrichment.contact_decisions.record_hash is
   'Hash of the identifiers and the name of the record: the decision ends when they change';
-comment on column enrichment.contact_decisions.reason is 'Why, as text; null: no reason was given';
+comment on column enrichment.contact_decisions.reason is 'Reason as text; null if none was given';
 comment on column enrichment.contact_decisions.decided_by is 'Who decided';
 comment on column enrichment.contact_decisions.decided_at is 'When';
 create index contact_decisions_by_contact
   on enrichment.contact_decisions (source, contact_id, service, person_key, decision_id desc);
 create index contact_decisions_by_person on enrichment.contact_decisions (person_key, service);
 
--- The last lookup of each identity key at each service: while the lookup is fresh, no run pays for the person again.
--- The table grows with every person that a call asks for. To keep a row and its index entry at about 120 bytes, it has
--- a hash of the key with its service, and a number for the run.
+-- The last lookup of each identity key at each service. While a lookup is fresh, no run pays for the person again. The
+-- table grows with every person in a call, so keys are hashed and runs are numbered to keep a row with its index entry
+-- at about 120 bytes.
 create table enrichment_internal.lookup_runs (
   lookup_run integer generated always as identity primary key,
   run_id text not null unique,
@@ -152,19 +152,19 @@ create table enrichment_internal.lookup_history (
   lookup_run integer not null,
   key_hash uuid not null,
   field_group text not null,
-  -- Misses have their own freshness. Null: the service returned somebody whom the row did not accept, which was paid
-  -- for and has the freshness of a miss.
+  -- Misses have their own freshness. Null: the service returned a person whom the row did not accept; this counts as a
+  -- miss.
   found boolean,
   primary key (key_hash, field_group)
 );
 
--- Of the service as well: each service has lookups of its own. Stable, because PostgreSQL inlines no immutable function
--- that depends on the database's encoding.
+-- The hash includes the service, because each service has its own lookups. It is stable, because PostgreSQL does not
+-- inline an immutable function that depends on the encoding.
 create function enrichment_internal.key_hash(identity_key text, of_service text) returns uuid
   language sql stable strict parallel safe
   return encode(substr(sha256(convert_to(identity_key || ' at ' || of_service, 'UTF8')), 1, 16), 'hex')::uuid;
 
--- The number of a run in lookup_history; numbers a new run.
+-- Returns the number of a run in lookup_history, and numbers a new run.
 create function enrichment_internal.number_lookup_run(of_run text, of_service text) returns integer
   language plpgsql as $$
   declare
@@ -180,9 +180,9 @@ create function enrichment_internal.number_lookup_run(of_run text, of_service te
   end
 $$;
 
--- Records a lookup under every key of a row that counts as asked for, and of its person. `learned` has the keys of
--- people with their rows. A key without a row is of a person in the answer who fits no row, and was paid for as well.
--- Keys are written in order, so that two writers cannot deadlock. An earlier lookup never replaces a later one.
+-- Records a lookup under every requested key of a row and every key of its person. `learned` has the keys of people,
+-- with their rows; a key without a row belongs to a person in the answer who fits no row and was paid for too. Keys are
+-- written in order, so that two writers cannot deadlock. A later lookup is never replaced by an earlier one.
 create function enrichment_internal.record_lookup(of_service text, of_run text, of_time timestamptz, answered jsonb,
     learned jsonb, field_groups text[])
   returns void language plpgsql as $$

@@ -54,7 +54,7 @@ create table enrichment.expected_results (
   kind text not null check (kind in ('phone', 'waterfall_email', 'waterfall_phone')),
   status text not null check (status in ('expected', 'filled', 'missing')),
   delivery_id text,
-  -- A waterfall can deliver a person under another id.
+  -- A waterfall can deliver a person under another id, and is then matched by e-mail.
   email_hashes text[] not null default '{}',
   primary key (attempt_id, person_id, kind)
 );
@@ -64,6 +64,6 @@ comment on column enrichment.expected_results.person_id is
 comment on column enrichment.expected_results.kind is 'phone, waterfall_email or waterfall_phone';
 comment on column enrichment.expected_results.status is 'expected, filled or missing';
 comment on column enrichment.expected_results.delivery_id is
-  'Delivery that filled it, or that said that nothing was found';
+  'Delivery with the result, or with the report that nothing was found';
 comment on column enrichment.expected_results.email_hashes is 'Hashes of the e-mails of the person in the answer';
 create index expected_results_open on enrichment.expected_results (attempt_id) where status = 'expected';

@@ -33,21 +33,20 @@ comment on column enrichment.attempts.request_id is 'Id of the request at the se
 comment on column enrichment.attempts.credits_settled is 'What the call cost; null until the cost is known';
 comment on column enrichment.attempts.credits_answered is 'Price in the answer, before late results';
 comment on column enrichment.attempts.credits_stated is
-  'What answer and deliveries state together, at least; null before the first delivery';
-comment on column enrichment.attempts.budget_ids is 'Budgets that the call counts in';
+  'Minimum price by answer and deliveries together; null before the first delivery';
+comment on column enrichment.attempts.budget_ids is 'Budgets that pay for the call';
 comment on column enrichment.attempts.http_status is 'HTTP status of the answer or the error';
 comment on column enrichment.attempts.found_ids is 'Ids of the people in the answer';
 comment on column enrichment.attempts.found_people is 'Number of people in the answer';
 comment on column enrichment.attempts.awaited_until is 'When the wait for late results ends';
 comment on column enrichment.attempts.next_poll_at is 'When the service is asked for late results';
 comment on column enrichment.attempts.polls is 'Number of polls';
-comment on column enrichment.attempts.phones_with_earlier is 'The phones came with an earlier call';
+comment on column enrichment.attempts.phones_with_earlier is 'True if an earlier call already asked for the phones';
 comment on column enrichment.attempts.answered_at is 'When the answer was recorded';
-comment on column enrichment.attempts.decided_at is
-  'When an operator last decided what the call cost; null: no operator did';
+comment on column enrichment.attempts.decided_at is 'When the operator last decided the cost; null: never';
 comment on column enrichment.attempts.closed_at is 'When the attempt ended';
 alter table enrichment.attempts alter column run_id set statistics 0;
--- The counts of people come from the index alone: a run can have millions of calls.
+-- The number of people is read only from the index, because a run can have millions of calls.
 create index attempts_by_batch on enrichment.attempts (run_id, batch) include (status, people);
 create index attempts_open on enrichment.attempts (status) where status in ('admitted', 'awaiting', 'unknown');
 create unique index attempts_by_token on enrichment.attempts (token_hash) where token_hash is not null;
@@ -77,7 +76,7 @@ create table enrichment_internal.raw_answers (
   received_at timestamptz not null default clock_timestamp(),
   -- The original body: a body need not be valid text or JSON.
   body_gzip bytea not null,
-  -- Identity keys of people in the body of whom nothing is recorded: an erasure removes the body.
+  -- Identity keys of people who are only in the body. An erasure of such a person removes the body.
   unrecorded_keys text[] not null default '{}'
 );
 create index raw_answers_by_key on enrichment_internal.raw_answers using gin (unrecorded_keys)
@@ -93,7 +92,7 @@ create table enrichment.quarantined_people (
   created_at timestamptz not null default now(),
   primary key (attempt_id, match_index)
 );
-comment on table enrichment.quarantined_people is 'People of an answer who were assigned to no row';
+comment on table enrichment.quarantined_people is 'People in answers who were not assigned to a row';
 comment on column enrichment.quarantined_people.match_index is 'Index in the answer, from 0';
 comment on column enrichment.quarantined_people.created_at is 'When the answer was recorded';
 

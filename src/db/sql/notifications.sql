@@ -2,8 +2,8 @@ create table enrichment_internal.notifications (
   notification_id bigint generated always as identity primary key,
   event text not null check (event in ('paused', 'failed', 'finished', 'budget', 'job_change')),
   run_id text references enrichment.runs on delete cascade,
-  -- The pause reason of a run; the time and reason of a schedule; the threshold and credits of a budget; the observation
-  -- that shows a job change, which an erasure removes.
+  -- For a run, its pause reason; for a schedule, time and reason; for a budget, threshold and credits; for a job
+  -- change, the observation that shows it, which an erasure removes.
   facts jsonb,
   occurred_at timestamptz not null default clock_timestamp(),
   -- Channels that have accepted the notification: url, command.
@@ -18,8 +18,8 @@ create table enrichment_internal.notifications (
 );
 create index notifications_to_tell on enrichment_internal.notifications (next_try_at) where closed_at is null;
 
--- Triggers write a notification in the transaction that changes the run, whether a workflow, a command or a refused
--- call changes it. Runs that only plan send no notifications.
+-- Triggers write a notification in the transaction that changes the run, so that every way to change a run sends one.
+-- Runs that only plan send none.
 create function enrichment_internal.notify_of_run() returns trigger language plpgsql as $$
   begin
     insert into enrichment_internal.notifications (event, run_id, facts)
@@ -46,13 +46,13 @@ $$;
 create trigger budget_alarms_notify after insert on enrichment.budget_alarms for each row
   execute function enrichment_internal.notify_of_budget();
 
--- Only a new observation can send a job change: a rebuild, an undo and retention write none.
+-- Only a new observation sends a job change. A rebuild, an undo and retention send none.
 create function enrichment_internal.notify_of_job_changes() returns trigger language plpgsql as $$
   begin
     insert into enrichment_internal.notifications (event, facts)
     select 'job_change', jsonb_build_object('observation_id', n.observation_id)
     from new_observations n
-    -- Reading the view for everybody would take most of the time of a digest.
+    -- The view is read only for these people; for all people it would take most of the time of a digest.
     cross join lateral (
       select o.service, o.person_key
       from enrichment_internal.observation_log o

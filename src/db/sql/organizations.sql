@@ -4,9 +4,8 @@ create function enrichment_internal.whole(value jsonb) returns integer language 
     then value::numeric::integer end
 $$;
 
--- The newest observation of each company. The facts stay in the form in which they came: a digest that wrote them as
--- columns took a tenth longer. The arrays are built without a function: calling one costs 20 µs a
--- value.
+-- The newest observation of each company. The facts are stored as they came, because writing columns made a digest a
+-- tenth slower. The arrays are built inline, because a function call costs 20 µs per value.
 create view enrichment.organizations as
   select v.service, v.organization_key, f.id as organization_id, f.name, said.facts ->> 'domain' as domain,
     f.website_url, f.proflink_url as linkedin_url, f.microblog_url, f.socialnet_url, f.logo_url, f.industry,
@@ -29,26 +28,26 @@ create view enrichment.organizations as
     case when jsonb_typeof(f.total_funding) = 'number' then f.total_funding::numeric end as total_funding,
     f.total_funding_printed, f.latest_funding_stage, f.latest_funding_round_date, f.raw_address, f.street_address,
     f.city, f.state, f.postal_code, f.country, f.short_description, f.seo_description,
-    -- Services state the number as an object. The interface document leaves its members open.
+    -- Services send the number as an object. The interface document does not name its members.
     coalesce(nullif(f.phone, ''), f.primary_phone ->> 'sanitized_number', f.primary_phone ->> 'number') as phone,
     v.observation_id, v.asked_at as observed_at, v.run_id
   from (
     select distinct on (organization_key, service) organization_key, service, observation_id, organization_facts,
       asked_at, run_id
     from enrichment_internal.observation_log
-    -- An employer without an id or a domain is no company that two people share.
+    -- Without id and domain, it is not known whether two employers are the same company.
     where organization_facts is not null and organization_key not like 'name:%'
     order by organization_key, service, asked_at desc, observation_id desc
   ) v
   join enrichment_internal.organization_facts said on said.facts_hash = v.organization_facts
-  -- A record: `->>` would decompress the facts for each column.
+  -- As a record, because `->>` would decompress the facts for each column.
   cross join lateral jsonb_to_record(said.facts) as f (id text, name text, website_url text, proflink_url text,
     microblog_url text, socialnet_url text, logo_url text, industry text, industries jsonb, secondary_industries jsonb,
     keywords jsonb, technology_names jsonb, estimated_num_employees jsonb, founded_year jsonb, annual_revenue jsonb,
     annual_revenue_printed text, total_funding jsonb, total_funding_printed text, latest_funding_stage text,
     latest_funding_round_date text, raw_address text, street_address text, city text, state text, postal_code text,
     country text, short_description text, seo_description text, phone text, primary_phone jsonb);
-comment on view enrichment.organizations is 'What is known about each company now';
+comment on view enrichment.organizations is 'Current data of each company';
 comment on column enrichment.organizations.name is 'Name of the company';
 comment on column enrichment.organizations.domain is 'Domain of the company';
 comment on column enrichment.organizations.website_url is 'Website';
@@ -61,8 +60,8 @@ comment on column enrichment.organizations.keywords is 'Keywords';
 comment on column enrichment.organizations.technologies is 'Technologies that the company uses';
 comment on column enrichment.organizations.employees is 'Number of employees';
 comment on column enrichment.organizations.founded_year is 'Year of founding';
-comment on column enrichment.organizations.annual_revenue is 'Revenue a year';
-comment on column enrichment.organizations.annual_revenue_printed is 'Revenue a year, as text';
+comment on column enrichment.organizations.annual_revenue is 'Annual revenue';
+comment on column enrichment.organizations.annual_revenue_printed is 'Annual revenue, as text';
 comment on column enrichment.organizations.total_funding is 'Total funding';
 comment on column enrichment.organizations.total_funding_printed is 'Total funding, as text';
 comment on column enrichment.organizations.latest_funding_stage is 'Stage of the latest funding';

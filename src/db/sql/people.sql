@@ -39,7 +39,7 @@ create table enrichment.people (
   attempt_id text not null,
   primary key (person_key, service)
 );
-comment on table enrichment.people is 'What is known about each person now';
+comment on table enrichment.people is 'Current data of each person';
 comment on column enrichment.people.emails is 'All e-mails; see person_emails';
 comment on column enrichment.people.phones is 'All phones, the best first; see person_phones';
 comment on column enrichment.people.employment is 'All jobs; see employment_history';
@@ -48,7 +48,7 @@ comment on column enrichment.people.valid_from is 'When each group of fields got
 create index people_by_organization on enrichment.people (organization_domain)
   where organization_domain is not null;
 
--- A closed interval for each earlier value of a group of fields. `people` has the current value and its source.
+-- A closed interval for each earlier value of a group of fields. `people` has the current value.
 create table enrichment_internal.person_history (
   service text not null,
   person_key text not null,
@@ -67,13 +67,13 @@ create table enrichment.contact_matches (
   service text not null,
   person_key text not null,
   evidence text not null,
-  -- Whether a call for the contact found the person.
+  -- Whether a call for this contact found the person.
   asked boolean not null,
   run_id text not null,
   row_number integer not null,
   attempt_id text,
   valid_from timestamptz not null default clock_timestamp(),
-  -- Null: the contact is this person.
+  -- Null: the contact is this person now.
   valid_to timestamptz,
   ended_reason text
 );
@@ -113,9 +113,9 @@ create table enrichment.changes_pruned (
   singleton boolean primary key default true check (singleton),
   pruned_change_id bigint not null
 );
-comment on table enrichment.changes_pruned is 'The newest cursor whose change retention has dropped';
+comment on table enrichment.changes_pruned is 'The newest change that retention has removed';
 comment on column enrichment.changes_pruned.singleton is 'Always true: the table has at most one row';
-comment on column enrichment.changes_pruned.pruned_change_id is 'The newest dropped cursor';
+comment on column enrichment.changes_pruned.pruned_change_id is 'Cursor of the newest removed change';
 
 create view enrichment.enriched_contacts as
   select c.source, c.contact_id,
@@ -126,9 +126,9 @@ create view enrichment.enriched_contacts as
     p.service, p.person_key
   from enrichment.contacts c
   join enrichment.people p on p.service = c.service and p.person_key = c.person_key;
-comment on view enrichment.enriched_contacts is 'What is known about each CRM contact now';
+comment on view enrichment.enriched_contacts is 'Current data of each CRM contact';
 comment on column enrichment.enriched_contacts.run_id is
-  'Newest run that gave the contact its person; field_provenance has the run of each value';
+  'Newest run that linked the contact to the person; field_provenance has the run of each value';
 comment on column enrichment.enriched_contacts.row_number is
   'Record of the contact in the file of run_id, from 1, header excluded';
 comment on column enrichment.enriched_contacts.enriched_at is
@@ -155,7 +155,7 @@ create view enrichment.contact_changes as
   where not exists (
     select from enrichment.changes h where h.source = c.source and h.contact_id = c.contact_id);
 comment on view enrichment.contact_changes is
-  'The newest change of each contact, with the values of the contact now; a deleted contact has only its key';
+  'The newest change of each contact, with its current values; deleted contacts have only a key';
 comment on column enrichment.contact_changes.operation is 'upsert or delete';
 comment on column enrichment.contact_changes.change_id is
   'The cursor; 0 if RETENTION has removed the changes of the contact';
@@ -186,8 +186,7 @@ comment on view enrichment.person_phones is 'All phones of each person, with the
 comment on column enrichment.person_phones.status is 'Validity of the number, as the service states it';
 comment on column enrichment.person_phones.position is
   'Index in the list of the answer or delivery, from 0; lists of two deliveries have the same positions';
-comment on column enrichment.person_phones.rank is
-  'Place among the numbers of the person, from 1: the number to call first is first';
+comment on column enrichment.person_phones.rank is 'Order in which to call the numbers of the person, from 1';
 
 create view enrichment.employment_history as
   select p.service, p.person_key, p.person_id, e.position, e.title, e.organization_name, e.organization_id,
@@ -238,7 +237,7 @@ create view enrichment.field_provenance as
 comment on view enrichment.field_provenance is
   'The call, delivery and run of each current value of a contact, by group of fields';
 
--- The values that a contact had while it was a person: intervals of the person within those of the match.
+-- Values that a contact had while it was linked to a person: the intervals of the person within those of the match.
 create view enrichment.contact_history as
   select m.source, m.contact_id, h.field_group, h.value, greatest(h.valid_from, m.valid_from) as valid_from,
     least(h.valid_to, m.valid_to) as valid_to, o.run_id, o.attempt_id, o.delivery_id
@@ -255,13 +254,12 @@ create view enrichment.contact_history as
   left join enrichment_internal.observation_log o on o.observation_id = h.observation_id
   where h.valid_from < coalesce(m.valid_to, 'infinity') and coalesce(h.valid_to, 'infinity') > m.valid_from;
 comment on view enrichment.contact_history is
-  'Values of each group of fields of a contact as each answer said them; the value without an end is current';
+  'Current and earlier values of each contact, by group of fields; the value without an end is current';
 comment on column enrichment.contact_history.valid_to is
-  'When a later answer said the value again, or it changed; null: the value is current';
+  'When a later answer repeated or changed the value; null: the value is current';
 
--- Consecutive observations of one employer are one stay. The first observation of a later stay that has a second sign
--- of the move (a start after the former stay was last seen, or an address at the new employer that the person did not
--- have) detects it.
+-- Consecutive observations with one employer are one stay. A move is detected by the first observation of a later stay
+-- with a second sign: a start after the former stay was last seen, or a new e-mail at the new employer.
 create view enrichment.job_changes as
   with said as (
     select o.service, o.person_key, o.observation_id, o.asked_at, o.recorded_at, o.run_id,
@@ -272,7 +270,8 @@ create view enrichment.job_changes as
       nullif(split_part(coalesce(o.facts #>> '{email,email}', ''), '@', 2), '') as email_domain,
       job.started_at
     from enrichment_internal.observation_log o
-    -- People have several current jobs. A job at another id is the job at the employer only if the name says so.
+    -- People can have several current jobs. A job with another company id counts as the job at the employer only if the
+    -- name is the same.
     left join lateral (
       select e.started_on as started_at
       from jsonb_to_recordset(
@@ -286,7 +285,7 @@ create view enrichment.job_changes as
       order by coalesce(same_id or same_name, false) desc, e.started_on desc nulls last
       limit 1
     ) job on true
-    -- An id alone names no employer: the same company can have another id in the next answer.
+    -- An id alone does not name an employer: the same company can have another id in the next answer.
     where o.facts -> 'organization_name' ?| '{organization_name,organization_domain}'
       and o.kind = 'answer'
   ), compared as (
@@ -323,7 +322,7 @@ create view enrichment.job_changes as
   )
   select distinct on (service, person_key, stay)
     service, person_key,
-    -- Every observation under a key has its id.
+    -- Every observation under a key has the same person id.
     (select o.person_id from enrichment_internal.observation_log o
       where o.service = moves.service and o.person_key = moves.person_key
       limit 1) as person_id,
@@ -336,12 +335,12 @@ create view enrichment.job_changes as
   from moves
   where stay > 0
     and (started_at > (last_seen_at at time zone 'UTC')::date
-      -- Not a rebrand, which gives the same job another name, domain and address.
+      -- Excludes a rebrand, in which the same job gets another name, domain and e-mail.
       or coalesce(started_at <> from_started_at, true)
         and (email_domain = domain or email_domain like '%.' || domain)
         and email_domain <> all (former_email_domains))
   order by service, person_key, stay, asked_at, observation_id;
 comment on view enrichment.job_changes is
-  'People who moved to another employer, with the second sign that shows it; one row for each move';
+  'One row per move of a person to another employer, with the second sign that confirms it';
 comment on column enrichment.job_changes.started_at is 'First day of the new job, where the service gives a date';
 comment on column enrichment.job_changes.evidence is 'Second sign of the move: start_date or email';

@@ -6,7 +6,7 @@ create table enrichment.suppression_entries (
   added_by text not null,
   added_at timestamptz not null default now()
 );
-comment on table enrichment.suppression_entries is 'People and domains that are never asked for, as hashes';
+comment on table enrichment.suppression_entries is 'Hashes of people and domains that are never asked for';
 comment on column enrichment.suppression_entries.entry_id is 'Hash of the identity';
 comment on column enrichment.suppression_entries.kind is 'email, profile, person, hash, name, domain or record';
 comment on column enrichment.suppression_entries.domain is 'The domain, if the entry suppresses a whole domain';
@@ -21,8 +21,8 @@ create table enrichment_internal.suppressed_keys (
 );
 create index suppressed_keys_by_entry on enrichment_internal.suppressed_keys (entry_id);
 
--- The list has only hashes, so that it does not show who was suppressed. Returns the hashes of an address as it is, of
--- a shared address without its name, and of both hashes of addresses that exports contain.
+-- The list has only hashes, so that it does not reveal the suppressed people. Returns the hashes of an e-mail, of a
+-- shared mailbox without the name, and of the hashed forms of e-mails that exports contain.
 create function enrichment_internal.suppression_hashes(identity_key text) returns setof bytea
   language sql immutable strict parallel safe rows 4 as $$
   select sha256(convert_to(form, 'UTF8')) from unnest(
@@ -43,8 +43,8 @@ create table enrichment.erasures (
 );
 comment on table enrichment.erasures is 'One erasure: when, by whom and how much, without the person';
 comment on column enrichment.erasures.erasure_id is 'Key of the erasure';
-comment on column enrichment.erasures.erased_at is 'When';
-comment on column enrichment.erasures.erased_by is 'Who';
+comment on column enrichment.erasures.erased_at is 'When the person was erased';
+comment on column enrichment.erasures.erased_by is 'Who erased the person';
 comment on column enrichment.erasures.removed is 'Number of removed entries, by kind';
 
 create table enrichment_internal.analyst_roles (role_name text primary key);

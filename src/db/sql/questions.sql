@@ -11,8 +11,7 @@ create view enrichment.contact_phones as
   join enrichment.people p on p.service = c.service and p.person_key = c.person_key
   join enrichment.person_phones n on n.service = c.service and n.person_key = c.person_key
   join enrichment_internal.observation_log o on o.observation_id = n.observation_id;
-comment on view enrichment.contact_phones is
-  'Phones of each contact: when asked for, when received, and the run, call and delivery of each';
+comment on view enrichment.contact_phones is 'Phones of each contact, with the time, run, call and delivery of each';
 comment on column enrichment.contact_phones.status is 'Validity of the number, as the service states it';
 comment on column enrichment.contact_phones.is_first is 'Whether enriched_contacts has this number';
 comment on column enrichment.contact_phones.recorded_at is
@@ -20,7 +19,7 @@ comment on column enrichment.contact_phones.recorded_at is
 comment on column enrichment.contact_phones.first_recorded_at is
   'When the first answer or delivery with the number was written';
 
--- Reads the log only for rows that gave their contact a person, and whose contact has no person now.
+-- The log is read only for rows that linked a contact to a person, if the contact has no person now.
 create view enrichment.row_results as
   select r.run_id, r.row_number, u.source, r.contact_id, r.outcome,
     case when lost.reason is null then r.reason
@@ -42,12 +41,11 @@ create view enrichment.row_results as
   ) lost on true;
 comment on view enrichment.row_results is
   'Rows of runs with their outcome, and why the contact of a row has lost its person';
-comment on column enrichment.row_results.reason is
-  'Reason of `run_rows`, and why the contact lost the person that the row gave it';
-comment on column enrichment.row_results.lost_reason is 'Why the contact lost its person; null: it did not';
+comment on column enrichment.row_results.reason is 'Reason of the outcome, and why the contact lost its person later';
+comment on column enrichment.row_results.lost_reason is 'Why the contact lost its person; null if it did not';
 comment on column enrichment.row_results.lost_at is 'When the contact lost its person';
 
--- All contacts of exports, also those without a person.
+-- All contacts of exports, including those without a person.
 create view enrichment.coverage_by_segment as
   select a.source, s.segment, s.segment_value, count(*) as contacts, count(c.contact_id) as people,
     count(c.email) as emails, count(*) filter (where lower(c.email_status) = 'verified') as verified_emails,
@@ -71,8 +69,8 @@ comment on column enrichment.coverage_by_segment.segment is 'all, country, organ
 comment on column enrichment.coverage_by_segment.segment_value is
   'Value of the segment; null: all contacts, or contacts without a value or person';
 comment on column enrichment.coverage_by_segment.contacts is 'Contacts of the exports in the segment';
-comment on column enrichment.coverage_by_segment.people is 'Those with a person';
-comment on column enrichment.coverage_by_segment.emails is 'Those with an e-mail';
-comment on column enrichment.coverage_by_segment.verified_emails is 'Those with a verified e-mail';
-comment on column enrichment.coverage_by_segment.phones is 'Those with a phone';
-comment on column enrichment.coverage_by_segment.titles is 'Those with a title';
+comment on column enrichment.coverage_by_segment.people is 'Contacts with a person';
+comment on column enrichment.coverage_by_segment.emails is 'Contacts with an e-mail';
+comment on column enrichment.coverage_by_segment.verified_emails is 'Contacts with a verified e-mail';
+comment on column enrichment.coverage_by_segment.phones is 'Contacts with a phone';
+comment on column enrichment.coverage_by_segment.titles is 'Contacts with a title';

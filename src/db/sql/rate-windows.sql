@@ -1,13 +1,13 @@
 create table enrichment.rate_scopes (
-  -- Shared by all addresses of the service: two addresses can be the same service.
+  -- Shared by all URLs of the service, because two URLs can lead to the same service.
   scope text primary key,
   paused_until timestamptz,
   pause_reason text,
-  -- Above 0, only one call at a time is sent, as a probe.
+  -- Above 0, only one probing call at a time is sent.
   refusals integer not null default 0,
   refused_at timestamptz
 );
-comment on table enrichment.rate_scopes is 'Endpoints whose calls are counted together, and whether their calls wait';
+comment on table enrichment.rate_scopes is 'Endpoints of the service, and why their calls wait';
 comment on column enrichment.rate_scopes.paused_until is 'No call before this time';
 comment on column enrichment.rate_scopes.pause_reason is 'Why calls wait';
 comment on column enrichment.rate_scopes.refusals is 'Refusals and failures in a row; above 0, one call at a time is sent';
@@ -18,20 +18,20 @@ create table enrichment.rate_calls (
   scope text not null,
   started_at timestamptz not null default clock_timestamp(),
   counted_until timestamptz not null,
-  -- Position in the order of ends: the calls of a window are counted without reading them. With 60,000 calls,
-  -- count(*) took half of an admission. Null until the first admission after the end.
+  -- Position of the call in the order of ends, so that calls of a window are counted without reading them: with 60,000
+  -- calls, count(*) took half of an admission. Null until the first admission after the end.
   end_number bigint,
   abandoned boolean not null default false
 );
 comment on table enrichment.rate_calls is 'Occupied slots of rate windows';
 comment on column enrichment.rate_calls.call_id is 'The call';
 comment on column enrichment.rate_calls.counted_until is
-  'Latest time at which the service may have counted the call; a window later its slot is free';
+  'Latest time at which the service may have counted the call; the slot is free one window later';
 comment on column enrichment.rate_calls.abandoned is
-  'Whether the call ended without an answer, so that the service may still receive it';
+  'True if the call ended without an answer; the service may still receive it';
 comment on column enrichment.rate_calls.end_number is
-  'Position in the order in which calls have ended; null: still counted as in flight';
--- Every call leaves a dead entry in the index of calls in flight, which each admission reads until a vacuum.
+  'Position in the order of ended calls; null while the call counts as in flight';
+-- Every call leaves a dead index entry, which each admission reads until a vacuum.
 alter table enrichment.rate_calls set (autovacuum_vacuum_scale_factor = 0.02);
 create index rate_calls_by_end on enrichment.rate_calls (scope, counted_until, end_number);
 create index rate_calls_in_flight on enrichment.rate_calls (scope, counted_until) where end_number is null;
@@ -40,11 +40,11 @@ create table enrichment.rate_reports (
   service text not null,
   scope text not null,
   seconds integer not null check (seconds > 0),
-  -- The largest integer: unlimited, or not reported.
+  -- The largest integer stands for unlimited or not reported.
   calls_limit integer not null check (calls_limit > 0),
   calls_left integer not null check (calls_left >= 0),
   said_at timestamptz not null,
-  -- When the window has ended at the latest. Only the limit of the next window is then known.
+  -- When the window has certainly ended. After this time, only the limit of the next window is known.
   believed_until timestamptz not null,
   primary key (service, scope, seconds)
 );
@@ -53,10 +53,10 @@ comment on column enrichment.rate_reports.seconds is 'Length of the window';
 comment on column enrichment.rate_reports.calls_limit is 'Calls that the service allows in the window';
 comment on column enrichment.rate_reports.calls_left is 'Calls that are left in the window';
 comment on column enrichment.rate_reports.said_at is 'When the service reported this';
-comment on column enrichment.rate_reports.believed_until is 'Until when the report counts';
+comment on column enrichment.rate_reports.believed_until is 'When the report expires';
 
--- Numbers the calls that have ended. The caller locks the endpoint. Transactions commit in any order, and a clock can
--- be set back: a call that is found late counts as ended with the newest numbered call, later than its true end.
+-- Numbers the calls that have ended. The caller locks the endpoint. A call that is found late, because transactions
+-- commit in any order and clocks can be set back, gets the newest number and counts longer than needed.
 create function enrichment_internal.number_ended_calls(of_scope text) returns void language plpgsql as $$
   declare
     at timestamptz := clock_timestamp();
@@ -71,7 +71,7 @@ create function enrichment_internal.number_ended_calls(of_scope text) returns vo
       select call_id, counted_until
       from enrichment.rate_calls
       where scope = of_scope and end_number is null and counted_until <= at
-      -- A call that ends at this moment waits for the lock of the endpoint.
+      -- A call that ends now waits for the lock of the endpoint.
       for update skip locked
     )
     update enrichment.rate_calls c
@@ -82,20 +82,20 @@ create function enrichment_internal.number_ended_calls(of_scope text) returns vo
   end
 $$;
 
--- Every window with the calls that may begin now; if there are none, the shortest wait.
--- `window`: of the limits. A window holds all calls without a number, and the numbers from that of its oldest call on.
--- It has a free slot when the oldest call leaves; if the limit was lowered, when a later call leaves. A call in flight
--- can end at once.
--- `service`: as the service has reported it. Calls in flight reduce the free calls, because the service may not have
--- counted them when it reported. An expired report counts as an empty window. By an old report about a used-up window
--- that can still last, one call at a time may ask whether the window has ended. A report is trusted for an hour.
--- 2147483647 calls are an unlimited window.
+-- Every window with the calls that may begin now, or the shortest wait if there are none.
+-- `window`: from the limits of this process. It holds all calls without a number, and all numbers from its oldest call
+-- on. A slot becomes free when the oldest call leaves (after a lowered limit: when a later call leaves). Calls in
+-- flight can end at any time.
+-- `service`: from the service's reports. Calls in flight reduce the free calls, because the service may not have
+-- counted them. An expired report counts as an unused window. If an old report says that a window is used up, one call
+-- at a time may test whether it has ended. A report is trusted for an hour.
+-- 2147483647 calls mean an unlimited window.
 create function enrichment_internal.rate_windows(of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[])
   returns table (cause text, calls integer, seconds integer, free integer, milliseconds float8)
   language plpgsql as $$
   declare
-    -- A variable, because PostgreSQL uses no index for a comparison with clock_timestamp().
+    -- A variable, because PostgreSQL cannot use an index with clock_timestamp().
     at timestamptz := clock_timestamp();
     in_flight bigint := (
       select count(*) from enrichment.rate_calls c
@@ -110,7 +110,7 @@ create function enrichment_internal.rate_windows(of_service text, of_scope text,
   begin
     return query
     select 'window', l.calls, l.seconds, greatest(0, l.calls - w.occupied)::integer,
-      -- A number of a call that was abandoned later is missing: it counts until its neighbours leave.
+      -- The number of a call that was abandoned later is missing, and counts until its neighbours leave.
       case when w.occupied >= l.calls then coalesce((
         select l.seconds + extract(epoch from least(c.counted_until, at) - at)
         from enrichment.rate_calls c
@@ -135,7 +135,7 @@ create function enrichment_internal.rate_windows(of_service text, of_scope text,
     return query
     select 'service', r.calls_limit, r.seconds, greatest(0, known.calls_left - in_flight)::integer,
       case
-        -- Calls in flight may report in a moment how many calls are left.
+        -- Calls in flight may soon report how many calls are left.
         when known.calls_left > 0 then 250
         else extract(epoch from least(r.believed_until, trusted_until) - at) * 1000
       end::float8
@@ -154,8 +154,8 @@ create function enrichment_internal.rate_windows(of_service text, of_scope text,
 $$;
 
 -- How many calls may begin now (null: any number), and why not one more. The slots `kept` are for calls of higher
--- priority. After a refusal or a failure, one call at a time probes. A call that began before, or has lost its answer,
--- is not awaited: its answer would say nothing of the service now.
+-- priority. After a refusal or failure, one probing call at a time is sent. Calls that began earlier or lost their
+-- answer are not waited for, because they say nothing about the service now.
 create function enrichment_internal.free_slots(of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[], kept integer, out slots integer, out wait jsonb)
   language plpgsql as $$
@@ -202,8 +202,8 @@ create function enrichment_internal.lock_endpoint(of_scope text) returns void la
   end
 $$;
 
--- Occupies a slot of every window for each call. Deletes up to twice as many calls that have left every window, so
--- that the table does not grow. Calls stay for the longest window that a process can have.
+-- Occupies a slot of every window for each call. Deletes some old calls, at most twice as many, so that the table does
+-- not grow. Calls are kept for the longest possible window.
 create function enrichment_internal.occupy_slots(of_calls text[], of_scope text, deadline_seconds float8)
   returns void language plpgsql as $$
   declare
@@ -223,7 +223,7 @@ create function enrichment_internal.occupy_slots(of_calls text[], of_scope text,
   end
 $$;
 
--- Acquires a slot in every window for one call. Returns why it must wait, or null.
+-- Acquires a slot in every window for one call. Returns null, or why the call must wait.
 create function enrichment_internal.acquire_slot(of_service text, of_scope text, limit_calls integer[],
     limit_seconds integer[], of_call text, deadline_seconds float8)
   returns jsonb language plpgsql as $$

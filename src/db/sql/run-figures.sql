@@ -1,10 +1,11 @@
--- Figures of a run, which `enrich report` shows. Lateral, so that a view with `where run_id = …` reads one run.
+-- Figures of a run, as in `enrich report`. They are lateral joins, so that a view with `where run_id = …` reads only
+-- one run.
 
 create view enrichment.run_outcomes as
   select r.run_id, o.outcome, o.rows
   from enrichment.runs r
   cross join lateral (
-    -- Retention has removed rows of the run, and has kept their number.
+    -- Retention has removed rows of the run and kept their number.
     select k.key as outcome, k.value::integer as rows from jsonb_each_text(r.outcomes) as k
     union all
     select coalesce(outcome, 'open'), count(*)::integer
@@ -16,8 +17,8 @@ comment on view enrichment.run_outcomes is 'Number of rows of each run, by outco
 comment on column enrichment.run_outcomes.outcome is 'Result of the rows; open: none yet';
 comment on column enrichment.run_outcomes.rows is 'Rows with this outcome';
 
--- The parts of the settled credits, one after another, so that they add up after any decision of the operator: the
--- answer, then each kind of deliveries (the highest of bodies with one subject). The rest is the decision.
+-- Splits the settled credits into parts that always add up. First comes the price of the answer, then the price of each
+-- kind of deliveries (the highest of those with the same subject), and the rest is what the operator decided.
 create view enrichment.run_credits as
   select r.run_id, c.*
   from enrichment.runs r
@@ -40,7 +41,7 @@ create view enrichment.run_credits as
       window in_order as (
         partition by attempt_id order by array_position(array['phones', 'waterfall'], kind))
     ), delivered as (
-      -- What the kinds up to this one take of the rest, without what the kinds before take.
+      -- The part of the rest that this kind takes, after the kinds before it.
       select kind, least(rest, until_kind) - least(rest, until_kind - credits) as credits
       from billed
       join calls using (attempt_id)
@@ -55,18 +56,19 @@ create view enrichment.run_credits as
       coalesce(sum(reserved) filter (where status = 'unknown'), 0) as unknown
     from calls
   ) c;
-comment on view enrichment.run_credits is 'Credits of each run: what is settled, by what it paid for, and what is held';
-comment on column enrichment.run_credits.settled is 'Credits that are paid: the sum of the parts up to decided';
+comment on view enrichment.run_credits is
+  'Credits of each run: settled credits by purpose, and reserved credits by reason';
+comment on column enrichment.run_credits.settled is 'Paid credits: the sum of records, phones, waterfall and decided';
 comment on column enrichment.run_credits.records is 'Billed with the answers';
 comment on column enrichment.run_credits.phones is 'Billed with deliveries of phones';
 comment on column enrichment.run_credits.waterfall is 'Billed with deliveries of waterfalls';
-comment on column enrichment.run_credits.decided is 'Accepted by the operator, without a bill';
-comment on column enrichment.run_credits.held is 'Credits that are reserved: the sum of the following';
-comment on column enrichment.run_credits.in_flight is 'Held for calls in flight';
-comment on column enrichment.run_credits.awaiting is 'Held for late results';
-comment on column enrichment.run_credits.unknown is 'Held for calls whose cost is unknown';
+comment on column enrichment.run_credits.decided is 'Decided by the operator without a bill';
+comment on column enrichment.run_credits.held is 'Reserved credits: the sum of in_flight, awaiting and unknown';
+comment on column enrichment.run_credits.in_flight is 'Reserved for calls in flight';
+comment on column enrichment.run_credits.awaiting is 'Reserved for late results';
+comment on column enrichment.run_credits.unknown is 'Reserved for calls of unknown cost';
 
--- A waterfall for e-mails and phones has one price, and counts for both in full.
+-- A waterfall for e-mails and phones has a single price, which counts in full for both.
 create view enrichment.run_costs as
   select r.run_id, r.file_name, r.source, r.finished_at, c.settled as credits_settled, c.held as credits_held,
     f.people, f.emails, f.verified_emails, f.phones, p.email_credits, p.phone_credits,
@@ -99,18 +101,17 @@ create view enrichment.run_costs as
   where r.status <> 'planned';
 comment on view enrichment.run_costs is
   'Cost of each run, and the number of people, e-mails and phones that its calls found for contacts';
-comment on column enrichment.run_costs.credits_settled is 'What its calls cost';
-comment on column enrichment.run_costs.credits_held is 'Credits reserved for calls whose cost is not known yet';
-comment on column enrichment.run_costs.people is 'People whom its calls found and who are a contact now';
-comment on column enrichment.run_costs.emails is 'Those for whom its calls found an e-mail';
-comment on column enrichment.run_costs.verified_emails is 'Those for whom its calls found a verified e-mail';
-comment on column enrichment.run_costs.phones is 'Those for whom its calls found a phone other than a switchboard';
-comment on column enrichment.run_costs.email_credits is
-  'Settled credits without deliveries that were asked for phones alone';
-comment on column enrichment.run_costs.phone_credits is 'Settled credits of deliveries that were asked for phones';
-comment on column enrichment.run_costs.credits_per_person is 'Settled credits for each person';
+comment on column enrichment.run_costs.credits_settled is 'Cost of its calls';
+comment on column enrichment.run_costs.credits_held is 'Credits reserved for calls without a final cost';
+comment on column enrichment.run_costs.people is 'People found by its calls who are linked to a contact now';
+comment on column enrichment.run_costs.emails is 'People with an e-mail found by its calls';
+comment on column enrichment.run_costs.verified_emails is 'People with a verified e-mail found by its calls';
+comment on column enrichment.run_costs.phones is 'People with a phone found by its calls, other than a switchboard';
+comment on column enrichment.run_costs.email_credits is 'Settled credits, without deliveries for phones only';
+comment on column enrichment.run_costs.phone_credits is 'Settled credits of deliveries with phones';
+comment on column enrichment.run_costs.credits_per_person is 'Settled credits per person';
 comment on column enrichment.run_costs.credits_per_verified_email is 'Credits of e-mails for each verified e-mail';
-comment on column enrichment.run_costs.credits_per_phone is 'Credits of phones for each phone';
+comment on column enrichment.run_costs.credits_per_phone is 'Phone credits per phone';
 
 create view enrichment.run_waste as
   select r.run_id, w.kind, w.count::integer as count, round(coalesce(w.credits, 0), 6) as credits
@@ -121,7 +122,7 @@ create view enrichment.run_waste as
       from enrichment.attempt_people
       where run_id = r.run_id and outcome = 'enriched' and person_id is not null
     ), answers as (
-      -- Each person of an answer costs the same share of its price.
+      -- Each person of an answer has an equal share of its price.
       select a.attempt_id, a.found_ids, a.admitted_at, coalesce(q.people, 0) as unwritten,
         a.credits_answered
           / greatest(1, cardinality(a.found_ids), coalesce(w.people, 0) + coalesce(q.people, 0)) as share
@@ -153,7 +154,7 @@ create view enrichment.run_waste as
     where run_id = r.run_id and answered_at is null and credits_settled > 0
   ) w
   where w.count > 0;
-comment on view enrichment.run_waste is 'Credits of each run without a result, by reason';
+comment on view enrichment.run_waste is 'Credits of each run that brought no result, by reason';
 comment on column enrichment.run_waste.kind is 'no_contact, answered_again or no_answer; docs/guides/report.md';
 comment on column enrichment.run_waste.count is 'People';
 comment on column enrichment.run_waste.credits is 'Credits without a result';
@@ -164,12 +165,12 @@ create view enrichment.run_calls as
   from enrichment.attempts
   group by run_id, status;
 comment on view enrichment.run_calls is 'Calls of each run, by the status of their attempt';
-comment on column enrichment.run_calls.calls is 'Calls of the status';
+comment on column enrichment.run_calls.calls is 'Calls with this status';
 comment on column enrichment.run_calls.people is 'People in these calls';
-comment on column enrichment.run_calls.first_at is 'When the first of them was admitted';
-comment on column enrichment.run_calls.last_at is 'When the last of them was admitted';
+comment on column enrichment.run_calls.first_at is 'When the first of these calls was admitted';
+comment on column enrichment.run_calls.last_at is 'When the last of these calls was admitted';
 
--- As its owner, because analysts cannot read the options of a run.
+-- Runs as its owner, because analysts cannot read the options of a run.
 create function enrichment.most_calls(of_run text, within interval)
   returns integer language sql stable security definer set search_path = enrichment, pg_catalog as $$
     with span as (
@@ -190,7 +191,7 @@ create function enrichment.most_calls(of_run text, within interval)
     where admitted_at >= first
 $$;
 comment on function enrichment.most_calls(text, interval) is
-  'Most calls of all runs at the service in any period of this length while the run made calls';
+  'Maximum number of calls of all runs to the service in any period of this length during the run';
 
 create view enrichment.run_late_results as
   select r.run_id, c.awaited, c.expired, d.*
@@ -220,14 +221,14 @@ create view enrichment.run_late_results as
     ) took
     where d.run_id = r.run_id
   ) d;
-comment on view enrichment.run_late_results is 'Late results of each run: what arrived, how, when, and what is awaited';
+comment on view enrichment.run_late_results is 'Late results of each run: arrived and awaited results, and their times';
 comment on column enrichment.run_late_results.awaited is 'Calls whose late results are awaited';
 comment on column enrichment.run_late_results.expired is 'Calls whose late results did not arrive before the deadline';
 comment on column enrichment.run_late_results.arrived is 'Deliveries that took effect';
-comment on column enrichment.run_late_results.polled is 'Of these, fetched by a poll';
-comment on column enrichment.run_late_results.late is 'Of these, after the end of the run';
+comment on column enrichment.run_late_results.polled is 'Deliveries in arrived that a poll fetched';
+comment on column enrichment.run_late_results.late is 'Deliveries in arrived after the end of the run';
 comment on column enrichment.run_late_results.duplicate is 'Deliveries that had arrived before';
 comment on column enrichment.run_late_results.quarantined is 'Deliveries that cannot be read';
 comment on column enrichment.run_late_results.waiting is 'Deliveries that are not applied yet';
-comment on column enrichment.run_late_results.median_seconds is 'Seconds from the answer to the delivery, median';
-comment on column enrichment.run_late_results.longest_seconds is 'The longest of them';
+comment on column enrichment.run_late_results.median_seconds is 'Median seconds from the answer to the delivery';
+comment on column enrichment.run_late_results.longest_seconds is 'Maximum seconds from the answer to the delivery';

@@ -1,5 +1,5 @@
 -- `enrichment` has what docs/reference/tables.md describes; `enrichment_internal` has queues, locks, keys and bytes.
--- Not `if not exists`, which needs the right to create schemas also if they exist.
+-- `if not exists` would need the right to create schemas even if they exist.
 do $$
 begin
   if to_regnamespace('enrichment') is null then create schema enrichment; end if;
@@ -62,19 +62,19 @@ comment on column enrichment.runs.outcomes is
 comment on column enrichment.runs.export_profile is 'Rows, malformed rows and filled rows per field of the file';
 comment on column enrichment.runs.plan is 'Planned outcomes, people, calls and credits';
 comment on column enrichment.runs.plan_hash is 'Hash of the plan that was approved';
-comment on column enrichment.runs.expected_plan_hash is 'Plan that --plan HASH binds the run to';
+comment on column enrichment.runs.expected_plan_hash is 'Hash given by --plan: only this plan may run';
 comment on column enrichment.runs.as_of is 'Scheduled time of the run; without a schedule, when the run began';
 comment on column enrichment.runs.created_at is 'When the run began';
 comment on column enrichment.runs.ingested_at is 'When the file was staged';
 comment on column enrichment.runs.approved_at is
-  'When spending was allowed; with --yes and by a schedule, when the run began; null: it was not';
+  'When the run was approved to spend (with --yes or a schedule: when it began); null: not approved';
 comment on column enrichment.runs.match_rate_since is
-  'The quality gate of the match rate counts calls that were answered after this time';
+  'The match rate of the quality gate counts calls answered after this time';
 comment on column enrichment.runs.applied_updates is
-  'Ids of the updates of the workflow that took effect: Temporal sends them again after a reset';
+  'Ids of workflow updates that took effect; Temporal repeats updates after a reset';
 comment on column enrichment.runs.cancelled_at is 'When an operator cancelled the run; null: it was not cancelled';
 comment on column enrichment.runs.cancelled_reason is 'Why the run was cancelled';
-comment on column enrichment.runs.undone_at is 'When the run was undone; null: it counts';
+comment on column enrichment.runs.undone_at is 'When the run was undone; null: never';
 comment on column enrichment.runs.undone_by is 'Who undid the run';
 comment on column enrichment.runs.undone_reason is 'Why the run was undone';
 comment on column enrichment.runs.answers_discarded_at is 'When the answers were removed after the undo';
@@ -82,9 +82,8 @@ create unique index runs_one_unfinished on enrichment.runs (run_key)
   where status not in ('planned', 'finished', 'cancelled', 'failed');
 create index runs_by_time on enrichment.runs (created_at desc);
 
--- Half of a page stays free for the outcome, which each row gets later: in the same page, it changes no index. Planning
--- 200,000 fresh people takes 3.4 s of PostgreSQL's processor time; with full pages it took 6.1 s, and the table became
--- as large.
+-- Half of each page stays free for the later outcome, because an update within the page changes no index. Planning
+-- 200,000 fresh people takes 3.4 s of processor time instead of 6.1 s, and the table does not get larger.
 create table enrichment.run_rows (
   run_id text not null,
   row_number integer not null,
@@ -128,29 +127,29 @@ comment on column enrichment.run_rows.record_row is
 comment on column enrichment.run_rows.is_contested is 'Whether the rows with this record id name different people';
 comment on column enrichment.run_rows.claimed_by_run_id is 'Run that asks for the person of an `in_flight` row';
 comment on column enrichment.run_rows.claimed_by_row_number is 'Row that represents the person in that run';
--- No statistics of run_id, here and in other tables: they lack a run that began after the last ANALYZE, so PostgreSQL
--- expected no rows of the run and read all of them for each person of a call. Now it expects one row in 200.
+-- No statistics of run_id here and in other tables. They would lack a run that began after the last ANALYZE, and
+-- PostgreSQL then read all its rows for each person of a call. Now it expects one row in 200.
 alter table enrichment.run_rows alter column run_id set statistics 0;
--- Only an erasure and an answer about suppressed people search rows by key: each reads the whole pending list.
+-- Only erasures and answers about suppressed people search rows by key.
 create index run_rows_by_key on enrichment.run_rows using gin (keys);
 create index run_rows_by_contact on enrichment.run_rows (contact_id);
--- An erasure searches the texts of rows that could not be read, which are few.
+-- An erasure searches the texts of unreadable rows, which are few.
 create index run_rows_unread on enrichment.run_rows (run_id) where keys = '{}' and raw <> '[]';
 
--- Rows of a run that calls ask for, in the order of the file: ten are a call, a thousand are a page.
+-- Rows of a run to ask for, in the order of the file. Ten are a call, a thousand are a page.
 create table enrichment_internal.run_people (
   run_id text not null,
   position integer not null,
   row_number integer not null,
-  -- Groups of fields that the call leaves out: they are fresh, or the person opted out of calls.
+  -- Groups of fields that the call leaves out, because they are fresh or the person opted out of calls.
   left_out text[] not null default '{}',
-  -- Whether an earlier call was billed for the person; null: no earlier call asked for the person.
+  -- Whether an earlier call found the person; null: no earlier call.
   found_before boolean,
   primary key (run_id, position)
 );
 alter table enrichment_internal.run_people alter column run_id set statistics 0;
 
--- By service, as lookups are: two services may be asked for the same person.
+-- Claims are per service, like lookups: two services may be asked for the same person.
 create table enrichment_internal.claims (
   identity_key text not null,
   service text not null,

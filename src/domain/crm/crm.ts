@@ -10,7 +10,7 @@ import salesforce from './salesforce.json' with { type: 'json' };
 import service from './service.json' with { type: 'json' };
 import zoho from './zoho.json' with { type: 'json' };
 
-/** Fields of a contact in an export. All columns of `email` are read, and of the others the first that has a value. */
+/** Fields in an export. All columns of `email` are read; for other fields, the first column with a value. */
 export const exportFields = [
   'contact_id',
   'person_id',
@@ -43,7 +43,7 @@ export type ImportField = (typeof importFields)[number];
 /** Named lists of headers. `{title}` in a header stands for each entry of the list `title`. */
 type Lists = Readonly<Record<string, readonly string[]>>;
 
-/** Headers in other languages than English, by field. A word that names two fields in two languages is missing. */
+/** Headers in languages other than English, by field. A word that means two fields in two languages is left out. */
 export const labels: Lists = labelsOfFields;
 
 const names = z.array(z.string().min(1));
@@ -59,11 +59,11 @@ const pattern = z.string().transform((text, context) => {
 /** An export of a CRM, and the headers by which it is recognised. `…` in a header means any text. */
 const exportSchema = z.strictObject({
   comment: z.string().optional(),
-  /** Alternatives. All headers of one must be present; of a list within it, one header. */
+  /** Alternatives. One of them must match with all of its headers; a nested list matches with one header. */
   signatures: z.array(z.array(z.union([z.string().transform((header) => [header]), names]))),
-  /** Headers that no other known program writes. Two columns with such headers are a signature too. */
+  /** Headers that no other known program writes. Two of them are a signature as well. */
   ownHeaders: names.default([]),
-  /** The form of record ids in this export. A file whose ids all have another form is of another program. */
+  /** The form of record ids in this export. If all ids of a file have another form, another program wrote it. */
   exportedId: pattern.optional(),
   /** The form of record ids that no other program writes. Ids of this form are a signature too. */
   distinctiveId: pattern.optional(),
@@ -78,11 +78,11 @@ const columnSchema = z.strictObject({
   header: z.string(),
   /** Further headers of the field in exports of this CRM. */
   alsoExportedAs: names.default([]),
-  /** Labels of the field in accounts of other languages. The importer recognises its account's own. */
+  /** Labels of the field in accounts of other languages. The importer recognises those of its account. */
   inOtherLanguages: names.default([]),
   /** Maximum length in characters; a longer value fails the row. */
   longest: z.int().optional(),
-  /** The CRM may accept only values of a list that is not known: nothing is written. */
+  /** The CRM may accept only values of an unknown list, so nothing is written. */
   listedValues: z.literal(true).optional(),
 });
 
@@ -91,11 +91,11 @@ const importerSchema = z.strictObject({
   title: z.string(),
   idHeader: z.string(),
   idInOtherLanguages: names.default([]),
-  /** The form of the record ids that the importer accepts: another text would update no record, or a wrong one. */
+  /** The form of record ids that the importer accepts. Another id could update a wrong record. */
   acceptedId: pattern,
-  /** Headers of the record id in exports, if its form does not distinguish it from other ids. */
+  /** Headers of the record id in exports, for a CRM whose ids look like those of other programs. */
   idsInExports: names.default([]),
-  /** What record ids of some exports begin with. Contact ids lack the prefix; files for the importer keep it. */
+  /** A prefix of record ids in some exports. Ids of contacts lack it, and files for the importer keep it. */
   idPrefix: z.string().optional(),
   columns: z.partialRecord(z.enum(importFields), columnSchema),
   /** Headers of the time at which the CRM last changed a record. */
@@ -105,9 +105,9 @@ const importerSchema = z.strictObject({
   mostBytes: z.int(),
   byteOrderMark: z.boolean(),
   lineEnd: z.enum(['\n', '\r\n']),
-  /** A cell with exactly this text erases the field. */
+  /** A cell with this text erases the field. */
   erasingCell: z.string().optional(),
-  /** What a blank cell of an update does; `erase` also where the vendor does not say. */
+  /** What a blank cell of an update does. `erase` if the vendor does not say. */
   blankCells: z.enum(['keep', 'erase']),
   /** How to import the files, in one sentence. */
   instruction: z.string(),
@@ -132,7 +132,7 @@ export interface Importer extends z.infer<typeof importerSchema> {
   readonly source: string;
 }
 
-/** Writes a header for each entry of the lists that its placeholders name. @throws Error without such a list */
+/** Expands each header with a placeholder into one header per entry of its list. @throws Error without such a list */
 export function expand(headers: readonly string[], lists: Lists): string[] {
   return headers.flatMap((header) => {
     const [placeholder, list] = /\{(\w+)\}/.exec(header) ?? [];
@@ -147,10 +147,10 @@ export function expand(headers: readonly string[], lists: Lists): string[] {
 }
 
 /**
- * Checks data that the product was built with.
+ * Checks data files of the product.
  *
  * @param file names the file in an error
- * @throws Error with the place in the file
+ * @throws Error with the position in the file
  */
 export function checkedData<Schema extends z.ZodType>(
   file: string,
@@ -199,7 +199,7 @@ const crms = {
   'linkedin-connections': readCrm('linkedin-connections.json', linkedinConnections),
 };
 
-/** The exports that are recognised. The order does not matter: a header that fits two CRMs is not recognised. */
+/** The exports that are recognised, in any order: a header that fits two CRMs is not recognised. */
 export const crmExports: readonly CrmExport[] = Object.values(crms).flatMap(({ exports }) => exports);
 
 /** The values of `--for`. */
@@ -223,23 +223,23 @@ export function headersOfField(field: ImportField): string[] {
   );
 }
 
-/** An importer whose headers are those of an account. */
+/** An importer with the headers of an account's language. */
 export interface AccountImporter extends Importer {
   /** Fields that the account's exports have. */
   readonly exported: ReadonlySet<ImportField>;
 }
 
 /**
- * Replaces an importer's English headers by those of the account's language, because importers match columns by the
- * account's labels. Exports show these labels. A field that no export has keeps its English header. Pure.
+ * Replaces the English headers of an importer by those of the account's language, because importers match columns by
+ * labels. Exports show these labels. A field that is in no export keeps its English header. Pure.
  *
- * @param exports the headers of the CRM's exports, the newest first; the newest that has a field decides
+ * @param exports headers of the CRM's exports, the newest first; the newest with the field decides
  */
 export function inAccountLanguage(
   importer: Importer,
   exports: readonly (readonly string[])[],
 ): AccountImporter {
-  // Reversed, so that of two columns with one key the first counts, as for cells.
+  // Reversed, so that the first of two columns with the same key wins, as for cells.
   const shown = exports.map(
     (header) => new Map([...header].reverse().map((name) => [headerKey(name), headerName(name)])),
   );
@@ -248,7 +248,7 @@ export function inAccountLanguage(
     const keys = [...ours, ...local.map(headerKey)];
     const label = shown.flatMap((each) => keys.flatMap((key) => each.get(key) ?? []))[0];
     if (label === undefined || english.includes(label)) return label && english[0];
-    // `E-Mail` and `Email` have one key; `firstname` is a name of the API, which importers do not match.
+    // `E-Mail` and `Email` have the same key. `firstname` is a name of the API, which importers do not accept.
     return local.includes(label) || !ours.includes(headerKey(label)) ? label : english[0];
   };
   const exported = new Set<ImportField>();

@@ -3,17 +3,16 @@ import { importFields, type ImportColumn, type ImportField } from './crm.ts';
 import { sameValue } from './same-value.ts';
 
 /**
- * When the warehouse's value is written to a CRM field.
- * - `fill`: the CRM's cell was blank in the newest export.
- * - `overwrite-older`: the value was observed after the CRM last changed the record; without that time, as
- *   `fill`.
- * - `overwrite-if-verified`: the address is verified, or the phone number is valid and may be called.
- * - `never`: not written; the report shows the difference.
+ * When the warehouse's value is written to a field of the CRM.
+ * - `fill`: if the CRM's cell was blank in the newest export.
+ * - `overwrite-older`: if the value was found after the CRM last changed the record; without that time, as `fill`.
+ * - `overwrite-if-verified`: if the e-mail is verified, or the phone number is valid and may be called.
+ * - `never`: never; the report shows the difference.
  */
 export const fieldPolicies = ['fill', 'overwrite-older', 'overwrite-if-verified', 'never'] as const;
 export type FieldPolicy = (typeof fieldPolicies)[number];
 
-/** A CRM identifies a record by its address, so addresses are written only on request. */
+/** A CRM identifies a record by its e-mail, so e-mails are written only on request. */
 export const defaultPolicies: Readonly<Record<ImportField, FieldPolicy>> = {
   first_name: 'fill',
   last_name: 'fill',
@@ -28,7 +27,7 @@ export const defaultPolicies: Readonly<Record<ImportField, FieldPolicy>> = {
   linkedin_url: 'fill',
 };
 
-/** Decisions about one field of one contact. Every field gets exactly one. */
+/** Decisions about one field of one contact. Every field gets exactly one decision. */
 export const fieldDecisions = [
   'filled',
   'overwritten',
@@ -57,11 +56,11 @@ export interface FieldFacts {
   readonly observedAt: Date | null;
   /** When the CRM last changed the record, from its own column. */
   readonly modifiedAt: Date | null;
-  /** The address is verified, or the number valid. */
+  /** The e-mail is verified, or the phone number is valid. */
   readonly isVerified: boolean;
-  /** The number must not be called, or the contact opted out of calls. */
+  /** The phone number must not be called, or the contact opted out of calls. */
   readonly isDoNotCall: boolean;
-  /** The person has another employer now, so the record is not moved to another company without a report. */
+  /** The person has changed the employer, so the record stays at its company and the change is reported. */
   readonly hasChangedJob: boolean;
 }
 
@@ -95,7 +94,7 @@ export function decideField(
   if (!mayWrite(policy, isBlank, facts)) return isBlank ? 'kept blank' : 'kept';
   if (column.listedValues) return 'refused: listed values';
   if (erasingCell !== undefined && ours.trim() === erasingCell) return 'refused: erases the field';
-  // UTF-16 code units, as importers count; never fewer than characters.
+  // Counted in UTF-16 code units, like importers do.
   if (column.longest !== undefined && ours.length > column.longest) return 'refused: too long';
   return isBlank ? 'filled' : 'overwritten';
 }
@@ -120,8 +119,8 @@ export interface DecidedField {
 const placeFields: ReadonlySet<ImportField> = new Set(['city', 'state', 'country']);
 
 /**
- * Decides again about city, state and country: none is written if the CRM keeps a cell of another place, because the
- * record would name a place that does not exist. Pure.
+ * Decides again about city, state and country: none of them is written if the CRM keeps a cell of another place,
+ * because the mixture might not exist. Pure.
  */
 export function keepPlacesTogether<Field extends DecidedField>(fields: readonly Field[]): readonly Field[] {
   const places = fields.filter(({ field }) => placeFields.has(field));

@@ -28,7 +28,7 @@ const forms: Readonly<Record<Exclude<ImportField, 'phone' | 'mobile_phone'>, (te
 const countryLanguages = 'en de fr es nl pt it pl sv da nb fi cs sk hu ro tr ru uk ja zh zh-Hant ko'.split(
   ' ',
 );
-/** Short names that the language data of the runtime does not have. */
+/** Short names of countries that the runtime's language data does not have. */
 const otherCountryNames = {
   usa: 'US',
   'united states of america': 'US',
@@ -40,7 +40,7 @@ const otherCountryNames = {
 };
 let countries: ReadonlyMap<string, string> | undefined;
 
-/** The code of a country by its name in any of the languages, or by its code; otherwise the text's form. */
+/** The code of a country, by its code or its name in any of these languages; otherwise the text in word form. */
 function countryForm(text: string): string {
   countries ??= codesOfCountries();
   return countries.get(name(text)) ?? name(text);
@@ -62,12 +62,12 @@ function codesOfCountries(): Map<string, string> {
   return codes;
 }
 
-/** Digits that suffice to compare two numbers: exports mix national and international spelling. */
+/** Comparing this many last digits is enough: exports mix national and international spelling. */
 const comparedDigits = 9;
-/** A number with fewer digits may be the end of many others. */
+/** A shorter number may be the end of many others. */
 const fewestDigits = 7;
 
-/** Whether one number is the other, perhaps without its country. Nothing is written if they are the same. */
+/** Whether two numbers are the same, possibly without the country code. An equal number is not written. */
 function isSameNumber(one: string, other: string): boolean {
   const [shorter, longer] = [digitsOf(one), digitsOf(other)].sort((a, b) => a.length - b.length);
   if (shorter!.length < fewestDigits)
@@ -77,7 +77,7 @@ function isSameNumber(one: string, other: string): boolean {
 
 /** The digits of a number, without its extension and the zeros that replace a country or an area. */
 function digitsOf(text: string): string {
-  // Only the end is trimmed: an optional blank before the extension would take minutes for a cell of blanks.
+  // Only the end is trimmed: a pattern with optional blanks before the extension would take minutes for a blank cell.
   const number = text.trimEnd().replace(/(?:ext\.?=?|x|#)\s*\d+$/i, '');
   return number.replaceAll(/\D/g, '').replace(/^0+/, '');
 }

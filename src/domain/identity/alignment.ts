@@ -10,10 +10,10 @@ import {
 import type { AnsweredOutcome } from '../runs/outcome.ts';
 import { rejectedFit, verdictOn, type Verdicts } from './verdicts.ts';
 
-/** Reason of `identity_mismatch` for a row whose person is known from another answer. */
+/** Reason of `identity_mismatch` if another answer shows who the row is. */
 const knownReason = 'an identifier shows that this row is a person of another answer';
 
-/** The same where a decision says who the contact is. */
+/** Reason of `identity_mismatch` if a decision of the operator shows who the row is. */
 const confirmedReason = 'a decision says that this row is a person of another answer';
 
 /** The result of one requested row. */
@@ -28,7 +28,7 @@ export type AlignedRow =
 
 export type Alignment = ReturnType<typeof alignRows>;
 
-/** A requested row, and who the contact of the row is by everything that is known. */
+/** A requested row, with the decision about its contact. */
 export interface DecidedRow {
   readonly row: ComparedIdentity;
   readonly verdicts: Verdicts;
@@ -49,19 +49,19 @@ export interface ArrivedPerson {
 interface Call {
   readonly rows: readonly DecidedRow[];
   readonly arrived: readonly ArrivedPerson[];
-  /** The answer has a match for each row. */
+  /** True if the answer has one match per row. */
   readonly inPlace: boolean;
 }
 
 /**
  * Gives each requested row its outcome. Promise 5: a person's data never goes to another person's contact.
  *
- * The service does not promise how `matches` aligns with `details`: misses are null or missing, the order changes, and
- * other people are added. The order is never evidence. If the answer has a match for each row, it only helps to
- * distinguish a row whose match was refused (`identity_mismatch`) from a row without a match (`not_found`).
+ * The service does not promise that `matches` aligns with `details`: misses are null or missing, the order changes, and
+ * other people are added. The order is never evidence. If the answer has one match per row, the order only helps to
+ * distinguish a row with a refused match (`identity_mismatch`) from a row without a match (`not_found`).
  *
  * @param call.rows in the order of `details`
- * @param call.arrived the people of the answer, without nulls and people of whom nothing is stated
+ * @param call.arrived the people of the answer, without nulls and people without data
  */
 export function alignRows(call: Call) {
   const indexes = call.rows.flatMap(({ decision }) =>
@@ -89,7 +89,7 @@ function fitOf({ rows }: Call, index: number, person: ComparedPerson): Fit {
   return verdictOn(verdicts, person) === 'rejected' ? rejectedFit : weigh(row, person);
 }
 
-/** @param left people of the answer who are given to no row */
+/** @param left people of the answer who are not assigned to a row */
 function whyNot(call: Call, row: number, left: readonly ArrivedPerson[]): AlignedRow {
   const fits = left.map(({ person }) => fitOf(call, row, person));
   const inPlace = left.findIndex(({ matchIndex }) => matchIndex === row);
@@ -98,7 +98,7 @@ function whyNot(call: Call, row: number, left: readonly ArrivedPerson[]): Aligne
   return doubtful ? mismatch(doubtOf(doubtful)) : { outcome: 'not_found' };
 }
 
-/** Whether a match was perhaps meant for the row in its position: it fits no other row. */
+/** Whether the match at the row's position was perhaps meant for the row, because it fits no other row. */
 function isForPlace(call: Call, { person, matchIndex }: ArrivedPerson): boolean {
   return (
     call.inPlace && !call.rows.some((_, row) => row !== matchIndex && isDoubtful(fitOf(call, row, person)))
@@ -111,7 +111,7 @@ function reasonOf(call: Call, { person, matchIndex }: ArrivedPerson): string {
   return doubtful ? doubtOf(doubtful) : 'the person fits no row of the call';
 }
 
-/** Whether the person was perhaps meant for the row, wherever in the answer the person stands. */
+/** Whether a person anywhere in the answer was perhaps meant for the row. */
 function isDoubtful(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.sameName || fit.sharesIdentifier;
 }

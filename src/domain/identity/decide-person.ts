@@ -16,16 +16,16 @@ import type { Person } from './person.ts';
 /** A person who may be the person of a row, from the answer for the row or from another answer. */
 export interface Candidate {
   readonly person: ComparedPerson;
-  /** An earlier person of the contact: a later call asked for it, and no answer since has named this person. */
+  /** True for an earlier person of the contact: a later call for the contact was answered without this person. */
   readonly isFormer?: boolean;
   /** When a call asked for the person, in microseconds; undefined: the person is in the answer for the row. */
   readonly askedAt?: number;
 }
 
-/** Input of a decision: all people who may be the row's person, and all rows that may be one of these people. */
+/** Input of a decision: all people who may be the row's person, and all rows that compete for these people. */
 interface Surroundings {
   readonly candidates: readonly Candidate[];
-  /** Rows of other contacts that could be a person. A function, because only weak evidence needs them. */
+  /** Rows of other contacts that could be a person. A function, because only weak evidence reads them. */
   readonly others: (person: ComparedPerson) => readonly ComparedIdentity[];
   /** Whether a call asked for the contact. Without a call only strong evidence counts. */
   readonly wasAsked: boolean;
@@ -50,19 +50,18 @@ export type PersonDecision =
     }
   | { readonly kind: 'none'; readonly reason: string | undefined };
 
-/** Why a contact for which no call was made gets no person by weak evidence. */
+/** Reason why a contact gets no person by weak evidence before a call. */
 export const weakReason = 'only name and employer agree with a known person';
 
-/** Why a row gets no person by weak evidence whom the service gives no id. */
+/** Reason why a person without an id is not assigned by weak evidence. */
 const withoutIdReason = 'only name and employer agree, and the service gives the person no id';
 
-/** Why a row gets none of several people. */
+/** Reason why a row gets none of several matching people. */
 const ambiguousReason = 'more than one person fits equally well';
 
 /**
- * Decides which person a row is (docs/explanation/identity.md). The same rule holds for new answers, and for contacts
- * that are compared with people of other answers. The order of candidates and of other rows never decides between two
- * people.
+ * Decides which person a row is (docs/explanation/identity.md). The same rule applies to new answers and to contacts
+ * that are compared with people of earlier answers. The order of candidates and other rows never matters.
  */
 export function decidePerson(
   row: ComparedIdentity,
@@ -79,7 +78,7 @@ export function decidePerson(
     decided[index] === 'rejected' ? rejectedFit : weigh(row, person),
   );
   const fitting = indexesOf(fits, ({ strength }) => strength === 'strong');
-  // Records of one person do not compete: the order in which answers were digested would decide.
+  // Records of one person do not compete, because the result would depend on the order of digested answers.
   const strong = areOnePerson(candidates, fitting)
     ? fitting
     : preferring(hasId, preferring(isCurrent, fitting));
@@ -99,7 +98,7 @@ export function decidePerson(
   if (people.some((person) => isContested(row, person, others(person))))
     return refused(weak, false, contestedReason);
   const best = bestRecord(candidates, weak);
-  // Namesakes without an id in other answers are not remembered, so nothing shows that there is only one.
+  // People without an id are not remembered, so a namesake in another answer cannot be excluded.
   return hasId(best) ? accepted(fits, best) : refused(weak, false, withoutIdReason);
 }
 
@@ -128,7 +127,7 @@ function bestRecord(candidates: readonly Candidate[], indexes: readonly number[]
   return named.reduce((best, index) => (askedAt(index) > askedAt(best) ? index : best));
 }
 
-/** The preferred indexes; if there are none, all. */
+/** The preferred indexes, or all if none is preferred. */
 function preferring(isPreferred: (index: number) => boolean, indexes: readonly number[]): readonly number[] {
   const preferred = indexes.filter(isPreferred);
   return preferred.length > 0 ? preferred : indexes;
@@ -142,14 +141,14 @@ function areOnePerson(candidates: readonly Candidate[], [first, ...rest]: readon
 export const contestedReason = 'another contact could be this person as well';
 
 /**
- * Whether a row could be a person, which makes other weak evidence of either doubtful: the row fits, or has the
- * person's name and employer, even if something else contradicts.
+ * Whether a row could be a person, which makes weak evidence of others doubtful: the row fits, or has the same name and
+ * employer, even if something else contradicts.
  */
 export function isPossible(fit: Fit): boolean {
   return fit.strength !== 'none' || fit.namesake;
 }
 
-/** Whether another contact could be the person as well. Rows that share a key are one contact entered twice. */
+/** Whether another contact could be the person too. Rows that share a key are the same contact. */
 function isContested(
   { keys }: ComparedIdentity,
   person: ComparedPerson,
@@ -163,8 +162,8 @@ function isContested(
 /**
  * Returns why the newest cells of a contact contradict its person; undefined if they do not.
  *
- * A contact with the person's name stays that person when its address or employer changes. A contact with another name,
- * or without a name and with none of the person's identifiers, is another person.
+ * A contact with the person's name stays this person when its e-mail or employer changes. A contact with another name
+ * is another person, and so is one without a name and without any of the person's identifiers.
  */
 export function contradictionOf(cells: Identity, person: Person): string | undefined {
   const row = readyIdentity(cells);

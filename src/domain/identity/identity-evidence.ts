@@ -15,13 +15,13 @@ import { oncePerObject } from '../compute-once.ts';
 import type { Person } from './person.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 
-/** Evidence that can fit several people. It counts only if no other contact could be the person. */
+/** Evidence that can fit several people. It counts only if no other contact competes for the person. */
 export const weakEvidence = 'name_and_organization';
 
-/** What shows by itself that a row is a person. */
+/** Evidence that is enough alone to accept a person. */
 type Evident = 'person_id' | 'profile_url' | 'email' | 'hashed_email' | typeof weakEvidence;
 
-/** Why a person was accepted for a row; stored with the row's attempt. `confirmed`: somebody decided so. */
+/** Why a person was accepted for a row. Stored with the attempt. `confirmed`: by a decision of the operator. */
 export type Evidence = Evident | 'confirmed';
 
 /**
@@ -50,7 +50,7 @@ export interface ComparedIdentity {
   readonly keys: readonly string[];
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
-  /** Addresses of the row, without role addresses: several people read these. */
+  /** E-mails of the row without shared mailboxes. */
   readonly personalAddresses: readonly string[];
 }
 
@@ -61,13 +61,13 @@ export interface ComparedPerson {
   readonly name: ComparedName | undefined;
   readonly employers: Employers;
   readonly emails: ReadonlySet<string>;
-  /** The address of the person's profile. */
+  /** The e-mail in the person's profile. */
   readonly mainAddress: string | undefined;
-  /** The domains of the addresses that only the person reads. */
+  /** The domains of the person's own e-mails, without shared mailboxes. */
   readonly mailboxDomains: ReadonlySet<string>;
   readonly profileUrl: string | undefined;
   readonly isPartlyRead: boolean;
-  /** All fields of the record as text, to distinguish two people without ids. */
+  /** All fields of the record as text. Distinguishes two people without ids. */
   readonly record: string;
 }
 
@@ -107,8 +107,8 @@ export const readyPerson = oncePerObject((person: Person): ComparedPerson => {
 });
 
 /**
- * Whether two records are the same person: the same id; or, if one has no id, the same profile with agreeing names, or
- * equal fields. Two missing ids are not equal.
+ * Whether two records are the same person: they have the same id, or one has no id and they have the same profile with
+ * agreeing names, or equal fields. Two missing ids are not equal.
  */
 export function isOnePerson(one: ComparedPerson, other: ComparedPerson): boolean {
   if (one === other) return true;
@@ -117,7 +117,7 @@ export function isOnePerson(one: ComparedPerson, other: ComparedPerson): boolean
   return isOneProfile ? compareNames(one.name, other.name) === 'agree' : one.record === other.record;
 }
 
-/** Whether two records with the same id are two people: services reuse ids, or give everybody the same id. */
+/** Whether two records with one id are two people: some services reuse ids, or give everyone the same id. */
 export function areTwoPeople(one: ComparedPerson, other: ComparedPerson): boolean {
   const verdict = compareNames(one.name, other.name);
   const shareIdentifier =
@@ -127,8 +127,8 @@ export function areTwoPeople(one: ComparedPerson, other: ComparedPerson): boolea
 }
 
 /**
- * Whether a person is a miss: no name, no address (a placeholder is no address) and no profile. Some services fill in
- * the organization even then.
+ * Whether a person in an answer is a miss: it has no name, no real e-mail and no profile. Some services fill in the
+ * company even then.
  */
 export function isStub(person: Person): boolean {
   const hasName = Boolean(person.first_name || person.last_name || person.name);
@@ -138,11 +138,11 @@ export function isStub(person: Person): boolean {
 /**
  * Decides how well a person fits a row, by the identity rule (docs/explanation/identity.md). Positions do not count.
  *
- * - An identifier that agrees accepts the person, unless no part of the name agrees.
- * - If only the first name differs, the service's id accepts, or an address and a profile together. One of these two
- *   alone may be a relative's or a colleague's.
- * - Without an agreeing identifier, another service id contradicts, and so do another profile and another address at
- *   the same domain. A hash that fits no address does not, because the hashed address can be at any domain.
+ * - An agreeing identifier accepts the person, unless no part of the name agrees.
+ * - If only the first name differs, the service's id is enough, or e-mail and profile together. One of these two may be
+ * a relative's or a colleague's.
+ * - Without an agreeing identifier, a different service id, profile, or e-mail at the same domain contradicts. A hash
+ * that fits no e-mail does not, because the hashed e-mail can be at any domain.
  * - Without an identifier, name and employer must both agree.
  * - A person who could not be read completely needs an identifier, because the missing part could contradict.
  */
@@ -169,7 +169,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson): Fit {
     return against('another person id than was asked for');
   if (identity.profileUrl !== undefined && candidate.profileUrl !== undefined)
     return against('another profile url');
-  // An employer gives namesakes different addresses: `john.smith@` and `jsmith@` can be one person or two.
+  // At one employer, `john.smith@` and `jsmith@` can be one person or two namesakes.
   if (row.personalAddresses.some((email) => candidate.mailboxDomains.has(emailDomain(email))))
     return against('another address at the same domain');
   switch (names) {
@@ -192,7 +192,7 @@ export function weigh(row: ComparedIdentity, candidate: ComparedPerson): Fit {
   }
 }
 
-/** The kinds of identifiers that agree, the best first. An address and its hash count as one kind. */
+/** The kinds of identifiers that agree, the best first. An e-mail and its hash count as one kind. */
 function agreeingIdentifiers(
   { identity, personalAddresses }: ComparedIdentity,
   candidate: ComparedPerson,

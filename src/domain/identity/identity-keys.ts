@@ -41,32 +41,32 @@ function emailKey(email: string, identity: Identity): string {
   return name === undefined ? `email:${email}` : `email:${email}|${name}`;
 }
 
-/** Whether a key is an address that several people read, without a name: it leads to no person. */
+/** Whether a key is a shared mailbox without a name. Such a key identifies no person. */
 export function isSharedKey(key: string): boolean {
   return key.startsWith('email:') && !key.includes('|') && isRoleAddress(key.slice('email:'.length));
 }
 
-/** First and last name, or the full name; a first name alone identifies no person. */
+/** First and last name, or the full name. A first name alone identifies no person. */
 function comparedName(identity: Identity): string | undefined {
   const { firstName, lastName, name } = identity;
   const whole = firstName !== undefined && lastName !== undefined ? `${firstName} ${lastName}` : name;
   return whole === undefined ? undefined : bounded(comparisonForm(whole));
 }
 
-/** Keeps keys below 2,704 bytes, the limit of an index entry of PostgreSQL, also for a note in a wrong column. */
+/** Keeps keys below 2,704 bytes, the limit of an index entry in PostgreSQL, even for long text in a wrong column. */
 const longestPart = 150;
 
-/** A short text unchanged; of a long one, its beginning and a hash of the whole text. */
+/** Returns a short text unchanged, and shortens a long text to its beginning and a hash. */
 export function bounded(text: string): string {
   if (text.length <= longestPart) return text;
-  // The end can be half of a character, which PostgreSQL refuses in JSON.
+  // The end can be half a surrogate pair, which PostgreSQL refuses in JSON.
   return `${text.slice(0, longestPart).toWellFormed()}#${hash('sha256', text).slice(0, 16)}`;
 }
 
-/** Ids at the service are opaque, and some services pack data into them. Each character has at most three bytes. */
+/** Ids of the service are opaque and may be long. Each character has at most three bytes. */
 export const longestId = 500;
 
-/** An id of a person in a form that every index can have: of a longer one, its beginning and a hash. */
+/** An id of a person that fits into any index: a longer one is shortened to its beginning and a hash. */
 export function boundedId(id: string): string {
   return id.length <= longestId ? id : bounded(displayForm(id));
 }

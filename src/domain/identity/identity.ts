@@ -7,9 +7,9 @@
 export interface Identity {
   /** The service's own identifier of the person (`details.id`). */
   readonly personId?: string;
-  /** The address that the call sends: a work address before a free-mail one, then in the order of the columns. */
+  /** The e-mail that a call sends: work e-mails before free mail, then the order of the columns. */
   readonly email?: string;
-  /** Further addresses of the row, which are not sent but count as evidence and for duplicates. */
+  /** Other e-mails of the row. They are not sent, but count as evidence and for duplicates. */
   readonly otherEmails?: readonly string[];
   /** MD5 or SHA-256 in lower-case hexadecimal. */
   readonly hashedEmail?: string;

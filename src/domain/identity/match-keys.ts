@@ -9,8 +9,8 @@ import type { Person } from './person.ts';
 import { contactFields } from '../warehouse/contact-fields.ts';
 
 /**
- * Keys that find the rows that a person could fit. A row that fits a person or is a namesake, by `weigh`, shares a key
- * with the person. A row that shares a key need not fit.
+ * Keys that find the rows that a person could fit. A row that fits a person, or is a namesake by `weigh`, has a key in
+ * common with the person. The reverse need not be true.
  *
  * @returns keys of a row
  */
@@ -20,8 +20,7 @@ export const matchKeysOfIdentity = oncePerObject((identity: Identity): readonly 
 });
 
 /**
- * The keys of a person, keys of identifiers first. Every row that the person could fit has one of them in
- * `matchKeysOfIdentity`.
+ * Keys of a person, identifiers first. Every row that the person could fit has one of them in `matchKeysOfIdentity`.
  */
 export function matchKeysOfPerson(person: Person): number[] {
   const { name, employers } = readyPerson(person);
@@ -34,7 +33,7 @@ export function matchKeysOfPerson(person: Person): number[] {
   ];
 }
 
-/** The keys of a person's identifiers. Every row that an identifier shows to be the person shares one. */
+/** Keys of a person's identifiers. Every row that an identifier matches to the person has one of them. */
 export function identifyingKeysOfPerson(person: Person): number[] {
   const { personId, profileUrl, emails } = readyPerson(person);
   return matchKeysWithHashes(
@@ -46,7 +45,7 @@ export function identifyingKeysOfPerson(person: Person): number[] {
   );
 }
 
-/** The keys of rows that share an identity key, and those of rows that have the hash of an address in these keys. */
+/** Keys of rows with these identity keys, and of rows with the hash of an e-mail in them. */
 export function matchKeysWithHashes(keys: readonly string[]): number[] {
   const hashes = keys
     .filter((key) => key.startsWith('email:') && !key.includes('|'))
@@ -55,8 +54,8 @@ export function matchKeysWithHashes(keys: readonly string[]): number[] {
 }
 
 /**
- * Names alone fit too many people: among a million, hundreds share an initial and a last name. A name decides only with
- * an employer, so its keys have the employer too.
+ * Names fit too many people alone: among a million, hundreds share initial and last name. So keys of names include the
+ * employer.
  */
 function atEmployers(names: readonly string[], employers: ReadonlySet<string>): string[] {
   return [...employers].flatMap((employer) => names.map((name) => `${name} at ${employer}`));
@@ -65,8 +64,8 @@ function atEmployers(names: readonly string[], employers: ReadonlySet<string>): 
 const withoutCase = /\p{Lo}/u;
 
 /**
- * Keys of a name: the initials of the first name and of each word of the last name, in the order of the alphabet. So a
- * name and its swapped form share a key. In scripts without initials, also the whole name in both orders.
+ * Keys of a name: the initials of the first name and of each word of the last name, in alphabetical order, so that
+ * swapped names share a key. For scripts without initials, also the whole name in both orders.
  */
 function nameKeys({ first, last, all }: ComparedName): string[] {
   const isWithoutCase = all.some((word) => withoutCase.test(word));
@@ -91,7 +90,7 @@ function initialsOf(...words: readonly [string, string]): string {
     .join('')}`;
 }
 
-/** The key of people without an id whom answers gave to a contact: only this contact finds them. */
+/** The key of people without an id who were assigned to a contact. Only this contact finds them. */
 export function ownerKey(source: string, contactId: string): number {
   return fnv1a(`owner ${source} ${contactId}`);
 }
@@ -104,10 +103,7 @@ export function matchKeysOf(keys: readonly string[]): number[] {
   return [...new Set(hashes)];
 }
 
-/**
- * FNV-1a with 32 bits, as a signed integer: the keys only have to find rows, and a row that is found by chance does
- * not fit.
- */
+/** FNV-1a with 32 bits, as a signed integer. Collisions do no harm, because found rows are compared afterwards. */
 function fnv1a(key: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < key.length; index += 1)
@@ -116,8 +112,8 @@ function fnv1a(key: string): number {
 }
 
 /**
- * All keys by which the suppression list could have a person: the id, the profile, every address of the answer, and the
- * domain of the employer (`domain:acme.example`).
+ * All keys that may be on the suppression list for a person: the id, the profile, every e-mail, and the domain of the
+ * employer (`domain:acme.example`).
  */
 export function keysOfPerson(person: Person): string[] {
   const { personId, profileUrl, emails } = readyPerson(person);

@@ -6,7 +6,7 @@ export interface ComparedName {
   readonly first: readonly string[];
   readonly last: readonly string[];
   readonly all: readonly string[];
-  /** First and last name are guessed from one text, which can also be only one of them: `van der Berg`. */
+  /** True if first and last name were split from one text, which may be only one of them: `van der Berg`. */
   readonly isGuessed: boolean;
   readonly isLatin: boolean;
 }
@@ -70,14 +70,14 @@ export function compareNameCells(one: Partial<NameCells>, other: Partial<NameCel
   return compareNames(name, otherName);
 }
 
-/** A single word is a full name only in scripts that write the whole name as one word. */
+/** A single word is a full name only in scripts that write names as one word. */
 function compareLoneWord(word: string, name: ComparedName): NameVerdict {
   const inOneWord = [name.first.join('') + name.last.join(''), name.last.join('') + name.first.join('')];
   if (/\p{Lo}/u.test(word) && name.all.length > 1 && inOneWord.includes(word)) return 'agree';
   return name.all.includes(word) || mayBeOneFirstName([word], name.first) ? 'partly' : 'differ';
 }
 
-/** Whether all words of a name from one text are words of the other's last name, or of the other's first name. */
+/** Whether all words of a name are words of the other's last name, or of the other's first name. */
 function isPartOf({ isGuessed, all }: ComparedName, { first, last }: ComparedName): boolean {
   return isGuessed && [first, last].some((part) => all.every((word) => part.includes(word)));
 }
