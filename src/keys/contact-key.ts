@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 
-/** The key of a contact: its source and its id there. */
+/** The key of a contact: its source and its id in this source. */
 export interface ContactKey {
   readonly source: string;
   readonly contactId: string;
@@ -18,8 +18,8 @@ export function contactKey({ source, contactId }: ContactKey): string {
 }
 
 /**
- * Query of a contact by its key. `offset 0` keeps PostgreSQL from turning the query into a join, which read all
- * contacts for 300 rows: 64 ms with 24,000 contacts.
+ * SQL of a contact by its key. `offset 0` keeps PostgreSQL from a join that read all contacts for 300 rows (64 ms with
+ * 24,000 contacts).
  */
 export const contactOf = (source: RawBuilder<unknown>, contactId: RawBuilder<unknown>) => sql`
   select * from contacts where source = ${source} and contact_id = ${contactId} offset 0`;

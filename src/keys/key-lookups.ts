@@ -1,17 +1,17 @@
 import { sql, type RawBuilder, type Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 
-/** Pattern of identity keys that can be of several people: a name, or a shared mailbox with a name. */
+/** Pattern of identity keys that several people can have: a name, or a shared mailbox with a name. */
 export const sharedKeyPattern = '^(?:name:|email:.*[|])';
 
-/** Condition: an identity key identifies a person alone. */
+/** SQL condition: an identity key identifies one person. */
 export function identifiesAlone(identityKey: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`${identityKey} !~ ${sql.lit(sharedKeyPattern)}`;
 }
 
 /**
- * Condition: a row `r` of `run_rows` has one of the identity keys. Each key is looked up in the index: the shorter
- * `keys && …` read the whole table.
+ * SQL condition: a row `r` of `run_rows` has one of these keys. Each key is looked up in the index; the shorter `keys
+ * && …` read the whole table.
  *
  * @param keys query of one column
  */
@@ -22,14 +22,14 @@ export function sharesKey(keys: RawBuilder<unknown>): RawBuilder<boolean> {
     cross join lateral (select s.ctid from run_rows s where s.keys @> array[k.key] offset 0) found))`;
 }
 
-/** The identity keys of hashes of an address, from its identity key `email:…`. `emailHashes` has the same hashes. */
+/** The hash keys of an e-mail, from its identity key `email:…`. `emailHashes` returns the same hashes. */
 function hashKeysOf(emailKey: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     'hash:' || md5(substr(${emailKey}, 7)),
     'hash:' || encode(sha256(convert_to(substr(${emailKey}, 7), 'UTF8')), 'hex')`;
 }
 
-/** Expression: the forms of an identity key that exports can have: of an address also its hashes. */
+/** SQL expression: the forms of an identity key in exports. For an e-mail this includes its hashes. */
 export function formsOfKey(identityKey: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     (case when starts_with(${identityKey}, 'email:') and position('|' in ${identityKey}) = 0
@@ -37,8 +37,8 @@ export function formsOfKey(identityKey: RawBuilder<unknown>): RawBuilder<unknown
 }
 
 /**
- * Query of the addresses in the log, as identity keys `email:…`, whose hash is an identity key `hash:…`. Other identity
- * keys have none. `matchKeyOf` makes the same match key of a hash.
+ * SQL of the e-mails in the log, as keys `email:…`, that belong to identity keys `hash:…`. `matchKeyOf` makes the same
+ * match key from a hash.
  *
  * @param service text; undefined: answers of all services count
  */
@@ -65,7 +65,7 @@ export function addressesOfHash(
 }
 
 /**
- * Adds the address to each row that has only the hash of an address in the log, so that both are known as one person.
+ * Adds the e-mail to each row that has only its hash, if the log has the e-mail, so that both are known as one person.
  *
  * @param keys temporary table of `identity_key`, `row_number` and the columns of `more`
  */
@@ -84,8 +84,7 @@ export async function addKnownAddresses(
 }
 
 /**
- * Adds the hash of an address to each row with this address, where another row has only the hash: both rows are one
- * person.
+ * Adds the hash of an e-mail to each row with the e-mail, if another row has only the hash: both rows are one person.
  *
  * @param keys temporary table of `identity_key` and `row_number`
  */

@@ -19,18 +19,14 @@ export interface ErasureFigures {
   readonly phones: number;
   readonly observations: number;
   readonly rows: number;
-  /** Bodies of answers. Each is removed whole, together with its data about other people. */
+  /** Bodies of answers. Each is removed as a whole, including its data about other people. */
   readonly answers: number;
   readonly deliveries: number;
   /** Identity keys in the lookup history. */
   readonly lookup_keys: number;
 }
 
-/**
- * Measures what `erase` would remove, without a change.
- *
- * @param keys identity keys of one person
- */
+/** Measures what `erase` would remove, without a change. @param keys identity keys of one person */
 export async function measureErasure(
   { database }: Warehouse,
   keys: readonly string[],
@@ -59,28 +55,27 @@ async function measure(database: Kysely<Tables>, traces: PersonTraces): Promise<
   return rows[0]!;
 }
 
-/** Condition: a delivery is of a call of the person, or names the person. */
+/** SQL condition: a delivery names the person, or belongs to a call for the person. */
 const isDelivered = ({ attemptIds, personIds }: PersonTraces) => sql`
   delivery_id in (
     select delivery_id from webhook_deliveries where attempt_id = any(${attemptIds}::text[])
     union all
     select delivery_id from webhook_deliveries where person_ids <> '{}' and person_ids && ${personIds}::text[])`;
 
-/** Query of the hashes under which the lookup history has a person, at every service. */
+/** SQL of the hashes under which the lookup history has a person, at all services. */
 const lookupKeysOf = ({ forms }: PersonTraces) => sql`
   select key_hash(form, service)
   from unnest(${forms}::text[]) as form
   cross join (select distinct service from lookup_runs) services`;
 
 /**
- * Removes a person from the warehouse and puts the person on the suppression list, in one transaction. Counts of rows,
- * calls and credits stay. A late result about the person is dropped when it arrives.
+ * Removes a person from the warehouse and adds the person to the suppression list, in one transaction. Counts of rows,
+ * calls and credits stay. Later results about the person are dropped when they arrive.
  *
- * Bodies of answers and deliveries are removed whole: each holds up to ten people, and a body without one of them would
- * be something that the service never sent. A delivery that is not applied yet is applied first, and its body goes
- * then.
+ * Bodies of answers and deliveries are removed as a whole, because a body with one of its ten people missing would not
+ * be what the service sent. A waiting delivery is applied first.
  *
- * @param keys identity keys of one person; unknown keys are put on the list as well
+ * @param keys identity keys of one person; unknown keys are added to the list too
  * @returns what was removed
  * @throws Problem `erasure.samples-left` after the commit
  */
@@ -89,11 +84,11 @@ export async function erase(
   keys: readonly string[],
   note: Note,
 ): Promise<ErasureFigures> {
-  // Searched without the lock first, so that other transactions wait only for the second, shorter search.
+  // The first search takes no lock, so that others wait only for the second, shorter search.
   const { keys: known } = await findPerson(warehouse.database, keys);
   const { database } = warehouse;
   const figures = await warehouse.database.transaction().execute(async (transaction) => {
-    // Before any other lock: transactions that write about people end first, and later ones see the new entries.
+    // Before any other lock, so that running transactions end first and later ones see the new entries.
     await lockSuppressionsExclusive(transaction);
     await lockDigest(transaction);
     await digestQueued(transaction, database);
@@ -102,7 +97,7 @@ export async function erase(
       ...note,
       reason: note.reason ?? 'erased',
     });
-    // Contacts that were refused a person because they could as well have been the erased one get that person.
+    // Contacts that could have been the erased person may now get another person.
     await queuePeopleWithKeys(
       transaction,
       sql`select unnest(match_keys) from contact_records where ${isOfContacts(traces.records)}`,
@@ -147,7 +142,7 @@ export async function erase(
 }
 
 /**
- * PostgreSQL keeps samples of each column (pg_stats), also of removed rows, until the table is analysed again.
+ * PostgreSQL keeps sample values of each column (pg_stats), even of removed rows, until the next ANALYZE.
  *
  * @throws Problem `erasure.samples-left`
  */
@@ -167,9 +162,12 @@ async function replaceSamples({ database }: Warehouse): Promise<void> {
   });
 }
 
-/** Clears the person's rows. Rows keep number and outcome, so that a file still adds up; an open row is suppressed. */
+/**
+ * Clears the rows of the person. Number and outcome stay, so that figures of the file still add up. Open rows are
+ * suppressed.
+ */
 async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces): Promise<void> {
-  // In the same order as plans and pruning, so that two transactions cannot wait for each other.
+  // In the same order as plans and pruning, to avoid deadlocks.
   await sql`
     with locked as (
       select r.run_id, r.row_number
@@ -186,13 +184,13 @@ async function clearRows(transaction: Transaction<Tables>, traces: PersonTraces)
 }
 
 /**
- * Removes the paths and URLs of exports that contain the person, such as a file that is called after the person. A run
- * needs the address only until its rows are staged.
+ * Removes paths and URLs of exports that contain the person, for example as the name of the file. A run needs them only
+ * until its rows are staged.
  *
  * @param forms identity keys of the person
  */
 async function eraseFileNames(transaction: Transaction<Tables>, forms: readonly string[]): Promise<void> {
-  // An id of the service is as short as other names of files.
+  // Ids of the service are left out, because a short id can be part of an unrelated file name.
   const texts = textsOf(forms.filter((form) => !form.startsWith('person:')));
   await sql`
     update runs set file_path = 'erased', file_name = 'erased'
@@ -201,7 +199,7 @@ async function eraseFileNames(transaction: Transaction<Tables>, forms: readonly 
   `.execute(transaction);
 }
 
-/** Removes the observations of a person, and what only these said about companies. */
+/** Removes the observations of a person, and facts about companies that only these observations have. */
 async function eraseObservations(
   transaction: Transaction<Tables>,
   people: readonly PersonName[],
@@ -222,8 +220,8 @@ async function eraseObservations(
 }
 
 /**
- * Removes the cells of the person's rows, and all cells of a CRM record that is nobody else now: by an earlier row the
- * contact would become the person whom it was before.
+ * Removes the cells of the person's rows, and all cells of a CRM record that has no other person now. Otherwise an
+ * earlier row would link the contact to its former person.
  */
 async function eraseRecords(
   transaction: Transaction<Tables>,
@@ -246,8 +244,8 @@ function isOfContacts(contacts: readonly ContactKey[]) {
 }
 
 /**
- * Removes the decisions about a person, and those about records of the person. A record that was two people keeps the
- * decisions about the other.
+ * Removes the decisions about a person, and about records of the person. A record with two people keeps the decisions
+ * about the other person.
  */
 async function eraseDecisions(
   transaction: Transaction<Tables>,

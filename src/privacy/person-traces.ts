@@ -14,13 +14,13 @@ import { recordKeysOf } from '../suppression/compared-keys.ts';
 
 export type PersonTraces = Awaited<ReturnType<typeof tracesOf>>;
 
-/** A search that finds new keys after this many rounds has left the one person. */
+/** If a search still finds new keys after this many rounds, it has reached other people. */
 const mostRounds = 20;
 
 /**
- * Finds a person under every key that the warehouse has: rows and people of answers with one of the keys; then the rows
- * that were accepted as these people, and the people as whom these rows were accepted; then the rows of the same CRM
- * records with a name of the person. What is found leads to further keys, until no key is new.
+ * Finds a person under every key in the warehouse. It searches rows and people in answers with one of the keys, then
+ * rows and people that were matched to each other, then rows of the same CRM records with the person's name. Each
+ * result can add keys, until there are no new ones.
  *
  * @param known identity keys to begin with
  */
@@ -44,7 +44,7 @@ export async function findPerson(database: Kysely<Tables>, known: readonly strin
   throw new Error(`more than ${mostRounds} rounds of names: these are not of one person`);
 }
 
-/** Everywhere that the warehouse holds data about one person. */
+/** All places in the warehouse with data about one person. */
 async function tracesOf(
   database: Kysely<Tables>,
   keys: readonly string[],
@@ -59,9 +59,9 @@ async function tracesOf(
   const contacts = await findContacts(database, people);
   const identities = rows.map((row) => ({ row, identity: identityOfColumns(row) }));
   return {
-    /** Identity keys of this person alone, without addresses that the person shares with colleagues. */
+    /** Identity keys of this person only, without mailboxes shared with colleagues. */
     keys,
-    /** The same keys and the hashes of the addresses. */
+    /** The same keys, and the hashes of the e-mails. */
     forms,
     personIds: idsIn(keys),
     /** Keys in the log. */
@@ -75,26 +75,26 @@ async function tracesOf(
     })),
     /** The CRM records of the rows and contacts. */
     records: [...new Map([...rows, ...contacts].map((each) => [contactKey(each), each])).values()],
-    /** Hashes of what identifies the person in these records. */
+    /** Hashes of the person's identity in these records. */
     recordHashes: identities.map(({ identity }) => recordHash(identity)),
-    /** For the suppression list: the next export may have another address for the person in a record. */
+    /** For the suppression list, because the next export may have another e-mail in this record. */
     recordKeys: identities.flatMap(({ row, identity }) => {
       const { id, named } = recordKeysOf(row, identity);
       return id.length > 0 && !ofOthers.has(contactKey(row)) ? id : named;
     }),
-    /** Attempts that asked for the person or whose answer contains the person. */
+    /** Attempts that asked for the person, or have the person in their answer. */
     attemptIds,
   };
 }
 
-/** Returns a key in every form that exports use: an address also as its hashes. */
+/** Returns a key in every form that exports use: for an e-mail, its hashes too. */
 function formsOf(key: string): string[] {
   if (!key.startsWith('email:') || key.includes('|')) return [key];
   const email = key.slice('email:'.length);
   return [key, ...emailHashes(email).map((hash) => `hash:${hash}`)];
 }
 
-/** Finds the addresses in the log whose hashes are among these keys. */
+/** Finds the e-mails in the log with these hashes. */
 async function addressesOf(database: Kysely<Tables>, keys: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
     select distinct known.identity_key as key
@@ -107,13 +107,13 @@ async function addressesOf(database: Kysely<Tables>, keys: readonly string[]): P
 /** A row of an export, or the cells that the log keeps of the row. */
 interface FoundRow extends RowKey, ContactKey, IdentityColumns {
   readonly keys: readonly string[];
-  /** False: the row is of the same CRM record, and names somebody else. */
+  /** False if the row is of the same CRM record and names someone else. */
   readonly isOwn: boolean;
 }
 
 const cells = sql.raw(identityColumns.join(', '));
 
-/** Condition on an accepted row `p` of a run: somebody has decided that the contact is not the person. */
+/** SQL condition on an accepted row `p` of a run: the operator has decided that the contact is not the person. */
 const isOverruledRow = isOverruled({
   source: sql`runs.source`,
   contactId: sql`r.contact_id`,
@@ -122,8 +122,8 @@ const isOverruledRow = isOverruled({
 });
 
 /**
- * Finds the rows with one of these keys, the rows that were accepted as one of these people, and all rows of the CRM
- * records of both. The log keeps the cells of contacts when retention has pruned their rows.
+ * Finds the rows with one of these keys, the rows matched to one of these people, and all other rows of their CRM
+ * records. The log still has the cells of contacts when retention has cleared their rows.
  */
 async function findRows(
   database: Kysely<Tables>,
@@ -186,7 +186,7 @@ interface FoundPerson extends PersonName {
   readonly lastName: string | null;
 }
 
-/** Finds the people as whom rows were accepted, by their keys in the log. */
+/** Finds the people matched to these rows, by their keys in the log. */
 async function findAccepted(database: Kysely<Tables>, own: readonly RowKey[]): Promise<string[]> {
   // `offset 0` keeps PostgreSQL from reading a whole index for a join.
   const { rows } = await sql<{ personKey: string }>`
@@ -215,7 +215,7 @@ async function findPeople(
   keys: readonly string[],
   personKeys: readonly string[],
 ): Promise<FoundPerson[]> {
-  // Not `or`, which reads the whole log.
+  // Two queries, because `or` would read the whole log.
   return readPeople(
     database,
     sql`o.observation_id in (
@@ -226,8 +226,8 @@ async function findPeople(
 }
 
 /**
- * Finds the people whom answers for these CRM records named without an id, and those whom only deliveries of calls
- * without an answer named; no contact was one of them. One of them can be the person, and nothing tells who.
+ * Finds people that no contact was matched to, but who may be the person: people without an id in answers for these CRM
+ * records, and people who are only in deliveries of calls without an answer.
  */
 async function findUnassigned(
   database: Kysely<Tables>,
@@ -275,7 +275,7 @@ function nameOf({ firstName, lastName }: FoundPerson): NameCells {
   return { first_name: firstName, last_name: lastName, name: null };
 }
 
-/** Identity keys of a person; a shared mailbox only together with the name. */
+/** Identity keys of a person. A shared mailbox counts only with the name. */
 function keysOf(person: FoundPerson): string[] {
   return [
     ...person.confirmed,
@@ -288,7 +288,7 @@ function keysOf(person: FoundPerson): string[] {
   ];
 }
 
-/** Finds unreadable rows whose text contains one of the person's keys, also within another word. */
+/** Finds unreadable rows with one of the person's keys in their text, even inside another word. */
 async function findUnreadRows(database: Kysely<Tables>, forms: readonly string[]): Promise<RowKey[]> {
   const { rows } = await sql<RowKey>`
     select run_id as "runId", row_number as "rowNumber"
@@ -298,14 +298,16 @@ async function findUnreadRows(database: Kysely<Tables>, forms: readonly string[]
   return rows;
 }
 
-/** Texts that identify the person wherever they are. Names and shared addresses also occur in data of other people. */
+/**
+ * Texts that identify the person anywhere. Names and shared mailboxes are left out, because other people have them too.
+ */
 export function textsOf(forms: readonly string[]): string[] {
   return forms.flatMap((form) =>
     form.includes('|') || form.startsWith('name:') ? [] : [form.slice(form.indexOf(':') + 1)],
   );
 }
 
-/** Condition: a text contains one of these texts, also in the form of URLs. */
+/** SQL condition: a text contains one of these texts, plain or encoded as in URLs. */
 export function containsAny(text: RawBuilder<unknown>, texts: readonly string[]): RawBuilder<boolean> {
   const decoded = sql`replace(replace(lower(${text}), '%40', '@'), '%2b', '+')`;
   return sql<boolean>`exists (select from unnest(${texts}::text[]) as part where strpos(${decoded}, lower(part)) > 0)`;
@@ -323,7 +325,7 @@ function idsIn(keys: readonly string[]): string[] {
   return keys.flatMap((key) => (key.startsWith('person:') ? [key.slice('person:'.length)] : []));
 }
 
-/** A quarantined delivery that names the person says nothing about its call. */
+/** Quarantined deliveries are left out: naming the person does not link them to the call. */
 async function findAttempts(
   database: Kysely<Tables>,
   {
@@ -352,9 +354,9 @@ async function findAttempts(
 }
 
 /**
- * Finds the identity keys of a CRM record: of the person who its contact is, and of the rows with its id.
+ * Finds the identity keys of a CRM record: those of its person, and those of all its rows.
  *
- * @returns undefined if the keys are of two people: some rows share no key with the others
+ * @returns undefined if the keys belong to two people, because some rows have no key in common
  */
 export async function keysOfRecord(
   database: Kysely<Tables>,
@@ -379,8 +381,8 @@ export async function keysOfRecord(
 }
 
 /**
- * Finds people with an id whom an erasure of a person leaves, although the answers to the same calls give them the
- * person's name. Such a person can be the same human: a service can state another id and another address later.
+ * Finds people with an id who remain after an erasure, although answers to the same calls give them the person's name.
+ * Such a person may be the same human, because a service can use another id and e-mail later.
  *
  * @param keys identity keys of one person
  * @returns `person:` keys

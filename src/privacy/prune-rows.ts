@@ -32,7 +32,7 @@ const prunings: Readonly<Record<RowsRetained, RowsPruning>> = {
   rows: { done: 'rows_dropped', prune: removeRows },
 };
 
-/** Condition: rows of a run `r` are older than their retention and are not pruned. */
+/** SQL condition: rows of a run `r` are older than their retention and not pruned yet. */
 const isUnpruned = (kind: RowsRetained, retention: Retention): RawBuilder<boolean> => sql`
   (r.${sql.ref(prunings[kind].done)} < r.rows_staged and r.status <> 'planned' and ${isOldRun(retention[kind])})`;
 
@@ -41,7 +41,7 @@ export interface PrunedRows {
   readonly rows: number;
 }
 
-/** Rows that are older than a retention: what can be pruned, and the runs whose rows are still needed. */
+/** Rows that are older than their retention: rows to prune, and runs that still need their rows. */
 interface MeasuredRows {
   readonly pruned: PrunedRows;
   readonly keptRuns: readonly string[];
@@ -66,7 +66,7 @@ export async function measureRows(
   return { pruned, keptRuns };
 }
 
-/** Prunes rows that are older than a retention, run after run. @param signal ends it between two batches */
+/** Prunes old rows, one run after another. @param signal ends it between two batches */
 export async function pruneRows(
   { database }: Warehouse,
   kind: RowsRetained,
@@ -129,14 +129,14 @@ async function removeRows(
   const removed = await sql`
     delete from run_rows where run_id = ${runId} and row_number > ${from} and row_number <= ${to}
   `.execute(transaction);
-  // Positions have gaps, so the last ones can be beyond the number of rows.
+  // Positions can be higher than the number of rows, because they have gaps.
   await sql`
     delete from run_people where run_id = ${runId} and position >= ${from} and (${isLast} or position < ${to})
   `.execute(transaction);
   return Number(removed.numAffectedRows);
 }
 
-/** A run with data that is older than its retention, and why the data is still needed. */
+/** A run with old data that is still needed, and why. */
 export interface HeldRun {
   readonly run_id: string;
   readonly has_ended: boolean;
@@ -161,14 +161,17 @@ export async function describeHeld(database: Kysely<Tables>, runIds: readonly st
   return rows;
 }
 
-/** The time before which data is removed; null without a retention. Not `clock_timestamp()`, which no index serves. */
+/**
+ * The time before which data is removed; null without a retention. `clock_timestamp()` would prevent the use of an
+ * index.
+ */
 export function before(seconds: number | undefined): RawBuilder<Date | null> {
   return sql`(now() - make_interval(secs => ${seconds ?? null}::float8))`;
 }
 
 /**
- * Condition: a run `r` ended so long ago. A plan without approval deletes its rows when it ends; if it was killed, its
- * rows are removed after a day.
+ * SQL condition: a run `r` ended long enough ago. A plan without approval deletes its rows at its end; if it was
+ * killed, they are removed after a day.
  */
 function isOldRun(seconds: number | undefined): RawBuilder<boolean> {
   const isAbandonedPlan = sql`(
@@ -179,8 +182,8 @@ function isOldRun(seconds: number | undefined): RawBuilder<boolean> {
 const soonDecided = holdingStatuses.filter((status) => status !== 'unknown');
 
 /**
- * Condition: a call of a run `r` awaits results, or a delivery waits to be applied. A call of unknown cost holds no
- * rows: it can wait for its decision for ever, and the decision is about money alone.
+ * SQL condition: a call of a run `r` awaits results, or a delivery waits. An unknown call does not keep rows: its
+ * decision may never come and is only about credits.
  */
 function isBusyRun(): RawBuilder<boolean> {
   return sql`(

@@ -10,15 +10,15 @@ interface Removed {
   readonly bytes: number;
 }
 
-/** What is older than its retention: what can be removed, and what is still needed. */
+/** Data that is older than its retention: data to remove, and data that is still needed. */
 export type PruneFigures = Awaited<ReturnType<typeof measurePrune>>;
 
 type BodyKind = 'answers' | 'deliveries' | 'quarantine';
 
-/** Small batches, because a body can be 1 MB and each transaction must be short. */
+/** Small, because a body can be 1 MB and transactions must be short. */
 const bodiesPerBatch = 200;
 
-/** The call is closed: its cost is settled, its answer is digested and every delivery was read. */
+/** The call is closed: its cost is settled, its answer digested, and every delivery read. */
 const closedCall = sql`r.finished_at is not null and a.credits_settled is not null
   and not exists (
     select 1 from webhook_deliveries w where w.attempt_id = a.attempt_id and w.status = 'received')
@@ -36,13 +36,13 @@ const bodies: Readonly<
     remove: sql`delete from raw_answers b using old where b.attempt_id = old.id`,
   },
   deliveries: ofDeliveries(sql`b.status in ('applied', 'duplicate')`),
-  // These have a retention of their own, because `enrich inbox replay` can apply them.
+  // Quarantined deliveries have their own retention, because `enrich inbox replay` can apply them.
   quarantine: ofDeliveries(sql`b.status = 'quarantined'`),
 };
 
 /**
- * The rows stay: they say what was delivered and billed, and by the hash of a body it is known again when it is
- * repeated.
+ * Only bodies are removed. The rows still show what was delivered and billed, and recognise a repeated body by its
+ * hash.
  */
 function ofDeliveries(status: RawBuilder<unknown>): (typeof bodies)[BodyKind] {
   return {
@@ -61,11 +61,7 @@ const oldBodies = (kind: BodyKind, retention: Retention): RawBuilder<unknown> =>
   join runs r on r.run_id = a.run_id
   where ${bodies[kind].which} and b.received_at < ${before(retention[kind])}`;
 
-/**
- * Measures what `prune` would remove, without a change.
- *
- * @param retention kinds of data without a retention are kept
- */
+/** Measures what `prune` would remove, without a change. @param retention kinds of data without a retention are kept */
 export async function measurePrune(warehouse: Warehouse, retention: Retention) {
   return {
     ...(await measureNeeded(warehouse, retention)),
@@ -84,7 +80,7 @@ async function removeOldReplaced(
   return seconds === undefined ? 0 : removeReplaced(warehouse, before(seconds), signal);
 }
 
-/** Measures bodies and rows, which calls and deliveries may still need. */
+/** Measures old bodies and rows, and which of them open calls and deliveries still need. */
 async function measureNeeded(warehouse: Warehouse, retention: Retention) {
   const { held, ...removable } = await measureBodies(warehouse, retention);
   const staging = await measureRows(warehouse, 'staging', retention);
@@ -126,15 +122,15 @@ async function measureBodies({ database }: Warehouse, retention: Retention) {
 }
 
 /**
- * Removes what is older than its retention and no longer needed: bodies of answers and deliveries, personal data of
- * staged rows, rows, replaced observations, and entries of the change feed. Calls, credits, outcomes of runs, hashes of
- * deliveries, contacts and the lookup history stay.
+ * Removes data that is older than its retention and no longer needed: bodies of answers and deliveries, personal data
+ * of staged rows, rows, replaced observations, and entries of the change feed. Calls, credits, outcomes of runs, hashes
+ * of deliveries, contacts and the lookup history stay.
  *
- * Works in short transactions that skip locked rows. So it can run beside workers and beside itself, and can be stopped
- * at any time.
+ * It works in short transactions that skip locked rows, so it can run beside workers and other prunes, and can be
+ * stopped at any time.
  *
  * @param signal ends it between two batches
- * @returns what was removed, and what is older and still needed
+ * @returns what was removed, and what is old but still needed
  */
 export async function prune(
   warehouse: Warehouse,

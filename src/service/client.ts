@@ -34,7 +34,7 @@ interface ServiceClientSettings extends ServiceSettings {
 export interface Extras {
   readonly reveal?: ExtraNames<'reveal'>;
   readonly waterfall?: ExtraNames<'waterfall'>;
-  /** Address for deliveries. Required for phones and waterfall results; not sent otherwise. */
+  /** URL for webhooks. Required for phones and waterfall results, and otherwise not sent. */
   readonly webhookUrl?: string | undefined;
 }
 
@@ -92,7 +92,7 @@ export function createServiceClient(
     apiUsage: (signal?: AbortSignal) => call(operations.apiUsage, readApiUsage, { signal }),
     /** Needs a master key, or the scope for it. */
     creditUsage: (signal?: AbortSignal) => call(operations.creditUsage, readCreditUsage, { signal }),
-    /** The setting that holds the credential, to name in advice. */
+    /** Name of the setting that holds the credential, for advice. */
     credentialSetting: settings.credential && credentialSetting(settings.credential),
     /** Lets calls in flight end, then closes the connections. */
     close: () => transport.close(),
@@ -123,7 +123,7 @@ function extrasQuery({ reveal = [], waterfall = [], webhookUrl }: Extras): Query
 /** One element of `details`. The single call has the same nine query parameters. */
 type Detail = Readonly<Record<string, string>>;
 
-/** Everything that a row knows about a person, under the names of the wire. Empty fields are left out. */
+/** Everything that a row knows about a person, under the service's names. Empty fields are left out. */
 export function toDetail(identity: Identity): Detail {
   const fields = {
     first_name: identity.firstName,
@@ -194,8 +194,7 @@ function createCallOperation(
       return await exchange(first);
     } catch (error) {
       const renewed = isRefusedToken(error) ? await credentialFor(credential, operation, first) : first;
-      // If the service refuses a renewed token at its first use, the account is refused and the token has not
-      // expired.
+      // If the service refuses a renewed token at once, the account is refused, and the token has not expired.
       if (renewed === first || (renewals.has(first) && !accepted.has(first))) throw error;
       renewals.add(renewed);
       if (!operation.isCounted) return exchange(renewed);

@@ -3,11 +3,11 @@ import { identityKeys } from './identity-keys.ts';
 import { parseProfileUrl } from './values/profile-url.ts';
 
 /**
- * Reads the argument of a command that suppresses or erases: a person, by one identifier, or everybody of a domain. The
- * key is as `identityKeys` writes it.
+ * Reads the argument of a command that suppresses or erases: one identifier of a person, or a domain. The key is in the
+ * form of `identityKeys`.
  *
- * @param text an address; a profile URL; a hashed address (MD5 or SHA-256 in hexadecimal); `person:` and the service's
- *   id; or `@acme.example`, everybody at that domain and below it
+ * @param text an e-mail; a profile URL; a hashed e-mail (MD5 or SHA-256 in hexadecimal); `person:` and the service's
+ *   id; or `@acme.example` for this domain and its subdomains
  * @returns undefined for any other text
  */
 export function parseSuppressionSubject(text: string) {
@@ -19,7 +19,7 @@ export function parseSuppressionSubject(text: string) {
   const personId = /^person:(\S+)$/.exec(written)?.[1];
   if (personId !== undefined) return { kind: 'person' as const, key: identityKeys({ personId })[0]! };
   const email = parseEmail(written);
-  // A shared address (`info@`) without a name suppresses everyone who reads it.
+  // A shared mailbox (`info@`) without a name suppresses everyone who uses it.
   if (email !== undefined) return { kind: 'email' as const, key: `email:${email}` };
   const hashedEmail = parseHashedEmail(written);
   if (hashedEmail !== undefined) return { kind: 'hash' as const, key: identityKeys({ hashedEmail })[0]! };

@@ -1,30 +1,30 @@
 import type { ComparedPerson, Fit } from './identity-evidence.ts';
 import { identityKeys } from './identity-keys.ts';
 
-/** What somebody decided about a contact and a known person, with `enrich review`. */
+/** A decision about a contact and a known person, made with `enrich review`. */
 export type Verdict = Exclude<RecordedVerdict, 'withdrawn'>;
 
-/** All verdicts of the table `contact_decisions`. After `withdrawn` there is no decision. */
+/** All verdicts in the table `contact_decisions`. `withdrawn` ends a decision. */
 export const recordedVerdicts = ['confirmed', 'rejected', 'withdrawn'] as const;
 export type RecordedVerdict = (typeof recordedVerdicts)[number];
 
-/** The decisions about a contact, by the key that the log has for the person. Only people with an id have decisions. */
+/** The decisions about a contact, by the log key of the person. Only people with an id have decisions. */
 export type Verdicts = ReadonlyMap<string, Verdict>;
 
 export const noVerdicts: Verdicts = new Map();
 
-/** The newest decision about a contact and a person. Withdrawn decisions are none. */
+/** The newest decision about a contact and a person, unless it was withdrawn. */
 export interface ContactDecision {
   readonly personKey: string;
   readonly verdict: Verdict;
-  /** Hash of what identified the contact when the decision was made. */
+  /** Hash of the identity of the contact when the decision was made. */
   readonly recordHash: string;
 }
 
-/** Why a contact does not get a person whom a decision has rejected. */
+/** Reason why a contact does not get a rejected person. */
 export const rejectedReason = 'a decision says that the contact is not this person';
 
-/** How well a rejected person fits, whatever the cells say. */
+/** The fit of a rejected person, independent of the cells. */
 export const rejectedFit: Fit = {
   strength: 'none',
   reason: rejectedReason,

@@ -1,6 +1,6 @@
 import { capabilities } from '../service-capabilities.ts';
 
-/** The kinds of deliveries. `readLateResult` of the service's client recognises their bodies. */
+/** The kinds of deliveries. `readLateResult` recognises them by their payload. */
 export const { deliveryKinds, lateKinds, resultsKeptSeconds: keptByServiceSeconds } = capabilities;
 
 export type DeliveryKind = keyof typeof deliveryKinds;
@@ -13,7 +13,7 @@ export type LateValues = 'phones' | 'emails';
 /** A kind of results that arrive after an answer. */
 export type LateKind = keyof typeof lateKinds;
 
-/** Their names, which are also those of the groups of fields that arrive later and have their own price. */
+/** The names of these kinds, and of the groups of fields that arrive later and have their own price. */
 export const lateKindNames = Object.keys(lateKinds) as readonly LateKind[];
 
 /** The kinds of results of a kind of deliveries. */
@@ -21,7 +21,7 @@ export function lateKindsBy(delivery: DeliveryKind): LateKind[] {
   return lateKindNames.filter((kind) => lateKinds[kind].deliveredBy === delivery);
 }
 
-/** The names that `--reveal` and `--waterfall` take, in the order in which a run stores them. */
+/** The names that `--reveal` and `--waterfall` accept, in the order in which a run stores them. */
 export const extraNames = { reveal: ['email', 'phone'], waterfall: ['email', 'phone'] } as const;
 
 /** The names that one of these options has. */
@@ -33,16 +33,15 @@ export interface AskedExtras {
   readonly waterfall: readonly string[];
 }
 
-/** The kinds of late results that these extras ask for; none if everything comes with the answer. */
+/** The kinds of late results that these extras ask for; empty if everything comes with the answer. */
 export function lateKindsOf(extras: AskedExtras): LateKind[] {
   return lateKindNames.filter((kind) => extras[lateKinds[kind].option].includes(lateKinds[kind].entry));
 }
 
 /**
- * The kind of a body. A request for one kind of deliveries gets only that kind. The body decides if several kinds were
- * asked for.
+ * The kind of a payload. If only one kind of deliveries was asked for, it is this kind. Otherwise the payload decides.
  *
- * @param stated kind that the members of the body show
+ * @param stated kind that the members of the payload show
  */
 export function deliveryKindOf(stated: DeliveryKind, extras: AskedExtras): DeliveryKind {
   const [only, ...others] = new Set(lateKindsOf(extras).map((kind) => lateKinds[kind].deliveredBy));
@@ -57,7 +56,7 @@ export function askedFieldGroups(extras: AskedExtras): string[] {
   return ['profile', ...(extras.reveal.includes('email') ? ['personal_email'] : []), ...lateKindsOf(extras)];
 }
 
-/** The groups that hold phones: people who opted out of calls are not asked for them. */
+/** Groups of phones. Calls leave them out for people who opted out of calls. */
 export const phoneGroups: readonly string[] = lateKindNames.filter(
   (kind) => lateKinds[kind].values === 'phones',
 );
@@ -75,7 +74,7 @@ export function withoutFieldGroups<Extras extends AskedExtras>(
 
 /** What an answer says about late results; undefined if it says nothing. */
 interface LateAnnouncement {
-  /** Number of people in the answer. */
+  /** Number of people that were found. */
   readonly found: number;
   /** `phone_enrichment.status`: `pending`, or `skipped` if the delivery of an earlier request has the phones. */
   readonly phoneStatus: string | undefined;
@@ -86,9 +85,9 @@ interface LateAnnouncement {
 /**
  * The kinds of results that are awaited after an answer.
  *
- * The service applies a reveal and a waterfall to all matched people, so nothing is awaited if no person was found.
- * Phones are awaited also if the answer does not mention them (the interface document shows no such member). `skipped`
- * and `failed` mean that this request has no delivery. A waterfall that is not accepted has no delivery either.
+ * The service applies reveal and waterfall to all people found, so nothing is awaited without them. Phones are awaited
+ * even if the answer does not mention them, because the interface document shows no such member. `skipped` and `failed`
+ * mean that this request has no delivery, and so does a waterfall that was not accepted.
  */
 export function awaitedKinds(asked: readonly LateKind[], answer: LateAnnouncement): LateKind[] {
   const { found, phoneStatus, waterfallStatus } = answer;

@@ -1,10 +1,10 @@
 import { deliveryKinds, lateKinds, lateKindsBy, type DeliveryKind, type LateKind } from './delivery-kinds.ts';
 import type { Credits } from '../money/decimal.ts';
 
-/** A person of whom a call expects results. Ids and e-mails are hashes, which stay after an erasure. */
+/** A person for whom a call expects results. Ids and e-mails are hashes, which stay after an erasure. */
 export interface ExpectedPerson {
   readonly key: string;
-  /** E-mails that the answer states for the person, without shared mailboxes. */
+  /** The person's e-mails in the answer, without shared mailboxes. */
   readonly emails: readonly string[];
 }
 
@@ -12,16 +12,17 @@ export interface ExpectedPerson {
 export interface NamedPerson {
   readonly key: string | undefined;
   readonly emails: readonly string[];
-  /** An answer has named another person by this id. */
+  /** True if an answer has used this id for another person. */
   readonly isKnown: boolean;
 }
 
 /**
- * Decides whom each person of a delivery is among the expected people: by the service's id. In a waterfall, where ids
- * can differ, an e-mail identifies a person too, if it is of one expected person only, nobody else in the delivery is
- * that person, and no answer names somebody by the delivered id. An id and an e-mail of two people identify nobody.
+ * Decides which expected person each person of a delivery is, by the service's id. In a waterfall, ids can differ, so
+ * an e-mail identifies a person too if it belongs to only one expected person, no other person of the delivery is this
+ * one, and no answer has used the delivered id for someone else. If id and e-mail belong to two people, the person
+ * stays unassigned.
  *
- * @returns for each person of the delivery the key of the expected person; undefined: nobody
+ * @returns for each person of the delivery the key of the expected person; undefined: none
  */
 export function assignDelivered(
   expected: readonly ExpectedPerson[],
@@ -51,7 +52,7 @@ export function assignDelivered(
 
 /** The results that a delivery is about. An entry is a kind of result and a person's key, such as `phone/3f2a…`. */
 export interface DeliveredResults {
-  /** Results that it mentions, including those of people for whom nothing was found. */
+  /** Results that it mentions, even if nothing was found for the person. */
   readonly covers: readonly string[];
   readonly brings: readonly string[];
 }
@@ -61,9 +62,9 @@ interface AssignedPerson {
   readonly key: string;
   readonly phones: readonly unknown[];
   readonly emails: readonly unknown[];
-  /** Fields that the delivery has for the person, empty lists included. */
+  /** Fields that the delivery has for the person, even if they are empty lists. */
   readonly fields: readonly string[];
-  /** Results are still to come, or cannot be read: only values are a result. */
+  /** True if results are still to come or unreadable. Then only values count as results. */
   readonly isPending: boolean;
 }
 
@@ -73,8 +74,8 @@ interface DeliveredFields {
 }
 
 /**
- * The results that a delivery has for its people. If it says anything about its target fields, also that nothing was
- * found, its other results do not count: it can repeat e-mails that another delivery brings and bills.
+ * The results in a delivery. If it has any of its target fields, even as "nothing found", its other results do not
+ * count, because it can repeat e-mails that another delivery has and bills.
  */
 export function deliveredResults(people: readonly AssignedPerson[], body: DeliveredFields): DeliveredResults {
   const targets = kindsOfFields(body);
@@ -106,7 +107,7 @@ function hasValues(person: Omit<AssignedPerson, 'key'>, kind: LateKind): boolean
 
 const fieldPatterns = { emails: /email/i, phones: /phone/i } as const;
 
-/** The kinds of results that a delivery has by the names of its fields; all kinds if it names no known field. */
+/** The kinds of results named by the fields of a delivery; all kinds if no field is known. */
 export function kindsOfFields({ kind: delivery, targetFields }: DeliveredFields): LateKind[] {
   const all = lateKindsBy(delivery);
   const named = all.filter((kind) =>
@@ -117,14 +118,14 @@ export function kindsOfFields({ kind: delivery, targetFields }: DeliveredFields)
 
 const emailRanks = ['verified', 'likely to engage', 'unverified', 'guessed', 'extrapolated'];
 
-/** Rank of an address that bounced or is unavailable, or whose status is unknown. */
+/** Rank of an e-mail that bounced, is unavailable, or has an unknown status. */
 export const worstEmailRank = 9;
 
 /**
- * Ranks an address by its status, best first. An address from a waterfall replaces that of the answer if its rank is
- * better. An address of the worst rank never replaces another.
+ * Ranks an e-mail by its status, best first. A waterfall's e-mail replaces that of the answer if its rank is better,
+ * and not the worst.
  *
- * @param status as the service states it; without one the address counts as unverified
+ * @param status as the service states it; a missing status counts as unverified
  */
 export function emailRank(status: string | null | undefined): number {
   const rank = emailRanks.indexOf((status ?? 'unverified').toLowerCase().replaceAll('_', ' '));
@@ -133,12 +134,12 @@ export function emailRank(status: string | null | undefined): number {
 
 /** The results of a delivery with the price that it states for them. */
 export interface PricedResults extends DeliveredResults {
-  /** Undefined: it states no readable price. */
+  /** Undefined if the price is missing or unreadable. */
   readonly credits: Credits | undefined;
 }
 
 export interface LateBill {
-  /** What the deliveries cost together; if that is not certain, the highest price of one of them. */
+  /** The total cost of the deliveries; if it is uncertain, the highest single price. */
   readonly credits: Credits;
   readonly certain: boolean;
   /** Number of deliveries whose prices count. */
@@ -150,14 +151,16 @@ interface PricedSet {
   readonly credits: Credits;
 }
 
-/** Maximum number of different deliveries for a call of ten people; more are an attack or a fault. */
+/** Maximum number of different deliveries for a call of ten people. More are an attack or a fault. */
 const mostDeliveries = 200;
 
 /**
- * The cost of all deliveries of a call. A price is the price of the results that have values; without a value, of the
- * search. Prices of different results are added. The same results count once, with the highest price. A whole counts
- * instead of its parts if it costs at least as much as they do. Any other overlap, and results without a price, make
- * the bill uncertain.
+ * The cost of all deliveries of a call.
+ *
+ * - A price pays for the results with values; without values, for the search.
+ * - Prices of different results are added. The same results count once, with the highest price.
+ * - A delivery of all results replaces deliveries of parts if it costs at least as much.
+ * - Any other overlap, and results without a price, make the bill uncertain.
  */
 export function lateBill(deliveries: readonly PricedResults[]): LateBill {
   const priced = deliveries.flatMap(({ credits, ...results }) =>
@@ -170,7 +173,7 @@ export function lateBill(deliveries: readonly PricedResults[]): LateBill {
     sets.set(key, { results: new Set(results), credits: max(credits, sets.get(key)?.credits ?? 0n) });
   }
   const searches = new Set(priced.flatMap(({ covers, brings }) => (brings.length === 0 ? covers : [])));
-  // The price of a body with values can include the search that another body states alone.
+  // The price of a delivery with values may include a search that another delivery states alone.
   const areApart = priced.every(
     ({ covers, brings }) => brings.length === 0 || !covers.some((each) => searches.has(each)),
   );

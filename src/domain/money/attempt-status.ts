@@ -1,9 +1,9 @@
 interface AttemptStatusFacts {
-  /** The worst case stays reserved, because the cost is not settled. */
+  /** True if the worst case stays reserved, because the cost is not settled. */
   readonly holdsCredits: boolean;
-  /** The service may have processed the call. */
+  /** True if the service may have processed the call. */
   readonly mayBeBilled: boolean;
-  /** Its people count as asked. */
+  /** True if its people count as asked. */
   readonly asked: boolean;
 }
 
@@ -12,12 +12,12 @@ const attemptStatusFacts = {
   /** Admitted and not recorded yet. */
   admitted: { holdsCredits: true, mayBeBilled: true, asked: false },
   awaiting: { holdsCredits: true, mayBeBilled: true, asked: true },
-  /** The answer was lost. Only a person's decision or a late result settles the attempt. */
+  /** The answer was lost. Only the operator or a late result settles the attempt. */
   unknown: { holdsCredits: true, mayBeBilled: true, asked: true },
   settled: { holdsCredits: false, mayBeBilled: true, asked: true },
   /** The service refused the call and billed nothing. */
   refused: { holdsCredits: false, mayBeBilled: false, asked: false },
-  /** A person decided that nothing was billed. */
+  /** Nothing was billed, as the operator or the worker has determined. */
   released: { holdsCredits: false, mayBeBilled: false, asked: false },
 } as const satisfies Readonly<Record<string, AttemptStatusFacts>>;
 

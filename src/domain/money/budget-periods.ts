@@ -5,16 +5,13 @@ interface Period {
   /** Format of the period's name for PostgreSQL's `to_char`. Names sort by time. */
   readonly format: string;
   readonly example: string;
-  /** The first day of a period by its name, `2026-11-01`; for an invalid name, no calendar date. */
+  /** The first day of a period as `2026-11-01`; for an invalid name, not a valid date. */
   readonly firstDay: (name: string) => string;
   /** @param start midnight of the first day */
   readonly next: (start: Date) => Date;
 }
 
-/**
- * Periods with a budget, in UTC. `day` has the setting MAX_CREDITS_PER_DAY and budgets such as
- * `day:2026-11-21`.
- */
+/** Periods with a budget, in UTC. `day` has the setting MAX_CREDITS_PER_DAY and budgets such as `day:2026-11-21`. */
 export const budgetPeriods = {
   day: {
     format: 'YYYY-MM-DD',
@@ -49,11 +46,7 @@ export const budgetNameForms = [
   ...periodNames.map((period) => `${period}:${budgetPeriods[period].example}`),
 ].join(', ');
 
-/**
- * The start of a period.
- *
- * @returns midnight of its first day in UTC; undefined if the period has no such name
- */
+/** The start of a period. @returns midnight of its first day in UTC; undefined if the name is not valid */
 function startOfPeriod(period: BudgetPeriod, name: string): Date | undefined {
   const day = budgetPeriods[period].firstDay(name);
   return isDate(day) ? new Date(`${day}T00:00:00Z`) : undefined;
@@ -106,10 +99,10 @@ export function endOfPeriod(budgetId: string): Date | undefined {
 export type BudgetPolicy = 'finish' | 'pause';
 
 /**
- * The policy of a run for an exhausted budget.
+ * What a run does when a budget is used up.
  *
- * Without a choice of the user, a run's own budget finishes the run, because it limits the whole run. The
- * budget of a period limits the pace of all runs and refills, so it pauses the run.
+ * By default, a run's own budget ends the run, because it limits the whole run. The budget of a period pauses the run,
+ * because it refills.
  *
  * @param budgetId as in the table `budgets`
  * @param policy the user's choice for every budget; null: none

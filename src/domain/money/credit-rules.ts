@@ -2,7 +2,7 @@ import { storedCredits, wholeCredits, type Credits } from './decimal.ts';
 import { UsageProblem } from '../problem.ts';
 import { capabilities } from '../service-capabilities.ts';
 
-/** The requested data of each person that have a price. */
+/** The requested data that has a price per person. */
 export interface Ask {
   /** `email` is included in the record's price; `phone` costs eight credits if a mobile phone is returned. */
   readonly reveal?: readonly string[];

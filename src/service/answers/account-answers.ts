@@ -8,8 +8,8 @@ import { described, flag, map, memberOf, readCredits, readJson, text } from './e
 const healthSchema = z.looseObject({ is_logged_in: flag, healthy: flag });
 
 /**
- * Whether the credential works. The interface document does not show the body, so every success that is no
- * web page means yes, unless `is_logged_in` or `healthy`, both observed, is false. Pure.
+ * Whether the credential works. The interface document does not show the body, so every success that is not a web page
+ * means yes, unless `is_logged_in` or `healthy` (both seen in practice) is false. Pure.
  *
  * @throws ServiceFailure
  */
@@ -26,13 +26,13 @@ function isPlain(body: Buffer): boolean {
 
 const userSchema = z.looseObject({ id: z.string(), name: text, first_name: text, last_name: text });
 
-/** Reads the acting user, who owns what this credential creates. The interface document shows only the identifier. */
+/** Reads the user of the credential. The interface document shows only the identifier. */
 export function readProfile(answer: HttpAnswer, endpoint: Endpoint) {
   const { id, name, first_name: first, last_name: last } = readAnswer(answer, endpoint, userSchema).data;
   return { id, name: name ?? ([first, last].filter(Boolean).join(' ') || undefined) };
 }
 
-/** The usage of one operation's rate windows by the team. */
+/** The team's use of the rate windows of one operation. */
 export type OperationUsage = ReturnType<typeof readApiUsage>[number];
 
 /** The usage of credits by the team. */

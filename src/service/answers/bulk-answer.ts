@@ -18,11 +18,11 @@ import { readRateHeaders } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
 
 /**
- * The type of a member, as the tables of the interface document have it. Any member may be null or missing. A member of
- * another type counts as missing, so that a paid person is not lost to the type of a title. Only members that
- * identify a person are checked: ignoring evidence could assign a person's data to another person.
+ * The type of a member, as in the tables of the interface document. Any member may be null or missing. A member of the
+ * wrong type counts as missing, so that a paid person is not lost because of, say, a title. Only identifying members
+ * are strict: ignoring them could assign data to the wrong person.
  *
- * `any`: always null in observed output, so the type is not known.
+ * `any`: always null in practice, so the type is unknown.
  */
 type Type = 'id' | 'identifying' | 'text' | 'number' | 'whole' | 'flag' | 'list' | 'texts' | 'map' | 'any';
 
@@ -31,7 +31,7 @@ interface Shape {
   readonly [member: string]: Type | Shape | readonly [Shape];
 }
 
-/** One type for several members, as the tables of the interface document list them. */
+/** One type for several members, as listed in the interface document. */
 function each<const List extends string, const Each extends Type>(names: List, type: Each) {
   return Object.fromEntries(listed(names).map((name) => [name, type])) as Record<Names<List>, Each>;
 }
@@ -77,7 +77,7 @@ const contact = {
   email_status_unavailable_reason: 'any',
 } as const satisfies Shape;
 
-/** The members of a company that a company saved by the team has as well. */
+/** Members that both companies and saved companies have. */
 const company = {
   ...each('id, name, website_url, proflink_url, microblog_url, socialnet_url, logo_url', 'text'),
   ...each('primary_domain, proflink_uid', 'text'),
@@ -87,7 +87,7 @@ const company = {
   ...each('traffic_ranking, founded_year', 'number'),
 } as const satisfies Shape;
 
-/** A company: nine tenths of the bytes of a person. */
+/** A company. Companies are nine tenths of the bytes of a person. */
 const organization = {
   ...company,
   ...each('phone, owned_by_organization_id', 'any'),
@@ -123,7 +123,7 @@ const personShape = {
   // The interface document names only the parameter.
   personal_emails: 'texts',
   extrapolated_email_confidence: 'number',
-  // Only supports a match: no former employer contradicts one.
+  // Former employers can only support a match, never contradict it.
   employment_history: [employment],
   ...each('organization_id, state, city, country, contact_id, account_id, seniority', 'text'),
   contact,
@@ -203,7 +203,7 @@ function readMember(value: unknown, type: Shape[string], name: string, unread: S
   );
 }
 
-/** The elements of a list without those of another type. */
+/** The elements of a list that have the right type. */
 function elementsOf(
   value: unknown,
   name: string,
@@ -216,7 +216,7 @@ function elementsOf(
   return elements;
 }
 
-/** A number, also as a text of its digits: at most 15, which a float has exactly. */
+/** A number, or a text of at most 15 digits, which a float can represent exactly. */
 const numeric = /^-?(?=(?:\d\.?){1,15}$)\d+(?:\.\d+)?$/;
 
 function numberOf(value: unknown): number | undefined {
@@ -224,7 +224,7 @@ function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? (valueOf(value) as number | undefined) : undefined;
 }
 
-/** Some services write an empty value of another type for null. */
+/** Some services write an empty value of another type instead of null. */
 function saysNothing(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '';
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
@@ -241,8 +241,8 @@ interface UnreadableMatch {
 }
 
 /**
- * The status of late results; its values are open, because the interface document does not list all. Other
- * members are dropped: `phone_enrichment` can have an id, rounded by JSON.parse, that cannot be polled.
+ * The status of late results. Values are open, because the interface document does not list all. Other members are
+ * dropped, because `phone_enrichment` may contain an id that JSON.parse has rounded.
  */
 const laterResults = described(z.object({ status: z.string().max(100), message: text }));
 
@@ -256,7 +256,7 @@ const envelopeSchema = z.looseObject({
   waterfall: laterResults,
 });
 
-/** Whether nothing in an answer without a list speaks of a person who was found or is still looked for. */
+/** Whether an answer without a list says that no person was found or is still searched for. */
 function saysNobody(data: z.output<typeof envelopeSchema>): boolean {
   const { missing_records: missing, total_requested_enrichments: asked } = data;
   return (
@@ -270,8 +270,8 @@ function saysNobody(data: z.output<typeof envelopeSchema>): boolean {
 /**
  * Reads the answer of a bulk call. Pure.
  *
- * An invalid person does not invalidate the other nine, who are paid for. An answer without a list of matches has none
- * if it says that nothing was billed and nobody was enriched; otherwise it is invalid.
+ * An invalid person does not invalidate the other nine, who are paid for. An answer without `matches` means no matches
+ * if it says that nothing was billed and nobody enriched; otherwise it is invalid.
  *
  * @throws ServiceFailure for a status other than success, and for an invalid success
  */
@@ -285,14 +285,14 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
     /** Exact text of the signed 64-bit number; undefined if missing. */
     requestId,
     ...readMatches(elements),
-    /** The service did not process everybody: a person who was not found can be asked for again. */
+    /** True if the service did not process everyone: people who were not found can be asked for again. */
     partial,
-    /** Undefined: `creditsProblem` has the reason, and the reservation is held. */
+    /** Undefined: see `creditsProblem`, and the reservation stays. */
     creditsConsumed: credits,
     creditsProblem: problem,
     uniqueEnrichedRecords: data.unique_enriched_records ?? undefined,
     missingRecords: data.missing_records ?? undefined,
-    /** `pending`; or `skipped`: an earlier request delivers the phones, and this request cannot be polled. */
+    /** `pending`, or `skipped` if an earlier request delivers the phones and this one cannot be polled. */
     phoneEnrichment: data.phone_enrichment ?? undefined,
     /** `accepted` or `partial_accepted`; with any other status no delivery follows. */
     waterfall: data.waterfall ?? undefined,
@@ -302,7 +302,7 @@ export function readBulkAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   };
 }
 
-/** Fields that can contradict a row. Former employers only support a match. */
+/** Fields that can contradict a row. Former employers cannot. */
 const contradicting = new Set([
   'personal_emails',
   'organization',
@@ -316,7 +316,7 @@ const contradicting = new Set([
   'contact.contact_emails.email',
 ]);
 
-/** A call asks for ten people. The work for an answer grows with the square of its people. */
+/** A call asks for ten people, and the work grows with the square of the number of people. */
 const mostMatches = 100;
 
 function readMatches(all: readonly unknown[]) {
@@ -342,13 +342,13 @@ function readMatches(all: readonly unknown[]) {
     });
   return {
     /**
-     * As in the answer; order and number need not be those of `details`. Null: the service found no person, or the
-     * element is listed in `unreadableMatches`.
+     * As in the answer; order and length may differ from `details`. Null: no person was found, or see
+     * `unreadableMatches`.
      */
     matches,
     /**
-     * Elements of `matches` that are no documented person, and one for all elements beyond the limit. They may be
-     * billed; no row gets their data.
+     * Elements of `matches` that are not valid people, and one entry for all beyond the limit. They may be billed, and
+     * no row gets their data.
      */
     unreadableMatches,
     /** Names of fields that were left out of people because of an unexpected type, such as `contact.email`. */
@@ -367,7 +367,7 @@ const matchSchema = z.looseObject({
 /**
  * Reads the answer of a single call. Pure.
  *
- * @throws ServiceFailure, also for a person in an invalid format: the answer has no other person to keep
+ * @throws ServiceFailure, even for an invalid person, because there is no other person to keep
  */
 export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   const { data, requestId } = readAnswer(answer, endpoint, matchSchema);
@@ -376,12 +376,12 @@ export function readMatchAnswer(answer: HttpAnswer, endpoint: Endpoint) {
   return {
     requestId,
     /**
-     * Undefined: no person. The service bills only returned data, so a person without data counts as not found. A miss
-     * may also be a stub without names and address but with an organization; the identity rule rejects a stub.
+     * Undefined if no person was found. A person without data counts as not found, because the service bills only data.
+     * A miss may also be a stub with only a company, which the identity rule rejects.
      */
     person: Object.keys(read.person).length > 0 ? read.person : undefined,
     waterfall: data.waterfall ?? undefined,
-    /** Not in the interface document; some services send it. */
+    /** Not in the interface document, but some services send it. */
     creditsConsumed: readCredits(data.credits_consumed).credits,
     rateLimits: readRateHeaders(answer.headers),
     raw: answer.body,

@@ -18,10 +18,12 @@ export function readJson(body: Buffer): unknown {
   return typeof outer === 'string' ? (parse(outer) ?? outer) : outer;
 }
 
-/** Only an escape can bring a NUL or a lone surrogate into a text. */
+/** Only an escape sequence can produce a NUL or a lone surrogate. */
 const unstorableEscape = /\\u(?:0000|[dD][89a-fA-F])/;
 
-/** JSON.parse rounds 64-bit numbers. Within a text the quotes are escaped, so that only a member has this form. */
+/**
+ * JSON.parse rounds 64-bit numbers. Inside of a string the quotes are escaped, so this pattern matches only members.
+ */
 const integerId = /"request_id"\s*:\s*(-?\d+)(?=\s*[,}])/g;
 
 function parse(text: string): unknown {
@@ -34,7 +36,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Deeper lists and objects are no data of a person. */
+/** Data of a person is never nested deeper. */
 const deepest = 16;
 
 function storable(value: unknown, depth: number): unknown {
@@ -48,8 +50,7 @@ function storable(value: unknown, depth: number): unknown {
 }
 
 /**
- * A value of any type without null, without numbers that JSON.parse has rounded, and without deeper levels than a
- * person has.
+ * A value of any type, without null, rounded numbers, and levels deeper than data of a person.
  *
  * @returns undefined if nothing is left
  */
@@ -60,7 +61,7 @@ export function valueOf(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object') return value;
   if (depth > deepest) return undefined;
   if (Array.isArray(value)) {
-    // A list that begins with a text is kept as it came: a look at each of 2,300 keywords cost a tenth of the reading.
+    // A list of texts is not checked further: checking each of 2,300 keywords took a tenth of the time.
     if (typeof value[0] === 'string') return value;
     return value.map((each) => valueOf(each, depth + 1)).filter((each) => each !== undefined);
   }
@@ -80,22 +81,21 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A member of an object or list of any value; undefined: there is none. */
+/** A member of any object or list; undefined if there is none. */
 export function memberOf(container: unknown, member: string | number): unknown {
   return typeof container === 'object' && container !== null
     ? (container as Readonly<Record<string | number, unknown>>)[member]
     : undefined;
 }
 
-/** Why an answer has no usable number of credits. The reservation is then held. */
+/** Why an answer has no usable price. The reservation then stays. */
 export type CreditsProblem = 'absent' | 'unreadable' | 'too-large';
 
-/** The column has fourteen digits before the point. */
+/** The database column has fourteen digits before the decimal point. */
 const firstTooLarge = 1e14;
 
 /**
- * Reads a number of credits, also from a text: six decimals are exact. A float has 15 digits exactly, and a price has
- * fewer.
+ * Reads credits from a number or text with six exact decimals. A float has 15 exact digits, and a price has fewer.
  *
  * @returns either `credits` or `problem`
  */
@@ -115,10 +115,10 @@ function problemOf(value: unknown, text: string): CreditsProblem {
 }
 
 /**
- * The price that a service has computed with binary fractions: 0.1 + 0.2 is 0.30000000000000004. Larger numbers are no
- * such price: their own distance from the next binary fraction comes near to the noise.
+ * Removes the error of binary fractions from a price, as in 0.1 + 0.2 = 0.30000000000000004. Large numbers are
+ * excluded, because their precision is close to this error.
  *
- * @returns undefined if more than noise is behind the sixth decimal
+ * @returns undefined if more than such an error follows the sixth decimal
  */
 function withoutFloatNoise(credits: number): Credits | undefined {
   const rounded = credits.toFixed(6);
@@ -136,13 +136,13 @@ export function readRequestId(value: unknown): string | undefined {
   return typeof id === 'string' ? /^[\w.:-]{1,100}$/.exec(id.trim())?.[0] : undefined;
 }
 
-/** Fields of the wire. Any may be null or missing; a wrong type counts as missing. */
+/** Optional fields in JSON. Null, missing and wrong types all count as missing. */
 export function described<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().catch(undefined);
 }
 
 export const text = described(z.string());
-/** A number, also as a text of its digits: at most 15, which a float has exactly. */
+/** A number, or a text of at most 15 digits, which a float can represent exactly. */
 const numeric = z.union([
   z.number(),
   z

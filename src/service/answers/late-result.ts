@@ -9,13 +9,13 @@ import { readRateHeaders, type RateWindow } from '../rate-headers.ts';
 import type { HttpAnswer } from '../transport.ts';
 import { described, list, map, readCredits, readJson, readRequestId, text, whole } from './exact-json.ts';
 
-/** The body of a webhook delivery, and the `webhook_result` of a poll. */
+/** The payload of a webhook, and the `webhook_result` of a poll. */
 export type LateResult = NonNullable<ReturnType<typeof readLateResult>>;
 
 export type DeliveredPerson = ReturnType<typeof deliveredPerson>;
 
 interface DeliveredEmail {
-  /** Normalised. Invalid addresses and placeholders are left out. */
+  /** Normalised. Invalid e-mails and placeholders are left out. */
   readonly email: string;
   readonly status: string | undefined;
 }
@@ -56,19 +56,19 @@ const bodySchema = z.looseObject({
   people: z.custom<readonly unknown[]>(Array.isArray),
 });
 
-/** The enumeration is open: whatever else a status says, the results are there. */
+/** Statuses of pending results. With any other status the results are complete. */
 const pendingStatus = /^(?:accepted|pending|queued|waiting|started|running|processing|in[ _-]?progress)/i;
 
-/** A call asks for ten people; these limits bound the work for a body. */
+/** A call asks for ten people. These limits bound the work for a payload. */
 const mostPeople = 1_000;
 const mostOfOnePerson = 100;
 
 /**
- * Reads a late result. Pure. Invalid parts are left out. The interface document shows no body. Services of this kind
- * send an object with a list of people; anything else is not read, and the delivery is quarantined.
+ * Reads a late result. Pure. Invalid parts are left out. The interface document shows no payload. Similar services send
+ * an object with a list of people; anything else is quarantined.
  *
  * @param body decompressed
- * @returns undefined if the body is not such an object
+ * @returns undefined if the payload is not such an object
  */
 export function readLateResult(body: Buffer) {
   const value = readJson(body);
@@ -110,14 +110,14 @@ function deliveredPerson(
     id: boundedId(displayForm(id ?? '')) || undefined,
     phones,
     emails,
-    /** Every e-mail of the entry: one that is not a result identifies the person too. */
+    /** Every e-mail of the entry, even if it is not a result, because it identifies the person. */
     addresses: [...readEmail({ email }), ...emails].map((each) => each.email),
-    /** Which of `emails` and `phone_numbers` the body has for this person, empty lists included. */
+    /** Which of `emails` and `phone_numbers` the payload has for this person, even if empty. */
     fields: [
       ...(listed || waterfall?.['emails'] !== undefined ? ['emails'] : []),
       ...(numbers || waterfall?.['phone_numbers'] !== undefined ? ['phone_numbers'] : []),
     ],
-    /** By a status, what is missing is still to come, or the person has phones of which none can be read. */
+    /** True if a status says that results are still to come, or if no phone of the person can be read. */
     isPending: isUnread || [status, bodyStatus].some((each) => pendingStatus.test(each ?? '')),
   };
 }
@@ -152,7 +152,7 @@ export type PollAnswer = PollState & { readonly rateLimits: readonly RateWindow[
 type PollState =
   | { readonly state: 'pending'; readonly retryAfterSeconds: number | undefined }
   | { readonly state: 'result'; readonly body: Buffer; readonly deliveryStatus: string | undefined }
-  /** The delivery has ended without a result. */
+  /** The request has ended without a result. */
   | { readonly state: 'no-result'; readonly deliveryStatus: 'failed' | 'success' }
   /** The service will never have a result: the id is unknown, invalid or older than 30 days. */
   | { readonly state: 'gone'; readonly code: string };
@@ -186,7 +186,7 @@ function readPollRefusal(answer: HttpAnswer, endpoint: Endpoint): PollAnswer {
   if (codeNaming(codes, 'RESULT_PENDING')) return { state: 'pending', retryAfterSeconds, rateLimits };
   const gone = codeNaming(codes, 'REQUEST_ID_UNKNOWN', 'REQUEST_ID_EXPIRED', 'INVALID_REQUEST_ID');
   if (gone !== undefined) return { state: 'gone', code: gone, rateLimits };
-  // The status alone says that the result will not come back.
+  // The status alone shows that the result is gone.
   if (answer.status === 410) return { state: 'gone', code: 'request_id_expired', rateLimits };
   throw failure;
 }

@@ -12,12 +12,12 @@ export interface ComparedName {
 }
 
 /**
- * - `agree`: the same name, allowing for initials, missing further names, double-barrelled names and swapped order.
- * - `partly`: can be the same person: the first name agrees or is a nickname and the last name differs (a marriage), or
- *   one side is a single word of the other, or one text that is only a part of the other.
+ * - `agree`: the same name, allowing for initials, missing other names, double-barrelled names and swapped order.
+ * - `partly`: possibly the same person: the first name agrees or is a nickname and the last name differs (a marriage),
+ * or one name is only a part of the other.
  * - `other_first_name`: the last name agrees and the first does not (a relative).
  * - `differ`: neither agrees, or one side is a single word that the other lacks.
- * - `unknown`: one side has no name, or they are written in two scripts.
+ * - `unknown`: one side has no name, or the scripts differ.
  */
 export type NameVerdict = 'agree' | 'partly' | 'other_first_name' | 'differ' | 'unknown';
 
@@ -87,14 +87,14 @@ function isSwapped(one: ComparedName, other: ComparedName): boolean {
   return one.all.join(' ') === [...other.last, ...other.first].join(' ') && !one.all.some(isInitial);
 }
 
-/** Equal, or initials of each other, name by name; further ones may be missing. */
+/** Names are equal or initials of each other, one by one. Missing further names do not matter. */
 function firstNamesAgree(one: readonly string[], other: readonly string[]): boolean {
   if (one.join('') === other.join('')) return true;
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
   return short.every((word, place) => isWordOrInitial(word, long[place]!));
 }
 
-/** Equal, or one of the parts of a double-barrelled name. An initial is too little for a last name. */
+/** Equal, or one part of a double-barrelled name. An initial is not enough for a last name. */
 function lastNamesAgree(one: readonly string[], other: readonly string[]): boolean {
   if (one.join('') === other.join('')) return !one.every(isInitial);
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
@@ -102,8 +102,8 @@ function lastNamesAgree(one: readonly string[], other: readonly string[]): boole
 }
 
 /**
- * Whether each name has a word that the other lacks, such as `James Alan Smith`, whose last name may begin with `Alan`,
- * and `James B.`
+ * Whether each name has a word that the other lacks, as in `James Alan Smith` (whose last name may be `Alan Smith`) and
+ * `James B.`
  */
 function haveOtherWords(one: ComparedName, other: ComparedName): boolean {
   const firstAndLast = (one.first.length - other.first.length) * (one.last.length - other.last.length);
@@ -127,21 +127,21 @@ function isWordOrInitial(one: string, other: string): boolean {
 
 /** A single letter of a script with lower case. In other scripts a single character is a whole name. */
 export function isInitial(word: string): boolean {
-  // The length first: the expression would be evaluated for each word of each row.
+  // The length is checked first, because it is faster than the expression.
   return word.length <= 2 && /^\p{Ll}$/u.test(word);
 }
 
-/** Titles before or after a name, which one side may lack. */
+/** Titles before or after a name, which may be missing on one side. */
 const titles = new Set(['dr', 'prof', 'mr', 'mrs', 'ms', 'phd', 'mba']);
 
-/** Titles that are known by their points: without one, `Ing` and `Nat` are names. */
+/** Parts of titles that need a point: without it, `Ing` and `Nat` are names. */
 const doctorates = 'med|dent|vet|rer|nat|pol|oec|phil|jur|iur|theol|habil|h\\. ?c';
 const abbreviatedTitles = new RegExp(
   `(?<!\\p{L})(?:dr\\.(?: ?(?:${doctorates})\\.)*|(?:dipl|ing|mag|lic|dott|mgr|judr|mudr)\\.)`,
   'giu',
 );
 
-/** Initials that are written together (`J.R.`) are words of their own. */
+/** Initials that are written together (`J.R.`) are separate words. */
 const pointBetweenInitials = /(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu;
 
 function words(text: string | null | undefined): string[] {
@@ -155,16 +155,16 @@ function words(text: string | null | undefined): string[] {
 }
 
 /**
- * First names that one person can have: each list is a name with its short forms and other spellings. A name can be in
- * several lists: Alex is Alexander or Alexandra, who are different names.
+ * Each list has a first name with its short forms and spellings. A name can be in several lists: Alex is Alexander or
+ * Alexandra, which are different names.
  */
 const groups = content.map((names) => new Set(names));
 
 /**
- * Whether two first names can be the same person's. This keeps an agreeing address valid, but is no evidence alone,
- * because different people also have such names.
+ * Whether two first names can belong to one person. Then an agreeing e-mail still counts, but the names are not
+ * evidence, because different people have such names too.
  *
- * @param one in comparison form, as `other`
+ * @param one in comparison form, like `other`
  */
 function areFormsOfOneName(one: string, other: string): boolean {
   return groups.some((group) => group.has(one) && group.has(other));

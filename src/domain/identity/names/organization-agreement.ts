@@ -4,7 +4,7 @@ import { organizationForm } from '../values/normalise.ts';
 import { oncePerText } from '../../compute-once.ts';
 import type { Person } from '../person.ts';
 
-/** Both take several microseconds, and staging compares a million rows. */
+/** Cached, because each takes several microseconds, and staging compares a million rows. */
 const domainOf = oncePerText(parseDomain);
 const formOf = oncePerText(organizationForm);
 
@@ -12,13 +12,13 @@ const formOf = oncePerText(organizationForm);
 export interface Employers {
   readonly names: ReadonlySet<string>;
   readonly domains: ReadonlySet<string>;
-  /** Employers of earlier jobs, for which the service gives no domain. */
+  /** Names of earlier employers. The service gives no domain for them. */
   readonly pastNames: ReadonlySet<string>;
 }
 
 type EmployerVerdict = 'agree' | 'differ' | 'unknown';
 
-/** The employer of a row: by name, by domain, or by the domain of an address, except free mail. */
+/** The employer of a row, by its name, its domain, or the domain of an e-mail that is not free mail. */
 export function employersOfIdentity(identity: Identity): Employers {
   return collect(
     [identity.organizationName],
@@ -40,10 +40,9 @@ export function employersOfPerson(person: Person): Employers {
 }
 
 /**
- * One common employer is agreement, because people change jobs and an export is often older than the service's data. So
- * the name of an earlier employer counts, whatever the domain of the current one is. The name of the current employer
- * counts only if one side has no domain: many companies have the same name, and `acme.de` may not be `acme.com`. A
- * company with several domains therefore does not agree.
+ * One common employer is enough, because people change jobs and exports are often old. The name of an earlier employer
+ * counts, whatever the current domain. The name of the current employer counts only if one side has no domain: many
+ * companies have the same name, and `acme.de` may not be `acme.com`. So a company with several domains does not agree.
  */
 export function compareEmployers(one: Employers, other: Employers): EmployerVerdict {
   if (intersects(one.domains, other.domains)) return 'agree';
@@ -54,14 +53,14 @@ export function compareEmployers(one: Employers, other: Employers): EmployerVerd
   return statesNoEmployer(one) || statesNoEmployer(other) ? 'unknown' : 'differ';
 }
 
-/** Whether two people may have the same employer, by name or domain, now or earlier, whatever contradicts. */
+/** Whether two people may have or have had the same employer, by name or domain. */
 export function mayBeOneEmployer(one: Employers, other: Employers): boolean {
   return intersects(one.names, other.names) || compareEmployers(one, other) === 'agree';
 }
 
 /**
- * Whether cells name the employer that a person moved to: by a domain or an address, or by a name that the former
- * employer does not have.
+ * Whether cells name the new employer of a person, by a domain or an e-mail, or by a name that the former employer does
+ * not have.
  */
 export function namesNewEmployer(
   cells: Identity,
@@ -88,7 +87,7 @@ function collect(
   domains: readonly (string | null | undefined)[],
   emails: readonly (string | null | undefined)[],
 ): Employers {
-  // A placeholder, such as `email_not_unlocked@domain.com`, is at the domain of no employer.
+  // The domain of a placeholder, such as `email_not_unlocked@domain.com`, is not an employer's.
   const corporate = emails
     .flatMap((email) => (email && parseEmail(email)) || [])
     .map(emailDomain)
@@ -118,7 +117,7 @@ function labelOfDomain(domain: string): string {
   return domain.split('.')[0]!.replaceAll('-', '');
 }
 
-/** One word for each employer. Employers that agree by name or domain share a word; others can share it too. */
+/** Words that stand for employers. Employers that agree have a word in common; others may too. */
 export function wordsOfEmployers({ names, domains, pastNames }: Employers): ReadonlySet<string> {
   const named = [...names, ...pastNames].map((name) => name.replaceAll(' ', ''));
   return new Set([...named, ...[...domains].map(labelOfDomain)]);

@@ -4,28 +4,30 @@ import { displayForm } from './normalise.ts';
 import content from './free-mail.json' with { type: 'json' };
 import lists from './words.json' with { type: 'json' };
 
-/** Without `/`, which is allowed and separates two addresses or two names in practice: `ann/bob@acme.example`. */
+/**
+ * Without `/`, which is allowed in an e-mail but separates two e-mails or names in practice: `ann/bob@acme.example`.
+ */
 const asciiAddress =
   /^[a-z0-9!#$%&'*+=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
 const unicodeAddress =
   /^[\p{L}\p{N}\p{M}!#$%&'*+=?^_`{|}~.-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/u;
 
-/** Placeholders of forms and services (`email_not_unlocked@`, `none@none.com`), and addresses without a reader. */
+/** Placeholders of forms and services (`email_not_unlocked@`, `none@none.com`), and mailboxes that nobody reads. */
 const placeholder =
   /^(?:(?:email_not_unlocked|no[-_.]?e?mail|none|unknown|not[-_.]?provided|(?:no|do[-_.]?not)[-_.]?reply)@|(test|na|email|mail|example|asdf|xxx|abc|a)@\1\.)/;
 
-/** Local parts of mailboxes that several people read, in the languages of CRM exports. */
+/** Local parts of shared mailboxes, in the languages of CRM exports. */
 const roleLocalParts = new Set(lists.roleMailboxes);
 
-/** Maximum length of an address with a display name; a longer text is prose. */
+/** Maximum length of an e-mail with its display name. A longer text is prose. */
 const longestText = 1_000;
 
 /**
- * Reads one address.
+ * Reads one e-mail.
  *
  * @param text such as `Jane@Acme.example`, `mailto:jane@acme.example`, `Jane Doe <jane@acme.example>`
- * @returns the address in lower case, an international domain in its ASCII form (`xn--`); undefined if the text is
- *   no address or a placeholder. The local part is in lower case too: no provider in use distinguishes people by case
+ * @returns the e-mail in lower case, with an international domain in ASCII (`xn--`); undefined if the text is not an
+ *   e-mail, or a placeholder. Even the local part is in lower case, because no provider distinguishes people by case
  */
 export function parseEmail(text: string): string | undefined {
   if (text.length > longestText) return undefined;
@@ -42,7 +44,7 @@ export function parseEmail(text: string): string | undefined {
 
 /** `Jane Doe <jane@…>`; also `jane@… <jane@…>`, as mail programs write it. */
 const inBrackets = /^([^<>]*)<([^<>]*)>\s*$/;
-/** What kinds addresses are of. Other notes beside an address can name another person: `(assistant)`. */
+/** Kinds of e-mails, such as "work". Other notes can name another person: `(assistant)`. */
 const kinds = lists.kindsOfMailboxes.join('|');
 const kindInBrackets = new RegExp(`[([]\\s*(?:${kinds})\\s*[)\\]]`, 'giu');
 const label = new RegExp(`^(?:mailto|smtp|${kinds}) ?: ?`, 'iu');
@@ -50,7 +52,7 @@ const label = new RegExp(`^(?:mailto|smtp|${kinds}) ?: ?`, 'iu');
 function unwrap(text: string): string {
   const [, before = '', within = text] = inBrackets.exec(text) ?? [];
   const address = bare(within);
-  // The address of another person can be the display name.
+  // The display name can be the e-mail of another person.
   return before.includes('@') && bare(before) !== address ? text : address;
 }
 
@@ -63,14 +65,14 @@ function bare(text: string): string {
 }
 
 const betweenAddresses = /[;,|\n\r、，；]|\s:::\s/;
-/** A slash or an `&` separates only after an address. Looking back from each slash would take a second for 40 KB. */
+/** A slash or an `&` separates only after an e-mail. Looking back from each slash would take a second for 40 KB. */
 const slashAfterAddress = /(@[^\s@/&]+)\s*[/&]/g;
 
 /**
- * Reads the addresses of a cell: one, or several with `;`, `,`, `|`, `/`, `&`, ` ::: `, spaces or line breaks between
- * them. Each may have its kind in brackets.
+ * Reads the e-mails of a cell: one, or several separated by `;`, `,`, `|`, `/`, `&`, ` ::: `, spaces or line breaks.
+ * Each may have its kind in brackets.
  *
- * A part with more text than an address is ignored: "ask bob@acme.example instead" names another person.
+ * A part with other text is ignored: "ask bob@acme.example instead" names another person.
  */
 export function parseEmails(cell: string): string[] {
   if (cell === '') return [];
@@ -96,7 +98,7 @@ export function emailDomain(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/** Whether an address belongs to a role (`info@`), so that several people of an export can have it. */
+/** Whether an e-mail is a shared mailbox (`info@`), which several people of an export can have. */
 export function isRoleAddress(address: string): boolean {
   return roleLocalParts.has(address.slice(0, address.indexOf('@')));
 }
@@ -107,14 +109,14 @@ export function parseHashedEmail(cell: string): string | undefined {
   return /^(?:[0-9a-f]{32}|[0-9a-f]{64})$/.test(hash) ? hash : undefined;
 }
 
-/** MD5 and SHA-256 of an address in lower-case hexadecimal, as exports write them. */
+/** MD5 and SHA-256 of an e-mail in lower-case hexadecimal, as exports write them. */
 export function emailHashes(email: string): string[] {
   return ['md5', 'sha256'].map((algorithm) => createHash(algorithm).update(email).digest('hex'));
 }
 
 /**
- * Providers of addresses for everybody, including internet providers. Their domains identify no employer. The package
- * free-email-domains has more, but its installation downloads the list and fails without internet.
+ * Providers of e-mail for everyone, including internet providers. Their domains identify no employer. The package
+ * free-email-domains has more, but downloads its list during installation.
  */
 const providers = new Set(content.providers);
 
@@ -123,15 +125,12 @@ const families = new RegExp(
   `^(?:${content.families.join('|')})\\.(?:com|net|(?:co|com|ne)\\.[a-z]{2}|[a-z]{2})$`,
 );
 
-/** Whether a domain identifies no employer. @param domain in lower case, as after the `@` */
+/** Whether a domain belongs to a free-mail provider. @param domain in lower case, as after the `@` */
 export function isFreeMail(domain: string): boolean {
   return providers.has(domain) || families.test(domain);
 }
 
-/**
- * Sites with pages of organizations. With a path, their addresses do not name the employer's own domain. Neither do
- * addresses such as `social.example/@acme`.
- */
+/** Sites with pages of organizations. The URL of such a page does not show the employer's own domain. */
 const pagesOfOthers =
   /^(?:facebook|linkedin|instagram|twitter|x|youtube|tiktok|crunchbase|github|medium|wikipedia|yelp)\.[a-z.]+$/;
 
@@ -157,16 +156,16 @@ export function parseDomain(cell: string): string | undefined {
   return isPage ? undefined : domain;
 }
 
-/** In a path or a query, an `@` does not end the name of a mailbox. */
+/** In a URL, an `@` in the path or query does not belong to an e-mail. */
 const webAddress = /^(?:https?:\/\/|[^@/\s]+\.[a-z]{2,}[/?#])/i;
 
-/** Whether a text of the form `@gmail.com` names a free-mail provider, which no entry can suppress as a domain. */
+/** Whether a text such as `@gmail.com` names a free-mail provider, which cannot be suppressed as a domain. */
 export function namesFreeMail(text: string): boolean {
   const written = text.trim();
   return written.startsWith('@') && isFreeMail(registrableDomain(written) ?? '');
 }
 
-/** The registrable domain of a web address, or of the text after the last `@`. */
+/** The registrable domain of a web URL, or of the text after the last `@`. */
 function registrableDomain(text: string): string | null {
   const address = webAddress.test(text) ? text : text.slice(text.lastIndexOf('@') + 1);
   const host = asciiHost(getHostname(address) ?? '');

@@ -3,20 +3,20 @@ import { decomposeLetters } from '../../text/header-name.ts';
 import lists from './words.json' with { type: 'json' };
 
 /**
- * Two forms of every text. The display form is the tidied original, which is sent and shown. The comparison form
- * decides whether two texts mean the same.
+ * Every text has two forms. The display form is the tidied original, for sending and showing. The comparison form is
+ * the same for texts that mean the same.
  */
 
-/** Printable ASCII with single spaces inside: nearly every cell, which is tidy already. */
+/** Printable ASCII with single spaces inside. Nearly every cell has this form. */
 const tidy = /^[!-~]+(?: [!-~]+)*$/;
 
 /** Control, formatting and lone surrogate characters, but not the joiners that Persian and Indic spelling needs. */
 const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
-/** `="4001"`: how a spreadsheet program keeps digits as a text. */
+/** `="4001"`: how a spreadsheet program stores digits as text. */
 const asText = /^="([^"]*)"$|^=/;
 
-/** @returns the text in NFC, with single spaces and nothing invisible; empty where nothing is left */
+/** @returns the text in NFC, with single spaces and without invisible characters; may be empty */
 export function displayForm(text: string): string {
   if (text.startsWith('="')) return displayForm(text.replace(asText, '$1'));
   if (tidy.test(text)) return text;
@@ -43,9 +43,9 @@ export function comparisonForm(text: string): string {
     .trim();
 }
 
-/** Placeholders that forms and importers write for unknown values. Exact spellings: Null and Na are real names. */
+/** Placeholders for unknown values in forms and importers. Spelled exactly, because Null and Na are real names. */
 const placeholders = new Set(lists.placeholders);
-/** What a spreadsheet program shows of a formula that fails, in its language: `#REF!`, `#BEZUG!`, `#¿NOMBRE?`. */
+/** What a spreadsheet program shows for a failed formula, in its language: `#REF!`, `#BEZUG!`, `#¿NOMBRE?`. */
 const formulaError = /^#[¡¿]?\p{Lu}[\p{Lu}\d/]{1,15}[!?]$/u;
 
 export function isPlaceholder(name: string): boolean {
@@ -57,13 +57,13 @@ function unescaped(cell: string): string {
   return cell.includes('&') ? decodeHTMLStrict(cell) : cell;
 }
 
-/** `<ada@acme.example>` behind a name. */
+/** `<ada@acme.example>` after a name. */
 const addressBehind = / ?[<([]\S+@\S+[>)\]]$/;
 const addressWithin = /\S@\S+\.\S/;
 
 /**
- * The display form of a cell that holds the name of a person; undefined without a letter, for a placeholder, and for an
- * address, which people write into a field of names that must be filled.
+ * The display form of a name in a cell. Undefined without a letter, for a placeholder, and for an e-mail, which people
+ * write into required fields.
  */
 export function parseName(cell: string): string | undefined {
   const text = displayForm(unescaped(cell));
@@ -73,38 +73,31 @@ export function parseName(cell: string): string | undefined {
   return /[A-Za-z]/.test(name) || /\p{L}/u.test(name) ? name : undefined;
 }
 
-/** Forms of address before a name. `M.`, `Don` and `Pan` are missing: they are also initials and names. */
+/** Titles before a name. `M.`, `Don` and `Pan` are left out, because they can be initials or names. */
 const formOfAddress = new RegExp(`^(?:${lists.formsOfAddress.join('|')})\\.? (?=\\S)`, 'u');
 
-/** The same behind a name: `山田太郎様`, `王伟先生`, `김민수 님`. */
+/** Titles after a name: `山田太郎様`, `王伟先生`, `김민수 님`. */
 const formOfAddressBehind =
   /(?<=[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]{2}) ?(?:様|さま|さん|殿|先生|女士|小姐|님|씨)$/u;
 
-/** `Novak, Ada Maria` and `van der Berg, A.`: a last name of one word with its particles, and then first names. */
+/** `Novak, Ada Maria` and `van der Berg, A.`: a last name with its particles, then first names. */
 const lastNameFirst =
   /^((?:\p{Ll}[\p{L}\p{M}'’]* )*[\p{L}\p{M}'’-]+) ?, ?([\p{L}\p{M}'’-]+\.?(?: [\p{L}\p{M}'’-]+\.?)*)$/u;
 
-/**
- * Reads a cell that holds a whole name: the first name first, without a form of address.
- *
- * @returns undefined if the cell holds no name
- */
+/** Reads a full name from a cell: first name first, without a title. @returns undefined if the cell has no name */
 export function parseFullName(cell: string): string | undefined {
   const name = parseName(cell)?.replace(formOfAddress, '').replace(formOfAddressBehind, '');
   const [, last, first] = (name?.includes(',') && lastNameFirst.exec(name)) || [];
   return first === undefined ? name : `${first.replace(formOfAddress, '')} ${last}`;
 }
 
-/** A longer text is no name of a person or a company, but a note in the wrong column. */
+/** A longer text is not a name but a note in the wrong column. */
 const longestName = 300;
 
-/** Texts of people without an employer, which identify no person. */
+/** Texts that mean that a person has no employer. They identify nobody. */
 const noEmployer = new RegExp(`^(?:${lists.noEmployer.join('|')})$`, 'iu');
 
-/**
- * The display form of an employer's name, of several the first: `Acme;Orbit`. Digits suffice: companies are called `3M`
- * or `1-800-4`.
- */
+/** The display form of an employer's name; the first of several: `Acme;Orbit`. Digits are enough: `3M`, `1-800-4`. */
 export function parseOrganizationName(cell: string): string | undefined {
   const text = unescaped(cell);
   const name = displayForm(
@@ -118,8 +111,8 @@ export function parseOrganizationName(cell: string): string | undefined {
 const legalForms = new Set(lists.legalForms);
 
 /**
- * The comparison form of an organization's name, without a leading article and legal forms at the end, and with `and`
- * for `&`. `The Acme Co., Ltd.` and `ACME` have the same form.
+ * The comparison form of a company's name, without article and legal form, and with `and` for `&`. `The Acme Co., Ltd.`
+ * and `ACME` have the same form.
  */
 export function organizationForm(name: string): string {
   const compared = comparisonForm(name.replaceAll('&', ' and '))

@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js';
 import { displayForm } from './normalise.ts';
 
-/** A phone number as the service delivers it; unknown values of enumerations stay. */
+/** A phone number as delivered. Unknown values of enumerations are kept. */
 export interface DeliveredPhone {
   readonly rawNumber: string | undefined;
   readonly sanitizedNumber: string | undefined;
@@ -14,9 +14,9 @@ export interface DeliveredPhone {
 
 /** One number of a contact, as the warehouse stores it. */
 export interface Phone {
-  /** E.164; if the number cannot be parsed, as the service wrote it. */
+  /** E.164, or the service's spelling if the number cannot be parsed. */
   readonly number: string;
-  /** Null: no possible number. */
+  /** Null if the number is not possible. */
   readonly e164: string | null;
   readonly rawNumber: string | null;
   readonly type: string | null;
@@ -27,8 +27,8 @@ export interface Phone {
 }
 
 /**
- * Tidies delivered numbers: E.164 by libphonenumber, one entry a number, empty ones left out. The first entry of a
- * number counts, but a number that any entry says must not be called must not be called.
+ * Tidies delivered numbers: E.164 by libphonenumber, one entry per number, no empty ones. The first entry of a number
+ * counts, except that do-not-call in any entry applies.
  *
  * @param phones in the order of the delivery
  */
@@ -55,14 +55,14 @@ export function readPhones(phones: readonly DeliveredPhone[]): Phone[] {
       status: tidy(phone.status),
       dncStatus,
       confidence: tidy(phone.confidence),
-      // An implausible index of the service does not count.
+      // An implausible index is ignored.
       position: stated >= 0 && stated < 10_000 ? stated : index,
     });
   }
   return [...byNumber.values()];
 }
 
-/** The type of a number of the employer's headquarters. */
+/** The type of a number at the employer's headquarters. */
 export const switchboard = 'work_hq';
 
 const typesByUse = ['mobile', 'work_direct', 'other', switchboard, 'home'];
@@ -75,7 +75,7 @@ export function rankPhone(phone: Phone) {
   const type = phone.type === null ? -1 : typesByUse.indexOf(phone.type.toLowerCase());
   return {
     ...(phone.dncStatus !== null && { dnc_rank: isDoNotCall(phone.dncStatus) ? 1 : 0 }),
-    // Null: never chosen.
+    // Null: this number is never chosen.
     status_rank: isInvalid(phone.status) ? null : isChecked(phone.status) ? 0 : 1,
     e164_rank: phone.e164 === null ? 1 : 0,
     ...(phone.type !== null && { type_rank: type < 0 ? typesByUse.indexOf('other') : type }),
@@ -87,7 +87,7 @@ export const isMobile = (type: Stated): boolean => type?.toLowerCase() === 'mobi
 export const isChecked = (status: Stated): boolean => status?.toLowerCase() === 'valid_number';
 export const isInvalid = (status: Stated): boolean => status?.toLowerCase() === 'invalid_number';
 
-/** Whether a number must not be called. Unknown values of the enumeration count as do-not-call. */
+/** Whether a number must not be called. Unknown values count as do-not-call. */
 export function isDoNotCall(dncStatus: string): boolean {
   return !/^(?:no|none|not_dnc|clear|clean|ok|false|unknown)$/i.test(dncStatus);
 }
@@ -98,13 +98,13 @@ function e164Of(text: string | undefined): string | null {
   return parsed?.isPossible() ? parsed.number : null;
 }
 
-/** Removes NUL, lone surrogates and control characters, which PostgreSQL refuses or a terminal would execute. */
+/** Removes NUL, lone surrogates and control characters. PostgreSQL refuses them, or a terminal would execute them. */
 function tidy(text: string | undefined): string | null {
   const clean = text === undefined ? '' : displayForm(text).slice(0, longestText).toWellFormed();
   return clean === '' ? null : clean;
 }
 
-/** A longer list is a mistake, so only its beginning is read. */
+/** Only this many numbers of a list are read; more are an error. */
 const mostNumbers = 100;
 /** Longer than any spelling of a number. */
 const longestText = 200;

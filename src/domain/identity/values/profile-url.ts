@@ -2,7 +2,7 @@ import { decodePercent } from '../../text/url-parts.ts';
 import { displayForm } from './normalise.ts';
 
 /**
- * `/in/jane-doe`, and the older `/pub/jane-doe/1a/2b/3c`; a language or a tab of the page may follow. Links in e-mails
+ * `/in/jane-doe` and the older `/pub/jane-doe/1a/2b/3c`, followed by a language or a tab of the page. Links in e-mails
  * begin with `/comm`.
  */
 const profilePath =
@@ -10,12 +10,12 @@ const profilePath =
 const address = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63})(?::\d+)?(\/[^?#]*)/;
 
 /**
- * Reads the address of a person's page on the professional networking site.
+ * Reads the URL of a person's page on the professional network.
  *
- * The path identifies such a page, not a list of hosts: companies, schools and other sites have other paths. Ignores
- * country hosts (`de.`), `www.`, `m.`, scheme, query, fragment, language and letter case.
+ * Such a page is identified by its path, because companies and other pages have other paths. Ignores country hosts
+ * (`de.`), `www.`, `m.`, scheme, query, fragment, language and letter case.
  *
- * @returns such as `linkedin.com/in/jane-doe`; undefined if the cell is no such address
+ * @returns such as `linkedin.com/in/jane-doe`; undefined if the cell is not such a URL
  */
 export function parseProfileUrl(cell: string): string | undefined {
   if (cell.length > 2_000) return undefined;
@@ -27,9 +27,9 @@ export function parseProfileUrl(cell: string): string | undefined {
 }
 
 /**
- * Finds how a row writes its profile URL. A service may compare addresses letter by letter, so a call sends the address
- * of the CRM: with `www.`, scheme, letter case and trailing slash as written. Everything that `parseProfileUrl` removes
- * beyond these, such as a country host, a query or a second encoding, is no part of an address that a service has.
+ * Finds the spelling of a profile URL in a row. A service may compare URLs exactly, so a call sends the URL as the CRM
+ * has it, with `www.`, scheme, letter case and trailing slash. Other differences, such as a country host or a query,
+ * are removed, because no service stores them.
  *
  * @returns undefined if no cell has this page in such a form
  */
@@ -41,12 +41,14 @@ export function findWrittenProfileUrl(cells: readonly string[], profileUrl: stri
   return written?.trim();
 }
 
-/** Decodes a path: `jos%C3%A9`, `jos%25C3%25A9` and both spellings of `josé` are one page. Keeps invalid codes. */
+/**
+ * Decodes a path, so that `jos%C3%A9`, `jos%25C3%25A9` and both forms of `josé` are the same page. Invalid codes stay.
+ */
 function decoded(path: string, encodings = mostEncodings): string {
   let text = path;
   for (let round = 0; round < encodings && text.includes('%'); round += 1) text = decodePercent(text);
   return text.toLowerCase().normalize('NFC');
 }
 
-/** Each program that passes a link on may encode it once more. */
+/** Every program that forwards a link may encode it again. */
 const mostEncodings = 3;
