@@ -190,37 +190,24 @@ it('a job change is posted once to Slack by the example, and a night without a c
   onTestFinished(() => void slack.close());
   const url = `http://127.0.0.1:${(slack.address() as AddressInfo).port}`;
   const example = join(import.meta.dirname, '../../examples/slack/notify.mjs');
-  await system.startWorker({
-    NOTIFY_COMMAND: `SLACK_WEBHOOK_URL=${url} node '${example}'`,
-    NOTIFY_ON: 'job_change',
-  });
+  const command = `SLACK_WEBHOOK_URL=${url} node '${example}'`;
+  await system.startWorker({ NOTIFY_COMMAND: command, NOTIFY_ON: 'job_change' });
   const rows = readRows(system.sample(10));
-  const night = async (name: string): Promise<void> => {
-    const run = await system.here(['run', again(rows, name), '--yes', '--json', '--freshness', '0s']);
+  for (const night of ['first', 'second', 'third']) {
+    const body = JSON.stringify({ rules: night === 'first' ? [] : [{ job_changes: 1 }] });
+    const scenario = new URL('/sandbox/scenario', system.sandbox.baseUrl);
+    await fetch(scenario, { method: 'PUT', headers: { 'content-type': 'application/json' }, body });
+    const run = await system.here(['run', again(rows, night), '--yes', '--json', '--freshness', '0s']);
     expect(run.facts()).toMatchObject({ status: 'finished', calls: 1 });
-  };
-  const scenario = (value: object) =>
-    fetch(new URL('/sandbox/scenario', system.sandbox.baseUrl), {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(value),
-    });
-  const changes = () => system.warehouse.query<{ text: string }>`
-    select 'A contact changed employer: '
-      || string_agg(source || ' ' || contact_id, ', ' order by source, contact_id) as text
-    from job_changes j join contacts using (service, person_key)
-    group by j.observation_id order by text`;
-
-  await night('first.csv');
-  await scenario({ rules: [{ job_changes: 1 }] });
-  await night('second.csv');
-  const expected = (await changes()).map((each) => each.text);
-  expect(expected.length).toBeGreaterThan(1);
-  await expect.poll(() => texts.toSorted(), { timeout: 20_000 }).toEqual(expected);
-
-  await night('third.csv');
+    const expected = await system.warehouse.query<{ text: string }>`
+      select 'A contact changed employer: ' || source || ' ' || contact_id as text
+      from job_changes join contacts using (service, person_key) order by text`;
+    expect(expected.length > 1).toBe(night !== 'first');
+    await expect.poll(() => texts.toSorted(), { timeout: 20_000 }).toEqual(expected.map((each) => each.text));
+  }
+  // Sends what is due.
+  const posted = texts.length;
   await system.startWorker();
-  expect(texts.toSorted()).toEqual(expected);
-  await scenario({});
+  expect(texts).toHaveLength(posted);
   await expectPromisesKept(system);
 });

@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import type { BatchResult } from '../../src/contract/activities.ts';
@@ -41,18 +40,6 @@ it('a run that is reset while a page is open continues after the calls of this p
   });
   expect(activities.batches.sort()).toEqual([1, 101, 102, 2, 3]);
   expect(activities.ending).toBe('finished');
-});
-
-it('the calls of a run have the priority of the run, and its source as the fairness key', async () => {
-  const activities = new ScriptedActivities();
-  const priorities: unknown[] = [];
-  activities.answer = () => {
-    priorities.push(Context.current().info.priority);
-    return { kind: 'done' };
-  };
-  await stage.play(activities, (handle) => handle.result(), { priority: 'backfill' });
-  expect(priorities).toHaveLength(5);
-  expect(priorities[0]).toMatchObject({ priorityKey: 4, fairnessKey: 'hubspot' });
 });
 
 /** Activities of a run that no person has approved. */
