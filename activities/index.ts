@@ -49,7 +49,7 @@ export function createControlActivities(dependencies: ControlDependencies): Cont
           async (signal) => {
             const options = { signal, onProgress: (staged: number) => (rows = staged) };
             const staged = await ingestRun(dependencies, runId, options);
-            // Without the error itself, whose texts may name a person.
+            // Without the error itself, because its text may name a person.
             return staged.kind === 'refused'
               ? { kind: staged.kind, pauseReason: staged.pauseReason }
               : staged;

@@ -46,7 +46,7 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-/** The service requires a webhook address. Nothing can be delivered to this one (RFC 2606): runs poll. */
+/** The service requires a webhook URL. Nothing can reach this one (RFC 2606), so runs poll. */
 const nowhere = 'https://no-receiver.invalid';
 /** Database connections for the activities of the control queue. */
 const controlConnections = 6;
@@ -255,7 +255,7 @@ export async function runWorkers(workers: readonly WorkerToRun[], drain: () => v
   if (failure) throw failure.reason;
 }
 
-/** After some errors, `run()` waits for a shutdown that nothing has begun. Only the state of the worker tells. */
+/** After some errors, `run()` waits for a shutdown that never begins. Only the worker's state shows this. */
 async function runWorker(worker: WorkerToRun): Promise<void> {
   let look: NodeJS.Timeout | undefined;
   const pollFailed = new Promise<never>((_, reject) => {

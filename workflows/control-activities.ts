@@ -10,8 +10,8 @@ export function useHeartbeatOf({ heartbeatSeconds }: { readonly heartbeatSeconds
 }
 
 /**
- * Activities whose heartbeat, if the options have none, is the workflow's. The heartbeat distinguishes a busy
- * worker from a dead one.
+ * Activities that use the workflow's heartbeat if their options have none. The heartbeat distinguishes a busy worker
+ * from a dead one.
  */
 export function beatingActivities<Activities extends object>(
   options: ActivityOptions,

@@ -82,8 +82,8 @@ async function prepare(run: RunState): Promise<PlanSummary> {
 }
 
 /**
- * Compares the contacts with the known people: contacts get a known person's data without a call, or lose the data of
- * a person whom their cells contradict.
+ * Compares the contacts with known people: contacts get the data of a known person without a call, or lose the data of
+ * a person who contradicts their cells.
  */
 async function reconcile({ runId }: RunState): Promise<void> {
   await computing.reconcileContacts.executeWithOptions(
@@ -161,7 +161,7 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
 async function enrichPage(run: RunState, page: number): Promise<string | undefined> {
   run.show();
   const result = await runPageWorkflow(run, page);
-  // The tables say whether the run is paused or cancelled: a person may have resumed it since the page was stopped.
+  // The tables show whether the run is paused or cancelled: the operator may have resumed it since the page stopped.
   await run.readFigures();
   if (result.kind === 'done') run.page += 1;
   const needsCredits = result.kind === 'over_budget' && run.pauseReason === null;
@@ -227,7 +227,7 @@ async function finish(run: RunState, end: RunEnding): Promise<RunFacts> {
     ]),
   );
   if (facts.status === 'paused') {
-    // Late results were billed above their worst case, or the database has lost calls: a person has to see it.
+    // The operator must look: late results cost more than their worst case, or the database has lost calls.
     await run.untilResumed();
     return finish(run, end);
   }
@@ -267,7 +267,7 @@ async function resolveBudgetExhaustion(run: RunState): Promise<string | undefine
     );
     return undefined;
   }
-  // The tables keep a pause that a person has made meanwhile.
+  // The tables keep a pause by the operator.
   if (before) await run.setStatus('running');
   return resolution.kind === 'finish' && run.pauseReason === null ? resolution.budget : undefined;
 }

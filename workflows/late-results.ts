@@ -89,7 +89,7 @@ export class LateResults {
 
   #pause(longest: number): number {
     const { readAt, nextSyncAt } = this.status;
-    // Both by the database's clock, which may differ from Temporal's.
+    // Both times are by the database's clock, which may differ from Temporal's.
     const next =
       nextSyncAt === null ? this.#options.pollAfterMilliseconds : Date.parse(nextSyncAt) - Date.parse(readAt);
     // A short delay lets one sync make several polls that are due about the same time.

@@ -27,7 +27,7 @@ export interface RunProgress {
   readonly late: LateResultsStatus | null;
 }
 
-/** A run on the page of its workflow in Temporal's UI: state, what it waits for, figures as the tables have them. */
+/** The text on the workflow's page in the Temporal UI: the state of the run, what it waits for, and its figures. */
 export function runDetails(progress: RunProgress): string {
   const { figures } = progress;
   return markdownTable([
@@ -73,7 +73,7 @@ const creditsAttribute = { name: 'EnrichmentCreditsSettled', type: 'DOUBLE' } as
 
 export class RunAttributes {
   /**
-   * State as last written. Not read from Temporal: after an attribute was renamed or removed in the namespace, a replay
+   * State as last written. It is not read from Temporal: after an attribute was renamed in the namespace, a replay
    * would read another state, and Temporal would refuse its decision.
    */
   #written: string | undefined;
@@ -103,7 +103,7 @@ export interface RunWait {
   /** A pause reason, `approval`, `late results` or `next call`: the search attribute `EnrichmentWaitsFor`. */
   readonly type: string;
   readonly reason: string;
-  /** What a person can do; null: nothing. */
+  /** What the operator can do; null: nothing. */
   readonly next: string | null;
 }
 

@@ -45,8 +45,8 @@ function updateRequest(runId: string): UpdateRequest {
 }
 
 /**
- * The state of a run in its workflow, shared by its steps and updates. The tables have the status of the run and the
- * reason for the status: the workflow knows both as it last read or wrote them, and has no status of its own.
+ * The state of a run in its workflow, shared by steps and updates. Status and reason of the run are in the tables: the
+ * workflow has only the values that it last read or wrote.
  */
 export class RunState {
   readonly input: RunInput;
@@ -54,7 +54,7 @@ export class RunState {
   readonly pageWorkflow = new PageWorkflow();
   /** The run as the tables have it, as last read; null: not read yet. */
   figures: RunFigures | null;
-  /** What the run does while it waits for no person: its status after a resume. */
+  /** The status that the run returns to after a resume. */
   work: RunStatus;
   plan: PlanSummary | null;
   /** What the service says of the credential; null: the command that began the run asked. */
@@ -231,11 +231,7 @@ type Page = ChildWorkflowHandle<(input: PageInput) => Promise<PageResult>>;
 class PageWorkflow {
   #open: Promise<Page> | undefined;
 
-  /**
-   * Starts a page and waits for its result.
-   *
-   * @param mustEnd true asks the page to end
-   */
+  /** Starts a page and waits for its result. @param mustEnd true asks the page to end */
   async untilEnded(start: () => Promise<Page>, mustEnd: () => boolean): Promise<PageResult> {
     const starting = start();
     this.#open = starting;
@@ -258,8 +254,8 @@ class PageWorkflow {
   }
 
   /**
-   * Waits until an orphaned page has ended. A reset of the run in the Temporal UI leaves its page open, and the page
-   * has the id of the next one. A run that ended earlier would release the claims of people whose calls are in flight.
+   * Waits until an orphaned page has ended. A reset of the run in the Temporal UI leaves its page open, and the next
+   * page has the same id. A run that ended earlier would release the claims of people in calls in flight.
    */
   async #endOrphan(workflowId: string, mustStop: () => boolean): Promise<void> {
     const orphan = getExternalWorkflowHandle(workflowId);

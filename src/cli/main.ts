@@ -7,7 +7,7 @@ guardOutput();
 
 const words = process.argv.slice(2);
 const isJson = words.includes('--json');
-// Node would print every member of the error: an error of the database has the refused row.
+// Node would print all fields of the error, and a database error contains the refused row.
 process.on('uncaughtException', (error) => process.exit(reportFailure(error, isJson)));
 onInterruption((_signal, exitCode) => process.exit(exitCode));
 endWithNpm(process.env);
@@ -22,8 +22,8 @@ process.on('exit', (exitCode) => {
 
 await runProgram(words);
 
-// A library can leave threads behind, such as Temporal's SDK where a worker cannot start or its server does not answer.
-// The command has ended, whatever its exit code.
+// Libraries such as Temporal's SDK can leave threads behind if a server does not answer. They must not keep the ended
+// command alive.
 for (const stream of [process.stdout, process.stderr])
   await new Promise<unknown>((done) => stream.write('', done));
 process.exit();

@@ -76,7 +76,7 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   // Commander's own help command knows only one level.
   const words = parameters[0] === 'help' ? [...parameters.slice(1), '--help'] : [...parameters];
 
-  // A group such as `enrich budget` without a subcommand shows its help, which is no error.
+  // A group such as `enrich budget` without a subcommand shows its help. This is not an error.
   const named =
     words.length === 0 ? program : program.commands.find((command) => command.name() === words[0]);
   if (words.length < 2 && named && named.commands.length > 0) words.push('--help');

@@ -10,7 +10,7 @@ import { defaultEvents, notifiedEvents } from '../domain/runs/notified-event.ts'
 import { parseRetention } from '../domain/runs/retention.ts';
 import { parseDuration } from '../domain/text/duration.ts';
 import { isLoopback } from '../domain/text/url-parts.ts';
-/** The address that a server of the product listens on. */
+/** Host and port on which a server of the product listens. */
 export interface ListenAddress {
   readonly host: string;
   /** 0: a free port. */
@@ -37,7 +37,7 @@ const url = (...protocols: string[]) =>
     },
   );
 
-/** The address of a database. The driver knows only one host, and does not try a second one. */
+/** The URL of a database. The driver supports a single host, and does not try a second one. */
 const databaseAddress = text
   .refine((value) => value === undefined || !severalHosts.test(value), {
     error:
@@ -96,7 +96,7 @@ const duration = (setting: string, fallback: string) =>
 
 const credits = known('credits from 0 up, such as 500 or 12.5', parseCredits);
 
-/** An address `host:port`, or only a port on 127.0.0.1. */
+/** `host:port`, or only a port on 127.0.0.1. */
 const listenAddress = (example: string) =>
   known(`host:port, such as ${example}`, (given): ListenAddress | undefined => {
     const [, host, port] = /^(?:(.*):)?(\d{1,5})$/.exec(given) ?? [];

@@ -130,7 +130,7 @@ function configOf(values: SettingValues) {
       sandboxClock: values.SANDBOX_CLOCK,
     },
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
-    /** The receiver of lineage events; without an address none are sent. */
+    /** The receiver of lineage events; without a URL none are sent. */
     lineage: {
       url: values.OPENLINEAGE_URL,
       apiKey: values.OPENLINEAGE_API_KEY,

@@ -97,7 +97,7 @@ export interface Pruned {
   readonly answers: number;
   /** Bodies of deliveries. */
   readonly deliveries: number;
-  /** Rows of exports whose personal data was removed. */
+  /** Rows of exports with removed personal data. */
   readonly rows: number;
   /** Runs with data older than its retention that is kept, because calls or deliveries are open. */
   readonly heldRuns: number;
@@ -107,9 +107,9 @@ export interface Pruned {
 export interface ControlActivities {
   ingestExport(request: RunRequest): Promise<IngestOutcome>;
   planRun(request: RunRequest): Promise<PlanOutcome>;
-  /** Asks the service whether it accepts the credential, whom the credential acts as, and what its limits are. */
+  /** Asks the service whether it accepts the credential, which user the credential has, and what its limits are. */
   checkService(request: RunRequest): Promise<ServiceCheck>;
-  /** Writes the status, unless a person has decided otherwise; returns the run's figures with its status. */
+  /** Writes the status, unless the operator has decided otherwise. Returns the run's figures with its status. */
   setRunStatus(
     request: UpdateRequest & {
       readonly status: RunStatus;

@@ -101,7 +101,7 @@ export interface LateResultsStatus extends Omit<RunFacts['late_results'], 'next_
   readonly until: string | null;
   /** When these figures were read, by the database's clock, as ISO 8601. */
   readonly readAt: string;
-  /** When the next poll is due, also of a call whose deadline has passed. A worker may be late. */
+  /** When the next poll is due, even after the deadline of its call. A worker may be late. */
   readonly nextPollAt: string | null;
   /**
    * When to sync next at the latest, by the same clock: a poll is due and its window has a free slot, or a deadline

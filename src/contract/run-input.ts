@@ -56,9 +56,9 @@ export interface PageInput extends Pick<
 }
 
 /**
- * The export of a schedule: a path on the workers' disk, an address, a pattern, or a query. Every scheduled
- * time looks the export up again. The name of the file can have `*` and `?`. `{date}` can be anywhere, and becomes the
- * as-of date in the schedule's time zone, such as 2026-11-21.
+ * The export of a schedule: a path on the workers' disk, a URL, a pattern, or a query. Each scheduled time finds the
+ * export anew. The file name may contain `*` and `?`. `{date}` may be anywhere, and becomes the as-of date in the
+ * schedule's time zone, such as 2026-11-21.
  */
 export interface ExportChoice {
   readonly kind: 'file' | 'newest' | 'every-new' | 'query';

@@ -20,8 +20,8 @@ const active = [...beforePlan, 'awaiting_approval', 'running', 'waiting_for_budg
 const unfinished = [...active, 'paused', 'cancelling'] as const;
 
 /**
- * The states in which an event takes effect. In another state, a run keeps its status and its reason: the workflow may
- * not know of a pause or a cancellation that a command has recorded. A run that has ended is in none of these states.
+ * The states that allow an event. In any other state, a run keeps its status and reason, because the workflow may not
+ * know of a pause or cancellation by a command. A run that has ended allows no event.
  */
 export const transitions: Readonly<
   Record<RunEvent, { readonly from: readonly RunState[]; readonly to: readonly RunStatus[] }>
@@ -39,11 +39,7 @@ export const transitions: Readonly<
   end: { from: unfinished, to: ['planned', 'finished', 'cancelled', 'failed'] },
 };
 
-/**
- * The event that gives a run a status.
- *
- * @param byPerson the operator resumes the run
- */
+/** The event that gives a run a status. @param byPerson the operator resumes the run */
 export function eventOf(status: RunStatus, reason: StatusReason | undefined, byPerson: boolean): RunEvent {
   if (isFinal(status)) return 'end';
   if (status === 'cancelling') return 'cancel';

@@ -71,7 +71,7 @@ export function endWithNpm(environment: NodeJS.ProcessEnv): void {
   timer.unref();
 }
 
-/** The parent of a process on Linux; undefined: unknown, also if the process cannot be read for a moment. */
+/** The parent of a process on Linux; undefined if unknown, even if the process cannot be read only for a moment. */
 function parentOf(processId: number): string | undefined {
   try {
     return /\) \S+ (\d+) /.exec(readFileSync(`/proc/${processId}/stat`, 'utf8'))?.[1];

@@ -13,9 +13,9 @@ export interface ProcessIdentity {
 }
 
 /**
- * When the process with this id started, as the operating system writes it: ids of processes are used again.
+ * When the process with this id started, in the operating system's format. Process ids are used again.
  *
- * @returns undefined without such a process, also if it has ended and is not reaped yet
+ * @returns undefined if there is no such process, or if it has ended and is not reaped yet
  */
 export function processStartTime(pid: number): string | undefined {
   return existsSync('/proc/self/stat') ? startFromProc(pid) : startFromPs(pid);

@@ -133,7 +133,7 @@ function recordFile(directory: string): string {
   return join(directory, 'server.json');
 }
 
-/** Ports without a setting stay the same from start to start, so that addresses stay valid. */
+/** Ports without a setting stay the same at each start, so that URLs stay valid. */
 async function choosePorts({ directory, fixedPorts }: ServerDefinition): Promise<ServerPorts> {
   const previous = readRecord(directory);
   const port = fixedPorts.port || (await freePort(previous?.port));

@@ -4,7 +4,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 type Values = Parameters<ParquetWriter['write']>[0]['columnData'][number]['data'];
 
-/** Rows that are held in memory and written together. Larger groups compress better and need more memory. */
+/** Rows that are kept in memory and written together. Larger groups compress better and need more memory. */
 const rowGroupSize = 2_500;
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;

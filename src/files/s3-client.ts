@@ -43,11 +43,7 @@ const access = {
   },
 } as const;
 
-/**
- * Turns an error of S3 into a problem; undefined if a retry can help.
- *
- * @param shown the address
- */
+/** Turns an error of S3 into a problem; undefined if a retry can help. @param shown the URL to show */
 export function asS3Problem(error: unknown, shown: string, kind: keyof typeof access): Problem | undefined {
   const { name, message, $metadata } = error as {
     name?: string;
@@ -79,11 +75,7 @@ export function asS3Problem(error: unknown, shown: string, kind: keyof typeof ac
   return undefined;
 }
 
-/**
- * Turns the error of a request without an answer into a problem.
- *
- * @param shown the address
- */
+/** Turns the error of a request without an answer into a problem. @param shown the URL to show */
 export function s3Unreachable(error: unknown, shown: string, kind: keyof typeof access): Problem {
   const { name, code } = error as { name?: string; code?: string };
   return new Problem(`${kind}.unreachable`, `S3 does not answer: ${describeCode(code ?? name)}`, {

@@ -33,7 +33,7 @@ export function startLineage(
   let sending: Promise<void> = Promise.resolve();
   const deliver = async (runId: string, type: LineageType, at: Date, enriched?: number): Promise<void> => {
     const run = await getRun(warehouse, runId);
-    // A run whose export was refused has not started: receivers expect that each run does.
+    // A run with a refused export has not started, but receivers expect a start of each run.
     const types = type === 'FAIL' && run.ingestedAt === null ? (['START', type] as const) : [type];
     for (const each of types) {
       const body = JSON.stringify(lineageEvent(source, each, run, { at, enriched }));

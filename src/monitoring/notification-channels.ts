@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { commandEnvironment } from '../config/command-environment.ts';
 import { loginInHeader } from '../domain/text/url-parts.ts';
 
-/** A receiver of notifications. A failed delivery rejects with a reason without address and secret. */
+/** A receiver of notifications. A failed delivery rejects with a reason without URL and secret. */
 export interface Channel {
   readonly name: 'url' | 'command';
   send(body: string, signal: AbortSignal): Promise<void>;

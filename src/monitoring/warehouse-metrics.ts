@@ -22,7 +22,7 @@ type Row = Readonly<Record<string, string | number | null>>;
 interface Metric {
   readonly help: string;
   readonly labels: readonly string[];
-  /** The columns of its values; several are the values of its label `state`. */
+  /** The columns with its values. Several columns are the values of its label `state`. */
   readonly values: readonly string[];
 }
 

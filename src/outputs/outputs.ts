@@ -243,8 +243,8 @@ const failure = z
   .describe('Printed in place of the facts when a command fails.');
 
 /**
- * The outputs that programs are told to read, and the commands whose `--json` prints them. `npm run schemas` writes a
- * JSON Schema of each.
+ * The stable outputs for programs, and the commands that print them with `--json`. `npm run schemas` writes a JSON
+ * Schema of each.
  */
 export const outputs = {
   error: { schema: failure, commands: [] },

@@ -134,7 +134,7 @@ const lateResults = runFields.late_results.omit({ next_poll_at: true, missing: t
   longest_seconds: seconds.nullable().describe('The longest of them. Null: no delivery.'),
 });
 
-/** Fields whose values are compared with known ones. */
+/** Fields that are compared with known values. */
 export const comparedFields = [
   'email',
   'phone',

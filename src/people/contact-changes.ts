@@ -29,7 +29,7 @@ export const anotherFits = 'another person fits better';
 const endedReason = 'the decision that confirmed the person has ended';
 const nothingShows = 'nothing shows any more that the contact is this person';
 
-/** A contact, and who it is now. */
+/** A contact, and the person that it is now. */
 export interface Decided {
   readonly contact: ContactState;
   readonly decided: ContactDecided;

@@ -39,7 +39,7 @@ export async function compareWithTruth(
   const contacts = await readContacts(database, source, key, people);
   const compared = people.map(({ row, values }): ComparedPerson => {
     const contact = contacts.get(row);
-    // The key itself is no finding.
+    // The key itself does not count as found.
     const known = key === 'email' ? { ...values, email: null } : values;
     return { row, contactId: contact?.contact_id ?? null, known, found: contact ?? {} };
   });

@@ -10,7 +10,7 @@ interface MeasuredField {
   readonly after?: RawBuilder<unknown>;
   /** The field's name in the mapping, which is also the column of the row with its normalised value. */
   readonly mapped?: string;
-  /** Fields of importers, and further headers, whose columns count where the mapping has no such field. */
+  /** Fields of importers and other headers. Their columns count if the mapping has no such field. */
   readonly named?: { readonly fields: readonly ImportField[]; readonly headers: readonly string[] };
 }
 

@@ -56,7 +56,7 @@ export async function readWaste(database: Kysely<Tables>, runId: string): Promis
   return rows;
 }
 
-/** The cost of each usable field. Without a settled credit, a price of 0 would look free while credits are held. */
+/** The cost of each usable field. If nothing is settled and credits are reserved, a price of 0 would be wrong. */
 export async function readCosts(database: Kysely<Tables>, run: RunRecord): Promise<RunReport['costs']> {
   const asksPhones = lateKindsOf(run.options).some((kind) => lateKinds[kind].values === 'phones');
   const { rows } = await sql<RunReport['costs'][number]>`

@@ -33,7 +33,7 @@ export interface Section {
   readonly tables: readonly Table[];
 }
 
-/** A table whose first column names the row. Documents leave out tables without rows. */
+/** A table with a name in the first column of each row. Documents leave out tables without rows. */
 export interface Table {
   readonly caption: string;
   readonly columns: readonly Column[];
@@ -45,7 +45,7 @@ export interface Column {
   readonly numeric?: true;
 }
 
-/** A table whose columns after the first have numbers or decimals; null is a dash. */
+/** A table with numbers or decimals in all columns after the first. Null is a dash. */
 function tableOfNumbers(
   caption: string,
   [name = '', ...numbers]: readonly string[],

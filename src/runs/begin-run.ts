@@ -151,7 +151,7 @@ export async function refuseUnnamedSource(
   run: RunRecord,
 ): Promise<Problem | undefined> {
   const { source } = run;
-  // The ids of a recognised CRM are reliable, so a record may become another person.
+  // The ids of a recognised CRM are reliable, so another name means that the record is another person now.
   if (isNamed(run) || source !== 'generic') return undefined;
   const contacts = await readKnownContacts(warehouse, run.runId, source);
   const others = contacts.filter((contact) => !contact.shares_key && !mayBeOnePerson(contact));

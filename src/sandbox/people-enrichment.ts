@@ -71,7 +71,7 @@ export class PeopleEnrichment {
     if (details.length > 10) return badDetails('RECORD_LIMIT_EXCEEDED', 'at most 10 people in details');
     return this.#enrich('bulk_match', details, extras.data, fault, (enriched) => {
       const { people, found, credits, announced } = enriched;
-      // Waterfall requests state no price.
+      // Waterfall requests have no price.
       const isWaterfall = announced.some((member) => member.startsWith('"waterfall"'));
       return [
         '"status":"success","error_code":null,"error_message":null',
@@ -108,7 +108,7 @@ export class PeopleEnrichment {
     // A found person costs one credit, in repeated calls too.
     const billed = found.flatMap((known) => (known ? [{ personId: known.id, credits: '1' }] : []));
     const credits = billed.length;
-    // A person whom two details name has late results once.
+    // A person in two details has late results once.
     const once = [...new Map(found.flatMap((known) => (known ? [[known.id, known]] : []))).values()];
     const request = { requestId, webhookUrl, wanted, people: once, creditsOfAnswer: credits };
     const { members, kinds } = late.announce(request);

@@ -62,7 +62,7 @@ const countries = inventedNames.countries.map((country) => ({
 export const populationSize = 100_000;
 const companyCount = 5_000;
 
-/** Share of the strangers whom the service confuses with a namesake at another company. */
+/** Share of strangers that the service confuses with a namesake at another company. */
 const namesakeShare = 0.02;
 
 /**

@@ -9,9 +9,9 @@ const header =
 const owners = ['Hannah Reed', 'Jonas Keller', 'Amira Nordin', 'Samuel Roy'];
 
 /**
- * A sample export in HubSpot's format: mostly people whom the sandbox knows, and what real exports have besides.
- * People repeat with an e-mail in capitals, have left their company, have unsubscribed, or are only a first name.
- * The same seed and number give the same file.
+ * A sample export in HubSpot's format. Most people are known to the sandbox. As in real exports, some repeat with an
+ * e-mail in capitals, have left their company, have unsubscribed, or have only a first name. The same seed and number
+ * give the same file.
  */
 export function* sampleExport(options: {
   readonly people: number;
@@ -24,7 +24,7 @@ export function* sampleExport(options: {
     const isRepeated = row > 10 && chance.share(0.03, 1);
     const source = isRepeated ? row - 1 - chance.below(9, 2) : row;
     const number = new Chance(options.seed, `sample ${source}`).below(populationSize);
-    // Colleagues of the known people whom the sandbox does not know by their e-mails.
+    // Colleagues of known people. The sandbox does not know their e-mails.
     const isUnknown = chance.share(0.12, 3);
     const person = population.numbered(isUnknown ? populationSize + (number % 20_000) : number);
     const { firstName, lastName, organization, profileUrl } = person;

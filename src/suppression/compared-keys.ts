@@ -72,10 +72,10 @@ export function keysOfPeople(people: readonly PersonKeys[], isPresent = true): R
 }
 
 /**
- * Query of the known people who share an identifier with a row: `row_number`, `service` and `person_key`.
- * A hash of an address in the row finds the people with this address.
+ * SQL of the known people who share an identifier with a row: `row_number`, `service` and `person_key`. The hash of an
+ * e-mail in a row finds the people with this e-mail.
  *
- * Answers of all services count: a suppressed person is the same person at each of them.
+ * Answers of all services count, because a suppressed person is the same person everywhere.
  *
  * @param rows query of `row_number` and `keys` as in `run_rows`
  */

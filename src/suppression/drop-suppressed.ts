@@ -73,8 +73,8 @@ export async function dropSuppressed(
 }
 
 /**
- * Whether a person is suppressed, as `dropSuppressed` decides about rows: the list has one of the person's keys, or a
- * key that an answer of any service stated for a known person with one of these identifiers.
+ * Whether a person is suppressed, by the rule of `dropSuppressed`: the list has a key of the person, or a key that any
+ * service's answer has for a known person with one of these identifiers.
  */
 export async function isSuppressed(database: Kysely<Tables>, keys: readonly string[]): Promise<boolean> {
   const listed = await readListedRows(database, keysOfPeople([{ number: 1, keys }]));

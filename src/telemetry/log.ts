@@ -44,7 +44,7 @@ const secretPaths = 'apiKey accessToken authorization token password email phone
   .split(' ')
   .flatMap((name) => [name, `*.${name}`]);
 
-/** Errors whose messages quote a value: of JSON.parse and BigInt, and PostgreSQL's data exceptions. */
+/** Errors with a value in their message: of JSON.parse, of BigInt, and PostgreSQL's data exceptions. */
 const quotesValue = (error: Error, code: unknown): boolean =>
   error instanceof SyntaxError || (typeof code === 'string' && /^22[\dA-Z]{3}$/.test(code));
 

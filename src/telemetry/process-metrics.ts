@@ -18,7 +18,7 @@ const paidEndpoint = 'POST /people/bulk_match';
 /** Buckets in seconds: calls take some hundred milliseconds; the default of CALL_TIMEOUT is 60 s. */
 const callSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120];
 
-/** Counters of this process since its start. Labels never have an id, an address or personal data. */
+/** Counters of this process since its start. Labels never contain ids, e-mails or other personal data. */
 export class ProcessMetrics {
   readonly registry = new Registry();
   readonly #calls = new Counter(this.#named('enrich_service_calls_total'));

@@ -52,7 +52,7 @@ export class Tracing {
     return this.#around(span, work);
   }
 
-  /** Without address and bodies, which contain personal data. */
+  /** Without URL and bodies, which contain personal data. */
   call<Result>(endpoint: string, work: () => Promise<Result>, nameOf: FailureName): Promise<Result> {
     return this.#around(this.#begin(endpoint, SpanKind.CLIENT, {}), work, nameOf);
   }

@@ -127,7 +127,7 @@ export function isWorkflowGone(error: unknown): boolean {
   return error instanceof Error && error.name === 'WorkflowNotFoundError';
 }
 
-/** Whether a workflow refused an update, or ended before it answered. A failed activity of the update is no refusal. */
+/** Whether a workflow refused an update, or ended before it answered. */
 export function isUpdateRefused(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -263,9 +263,8 @@ type Call = ReturnType<Interceptor>;
 const cancelled = 1;
 
 /**
- * Ends a call whose retry is due after the connection was closed. Must come after the interceptor that retries calls.
- * Otherwise gRPC throws in the timer of the retry, where no caller can catch the error, and the stopping process
- * crashes.
+ * Ends a call if its retry is due after the connection was closed. Must come after the interceptor that retries calls.
+ * Otherwise gRPC throws in the retry's timer, which no caller can catch, and the stopping process crashes.
  */
 const endCallsOfClosedConnection: Interceptor = (options, nextCall) => {
   try {

@@ -29,7 +29,7 @@ export async function readTaskFailure(client: Client, workflowId: string): Promi
   return encodedAttributes ? '' : (message ?? '');
 }
 
-/** Temporal has a status of its own for a workflow that a person has paused in Temporal. */
+/** Temporal has a separate status for a workflow that was paused in Temporal. */
 const openStatuses = ['RUNNING', 'PAUSED', 'CONTINUED_AS_NEW'];
 
 /** @returns why a workflow does not continue; undefined: the workflow is open */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../config/settings.ts';
 
-/** A mark of what all workers must agree on, without secrets: everybody who may read Temporal can read the mark. */
+/** A hash of the settings that all workers must share, without secrets: users of Temporal can read it. */
 export function markSettings(config: Config, keyName: string | undefined): string {
   const { rateLimits, budgets, freshness, lateResults, retention, webhook } = config;
   const { baseUrl, pollPath, callTimeoutSeconds } = config.service;

@@ -122,7 +122,7 @@ async function decide(
   isRelease = false,
 ): Promise<void> {
   await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-    // Two names can be of one call.
+    // Two of the given ids can belong to the same call.
     const found = await Promise.all(named.map((name) => getAttempt(warehouse, name)));
     const attempts = [...new Map(found.map((attempt) => [attempt.attempt_id, attempt])).values()];
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;

@@ -15,7 +15,7 @@ import { withSession, type Session, settingsOf } from '../session/session.ts';
 
 const crm = 'hubspot';
 
-/** A source of its own: the record ids are invented, and must not get into files for a CRM of the user. */
+/** A separate source, because invented record ids must not get into files for a real CRM. */
 const source = 'demo';
 
 export function demoCommand(): Command {
@@ -35,7 +35,7 @@ export function demoCommand(): Command {
         LATE_RESULTS_DEADLINE: '60s',
       });
       tell(sandboxService);
-      // The sandbox has a warehouse of its own, which other commands use only without these settings.
+      // The sandbox has its own warehouse, which other commands use only without these settings.
       const unset = ['ENRICHMENT_BASE_URL', 'TEMPORAL_ADDRESS'].filter((name) => process.env[name]);
       const empty = unset.map((name) => `${name}=`);
       writeBeforeCommands(empty);

@@ -162,7 +162,7 @@ async function query(databaseUrl: string, statement: string): Promise<void> {
   } catch (error) {
     throw describeDatabaseFailure(error, databaseUrl);
   } finally {
-    // Its end waits for the server.
+    // Not awaited, because it waits for the server.
     void client.end();
   }
 }

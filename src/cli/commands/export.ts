@@ -136,7 +136,7 @@ async function writeTable(
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
 }
 
-/** Continues a folder of parts, so it has all contacts, and Parquet files alone. */
+/** Continues a folder of parts, which has all contacts and only Parquet files. */
 async function writeNextPart(
   warehouse: Warehouse,
   { table, output, run, source, since, select, format, json }: ExportFlags & { readonly output: string },
@@ -177,7 +177,7 @@ function s3Address(output: string) {
   return address?.kind === 's3' ? address : undefined;
 }
 
-/** A program would read CSV as what the ending of the file says. */
+/** A program would read the file by the ending of its name. */
 function formatOf(output: string | undefined): ExportFormatName {
   const ending = extname(output ?? '');
   const format = ending === '' ? 'csv' : formatOfEnding(ending.slice(1).toLowerCase());
@@ -210,7 +210,7 @@ async function writeCrmImport(
   describe(manifest, folder);
 }
 
-/** Record ids of another CRM are missing here, or those of others. Sources with a name of their own may fit. */
+/** Contacts of another CRM lack these record ids, or have ids of other records. A source with its own name may fit. */
 export function requireOwnSource(importer: ImporterName, source: string): void {
   const owner = importerNames.find((name) => importers[name].source === source);
   if (owner === undefined || owner === importer) return;

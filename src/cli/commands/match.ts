@@ -50,7 +50,7 @@ Example:
       const given = command.opts<Readonly<Record<string, string | undefined>>>();
       const person = readIdentity(given);
       const reveal = options.reveal === undefined ? [] : [options.reveal];
-      // The command itself calls the service, also beside a Temporal server.
+      // The command itself calls the service, even if it uses a Temporal server.
       tell(describeService({ service: config.service, temporalAddress: undefined }));
       const request = toDetail(person);
       const price = formatCredits(worstCaseCredits({ reveal }));
@@ -90,7 +90,7 @@ function readIdentity(texts: Readonly<Record<string, string | undefined>>): Iden
   });
 }
 
-/** Within JSON strings, line ends are escaped, so those that are left are formatting: the output is one line. */
+/** Line ends within JSON strings are escaped, so the remaining ones are formatting and can be removed. */
 function printRaw({ raw }: MatchAnswer): void {
   const line = raw.toString().trim();
   write(process.stdout, `${line.replaceAll(/\s*[\r\n]+\s*/g, ' ')}\n`);

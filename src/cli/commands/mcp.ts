@@ -48,7 +48,10 @@ Examples:
     });
 }
 
-/** No option of a tool: its results are JSON, the hash has an argument, and a query would read as the owner. */
+/**
+ * These flags are not options of a tool: its results are always JSON, the hash is an argument, and a query would run
+ * with the owner's rights.
+ */
 const otherFlags = ['json', 'query', 'plan'];
 const text = z.string().min(1);
 const optionOfFlag = withCommandFlags(new Command())
@@ -59,7 +62,7 @@ const optionOfFlag = withCommandFlags(new Command())
   });
 const options = z.strictObject(Object.fromEntries(optionOfFlag)).default({});
 const exportInput = z.strictObject({
-  // Standard input is the protocol, and a query would read as the owner.
+  // Files only: standard input carries the protocol, and a query would run with the owner's rights.
   file: text
     .regex(/^(?!-$|query:)/, 'is a path, https://… or s3://bucket/key')
     .describe('CSV export: a path on the machine of the server, https://… or s3://bucket/key.'),
@@ -129,7 +132,7 @@ function createServer(stop: AbortController) {
     call: async (given) => {
       const spec = await specify(given, given.plan_hash);
       await warehouse.use((session) => checkPlan(session, spec, { shown, maximum: given.max_credits }));
-      // The plan has used up the copy of an export that was fetched.
+      // Planning has removed the downloaded copy of the export, so it is downloaded again.
       const runId = await startRun(runs, await specify(given, given.plan_hash), stop.signal);
       return runs.use((session) => statusOf(session, runId));
     },

@@ -60,7 +60,8 @@ Example:
         await refuseMixedWarehouse(session);
         await session.work();
         tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
-        // Workers of one deployment must agree on both. Their logs show one that was not restarted after a change.
+        // All workers of a deployment must have the same values. A worker's log shows if it was not restarted after a
+        // change.
         tell(`service: ${serviceName(config)}; rate limits: ${formatRateLimits(config.rateLimits)}`);
         await untilStopped();
         tell('draining: no further call begins; waiting for calls in flight');

@@ -29,7 +29,7 @@ Examples:
         const names = fields.map(({ name }) => name);
         if (options.csv === true)
           return writeBytes([Buffer.from(`${Papa.unparse([names, ...rows], { newline: '\n' })}\n`)]);
-        // PostgreSQL counts no rows of SHOW and EXPLAIN.
+        // PostgreSQL returns no row count for SHOW and EXPLAIN.
         const count = counted(rowCount ?? rows.length, 'row');
         const records = rows.map((row) => row.map((value) => value ?? ''));
         const shown = fields.length === 0 ? command : table([names, ...records]);
@@ -41,7 +41,7 @@ Examples:
 const textArray = 1009;
 const bigint: number = pg.types.builtins.INT8;
 const { BOOL, INT2, INT4, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
-/** Types whose values become JSON as in the other outputs. Others, such as decimals, stay text. */
+/** Types with values that become JSON as in the other outputs. Other types, such as decimals, stay text. */
 const readTypes = new Set<number>([BOOL, INT2, INT4, FLOAT4, FLOAT8, json, JSONB, TIMESTAMPTZ, textArray]);
 
 function parserFor(type: number): (text: string) => unknown {
@@ -70,7 +70,8 @@ export async function readStatement(
   try {
     await client.query('begin isolation level repeatable read, read only; select');
     if (most !== undefined) await client.query(`set local statement_timeout = '30s'`);
-    // A named statement goes through the extended protocol, in which no text can end the transaction and then write.
+    // A named statement uses the extended protocol, which accepts a single statement, so no text can end the
+    // transaction.
     const answer = await client.query<(string | null)[]>({ ...rows, text: cursor + text, name: 'statement' });
     return most === undefined ? answer : await client.query({ ...rows, text: `fetch ${most} from answer` });
   } catch (error) {

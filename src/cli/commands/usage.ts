@@ -53,7 +53,7 @@ async function showUsage({ client }: PollDependencies, json: boolean | undefined
   print(listTable(credits.kinds) + (end === null ? '' : `\n  credit cycle ${start ?? ''} to ${end}`));
 }
 
-/** What the service states; null if it refuses, which the command says. */
+/** What the service reports; null if it refuses, which the command says. */
 function statedBy<Stated>(result: PromiseSettledResult<Stated>, what: string): Stated | null {
   if (result.status === 'fulfilled') return result.value;
   if (!(result.reason instanceof ServiceFailure)) throw result.reason;

@@ -7,7 +7,9 @@ import type { Session } from '../session/session.ts';
 
 const embeddedRole = 'enrich_analyst';
 
-/** Logs in as an analyst: a statement can leave a role that its session has only set. @param most rows to read */
+/**
+ * Logs in as an analyst, because a statement can leave a role that is only set in the session. @param most rows to read
+ */
 export async function readAsAnalyst(session: Session, text: string, most: number) {
   const analyst = openWarehouse(await analystAddress(session), { connections: 1 });
   try {

@@ -5,7 +5,7 @@ import { describeFailure, withSession, type Session, type SessionNeeds } from '.
 
 export type SharedSession = ReturnType<typeof shareSession>;
 
-/** A session that opens at its first use, so that an idle process has no servers, and closes after the stop. */
+/** A session that opens at its first use and closes after the stop. An idle process has no servers. */
 export function shareSession(config: Config, needs: SessionNeeds, stop: AbortController) {
   const work = new Set<Promise<unknown>>();
   let session: Promise<Session> | undefined;

@@ -53,7 +53,7 @@ export async function checkPlan(
   );
 }
 
-/** The options that a repeated command changes in the run that it continues. */
+/** The options of a run that a repeated command can change. */
 function gatesOf({ options }: Pick<SpecifiedRun, 'options'>) {
   return pickOptions(options, optionsThatDecide('gate'));
 }

@@ -32,7 +32,7 @@ import type { SpecifiedRun } from './run-spec.ts';
 import { describeUiAddress, notApproved } from './run-status.ts';
 import { cancelRun, resumeRun } from './steer-run.ts';
 
-/** For a process that does more than one run. */
+/** Options for a process that starts several runs. */
 interface Background {
   /** Ends the wait for the run, in place of a signal to the process. */
   readonly interrupted: AbortSignal;
@@ -59,7 +59,7 @@ export async function enrichExport(
       ? `continuing ${runId} with its own options, and the quality gates of this command`
       : `run ${runId}`,
   );
-  // The same command again overrules neither a quality gate nor the operator: a program may repeat it.
+  // A repeated command does not overrule a quality gate or the operator, because programs repeat commands.
   if (waitsForPerson(run, asks)) return readRunFacts(warehouse, runId);
   if (parseAddress(run.filePath, '/').kind !== 'file') await stageHere(session, run, spec.fetched);
   const isDecided = !asks || run.isApproved;
@@ -107,7 +107,7 @@ function tellPlan(run: RunRecord, isOld: boolean): void {
   tell(describePlan(run.plan!, run.options, isOld ? run.createdAt : undefined));
 }
 
-/** Checks, before a run begins, what the run needs: otherwise it would keep the status `ingesting` forever. */
+/** Checks what a run needs before it begins. Otherwise it would keep the status `ingesting` forever. */
 async function requireComponents(session: Session, spec: SpecifiedRun): Promise<void> {
   if (knowsService(session.config)) await refuseMixedWarehouse(session);
   await checkService(session, spec.options);
@@ -125,7 +125,7 @@ function requirePlan({ runId, planHash }: RunRecord, expected: string | null): v
   });
 }
 
-/** Stages the export that this command has fetched: the workers need neither the file nor the credentials. */
+/** Stages the downloaded export here, so that workers need neither the file nor the credentials. */
 async function stageHere(session: Session, run: RunRecord, fetched: string | undefined): Promise<void> {
   await ingestInThisProcess(session, run.runId, fetched).catch(async (error: unknown) => {
     if (error instanceof Problem && !error.type.startsWith('database.')) {
@@ -141,7 +141,7 @@ export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, a
   return isQualityGate(pauseReason.type) || ((isApproved || !asks) && pauseReason.type === 'run.paused');
 }
 
-/** Before a run spends anything. If only the settings of the workers name the service, the workers check it. */
+/** Checks the service before a run spends. If only the workers' settings name the service, the workers check it. */
 export async function checkService(session: Session, asked: RunOptions): Promise<void> {
   const { config, stack } = session;
   if (!knowsService(config)) return;

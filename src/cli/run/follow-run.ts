@@ -146,7 +146,7 @@ async function retriedWhileDatabaseIsAway<Result>(
   }
 }
 
-/** Waits until no call of a run is in flight. The calls of a lost worker stay so: hence the limit. */
+/** Waits until no call of a run is in flight, up to a limit: calls of a lost worker stay in flight. */
 export async function untilCallsAreRecorded(
   session: Session,
   runId: string,
@@ -211,7 +211,7 @@ export async function waitForRun(
   }
   const facts = await readRunFacts(warehouse, runId);
   if (facts.reason_type !== null || !isWorking(facts)) return facts;
-  // Also a run that needs the operator ends the command with 3.
+  // A run that needs the operator ends the command with 3 too.
   return {
     ...facts,
     reason_type: 'run.continues',

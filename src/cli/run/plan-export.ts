@@ -43,7 +43,7 @@ export async function withStagedExport<Result>(
 ): Promise<Result> {
   const { warehouse, config } = session;
   await discardLeftPlans(warehouse);
-  // planOnly keeps the staged export apart from an unfinished run of the same file.
+  // `planOnly` separates this staged export from an unfinished run of the same file.
   const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
   try {
     await ingestInThisProcess(session, run.runId, spec.fetched);

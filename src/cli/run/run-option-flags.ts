@@ -216,7 +216,7 @@ function commanderOption(name: keyof FlagOptions): Option {
   return option;
 }
 
-/** The options that the flags of a command choose. Null in an option that has a setting: the setting applies. */
+/** The options that the flags of a command set. Null: the setting applies. */
 export const chosenOptions = (flags: object): Promise<FlagOptions> => readOptions(flags, inHelpOrder);
 
 export const scheduledOptions = (flags: object): Promise<ScheduledOptions> =>
@@ -303,7 +303,7 @@ function ceilingOf(text: string): string {
   throw invalid('--max-credits-per-person', 'nobody costs nothing', next, 'credits.no-ceiling');
 }
 
-/** Vendors of a waterfall set their own prices: a waterfall needs a limit, and only a waterfall. */
+/** Vendors of a waterfall set their own prices, so a waterfall needs a limit. The limit needs a waterfall. */
 function refuseContradictions({ waterfall, maxCreditsPerPerson: ceiling }: Partial<FlagOptions>): void {
   const flag = '--max-credits-per-person';
   const hasWaterfall = waterfall !== undefined && waterfall.length > 0;

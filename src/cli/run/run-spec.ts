@@ -72,7 +72,7 @@ export async function specifyRun(
   };
 }
 
-/** Rows of the database arrive as UTF-8: names of another encoding would be garbled, paid for and not found. */
+/** Rows of the database arrive as UTF-8. Read in another encoding, names would be garbled, paid for and not found. */
 export function refuseEncodingOfRows(
   kind: ExportAddress['kind'] | ExportChoice['kind'],
   encoding: unknown,
@@ -84,7 +84,7 @@ export function refuseEncodingOfRows(
   });
 }
 
-/** Fetches an export that is not a local file, and checks its content. Removes a fetched file that is no export. */
+/** Downloads an export that is not local, and checks it. Removes the download if it is not an export. */
 async function checkedContent(
   address: ExportAddress,
   reading: ReadingOptions,

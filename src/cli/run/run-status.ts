@@ -29,12 +29,12 @@ export async function namedRun({ warehouse }: Session, name: string): Promise<Ru
 
 export interface RunView {
   readonly facts: RunFacts;
-  /** `interrupted` if the run should continue and nothing carries it out. */
+  /** `interrupted` if the run should continue but nothing runs it. */
   readonly status: string;
   readonly notes: readonly string[];
 }
 
-/** Reads what commands show of a run: `facts`, corrected by what only Temporal and this machine know, and notes. */
+/** Reads what commands show of a run: `facts` with corrections from Temporal and this machine, and notes. */
 export async function readRunView(session: Session, facts: RunFacts): Promise<RunView> {
   const shown = await correctedFacts(session, facts);
   return { ...shown, notes: shown.status === facts.status ? await describeWait(session, facts) : [] };
@@ -64,7 +64,7 @@ export function isWorking({ status }: Pick<RunFacts, 'status'>): boolean {
 
 type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
 
-/** A killed command or worker, or a terminated workflow, cannot change the status of its run. */
+/** The status in the tables can be old: a killed worker or a terminated workflow cannot change it. */
 async function presentReason(session: Session, facts: RunFacts): Promise<Reason | undefined> {
   const { run_id: runId, status } = facts;
   const isBudgetPause = status === 'paused' && facts.reason_type === 'budget.empty';
@@ -138,7 +138,7 @@ export async function readRunWait(
   if (plan && left > 0) {
     const { database } = warehouse;
     const of = { service: serviceName(config), scope: bulkMatchScope };
-    // The workers that call use the limits in the plan; the limits in the settings of a command can differ.
+    // The workers use the limits in the plan. Those in the settings of this command can differ.
     const limits = parseRateLimits(plan.own_rate_limits);
     const windows = await readRateWindows(database, of, limits);
     const calls = Math.ceil(left / peoplePerCall);
@@ -216,14 +216,14 @@ function nextSteps(facts: RunFacts): string[] {
   return [`  next: enrich report ${runId}; enrich export --run ${runId} --output contacts.csv`];
 }
 
-/** A row with such an outcome gets no person. Its reason can show that the columns are wrong, or what it waits for. */
+/** Outcomes without a person. Their reasons can show that the columns are wrong, or what the row waits for. */
 const outcomesWithReason = ['identity_mismatch', 'in_flight', 'malformed', 'rejected'] as const;
 
 export function describeUndone({ at, by, reason }: Undone): string {
   return `undone on ${minuteOf(at)} UTC by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 
-/** Reasons of a failed run that a repetition can overcome. Any other run needs another export or other options. */
+/** Reasons of a failed run after which a retry can succeed. Other failed runs need another export or other options. */
 const passingReasons: readonly string[] = ['export.changed', 'export.unreachable', 'export.unreadable'];
 
 export function exitCodeOf({ status, reason_type: type, cancelled }: RunFacts): number {

@@ -13,17 +13,19 @@ import { withAnswerDeadline } from '../session/live-workers.ts';
 import { tell } from '../terminal/output.ts';
 import { untilCallsAreRecorded } from './follow-run.ts';
 
-/** Clears a pause, and starts the workflow again where it was lost. @param approves the plan of `run`, too */
+/**
+ * Clears a pause, and starts the workflow again if it was lost. @param approves whether to approve the plan of `run`
+ */
 export async function resumeRun(
   session: Session,
   run: RunRecord,
   approves: boolean,
 ): Promise<WorkflowHandle> {
   await requireKeys(session, run.runId);
-  // An update waits for a worker, and embedded Temporal has only this command's.
+  // An update waits for a worker. With embedded Temporal, only this command has one.
   if (session.stack.temporal.embedded) await session.work();
   const client = await session.temporal();
-  // The operator has seen neither the plan of a run that was paused before it was planned, nor one newer than `run`.
+  // Not approved if the run was paused before its plan, or has a newer plan than `run`: the operator has not seen it.
   if (approves && run.status === 'awaiting_approval') await approveRun(session.warehouse, run.runId);
   const handle = client.workflow.getHandle(run.runId);
   return (await continueWorkflow(session, run, handle, approves)) ? handle : startRunWorkflow(session, run);
@@ -45,7 +47,7 @@ async function continueWorkflow(
   const isPaused = status === 'paused';
   const update = (): Promise<void> =>
     isPaused ? handle.executeUpdate('resume') : handle.executeUpdate('approve', { args: [plan?.plan_hash] });
-  // A reset can take a workflow back before its approval. Every other workflow ignores the update.
+  // A reset can return a workflow to the time before its approval. Any other workflow ignores this update.
   if (status === 'running') update().catch(() => {});
   if (!isPaused && !(approves && status === 'awaiting_approval')) return false;
   try {
@@ -54,7 +56,7 @@ async function continueWorkflow(
   } catch (error) {
     const isRefused = isUpdateRefused(error);
     if (!isRefused && !isWorkflowGone(error)) throw error;
-    // A workflow that refuses is not there yet, or has no call left: only the tables wait for the operator.
+    // A workflow refuses if it has not reached this step or has no calls left. Only the tables have the pause then.
     const continued = plan ? 'running' : 'ingesting';
     await setRunStatus(session.warehouse, runId, continued, undefined, { byPerson: isPaused });
     // Another command's worker may have ended the run in the meantime.
@@ -71,7 +73,7 @@ async function startRunWorkflow(session: Session, run: RunRecord): Promise<Workf
     searchable,
     callConcurrency: config.callConcurrency,
     pollAfterSeconds: config.lateResults.pollAfterSeconds,
-    // With embedded Temporal, this command has checked the credential. Workers of a server have their own.
+    // With embedded Temporal, this command has checked the credential already. Workers of a server use their own.
     checksService: !stack.temporal.embedded,
   });
   const input = { ...parameters, ...testHeartbeat() };
@@ -104,7 +106,8 @@ const recorded = 'recorded: the run makes no further call; waiting for a worker,
 export async function pauseRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
   const { runId, status } = run;
-  // Another pause would replace the reason, and with it a quality gate. A run that waits for a budget can be paused.
+  // A second pause would replace the reason, for example of a quality gate. A run that waits for a budget can be
+  // paused.
   if (status === 'paused' && needsResume(run.pauseReason)) return;
   const { warehouse, stack, config } = session;
   if (!isInProgress(status) && status !== 'paused')
@@ -125,7 +128,7 @@ export async function pauseRun(session: Session, run: RunRecord, why: Why): Prom
       await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
     throw error;
   }
-  // No later command might record the calls of a killed one: the worker of this command makes them unknown.
+  // A later command may not record the calls of a killed one, so the worker of this command marks them unknown.
   if (stack.temporal.embedded)
     await untilCallsAreRecorded(session, runId, config.service.callTimeoutSeconds * 1_000);
 }
@@ -172,7 +175,7 @@ async function sendUpdate(
     throw new Problem('run.not-steerable', cause instanceof Error ? cause.message : message, {
       where: runId,
       next: `see the status of the run: enrich status ${runId}`,
-      // The run is in a state without this step: repeating the command does not help.
+      // The state of the run does not allow this, and repeating the command does not help.
       exitCode: isUpdateRefused(error) ? exitCodes.usage : exitCodes.failed,
       cause: error,
     });

@@ -83,7 +83,7 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): Record<st
   return Object.fromEntries(fields.flatMap(([flag, value]) => (value ? [[flag, value]] : [])));
 }
 
-/** Checks the address of an export: Temporal shows it, so it must hold no secrets and no personal data. */
+/** Checks the path or URL of an export. Temporal shows it, so it must not contain secrets or personal data. */
 function choiceOf(file: string | undefined, { newest, everyNew, query }: ScheduleFlags): ExportChoice {
   const kinds = { file, newest, 'every-new': everyNew, query };
   const given = Object.entries(kinds) as [ExportChoice['kind'], string | undefined][];
@@ -106,7 +106,7 @@ function checkedAddress({ kind, from: given }: ExportChoice): string {
   const address = parseAddress(given, process.cwd());
   if (address.kind !== 'file' || kind !== 'file') checkPattern(address);
   if (address.kind === 'file') return address.path;
-  // The placeholder {date} must not count as a secret in the address.
+  // The placeholder {date} must not count as a secret in the URL.
   const dated = parseAddress(given.replaceAll('{date}', '2026-11-21'), '/');
   if (address.kind === 's3' || (address.kind === 'http' && dated.canBeFetchedAgain)) return given;
   throw wrong(

@@ -134,7 +134,7 @@ function optionsOf(definition: ScheduleDefinition, searchable: boolean): Schedul
   };
 }
 
-/** Reads times and policies from Temporal's description: a person may have changed them in Temporal. */
+/** Reads times and policies from Temporal's description, because the operator may have changed them in Temporal. */
 function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescription): ScheduleDefinition {
   const [input] = action.args as [ScheduledRunInput];
   const { schedule: _name, timezone: _timezone, searchable: _searchable, ...work } = input;

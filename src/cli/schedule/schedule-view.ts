@@ -56,7 +56,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
   const { name, flags, paused, note, next, skipped, missed, recent } = facts;
   const zone = flags['timezone'] ?? 'UTC';
   return [
-    // Temporal keeps the note of the last change: that of a schedule that is on says nothing about it.
+    // Temporal keeps the note of the last pause. It is shown only while the schedule is paused.
     `${name}: ${paused ? `paused${note ? ` (${note})` : ''}` : 'on'}`,
     describeFields({ ...flags, next: next.map((time) => shown(zone, time)), skipped, missed }),
     `last times (${zone}):${recent.length === 0 ? ' none' : ''}`,
@@ -67,7 +67,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
   ].join('\n');
 }
 
-/** A wrong path shows today. An export that this machine cannot reach is no error: a worker may reach it. */
+/** Shows a wrong path at once. Workers may reach an export that this machine cannot reach. */
 export async function describeFoundExport(
   { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
   { name, timezone, work }: ScheduleDefinition,

@@ -105,7 +105,7 @@ function portFile(config: Config): string {
   return join(config.embedded.dataDirectory, 'receiver-port');
 }
 
-/** The webhook address that calls give to the service; undefined if it can reach no receiver: the run then polls. */
+/** The webhook URL that calls send; undefined if the service can reach no receiver, so that the run polls. */
 export function webhookUrlOf(
   config: Config,
   serviceUrl: string | undefined,

@@ -39,7 +39,7 @@ export interface SessionNeeds {
 /** The SDK can wait longer than a minute after the longest call, such as for a server with a full disk. */
 const closeSecondsBeyondCall = 65;
 
-/** Opens the parts that a command needs, runs `use`, and closes the parts, also after an error. */
+/** Opens the parts that a command needs, runs `use`, and closes the parts even after an error. */
 export async function withSession<Result>(
   config: Config,
   needs: SessionNeeds,
@@ -71,7 +71,7 @@ export async function withSession<Result>(
         { migrations: migrated.newer },
         'a newer release has migrated the warehouse: this release ignores the new columns and tables',
       );
-    // A command whose worker failed, or whose embedded server is gone, would wait forever for its run.
+    // If its worker has failed or its embedded server is gone, the command would wait forever for its run.
     return await new Promise<Result>((resolve, reject) => {
       stack.watch(reject);
       use(openSession({ config, stack, log, migrated }, atEnd, reject)).then(resolve, reject);

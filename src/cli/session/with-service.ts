@@ -51,7 +51,7 @@ export async function refuseMixedWarehouse({ config, warehouse }: Session): Prom
 
 export const sandboxService = 'service: the sandbox on this machine (invented people, no cost)';
 
-/** Commands print the service before a plan, so that nobody takes the sandbox's invented people for real ones. */
+/** Commands show the service before a plan, so that the sandbox's invented people are not taken for real ones. */
 export function describeService({
   service,
   temporalAddress,

@@ -32,7 +32,7 @@ async function discardTyped(): Promise<void> {
   process.stdin.pause();
 }
 
-/** `--yes` is the answer without a question. Without an answer, the exit code says that a person is needed. */
+/** `--yes` answers without a question. Without an answer, the exit code says that the operator is needed. */
 export async function approves(question: string, { json, yes }: Flags, unchanged: string): Promise<boolean> {
   if (yes === true) return true;
   const answer = json === true ? undefined : await agrees(question);

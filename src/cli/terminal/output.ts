@@ -130,7 +130,7 @@ export function guardOutput(): void {
   process.stderr.on('error', () => {});
 }
 
-/** Writes bytes of text as fast as the reader takes them. A reader that closes the pipe early is no error. */
+/** Writes text as fast as the reader accepts it. A reader that closes the pipe early is not an error. */
 export async function writeBytes(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   output: NodeJS.WriteStream = process.stdout,

@@ -28,7 +28,7 @@ export function newRunId(start: {
     .join('-');
 }
 
-/** `.csv`, `.csv.gz`, `.json?x=1`: from the first dot that only extensions follow. */
+/** `.csv`, `.csv.gz`, `.json?x=1`: everything from the first dot, if only extensions follow. */
 const extensions = /(?:\.[a-z]{2,5})+$/i;
 
 function slug(text: string, longest = Number.POSITIVE_INFINITY): string {

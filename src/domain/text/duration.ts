@@ -3,8 +3,8 @@ import { UsageProblem } from '../problem.ts';
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
 /**
- * PostgreSQL cannot represent a time that is much longer ago or ahead: a plan would fail, and an answer with such a
- * deadline would be paid for and not be recorded.
+ * PostgreSQL cannot store a time further away: a plan would fail, and a paid answer with such a deadline would not be
+ * recorded.
  */
 const longestDays = 36_500;
 

@@ -17,7 +17,7 @@ export function countedPeople(value: number): string {
   return counted(value, 'person', 'people');
 }
 
-/** The entries of a text, with a comma and a space or line break between them. */
+/** The entries of a list in text form: they have a comma and a space or line break between them. */
 export function listed(text: string): string[] {
   return text.trim().split(/,\s+/);
 }

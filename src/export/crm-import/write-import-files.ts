@@ -154,7 +154,7 @@ function cellsOf({ exported }: ContactToImport, keys: readonly string[]): readon
   return key === undefined ? [] : exported.map((row) => row.get(key) ?? '');
 }
 
-/** The newest time at which the CRM changed the contact; null if a row does not state one. */
+/** The newest time at which the CRM changed the contact; null if a row has no time. */
 function modifiedAtOf(contact: ContactToImport, keys: readonly string[]): Date | null {
   const moments = cellsOf(contact, keys).map(modifiedTime);
   const newest = Math.max(...moments);
@@ -167,9 +167,9 @@ const longestZoneMilliseconds = 12 * 3_600_000;
 const isoTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /**
- * Reads the time of a CRM's cell: an ISO time, or one whose date has points (22.11.2026). Without a zone or an hour,
- * the latest moment that it can stand for: a value that may be older than the CRM's is not written. NaN for ambiguous
- * dates such as 03/04/2026.
+ * Reads a time in a cell of the CRM: an ISO time, or a date with points (22.11.2026). Without a zone or an hour, the
+ * latest possible moment counts, so that an older value is not written over the CRM's. NaN for ambiguous dates such as
+ * 03/04/2026.
  */
 function modifiedTime(cell: string): number {
   const text = cell.trim().replace(/^(\d{2})\.(\d{2})\.(\d{4})(?!\d)/, '$3-$2-$1');

@@ -57,7 +57,7 @@ function dispositionOf({ disposition }: FailureKind, mayHaveBeenBilled: boolean)
 
 function nextOf(kind: FailureKind, mayBeBilled: boolean, { paid }: Endpoint): string {
   if (kind.mayHaveBeenBilled && !paid) return nothingBilled;
-  // Rows whose call may have been billed are unknown, not rejected.
+  // Rows are unknown, not rejected, if their call may have been billed.
   return kind.disposition === 'reject' && mayBeBilled && paid ? maybeBilled : kind.next;
 }
 
@@ -197,7 +197,7 @@ export type FailureType = keyof typeof failureKinds;
 export type ErrorCodes = readonly string[];
 
 /**
- * Finds the code whose last segment is one of the reasons: `INVALID_ACCESS_TOKEN`, or
+ * Finds the code that ends with one of these reasons: `INVALID_ACCESS_TOKEN`, or
  * `AUTH.AUTHENTICATION.INVALID_ACCESS_TOKEN`.
  */
 export function codeNaming(codes: ErrorCodes, ...reasons: readonly string[]): string | undefined {

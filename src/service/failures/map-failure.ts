@@ -171,7 +171,7 @@ function statedBy(body: unknown): Stated {
   const named = [memberOf(details, 'code'), of('error_code')];
   const codes = named.filter((code) => typeof code === 'string');
   const status = of('status');
-  // Another status is no error, because its values are not documented.
+  // Another status is not an error, because its values are not documented.
   const isFailed = typeof status === 'string' && /^(?:failed|failure|error)$/i.test(status.trim());
   const matches = of('matches');
   // Its form beside `code` and `message` is not documented: whatever is in it is an error.
@@ -199,13 +199,13 @@ function errorOfSuccess(body: unknown): 'none' | 'refusal' | 'partial' {
   return isFailed || nameCredits(codes) ? 'partial' : 'none';
 }
 
-/** Services fill the members of an error also where there is none: `{}`, `""`, `false`, `"none"`. */
+/** Services send empty error members even without an error: `{}`, `""`, `false`, `"none"`. */
 function saysSomething(value: unknown): boolean {
   if (typeof value === 'string') return !/^(?:|0|false|none|null|ok|success|no_?error)$/i.test(value.trim());
   return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 }
 
-/** Names, profile or an e-mail that is no placeholder identify a person; a company, or an id alone, does not. */
+/** A name, a profile or a real e-mail identifies a person; a company, or an id alone, does not. */
 function isPerson(value: unknown): boolean {
   const email = memberOf(value, 'email');
   if (typeof email === 'string' && parseEmail(email) !== undefined) return true;
