@@ -149,7 +149,7 @@ async function enrichPages(run: RunState, lastPage: number): Promise<RunEnding> 
     if (isHistoryLong()) await run.continueAsNew();
     else if (waitsForBudget(run.pauseReason)) budget = await resolveBudgetExhaustion(run);
     else if (run.pauseReason) await run.untilResumed();
-    // A failover to a replica that lagged can take a run back to a status before its calls, or before its approval.
+    // After a failover to a lagging replica, the run can have an earlier status, from before its calls or approval.
     else if (run.status !== 'running') await run.setStatus(run.work).then(() => run.untilResumed());
     else budget = await enrichPage(run, run.page);
   }

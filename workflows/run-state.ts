@@ -110,7 +110,7 @@ export class RunState {
     return { type: type ?? 'run.paused', reason: reason ?? '', next: next ?? '' };
   }
 
-  /** The run makes no further call. A command can end a run in the tables that its workflow has not ended. */
+  /** True if the run makes no further calls. A command may have ended the run in the tables only. */
   get isCancelling(): boolean {
     return this.status === 'cancelling' || isFinal(this.status);
   }

@@ -125,7 +125,7 @@ export function cancellation(runId: string, why: Why): StatusReason {
   };
 }
 
-/** What a person does about a paused run. Failures of calls, which have no row in the table, need a fix. */
+/** What the operator must do about a paused run: for failures of calls, which are not in the table, fix the cause. */
 export function needOf(type: string): PauseReasonFacts['needs'] {
   return factsOf(type)?.needs ?? 'fix';
 }

@@ -197,7 +197,7 @@ function writeRecord(directory: string, record: ServerRecord): void {
   renameSync(`${file}.tmp`, file);
 }
 
-/** The first signal lets each server end its sessions and leave its data complete; the others end one that hangs. */
+/** The first signal lets each server close its sessions and data. The others kill a server that hangs. */
 const stopSignals = [
   ['SIGINT', 20],
   ['SIGQUIT', 5],

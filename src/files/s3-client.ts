@@ -34,7 +34,7 @@ export async function withS3Client<Result>(
   }
 }
 
-/** What the caller does: read an export, or write an output. Decides what the error says and which rights it names. */
+/** Whether the caller reads an export or writes an output. It decides what errors say and which rights they name. */
 const access = {
   export: { refused: 'S3 does not give it out', rights: 's3:GetObject, s3:ListBucket' },
   output: {

@@ -194,7 +194,7 @@ async function readMessage(
     figures_at: new Date().toISOString(),
     ...(await readRunFacts(warehouse, runId)),
     status: event,
-    // Without facts the run has ended, and its reason is the decision that it needs.
+    // Without facts, the run has ended and needs a decision, which is its reason.
     ...(pauseReason && { reason_type: pauseReason.type, reason: pauseReason.reason, next: pauseReason.next }),
   };
 }
@@ -232,7 +232,7 @@ type JobChange = Omit<Extract<Message, { event: 'job_change' }>, 'event' | 'even
 
 type ScheduledTime = Pick<ScheduledRunInput, 'schedule'> & { readonly asOf: string };
 
-/** A time that fails without a run is notified here, a run that fails by its status. */
+/** Notifies of a scheduled time that fails before it begins a run. A run that fails notifies by its status. */
 export async function notifyingOfFailure(
   warehouse: Warehouse,
   time: ScheduledTime,

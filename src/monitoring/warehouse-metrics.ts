@@ -15,7 +15,7 @@ import { hasGaps } from '../ledger/close-attempt.ts';
 import { bulkMatchScope, matchScope, readRateWindows, webhookResultScope } from '../ledger/rate-windows.ts';
 import families from './warehouse-metrics.json' with { type: 'json' };
 
-/** A column has the value of a label or of a metric. Null: the metric has no such series. */
+/** A row of metrics: each column is a label or a value. Null: the metric has no such series. */
 type Row = Readonly<Record<string, string | number | null>>;
 
 /** A metric of `warehouse-metrics.json`, and of docs/reference/metrics.md. */
@@ -181,7 +181,7 @@ async function readMetrics(warehouse: Warehouse, limits: AdmissionLimits): Promi
     .transaction()
     .setAccessMode('read only')
     .execute(async (transaction) => {
-      // A bitmap scan reads the rows of all calls of a run, which an index can count alone.
+      // A bitmap scan would read the rows of all calls of a run. The index alone is enough to count them.
       await sql`
         select set_config('statement_timeout', ${String(statementMilliseconds)}, true),
           set_config('enable_bitmapscan', 'off', true)

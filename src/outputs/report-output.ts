@@ -217,5 +217,5 @@ export const report = z
   })
   .describe('The report of a run.');
 
-/** As `--format json` prints it. Names are stable. Of the people in the file it has no data; of the file, its name. */
+/** The report as `--format json` prints it. Names are stable. Of the export it has only the name, not the people. */
 export type RunReport = Printed<typeof report>;

@@ -28,7 +28,7 @@ interface TruthRow {
   readonly values: Readonly<Partial<Record<(typeof truthColumns)[number], string>>>;
 }
 
-/** Compares the contacts of a source with a file of known values. The result has no value of a person. */
+/** Compares the contacts of a source with a file of known values. The result has no personal data. */
 export async function compareWithTruth(
   database: Kysely<Tables>,
   path: string,
@@ -153,7 +153,7 @@ function isSame(field: ComparedField, one: string, other: string): boolean {
   return (parseDomain(one) ?? one) === (parseDomain(other) ?? other);
 }
 
-/** The same profile is the same person. A profile gets another URL after a change of name: names decide first. */
+/** A profile identifies a person, but gets another URL after a change of name, so names are compared first. */
 function contradictionOf(known: Values, found: Values): 'name' | 'profile' | undefined {
   const profiles = known.linkedin_url && found.linkedin_url;
   if (profiles && isSame('linkedin_url', known.linkedin_url, found.linkedin_url)) return undefined;

@@ -1,6 +1,6 @@
 import type { ReportDocument, Section, Table } from './write-document.ts';
 
-/** One page that loads nothing. Its content security policy forbids it, should a file name not be escaped. */
+/** Renders one page. Its content security policy forbids loading, in case a file name is not escaped. */
 export function renderHtml(document: ReportDocument): string {
   const { title, subtitle, headline, actions, sections, footer } = document;
   const page = html`<!doctype html>

@@ -155,7 +155,7 @@ export class Faults {
   }
 }
 
-/** Makes the list of found people, as JSON texts, wrong as the fault `matches` says. The bill stays as it is. */
+/** Damages the list of found people (JSON texts) as the fault `matches` says. The bill stays the same. */
 export function applyMatchFault(
   people: readonly string[],
   fault: Rule,
@@ -178,7 +178,7 @@ export function applyMatchFault(
 const stub =
   '{"id":"stub","first_name":null,"last_name":null,"name":null,"email":null,"organization":{"name":"Somewhere"}}';
 
-/** The member with the cost as the fault `credits` misstates it. @returns no or one JSON member */
+/** The member with a wrong cost, as the fault `credits` says. @returns no or one JSON member */
 export function creditsMember(credits: number, fault: MisstatedCredits | undefined): string[] {
   if (fault === 'missing') return [];
   const values = { negative: `-${credits + 1}`, text: `"${credits} credits"` };

@@ -39,7 +39,7 @@ const keptMilliseconds = 30 * 86_400_000;
 /** The receiver's time to answer, and the longest pause between two tries. */
 const patience = 30_000;
 
-/** Made and billed after a delay, delivered until the receiver answers 2xx, and kept for polls for 30 days. */
+/** Makes and bills results after a delay, sends them until a 2xx, and keeps them for polls for 30 days. */
 export class LateResults {
   readonly #options: LateOptions;
   #made = 0;
@@ -55,7 +55,7 @@ export class LateResults {
     const members: string[] = [];
     const kinds: DeliveryKind[] = [];
     if (asked.has('phones')) {
-      // This id is another one than the id of the request, and cannot be polled.
+      // This id differs from the id of the request, and cannot be polled.
       const requestId = `${randomInt(2 ** 47)}7919`;
       members.push(`"phone_enrichment":{"request_id":${requestId},"status":"pending"}`);
       if (people.length > 0) kinds.push('phones');

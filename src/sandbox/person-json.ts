@@ -96,7 +96,7 @@ function contactEmail(email: string): object {
   };
 }
 
-/** Texts at even places, names of values at odd ones. */
+/** Texts at even positions, names of values at odd positions. */
 function templateOf(record: object): readonly string[] {
   return JSON.stringify(record).split(/"\$(\w+)"/);
 }

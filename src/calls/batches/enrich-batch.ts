@@ -365,7 +365,7 @@ export async function openBatches(
   const isOurs = run.options.service === service;
   // Registered first, so that calls of lower priority leave a slot free during the following steps.
   const { leftAttempts, leftAnswers, hasSuppressions } = await registerBatches(database, { runId, batches });
-  // The outcomes of stored answers follow from their digest, which a kill can have left to be done.
+  // A killed worker may have left stored answers without their digest, which gives the outcomes.
   if (leftAnswers) await digestTogether(warehouse);
   for (const attemptId of leftAttempts) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');

@@ -202,8 +202,8 @@ create function enrichment_internal.lock_endpoint(of_scope text) returns void la
   end
 $$;
 
--- Occupies a slot of every window for each call. Deletes some old calls, at most twice as many, so that the table does
--- not grow. Calls are kept for the longest possible window.
+-- Occupies a slot of every window for each call. Deletes calls that have left the longest possible window, at most two
+-- per new call, so that the table does not grow.
 create function enrichment_internal.occupy_slots(of_calls text[], of_scope text, deadline_seconds float8)
   returns void language plpgsql as $$
   declare

@@ -18,7 +18,7 @@ interface CrmExport extends ContactChoice {
   readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
 }
 
-/** The folder appears when it is complete. It replaces a folder of an earlier export, and no other. */
+/** Writes a folder that appears only when complete. It replaces only a folder of an earlier export. */
 export async function exportForCrm(warehouse: Warehouse, options: CrmExport): Promise<ImportManifest> {
   const folder = resolve(options.folder);
   try {

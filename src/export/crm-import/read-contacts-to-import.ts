@@ -23,7 +23,7 @@ interface ContactRow extends ContactColumns {
   readonly contact_id: string;
   readonly phones: readonly PhoneColumns[];
   readonly said_by: Readonly<Record<string, { readonly asked_at: string; readonly run_id: string }>>;
-  /** Null, as the other facts about the newest export: no export has the contact. */
+  /** Null, like the other facts about the newest export, if no export has the contact. */
   readonly header: readonly string[] | null;
   readonly raws: readonly (readonly string[])[] | null;
   readonly cells: readonly IdentityColumns[] | null;
@@ -117,7 +117,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
 function contactOf(row: ContactRow, keyOf: (header: string) => string) {
   return {
     contactId: row.contact_id,
-    /** Rows in the newest export: cells by `headerKey` of their header. Empty if the cells were removed. */
+    /** Rows in the newest export: cells by `headerKey`. Empty if retention has removed the cells. */
     exported: rowsOf(row, keyOf),
     optedOut: row.opted_out ?? false,
     optedOutOfCalls: row.opted_out_of_calls ?? false,

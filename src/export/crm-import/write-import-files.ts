@@ -128,7 +128,7 @@ export async function writeImportFiles(
   };
 }
 
-/** As the newest export writes it. Undefined if it has another one: a mapping file named another column. */
+/** The record id as in the newest export; undefined if a mapping file named another column. */
 function recordIdOf(
   contact: ContactToImport,
   { acceptedId, idPrefix = '' }: Importer,
@@ -143,7 +143,7 @@ function recordIdOf(
 
 const phoneFields: ReadonlySet<ImportField> = new Set(['phone', 'mobile_phone']);
 
-/** In the first of these columns that the export has. A cell is blank only if it is blank in every row. */
+/** The cell of the first of these columns in the export. It is blank only if it is blank in every row. */
 function cellOf(contact: ContactToImport, keys: readonly string[]): string | undefined {
   const cells = cellsOf(contact, keys);
   return cells.find((cell) => cell.trim() !== '') ?? cells[0];

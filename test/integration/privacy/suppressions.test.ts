@@ -134,7 +134,7 @@ it('the suppression list stores no personal data', async () => {
   ]);
 });
 
-it('the suppression list shows for a key all entries that apply, including its domain', async () => {
+it('the suppression list shows all entries that suppress a person, including the domain', async () => {
   const email = address();
   await put(`email:${email}`, 'domain:held.example');
   const keys = ['person:1', `email:${email}`, 'email:bo@eu.held.example', 'person:2'];
