@@ -1,6 +1,7 @@
 import { figureRows } from '../src/contract/figure-rows.ts';
 import { markdownTable } from '../src/contract/workflow-details.ts';
 import { statusText, type RunStatus } from '../src/contract/run-transitions.ts';
+import { describeAskedService } from '../src/domain/runs/run-options.ts';
 import { counted, secondOf } from '../src/domain/text/format.ts';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { LateResultsStatus, RunFigures } from '../src/contract/run-facts.ts';
@@ -34,7 +35,11 @@ export function runDetails(progress: RunProgress): string {
     ['**status**', `**${statusText(progress.status)}**`],
     ...reasonRows(progress),
     ...(figures
-      ? [['figures read at', secondOf(figures.readAt)] as const, ...figureRows(figures.facts)]
+      ? [
+          ['figures read at', secondOf(figures.readAt)] as const,
+          ...figureRows(figures.facts),
+          ['service', describeAskedService(figures.facts.service)] as const,
+        ]
       : []),
     ...planRows(progress),
   ]);

@@ -1,8 +1,8 @@
 import { CommanderError, Help, type Command } from 'commander';
-import { asUsageProblem, Command as EnrichCommand } from './terminal/command.ts';
+import { asUsageProblem, Command as EnrichCommand, type Flags } from './terminal/command.ts';
 import { unknownSettings } from '../config/settings-schema.ts';
 import { beginCommand } from '../dev/interruption.ts';
-import { asTyped, beginOutput, reportFailure, tell, write } from './terminal/output.ts';
+import { asTyped, beginOutput, beQuiet, reportFailure, tell, write } from './terminal/output.ts';
 import { version } from '../files/project-file.ts';
 
 type Load = () => Promise<Command>;
@@ -106,13 +106,13 @@ function nameOfCommand(program: Command, words: readonly string[]): string {
 
 function emptyProgram(): Command {
   return new EnrichCommand('enrich')
-    .description('Enriches CRM exports into a PostgreSQL warehouse, within rate limits and credit budgets.')
+    .description('Enrich CRM exports into a PostgreSQL warehouse, within rate limits and credit budgets.')
+    .examples(`
+  enrich demo                    an invented export, at no cost
+  enrich plan contacts.csv       people, price and duration; spends nothing
+  enrich run contacts.csv        shows the plan, asks, then enriches
+  enrich run --help              options of a command, with examples`)
     .explain(`
-Examples:
-  enrich plan contacts.csv       shows people, price and duration; spends nothing
-  enrich run contacts.csv        shows the plan and asks; enrich status latest shows its figures
-  enrich COMMAND --help          explains each command, with an example
-
 Settings are environment variables: .env.example explains each.
 
 Without DATABASE_URL, TEMPORAL_ADDRESS and ENRICHMENT_BASE_URL everything runs on this machine, against the sandbox, at
@@ -120,7 +120,7 @@ no cost. Each of these settings replaces an embedded component.
 
 With --json, standard output ends in one JSON value on one line: the result, or {"error": …, "exit_code": …}.
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 finished (or paused) with something that needs a person,
+Exit codes: 0 done, 1 failed, 2 usage, 3 finished (or paused) with something that needs you,
 129, 130 and 143 ended by a signal (SIGHUP, Ctrl-C, SIGTERM) before a run began, or by a second signal.
 A first signal pauses a run and the command ends with 3 (reason_type run.interrupted): the same command continues it.
 With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command ends with 3 (run.continues).`)
@@ -135,8 +135,11 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
       writeErr: (text) => write(process.stderr, text),
       outputError: () => {},
     })
-    .version(version)
+    .version(version, '-V, --version', 'version of enrich')
+    .helpOption('-h, --help', 'this help')
+    .helpCommand('help [command]', 'Show the help of a command.')
     .hook('preAction', (_, command) => {
+      if (command.opts<Flags>().quiet === true) beQuiet();
       for (const name of unknownSettings(process.env))
         tell(`warning: ${name} is not a setting (.env.example)`);
       refuseMissingValues(command);

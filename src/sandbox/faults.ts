@@ -14,7 +14,7 @@ const milliseconds = z.int().min(0).max(day);
 const from1 = z.int().min(1);
 const yes = z.literal(true);
 
-/** Every key of a scenario: source of its schema, of `enrich sandbox --help` and of docs/reference/sandbox.md. */
+/** Every key of a scenario: source of its schema and of docs/reference/sandbox.md. */
 export const faultTable = {
   conditions: {
     path: z.string().startsWith('/').describe('only calls of this operation, such as `/people/match`'),
@@ -78,17 +78,6 @@ export type Rule = z.infer<typeof rule>;
 export type DeliveryRule = z.infer<typeof deliveryRule>;
 export type MisstatedCredits = (typeof misstatedCredits)[number];
 export type OutOfCreditsStatus = z.infer<typeof outOfCredits>;
-
-export function describeFaults(part: keyof typeof faultTable): string[][] {
-  return Object.entries<z.ZodType>(faultTable[part]).map(([name, schema]) => {
-    const { enum: words, const: only, minimum, maximum = 0 } = z.toJSONSchema(schema);
-    const range = maximum > day ? `from ${minimum}` : `${minimum} to ${maximum}`;
-    const values = words ?? (only === undefined ? undefined : [only]);
-    const text =
-      values?.map((value) => `\`${String(value)}\``).join(', ') ?? (minimum === undefined ? 'text' : range);
-    return [name, text, schema.description ?? ''];
-  });
-}
 
 /** The active faults, and the number of calls of each path since they became active. */
 export class Faults {

@@ -53,7 +53,7 @@ it('the demo works after the service has removed the old error shape', async () 
   ]);
   expect(ended.stderr).toContain('read as demo:');
   expect(ended.stderr).not.toContain('set ENRICHMENT_BASE_URL');
-  expect(ended.stderr).toContain('ENRICHMENT_BASE_URL= enrich export --for hubspot --source demo');
+  expect(ended.stderr).toContain('other commands use it without ENRICHMENT_BASE_URL');
   const folder = join(system.directory, 'import');
   await system.here(['export', '--for', 'hubspot', '--source', 'demo', '--output', folder]);
   const { parts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as {
@@ -78,7 +78,7 @@ it('the demo works after the service has removed the old error shape', async () 
 
   // Invented people must never be taken for real ones.
   const status = await system.here(['status', facts.run_id]);
-  expect(status.stdout).toMatch(/^ {2}service +the sandbox \(invented people, no cost\)$/m);
+  expect(status.stdout).toMatch(/^ {2}service: the sandbox \(invented people, no cost\)$/m);
   const exported = await system.here(['export', '--run', facts.run_id]);
   expect(exported.stderr).toContain('the sandbox invented data of these contacts');
 

@@ -96,7 +96,13 @@ it('enrich run spends nothing without approval: neither without --yes nor after 
 it('enrich approve continues a run that Ctrl-C left waiting for approval', async () => {
   const left = await system.answerPrompts(['run', system.sample(20)], '\u0003');
   expect(left).toMatchObject({ code: 3, shown: expect.stringContaining('next: enrich approve') as string });
-  expect((await system.answerPrompts(['approve', 'latest'], 'y\n')).code).toBe(0);
+  const approved = await system.answerPrompts(['approve', 'latest'], 'y\n');
+  expect(approved.code).toBe(0);
+  expect(approved.shown).toMatch(/name +title +employer +e-mail +phone/);
+
+  const again = await system.here(['resume', 'latest', '--quiet']);
+  expect(again).toMatchObject({ stderr: '', stdout: expect.stringContaining('enriched') as string });
+  expect(again.stdout).not.toMatch(/@|employer/);
 });
 
 it('enrich run continues an unfinished run with the options it began with, unless the operator paused it', async () => {

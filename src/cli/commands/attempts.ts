@@ -18,7 +18,7 @@ export function attemptsCommand(): Command {
     .addCommand(listAttemptsCommand())
     .addCommand(releaseCommand())
     .addCommand(settleCommand())
-    .explain('\nExamples:\n  enrich attempts list\n  enrich attempts settle 0b54… --credits 7');
+    .examples('\n  enrich attempts list\n  enrich attempts settle 0b54… --credits 7');
 }
 
 function listAttemptsCommand(): Command {
@@ -32,11 +32,10 @@ function listAttemptsCommand(): Command {
     )
     .option('--limit <n>', 'maximum number of calls, the newest (default: all)', wholeNumber(1))
     .option(...jsonOption)
-    .explain(`
-Examples:
+    .examples(`
   enrich attempts list
   enrich attempts list latest --status all
-  enrich attempts list 0b54…                     all about one call, with the numbers of its rows`)
+  enrich attempts list 0b54…              one call, with the numbers of its rows`)
     .action(onWarehouse(showAttempts));
 }
 
@@ -76,14 +75,13 @@ interface DecisionFlags extends Flags {
 }
 
 function releaseCommand(): Command {
-  return decisionCommand('release')
-    .description('Release the credits of calls that the service did not bill.')
-    .action((named: readonly string[], options: DecisionFlags) => decide(named, options, '0', true));
+  return decisionCommand('release', 'Release the credits of calls that the service did not bill.').action(
+    (named: readonly string[], options: DecisionFlags) => decide(named, options, '0', true),
+  );
 }
 
 function settleCommand(): Command {
-  return decisionCommand('settle')
-    .description('Settle calls at the credits that the service billed. Makes no call.')
+  return decisionCommand('settle', 'Settle calls at the credits that the service billed. Makes no call.')
     .option('--credits <n>', 'credits that the service billed for the call (default: all held credits)')
     .action(async (named: readonly string[], options: DecisionFlags) => {
       const { credits } = options;
@@ -101,18 +99,17 @@ function settleCommand(): Command {
     });
 }
 
-function decisionCommand(name: string): Command {
+function decisionCommand(name: string, description: string): Command {
   return new Command(name)
+    .description(description)
     .argument('<attempts...>', 'ids of calls that wait for a decision, or their beginnings')
     .option('--yes', 'decide without asking')
     .keepNote('kept with the call; no names')
-    .option(...jsonOption).explain(`
-The next run of the file asks for the people of a decided call again. It pays for their records again, and not for
-phones or waterfall results that the call has delivered: their people get these by their ids.
-
-Examples:
+    .option(...jsonOption).examples(`
   enrich attempts ${name} 0b54… --reason "invoice of November"
-  enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')    all of a run`);
+  enrich attempts ${name} $(enrich attempts list RUN --json | jq -r '.[].attempt_id')`).explain(`
+The next run of the file asks for the people of a decided call again. It pays for their records again, and not for
+phones or waterfall results that the call has delivered: their people get these by their ids.`);
 }
 
 async function decide(
@@ -169,7 +166,7 @@ export function inboxCommand(): Command {
     .description('List deliveries from webhooks and polls, and apply a quarantined one.')
     .addCommand(listDeliveriesCommand())
     .addCommand(replayCommand())
-    .explain('\nExamples:\n  enrich inbox list --status quarantined\n  enrich inbox replay 0b54…');
+    .examples('\n  enrich inbox list --status quarantined\n  enrich inbox replay 0b54…');
 }
 
 function listDeliveriesCommand(): Command {
@@ -179,7 +176,7 @@ function listDeliveriesCommand(): Command {
     .addOption(new Option('--status <status>', 'deliveries of this status').choices(deliveryStatuses))
     .option('--limit <n>', 'maximum number of deliveries', wholeNumber(1), 50)
     .option(...jsonOption)
-    .explain('\nExample:\n  enrich inbox list --status quarantined')
+    .examples('\n  enrich inbox list --status quarantined')
     .action(
       onWarehouse(async ({ warehouse }, run: string | undefined, { json, ...filter }: InboxFlags) => {
         const runId = run === undefined ? undefined : (await getRun(warehouse, run)).runId;
@@ -200,7 +197,7 @@ function replayCommand(): Command {
     .description('Apply a quarantined delivery again.')
     .argument('<delivery>', 'id of a delivery, as list shows it, or its beginning')
     .option(...jsonOption)
-    .explain('\nExample:\n  enrich inbox replay 0b54…')
+    .examples('\n  enrich inbox replay 0b54…')
     .action(
       onWarehouse(async ({ warehouse }, named: string, { json }: Flags) => {
         const { delivery_id: deliveryId, attempt_id: attemptId } = await getDelivery(warehouse, named);

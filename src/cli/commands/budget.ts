@@ -32,20 +32,19 @@ export function budgetCommand(): Command {
     .description('Show and change budgets, in credits.')
     .addCommand(showCommand())
     .addCommand(setBudgetCommand())
-    .explain('\nExamples:\n  enrich budget show\n  enrich budget set day 800 --reason "trade fair"');
+    .examples('\n  enrich budget show\n  enrich budget set day 800 --reason "trade fair"');
 }
 
 function showCommand(): Command {
   return new Command('show')
     .description('Show limits, credits and changes of the newest periods and runs.')
     .option(...jsonOption)
+    .examples(`
+  enrich budget show`)
     .explain(`
 "-" as a limit means no limit. "alarms" are the percentages of BUDGET_ALARMS (default: 80%,100%) that settled and
 reserved credits have reached.
-All changes of limits: enrich sql -c 'select * from budget_changes'
-
-Example:
-  enrich budget show`)
+All changes of limits: enrich sql -c 'select * from budget_changes'`)
     .action(
       onWarehouse(async ({ warehouse: { database } }, { json }: Flags) => {
         const budgets = await readBudgets(database, shownOfEach);
@@ -64,15 +63,14 @@ function setBudgetCommand(): Command {
     .argument('<limit>', 'credits, none, default, or used (settled + reserved credits)')
     .keepNote('kept in the history')
     .option(...jsonOption)
+    .examples(`
+  enrich budget set day 800 --reason "trade fair"
+  enrich budget set run:latest 250
+  enrich budget set month used            spend nothing more this month`)
     .explain(`
 Periods are UTC. A limit that this command sets replaces the setting (MAX_CREDITS_PER_…) and ends with its period;
 "default" restores the setting. "run:latest" is the newest run. A limit below the used credits is refused: no budget is
-exceeded at any moment.
-
-Examples:
-  enrich budget set day 800 --reason "trade fair"
-  enrich budget set run:latest 250
-  enrich budget set month used                    spend nothing more this month`)
+exceeded at any moment.`)
     .action(async (name: string, limit: string, options: Flags) => {
       const config = settingsOf();
       const budget = budgetOf(name);

@@ -39,12 +39,11 @@ export function doctorCommand(): Command {
       'Check the set-up: components in use, what is missing and how to get it. Starts and spends nothing.',
     )
     .option(...jsonOption)
+    .examples(`
+  enrich doctor
+  enrich doctor --json | jq '.findings[] | select(.state != "ok")'`)
     .explain(`
 Wrong settings are shown alone: correct them first.
-
-Examples:
-  enrich doctor
-  enrich doctor --json | jq '.findings[] | select(.state != "ok")'
 
 Exit codes: 0 all good, 1 something is broken, 3 it works but something needs attention.`)
     .action(async (options: Flags) => {

@@ -73,21 +73,20 @@ export function exportCommand(): Command {
       new Option('--format <format>', 'default: by the ending of --output').choices(exportFormatNames),
     )
     .option('--json', 'with --output: what was written as one JSON object; with --for the manifest')
+    .examples(`
+  enrich export --run latest --output contacts.csv
+  enrich export --run latest --for hubspot --output hubspot-import
+  enrich export --select contact_id,email,phone --source hubspot > hubspot.csv
+  enrich export --table phones --output s3://lake/phones.parquet --json
+  enrich export --since CURSOR --format jsonl | load-into-lake
+  enrich export --table changes --output s3://lake/changes/`)
     .explain(`
 --output replaces a file, an object or a folder of --for when the new one is complete, so a nightly job can write the
 same name. Every table has the rows that belong to the chosen contacts; suppressed contacts are left out and counted.
 "changes" has deleted contacts too. With an --output that ends in "/", each call adds a Parquet file with what changed
 since the file before it.
 docs/guides/exporting.md has the columns, and docs/guides/crm-import.md the policies (fill, overwrite-older,
-overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a formula gets a leading apostrophe.
-
-Examples:
-  enrich export --run latest --output contacts.csv
-  enrich export --select contact_id,email,email_status,phone --source hubspot > hubspot.csv
-  enrich export --table phones --output s3://lake/enrich/phones.parquet --json
-  enrich export --since CURSOR --format jsonl | load-into-lake
-  enrich export --table changes --output s3://lake/enrich/changes/
-  enrich export --for hubspot --run latest --output hubspot-import`)
+overwrite-if-verified, never). In CSV, a cell that a spreadsheet would read as a formula gets a leading apostrophe.`)
     .action(
       onWarehouse(async ({ warehouse, config }, options: ExportFlags) => {
         if (options.policy !== undefined && options.for === undefined)
@@ -259,15 +258,14 @@ export function changesCommand(): Command {
     .option('--since <cursor>', 'cursor of the last change that was read (default: from the first change)')
     .option('--limit <n>', 'maximum number of changes (default: all)', wholeNumber(1))
     .option('--json', 'one JSON object per line, as without this flag')
+    .examples(`
+  enrich changes --json --limit 1000
+  enrich changes --json --since CURSOR`)
     .explain(`
 Each line is a JSON object with cursor, operation (upsert or delete), source, contact_id, groups (changed fields, named
 after their first column) and changed_at. Continue with the cursor of the last line. Changes of open transactions follow
 later, in order: no change is skipped. If RETENTION has removed changes after the cursor, or the first changes, the
-command fails: write all contacts with enrich export --output FILE --json, and continue with the cursor that it prints.
-
-Examples:
-  enrich changes --json --limit 1000
-  enrich changes --json --since CURSOR`)
+command fails: write all contacts with enrich export --output FILE --json, and continue with its cursor.`)
     .action(
       onWarehouse(async ({ warehouse }, { since, limit }: { since?: string; limit?: number }) =>
         writeBytes(asJsonLines(readChanges(warehouse.database, { since, limit }))),

@@ -6,7 +6,7 @@ import { formatDuration } from '../../domain/text/duration.ts';
 import { rebuild } from '../../people/rebuild.ts';
 import { measurePrune, prune, type PruneFigures } from '../../privacy/prune.ts';
 import { onWarehouse, stopAfterBatch, withWarehouse, settingsOf } from '../session/session.ts';
-import { Command, jsonOption, type Flags } from '../terminal/command.ts';
+import { Command, quietOption, jsonOption, type Flags } from '../terminal/command.ts';
 import { changePreviewed } from '../terminal/confirm.ts';
 import { listTable, print, printFacts, printJson, progressReporter, tell } from '../terminal/output.ts';
 
@@ -15,14 +15,13 @@ export function migrateCommand(): Command {
     .description('Bring the warehouse tables up to this release. Every command does so at its start.')
     .option('--analyst-role <role>', 'existing role that may read contacts, outcomes, calls and credits')
     .option(...jsonOption)
+    .examples(`
+  DATABASE_URL=postgres://… enrich migrate
+  DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`)
     .explain(`
 Migrations only add, so they can run beside workers of this release and the previous one. They wait up to a minute for
 users of the tables. An analyst role cannot read bodies, rows of exports and tokens, and cannot write; later
-migrations update its rights.
-
-Examples:
-  DATABASE_URL=postgres://… enrich migrate
-  DATABASE_URL=postgres://… enrich migrate --analyst-role metabase`)
+migrations update its rights.`)
     .action(async ({ analystRole: role, json }: { analystRole?: string } & Flags) => {
       await withWarehouse(settingsOf(), async ({ stack, migrated: { done, newer } }) => {
         if (role !== undefined) await allowAnalyst(stack.databaseUrl, role);
@@ -37,12 +36,12 @@ export function rebuildCommand(): Command {
     .description('Compute people, companies and contacts anew from the stored answers.')
     .option('--check', 'only compare; exit code 1 where something differs, 3 beside an unfinished undo')
     .option(...jsonOption)
-    .explain(`
-It runs beside workers, makes no call and costs nothing. Stop it at any time and run it again.
-
-Examples:
+    .option(...quietOption)
+    .examples(`
   enrich rebuild --check
   enrich rebuild`)
+    .explain(`
+It runs beside workers, makes no call and costs nothing. Stop it at any time and run it again.`)
     .action(
       onWarehouse(async ({ warehouse }, { check = false, json }: Flags & { check?: boolean }) => {
         const signal = stopAfterBatch();
@@ -70,13 +69,12 @@ export function pruneCommand(): Command {
     )
     .option('--yes', 'remove without asking')
     .option(...jsonOption)
+    .examples(`
+  RETENTION=answers=90d,deliveries=90d,rows=365d enrich prune --yes`)
     .explain(`
 RETENTION names how long each is kept: answers, deliveries, quarantine, staging, rows, observations, changes
 (docs/guides/retention.md). Calls, credits, the number of rows by outcome, contacts and the lookup history are never
-removed. Data that an open call or delivery needs stays. The command runs beside workers and can be stopped at any time.
-
-Example:
-  RETENTION=answers=90d,deliveries=90d,quarantine=365d,staging=30d,rows=365d,changes=90d enrich prune --yes`)
+removed. Data that an open call or delivery needs stays. Run it beside workers, and stop it at any time.`)
     .action(
       onWarehouse(async ({ warehouse, config: { retention } }, options: Flags) => {
         if (Object.keys(retention).length === 0)

@@ -39,12 +39,11 @@ export function matchCommand(): Command {
     .addOption(new Option('--reveal <what>', 'also ask for personal email addresses').choices(['email']))
     .option('--yes', 'spend the price without asking')
     .option('--json', 'the answer as the service gave it; without --yes, the request')
+    .examples(`
+  enrich match --email mira@nordlys.example --name "Mira Lindqvist" --yes`)
     .explain(`
 Without a terminal and without --yes nothing is sent. The call belongs to no run. The rate limits and the period
-budgets (${periodNames.join(', ')}) apply to it. Its answer is not stored.
-
-Example:
-  enrich match --email mira@nordlys.example --name "Mira Lindqvist" --yes`)
+budgets (${periodNames.join(', ')}) apply to it. Its answer is not stored.`)
     .action(async (options: Flags & { readonly reveal?: 'email' }) => {
       const config = settingsOf();
       const given = command.opts<Readonly<Record<string, string | undefined>>>();

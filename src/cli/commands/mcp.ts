@@ -28,14 +28,13 @@ import { problemOf, tell } from '../terminal/output.ts';
 export function mcpCommand(): Command {
   return new Command('mcp')
     .description('Serve agents by the Model Context Protocol on standard input and output.')
+    .examples(`
+  npx @modelcontextprotocol/inspector enrich mcp      shows the tools in a browser
+  {"mcpServers": {"enrich": {"command": "enrich", "args": ["mcp"], "env": {"ENRICH_DATA_DIR": "/srv/enrich"}}}}`)
     .explain(`
 An MCP client starts this command and ends it. The tools are plan, run, status, report and sql. A run needs the hash of
 its plan and a maximum of credits. No tool approves, resumes, exports or deletes (docs/guides/agents.md). Logs go to
-standard error.
-
-Examples:
-  npx @modelcontextprotocol/inspector enrich mcp      shows the tools in a browser
-  {"mcpServers": {"enrich": {"command": "enrich", "args": ["mcp"], "env": {"ENRICH_DATA_DIR": "/srv/enrich"}}}}`)
+standard error.`)
     .action(async () => {
       const stop = new AbortController();
       // A client closes the input of its server to end it.

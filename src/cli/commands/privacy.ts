@@ -30,14 +30,12 @@ export function suppressCommand(): Command {
     .addCommand(addCommand())
     .addCommand(importCommand())
     .addCommand(removeCommand())
-    .addCommand(listCommand()).explain(`
-The list stores hashes of identifiers, and domains as text. Rows of listed people become "suppressed".
-Runs keep no data from these rows. enrich erase removes data that the warehouse has already (docs/guides/privacy.md).
-
-Examples:
+    .addCommand(listCommand()).examples(`
   enrich suppress add ada@orbit.example --reason "ticket 17"
   enrich suppress import opt-outs.csv
-  enrich suppress list ada@orbit.example`);
+  enrich suppress list ada@orbit.example`).explain(`
+The list stores hashes of identifiers, and domains as text. Rows of listed people become "suppressed".
+Runs keep no data from these rows. enrich erase removes data that the warehouse has already (docs/guides/privacy.md).`);
 }
 
 function addCommand(): Command {
@@ -46,13 +44,12 @@ function addCommand(): Command {
     .argument('<who...>', 'people, or @acme.example for a domain and its subdomains')
     .keepNote('kept with the entry; no names')
     .option(...jsonOption)
-    .explain(`
-${waysToNamePerson}
-@eu.acme.example lists all of acme.example. Runs leave out every row that shares an identifier with a listed person.
-
-Examples:
+    .examples(`
   enrich suppress add ada@orbit.example https://www.linkedin.com/in/ada-novak
   enrich suppress add @acme.example --reason "customer, not to be enriched"`)
+    .explain(`
+${waysToNamePerson}
+@eu.acme.example lists all of acme.example. Runs leave out every row that shares an identifier with a listed person.`)
     .action(async (who: string[], options: Flags) => {
       const keys = keysOf(who);
       const added = await withWarehouse(settingsOf(), ({ warehouse: { database } }) =>
@@ -70,11 +67,10 @@ function importCommand(): Command {
     .option('--mapping <file>', 'as for enrich run')
     .keepNote('kept with the entries; no names')
     .option(...jsonOption)
-    .explain(`
-Exit code 3: "nameless rows" have no identifier, so the list lacks their people: correct the file, and import it again.
-
-Example:
+    .examples(`
   enrich suppress import opt-outs.csv --reason "newsletter"`)
+    .explain(`
+Exit code 3: "nameless rows" have no identifier, so the list lacks their people. Correct the file, and repeat.`)
     .action(async (file: string, options: CommandFlags & Flags) => {
       const config = settingsOf();
       const spec = await specifyRun(addressOf(file, options), options, config);
@@ -92,7 +88,8 @@ function removeCommand(): Command {
     .argument('<who...>', 'people or @domain, named as when they were added')
     .option('--yes', 'remove without asking')
     .option(...jsonOption)
-    .explain(`\n${waysToNamePerson}\n\nExample:\n  enrich suppress remove ada@orbit.example`)
+    .examples(`\n  enrich suppress remove ada@orbit.example`)
+    .explain(`\n${waysToNamePerson}`)
     .action(async (who: string[], options: Flags) => {
       const keys = keysOf(who);
       const question = `let runs ask for ${counted(keys.length, 'listed person', 'listed people')} again?`;
@@ -104,17 +101,14 @@ function removeCommand(): Command {
     });
 }
 
-const columnsOfEntries = ['entry', 'kind', 'domain', 'added_at', 'added_by', 'reason'] as const;
-
 function listCommand(): Command {
   return new Command('list')
     .description('Show the newest entries of the list without names, or whether people are on it.')
     .argument('[who...]', 'people or @domain: their entries; exit code 3: at least one is on the list')
     .option('--limit <n>', 'maximum number of entries', wholeNumber(1), 50)
     .option(...jsonOption)
-    .explain(
-      `\n${waysToNamePerson}\n\nExamples:\n  enrich suppress list\n  enrich suppress list ada@orbit.example`,
-    )
+    .examples(`\n  enrich suppress list\n  enrich suppress list ada@orbit.example`)
+    .explain(`\n${waysToNamePerson}`)
     .action(
       onWarehouse(
         async ({ warehouse }, who: string[], { json, limit }: Flags & { readonly limit: number }) => {
@@ -126,7 +120,7 @@ function listCommand(): Command {
           const answers = who.map((text, at) => `${text}: ${listed[at] ? 'on the list' : 'not on the list'}`);
           const lines = [
             ...answers,
-            listTable(entries, columnsOfEntries, 'no entries'),
+            listTable(entries, undefined, 'no entries'),
             `entries: ${JSON.stringify(counts)}`,
           ];
           printFacts(json, { counts, listed, entries }, lines.join('\n'));
@@ -160,16 +154,15 @@ export function eraseCommand(): Command {
     .option('--yes', 'erase without asking')
     .keepNote('kept; no names')
     .option(...jsonOption)
+    .examples(`
+  enrich erase ada@orbit.example --reason "ticket 17"
+  enrich erase --contact hubspot/4711 --yes`)
     .explain(`
 ${waysToNamePerson}
 Rows and contacts that share an identifier are one person. Their data is removed, also bytes of answers and deliveries;
 numbers of rows, outcomes, calls and credits stay. The suppression list gets hashes of the identifiers, so that nothing
 restores the data. Exports that you keep, the CRM, and backups are not changed (docs/guides/privacy.md). "same name":
-people of this name in answers to the same calls, who stay; if one is the same human: enrich erase person:ID.
-
-Examples:
-  enrich erase ada@orbit.example --reason "ticket 17"
-  enrich erase --contact hubspot/4711 --yes`)
+people of this name in answers to the same calls, who stay; if one is the same human: enrich erase person:ID.`)
     .action(
       onWarehouse(async ({ warehouse }, who: string | undefined, options: Flags & { contact?: string }) => {
         const { contact } = options;

@@ -11,12 +11,10 @@ import { print, table, tell } from '../terminal/output.ts';
 export function devCommand(): Command {
   return new Command('dev')
     .description('Run database, Temporal with its UI, sandbox and a worker in the foreground.')
+    .examples('\n  enrich dev')
     .explain(`
 Other commands in the same folder use these servers meanwhile, also another enrich dev. The last command stops them.
-Their data stays for the next start.
-
-Example:
-  enrich dev`)
+Their data stays for the next start.`)
     .action(async () => {
       await withSession(settingsOf(), { temporal: true, service: true, isServer: true }, async (session) => {
         await session.work();
@@ -47,13 +45,11 @@ function describeStack({ config, stack, receiver }: Session): string {
 export function workerCommand(): Command {
   return new Command('worker')
     .description('Run a worker of a Temporal server in the foreground.')
+    .examples('\n  TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… enrich worker')
     .explain(`
 Any number of workers may run, on any number of machines: they share rate limits and budgets through the database.
 SIGTERM drains: the worker begins no call and waits for calls in flight, for at most CALL_TIMEOUT + 30 s. If the
-database is away, it waits for the database, for at most CALL_TIMEOUT + 60 s.
-
-Example:
-  TEMPORAL_ADDRESS=temporal:7233 DATABASE_URL=postgres://… ENRICHMENT_BASE_URL=https://…/api/v1 enrich worker`)
+database is away, it waits for the database, for at most CALL_TIMEOUT + 60 s.`)
     .action(async () => {
       const config = settingsOf();
       await withSession(config, { temporal: true, service: true, isServer: true }, async (session) => {
@@ -72,14 +68,11 @@ Example:
 export function receiverCommand(): Command {
   return new Command('receiver')
     .description('Receive webhook deliveries in the foreground.')
+    .examples('\n  WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver')
     .explain(`
 The receiver listens on WEBHOOK_LISTEN (default: 127.0.0.1:8080), behind a reverse proxy that forwards /webhooks/ and
 /healthz. The workers need the proxy's URL as WEBHOOK_PUBLIC_URL; without it, late results come only by
-poll. A delivery answered with 2xx is stored; runs apply it from the inbox (docs/explanation/late-results.md).
-
-Examples:
-  WEBHOOK_LISTEN=127.0.0.1:8080 enrich receiver
-  WEBHOOK_PUBLIC_URL=https://enrich.example.com enrich worker    each worker needs this address`)
+poll. A delivery answered with 2xx is stored; runs apply it from the inbox (docs/explanation/late-results.md).`)
     .action(async () => {
       const { defaultListen, runReceiver } = await import('../session/servers.ts');
       const config = settingsOf();
@@ -96,15 +89,14 @@ Examples:
 export function codecServerCommand(): Command {
   return new Command('codec-server')
     .description('Decrypt payloads for the Temporal UI, in the foreground.')
+    .examples(`
+  CODEC_SERVER_UI_ORIGINS=https://temporal.example.com enrich codec-server
+  temporal workflow show -w RUN --codec-endpoint http://127.0.0.1:8081`)
     .explain(`
 In the Temporal UI, set the server's address as the codec server (the glasses at the upper right), and here the URL of
 the UI as CODEC_SERVER_UI_ORIGINS. The server decrypts every request, so it listens only on this machine by default
 (CODEC_SERVER_LISTEN). For other machines, set CODEC_SERVER_TOKEN, the clients' bearer token
-(docs/guides/production.md).
-
-Examples:
-  CODEC_SERVER_UI_ORIGINS=https://temporal.example.com enrich codec-server
-  temporal workflow show --workflow-id RUN --codec-endpoint http://127.0.0.1:8081`)
+(docs/guides/production.md).`)
     .action(async () => {
       const { temporalCodec, codecServer } = settingsOf();
       if (temporalCodec === undefined) {

@@ -18,15 +18,13 @@ export function reviewCommand(): Command {
     .addCommand(listCommand())
     .addCommand(decisionCommand('confirm'))
     .addCommand(decisionCommand('reject'))
-    .addCommand(decisionCommand('withdraw')).explain(`
-A decision comes before all evidence, costs no credits, and holds until the record in the CRM gets another name or other
-identifiers (docs/explanation/identity.md). The commands print only ids. To see a person:
-  enrich sql -c "select * from enrichment.people where person_id = 'PERSON'"
-
-Examples:
+    .addCommand(decisionCommand('withdraw')).examples(`
   enrich review list --source hubspot
   enrich review confirm hubspot 4711 p-83f1 --reason "ticket 17"
-  enrich review reject hubspot 4711 p-83f1`);
+  enrich review reject hubspot 4711 p-83f1`).explain(`
+A decision comes before all evidence, costs no credits, and holds until the record in the CRM gets another name or other
+identifiers (docs/explanation/identity.md). The commands print only ids. To see a person:
+  enrich sql -c "select * from enrichment.people where person_id = 'PERSON'"`);
 }
 
 function listCommand(): Command {
@@ -36,8 +34,8 @@ function listCommand(): Command {
     .option('--contact <source/id>', 'all about this contact')
     .option('--limit <n>', 'maximum number of contacts and people', wholeNumber(1), 50)
     .option(...jsonOption)
-    .explain(
-      '\nExamples:\n  enrich review list --source hubspot --limit 10\n  enrich review list --contact hubspot/4711',
+    .examples(
+      '\n  enrich review list --source hubspot --limit 10\n  enrich review list --contact hubspot/4711',
     )
     .action(
       onWarehouse(async ({ warehouse: { database } }, { json, source, contact, limit }: ListFlags) => {
@@ -97,7 +95,7 @@ function decisionCommand(name: keyof typeof decisions): Command {
     .option('--yes', 'record the decision without asking')
     .keepNote('kept with the decision; no names')
     .option(...jsonOption)
-    .explain(`\nExample:\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
+    .examples(`\n  enrich review ${name} hubspot 4711 p-83f1 --yes`)
     .action(
       onWarehouse(
         async ({ warehouse }, source: string, contactId: string, personId: string, options: Flags) => {

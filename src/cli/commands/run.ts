@@ -6,42 +6,37 @@ import { printPlan } from '../run/describe-plan.ts';
 import { enrichExport } from '../run/enrich-export.ts';
 import { planExport } from '../run/plan-export.ts';
 import { addressOf, specifyRun, type SpecifiedRun } from '../run/run-spec.ts';
-import { readRunView, reportRun } from '../run/run-status.ts';
+import { reportRun } from '../run/run-status.ts';
 import { settingsOf, withSession, withWarehouse } from '../session/session.ts';
 import { describeService } from '../session/with-service.ts';
 import { Command } from '../terminal/command.ts';
-import { tell } from '../terminal/output.ts';
+import { tell, tellAlways } from '../terminal/output.ts';
 
 export function runCommand(): Command {
   return enrichingCommand('run', 'ad-hoc').description(
     'Enrich a CRM export: read it, show the plan and its price, and after your approval ask the service.',
-  ).explain(`
-At the question about the plan, only yes spends. No (or Enter) cancels the run, Ctrl-C leaves it for enrich approve.
-Without a terminal and without --yes, the command prints the plan and spends nothing. All three end with 3. The exit
-codes: enrich --help.
-The same command again continues the unfinished run of the file. Other options, such as another --max-credits, begin a
-second run (docs/guides/exports.md).
-
-Examples:
-  enrich run contacts.csv
-  enrich run contacts.csv --yes --json --max-credits 500 > run.json
-  enrich run contacts.csv --plan 3f9c2a…        only if the plan has this hash
+  ).examples(`
+  enrich run contacts.csv --max-credits 500
+  enrich run contacts.csv --reveal phone      the run waits for the phones
   enrich run contacts.csv --pilot 200 --min-match-rate 40%
-  enrich run contacts.csv --reveal phone        phones come later, by webhook or poll; the run waits for them
-  enrich run s3://crm-exports/contacts.csv.gz --yes --max-credits 500
-  enrich run --query "select * from crm.contacts" --yes --max-credits 500`);
+  enrich run contacts.csv --plan 3f9c2a…      only if the plan has this hash
+  enrich run s3://exports/contacts.csv.gz --yes --json > run.json
+  enrich run --query "select * from crm.contacts" --yes`).explain(`
+At the question about the plan, only yes spends. No (or Enter) cancels the run, Ctrl-C leaves it for enrich approve.
+Without a terminal and without --yes, the command prints the plan and spends nothing. All three end with exit code 3.
+
+The same command again continues the unfinished run of the file. Other options, such as another --max-credits, begin a
+second run (docs/guides/exports.md).`);
 }
 
 export function backfillCommand(): Command {
   return enrichingCommand('backfill', 'backfill').description(
     'Enrich a large export; calls of every other run go first.',
-  ).explain(`
+  ).examples(`
+  enrich plan everybody.csv                  price and duration; spends nothing
+  enrich backfill everybody.csv --yes --max-credits 20000`).explain(`
 For an export that takes hours or days: the first load of a CRM, or all people again with phones. It uses the slots that
-other runs leave. Limit it with --max-credits, so that the nightly run keeps the rest of the period budgets.
-
-Examples:
-  enrich plan everybody.csv                     price and duration; spends nothing
-  enrich backfill everybody.csv --yes --max-credits 20000`);
+other runs leave. Limit it with --max-credits, so that the nightly run keeps the rest of the period budgets.`);
 }
 
 type RunFlags = CommandFlags & { readonly yes?: boolean };
@@ -55,26 +50,24 @@ function enrichingCommand(name: string, priority: RunPriority): Command {
     const asks = options.yes !== true;
     if (asks && !process.stdin.isTTY) {
       await showPlan(config, spec, options);
-      tell('nothing was spent: there is no terminal to ask; repeat the command with --yes to spend');
+      tellAlways('nothing was spent: there is no terminal to ask; repeat the command with --yes to spend');
       process.exitCode = exitCodes.needsPerson;
       return;
     }
     const needs = { temporal: true, service: knowsService(config) };
-    const view = await withSession(config, needs, async (session) =>
-      readRunView(session, await enrichExport(session, spec, asks)),
+    await withSession(config, needs, async (session) =>
+      reportRun(session, await enrichExport(session, spec, asks), options.json),
     );
-    reportRun(view, options.json === true);
   });
 }
 
 export function planCommand(): Command {
   return withCommandFlags(new Command('plan'))
     .description('Show the people, price and duration of a run of this export. Spends nothing.')
-    .explain(`
-Examples:
+    .examples(`
   enrich plan contacts.csv
-  enrich plan --query "select id, email, first_name, last_name from crm.contacts where stage = 'lead' order by id"
-  enrich run contacts.csv --plan HASH --yes      runs only the printed plan`)
+  enrich plan --query "select * from crm.contacts where stage = 'lead'"
+  enrich run contacts.csv --plan HASH --yes     runs only the printed plan`)
     .action(async (file: string | undefined, options: CommandFlags) => {
       const config = settingsOf();
       tell(describeService(config));

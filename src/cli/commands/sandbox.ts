@@ -2,7 +2,7 @@ import { portTaken, UsageProblem } from '../../domain/problem.ts';
 import { InvalidArgumentError } from 'commander';
 import { Command, share, wholeNumber, readYamlFile } from '../terminal/command.ts';
 import { z } from 'zod';
-import { describeFaults, scenarioSchema, type Scenario } from '../../sandbox/faults.ts';
+import { scenarioSchema, type Scenario } from '../../sandbox/faults.ts';
 import { parseWindowLimits } from '../../sandbox/rate-windows.ts';
 import { defaultApiKey } from '../../sandbox/server.ts';
 import { startSandbox, type SandboxOptions } from '../../sandbox/server.ts';
@@ -43,23 +43,11 @@ export function sandboxCommand(): Command {
       '--state-directory <folder>',
       'folder that keeps log, bill, late results and the use of rate windows over restarts',
     )
-    .explain(`
-Examples:
+    .examples(`
   enrich sandbox --port 8650 --rate-limits 20/10s
-  ENRICHMENT_BASE_URL=http://127.0.0.1:8650/api/v1 ENRICHMENT_API_KEY=${defaultApiKey} enrich run contacts.csv
-  curl http://127.0.0.1:8650/sandbox/bill
-
-Conditions of a rule for calls:
-${faultsOf('conditions')}
-
-Faults of calls:
-${faultsOf('calls')}
-
-Conditions of a rule for late results:
-${faultsOf('results')}
-
-Faults of late results:
-${faultsOf('deliveries')}`)
+  export ENRICHMENT_BASE_URL=http://127.0.0.1:8650/api/v1
+  ENRICHMENT_API_KEY=${defaultApiKey} enrich run contacts.csv
+  curl http://127.0.0.1:8650/sandbox/bill`)
     .action(async (flags: SandboxFlags) => {
       const sandbox = await startSandbox({
         ...flags,
@@ -76,13 +64,6 @@ ${faultsOf('deliveries')}`)
       await untilStopped();
       await sandbox.close();
     });
-}
-
-function faultsOf(part: Parameters<typeof describeFaults>[0]): string {
-  const lines = describeFaults(part).map(
-    ([name, values, meaning]) => `  ${name}: ${values}\n      ${meaning}`,
-  );
-  return lines.join('\n').replaceAll('`', '');
 }
 
 function clockFrom(start: string): () => number {

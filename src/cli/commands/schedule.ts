@@ -24,13 +24,11 @@ export function scheduleCommand(): Command {
     .addCommand(setCommand())
     .addCommand(showCommand())
     .addCommand(triggerCommand())
-    .addCommand(deleteCommand()).explain(`
+    .addCommand(deleteCommand()).examples(`
+  enrich schedule set nightly contacts.csv --cron @daily --max-credits 500
+  enrich schedule show`).explain(`
 Temporal stores schedules, and workers (enrich worker) run them with their own settings. The Temporal UI pauses, resumes
-and backfills a schedule, and so does "temporal schedule" (docs/guides/schedules.md).
-
-Examples:
-  enrich schedule set nightly --cron "0 2 * * *" --newest "/exports/hubspot-*.csv" --max-credits 500
-  enrich schedule show`);
+and backfills a schedule, and so does "temporal schedule" (docs/guides/schedules.md).`);
 }
 
 function setCommand(): Command {
@@ -57,13 +55,13 @@ function setCommand(): Command {
     .option('--no-budget', 'permission to run without any budget')
     .option(...jsonOption);
   return withScheduleFlags(command)
-    .explain(`
-Examples:
+    .examples(`
   enrich schedule set nightly --cron "0 4 * * *" --timezone Europe/Berlin \\
     --newest "/exports/hubspot-*.csv" --max-credits 500
-  enrich schedule set inbox --cron "*/15 * * * *" --every-new "/exports/inbox/*.csv" --max-credits 100
-  enrich schedule set synced --cron "0 3 * * *" --query "select * from crm.contacts" --max-credits 500
-  enrich schedule set daily "/exports/{date}/contacts.csv" --cron @daily --max-credits 500 --overlap buffer-one`)
+  enrich schedule set inbox --cron "*/15 * * * *" --max-credits 100 \\
+    --every-new "/exports/inbox/*.csv"
+  enrich schedule set synced --cron @daily --max-credits 500 \\
+    --query "select * from crm.contacts"`)
     .action(async (name: string, file: string | undefined, flags: ScheduleFlags & Flags) => {
       const config = settingsOf();
       const definition = await defineSchedule(name, file, flags, hasBudget(config));
@@ -83,7 +81,7 @@ function showCommand(): Command {
     .description('Show a schedule: its flags, next times, and last times; or list all schedules.')
     .argument('[name]', 'name of the schedule (default: all schedules, as a list)')
     .option(...jsonOption)
-    .explain('\nExamples:\n  enrich schedule show\n  enrich schedule show nightly')
+    .examples('\n  enrich schedule show\n  enrich schedule show nightly')
     .action(async (name: string | undefined, options: Flags) => {
       await withSchedules(settingsOfExisting(), async (session, client) => {
         if (name !== undefined) {
@@ -133,7 +131,7 @@ function namedCommand(verb: string, description: string): Command {
     .description(description)
     .argument('<name>', 'name of the schedule')
     .option(...jsonOption)
-    .explain(`\nExample:\n  enrich schedule ${verb} nightly`);
+    .examples(`\n  enrich schedule ${verb} nightly`);
 }
 
 function withSchedules(

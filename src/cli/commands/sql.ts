@@ -12,14 +12,13 @@ export function sqlCommand(): Command {
     .requiredOption('-c, --command <sql>', 'the statement')
     .addOption(new Option('--csv', 'the rows as CSV with a header').conflicts('json'))
     .option(...jsonOption)
-    .explain(`
-Tables are found without the prefix enrichment. docs/guides/questions-in-sql.md has questions with their SQL.
-"enrich dev" prints the line that opens psql.
-
-Examples:
+    .examples(`
   enrich sql --command 'select source, count(*) from enriched_contacts group by 1'
   enrich sql --command 'select * from run_costs' --csv > costs.csv
   enrich sql --command 'select * from run_costs' --json | jq '.[0]'`)
+    .explain(`
+Tables are found without the prefix enrichment. docs/guides/questions-in-sql.md has questions with their SQL.
+"enrich dev" prints the line that opens psql.`)
     .action(
       onWarehouse(async ({ warehouse: { pool } }, options: Flags & { command: string; csv?: true }) => {
         const parses = options.json === true;

@@ -18,7 +18,7 @@ export function statusCommand(): Command {
     .argument('[run]', anyRun)
     .option('--json', 'result as one JSON object; without a run, as one JSON array')
     .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
-    .explain('\nExamples:\n  enrich status\n  enrich status latest --json')
+    .examples('\n  enrich status\n  enrich status latest --json')
     .action(
       onWarehouse(async (session, runId: string | undefined, options: Flags & { limit: number }) => {
         if (runId === undefined) return showRuns(session, options);
@@ -91,12 +91,11 @@ export function reportCommand(): Command {
       '--truth <file>',
       'CSV file of known values to compare with: contact_id or email, and columns such as title, phone',
     )
-    .explain(`
-The HTML page is one file that needs no network. No report holds data of the people in the file.
-
-Examples:
+    .examples(`
   enrich report latest
   enrich report latest --output report.html`)
+    .explain(`
+The HTML page is one file that needs no network. No report holds data of the people in the file.`)
     .action(
       onWarehouse(async ({ warehouse, config: { rateLimits } }, runId: string, options: ReportFlags) => {
         const { truth } = options;

@@ -4,11 +4,11 @@ import { readRunFacts } from '../../runs/read-run-facts.ts';
 import type { RunRecord } from '../../runs/runs.ts';
 import { approvePlan, checkService } from '../run/enrich-export.ts';
 import { interruptionOf, waitForRun } from '../run/follow-run.ts';
-import { anyRun, namedRun, printRun, readRunView, reportRun, type RunView } from '../run/run-status.ts';
+import { anyRun, namedRun, printRun, readRunView, reportRun } from '../run/run-status.ts';
 import { cancelRun, pauseRun, requireUnfinished, resumeRun } from '../run/steer-run.ts';
 import { warnOfWorkers } from '../session/live-workers.ts';
 import { withSession, type Session, settingsOfExisting } from '../session/session.ts';
-import { Command, Option, jsonOption, noteOf, type Flags } from '../terminal/command.ts';
+import { Command, Option, jsonOption, noteOf, quietOption, type Flags } from '../terminal/command.ts';
 
 export function approveCommand(): Command {
   return new Command('approve')
@@ -16,13 +16,13 @@ export function approveCommand(): Command {
     .argument('<run>', anyRun)
     .option('--yes', 'approve the plan without asking')
     .option(...jsonOption)
-    .explain(`
-The approval holds for the plan that the command shows, and for no other.
-
-Example:
-  enrich approve latest`)
+    .option(...quietOption)
+    .examples('\n  enrich approve latest')
+    .explain('\nThe approval holds only for the plan that the command shows.')
     .action((name: string, flags: Flags) =>
-      continueRun(name, flags, (session, run) => approvePlan(session, run, flags.yes !== true)),
+      withRun(name, knowsService, async (session, run) =>
+        reportRun(session, await approvePlan(session, run, flags.yes !== true), flags.json),
+      ),
     );
 }
 
@@ -31,38 +31,38 @@ export function resumeCommand(): Command {
     .description('Continue a paused or interrupted run, and wait for it.')
     .argument('<run>', anyRun)
     .option(...jsonOption)
+    .option(...quietOption)
+    .examples('\n  enrich resume latest\n  enrich resume 32f8a1')
     .explain(`
 A run that has finished in the meantime shows its result. A cancelled run is refused: run the file again.
-A plan without your approval stays without it: enrich approve RUN.
-
-Examples:
-  enrich resume latest
-  enrich resume enrich-hubspot-day2-20261122T0007-32f8a1`)
+A plan without your approval stays without it: enrich approve RUN.`)
     .action((name: string, flags: Flags) =>
-      continueRun(name, flags, async (session, run) => {
-        if (run.status === 'cancelled') requireUnfinished(run);
-        // A worker can finish a run between the hint to resume it and this command.
-        if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
-        await checkService(session, run.options);
-        const interrupted = interruptionOf(session, run.runId);
-        return waitForRun(session, await resumeRun(session, run, false), interrupted);
-      }),
+      withRun(name, knowsService, async (session, run) =>
+        reportRun(session, await continueRun(session, run), flags.json),
+      ),
     );
 }
 
-type Work = (session: Session, run: RunRecord) => Promise<RunFacts>;
-
-async function continueRun(name: string, flags: Flags, work: Work): Promise<void> {
-  reportRun(await viewAfter(name, knowsService, work), flags.json === true);
+async function continueRun(session: Session, run: RunRecord): Promise<RunFacts> {
+  if (run.status === 'cancelled') requireUnfinished(run);
+  // A worker can finish a run between the hint to resume it and this command.
+  if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
+  await checkService(session, run.options);
+  const interrupted = interruptionOf(session, run.runId);
+  return waitForRun(session, await resumeRun(session, run, false), interrupted);
 }
 
 /** @param needsService the command's own worker is needed, and it needs the service */
-function viewAfter(name: string, needsService: (config: Config) => boolean, work: Work): Promise<RunView> {
+function withRun(
+  name: string,
+  needsService: (config: Config) => boolean,
+  work: (session: Session, run: RunRecord) => Promise<void>,
+): Promise<void> {
   const config = settingsOfExisting();
   return withSession(config, { temporal: true, service: needsService(config) }, async (session) => {
     const run = await namedRun(session, name);
     await warnOfWorkers(session);
-    return readRunView(session, await work(session, run));
+    await work(session, run);
   });
 }
 
@@ -84,18 +84,16 @@ function steerCommand(name: string, description: string, steer: typeof pauseRun)
     .argument('<run>', anyRun)
     .keepNote('shown by enrich status, in the Temporal UI and in the report')
     .option(...jsonOption)
+    .examples(`\n  enrich ${name} latest --reason "budget review"`)
     .explain(`
-The command records its decision in the database before it waits for a worker. Ctrl-C is safe meanwhile: the
-run makes no further call.
-
-Example:\n  enrich ${name} latest --reason "budget review"`)
+The command records its decision before it waits for a worker. Ctrl-C is safe meanwhile: no further call is made.`)
     .action(async (runName: string, flags: Flags) => {
       const { by, reason = '' } = noteOf(flags);
       const isEmbedded = ({ temporalAddress }: Config): boolean => temporalAddress === undefined;
-      const view = await viewAfter(runName, isEmbedded, async (session, run) => {
+      await withRun(runName, isEmbedded, async (session, run) => {
         await steer(session, run, { by, reason });
-        return readRunFacts(session.warehouse, run.runId);
+        const facts = await readRunFacts(session.warehouse, run.runId);
+        printRun(await readRunView(session, facts), flags.json === true);
       });
-      printRun(view, flags.json === true);
     });
 }

@@ -1,4 +1,4 @@
-import { Command, jsonOption, Option, noteOf, type Flags } from '../terminal/command.ts';
+import { Command, jsonOption, Option, noteOf, quietOption, type Flags } from '../terminal/command.ts';
 import { counted } from '../../domain/text/format.ts';
 import { Problem, UsageProblem, exitCodes } from '../../domain/problem.ts';
 import { statusText } from '../../contract/run-transitions.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../runs/undo-run.ts';
 import { approves } from '../terminal/confirm.ts';
 import { anyRun, describeUndone } from '../run/run-status.ts';
-import { progressReporter, printFacts, tell } from '../terminal/output.ts';
+import { progressReporter, printFacts, tell, tellAlways } from '../terminal/output.ts';
 import { onWarehouse, type Session, stopAfterBatch } from '../session/session.ts';
 
 interface UndoFlags extends Flags {
@@ -30,15 +30,15 @@ export function undoCommand(): Command {
     .keepNote('kept with the run; no names')
     .option('--yes', 'do it without asking')
     .option(...jsonOption)
+    .option(...quietOption)
+    .examples(`
+  enrich undo latest
+  enrich undo 32f8a1 --yes --reason "export of another system"
+  enrich undo 32f8a1 --revert --yes`)
     .explain(`
 Contacts that only the export of this run has lose their data; other exports decide about the others. The people stay
 known: the same file under its right source gets their data without calls. With --discard-answers, the next run asks and
-pays again. The run must have ended, and settled credits are not refunded (docs/guides/undo.md).
-
-Examples:
-  enrich undo latest
-  enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --yes --reason "the export of another system"
-  enrich undo enrich-hubspot-day2-20261122T0007-32f8a1 --revert --yes`)
+pays again. The run must have ended, and settled credits are not refunded (docs/guides/undo.md).`)
     .action(onWarehouse(undo));
 }
 
@@ -70,13 +70,14 @@ async function undo({ warehouse }: Session, name: string, options: UndoFlags): P
     const state = run.undone ? `undone already: ${describeUndone(run.undone)}` : 'not undone';
     return answer(`the run is ${state}; nothing was changed`, !revert);
   }
-  tell(
+  const say = options.yes === true ? tell : tellAlways;
+  say(
     `run ${runId} (${run.source ?? 'no source'}, ${run.fileName}): contacts with a person whose record is of this ` +
       `run: ${removed} only in its export, ${restored} in other exports as well`,
   );
   if (!revert)
-    tell(`other exports then decide; ${counted(facts.credits.settled, 'settled credit')}, not refunded`);
-  if (discards) tell('what the answers of the run said is removed: a rerun pays for its people again');
+    say(`other exports then decide; ${counted(facts.credits.settled, 'settled credit')}, not refunded`);
+  if (discards) say('what the answers of the run said is removed: a rerun pays for its people again');
   const question = revert ? 'revert the undo of this run?' : 'undo this run?';
   if (!(await approves(question, options, 'nothing was changed')))
     return answer(run.undone ? 'the run stays undone' : 'the run is not undone', run.undone !== null);

@@ -17,16 +17,15 @@ export function usageCommand(): Command {
     .description('Show how much of the service’s rate windows and credits is used and left. Costs nothing.')
     .option('--reconcile', 'compare the service’s statement with the warehouse by credit cycle')
     .option(...jsonOption)
+    .examples(`
+  enrich usage
+  enrich usage --reconcile`)
     .explain(`
 Needs a master key, or a key with the scope for usage statistics. If the service states only a part, the exit code is 3.
 The service states windows of a minute, an hour and a day. A window without a limit does not mean that calls are
 unlimited: another window, such as --rate-limits 20/10s of the sandbox, can limit them.
 --reconcile: of the held credits, the service has billed at most what is billed and not settled. Unexplained credits
-are beyond both: those of another program, or of calls that the warehouse lacks (docs/guides/budgets.md).
-
-Examples:
-  enrich usage
-  enrich usage --reconcile`)
+are beyond both: those of another program, or of calls that the warehouse lacks (docs/guides/budgets.md).`)
     .action(async ({ json, reconcile }: Flags & { readonly reconcile?: boolean }) => {
       const config = reconcile === true ? settingsOfExisting() : settingsOf();
       await withSession(config, { temporal: false, service: true }, (session) =>
@@ -97,19 +96,9 @@ async function reconcileStatements(
     process.exitCode = exitCodes.needsPerson;
   }
   const cycles = await reconcileCredits(warehouse.database, serviceName(config));
-  const columns = [
-    'cycle_start',
-    'cycle_end',
-    'from',
-    'to',
-    'billed',
-    'settled',
-    'held',
-    'unexplained',
-  ] as const;
   const nothing =
     'nothing to compare: the service has not stated its credit usage twice in one credit cycle (each run asks at its ' +
     'start and end; the key must be a master key or have the scope for usage statistics)';
-  const text = cycles.length === 0 ? nothing : listTable(cycles, columns);
+  const text = cycles.length === 0 ? nothing : listTable(cycles);
   printFacts(json, { missing_statement: missing ?? null, cycles }, text);
 }

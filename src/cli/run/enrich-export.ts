@@ -24,7 +24,7 @@ import { warnOfWorkers } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
 import { refuseMixedWarehouse, withSessionClient } from '../session/with-service.ts';
 import { agrees } from '../terminal/confirm.ts';
-import { tell } from '../terminal/output.ts';
+import { tell, tellAlways } from '../terminal/output.ts';
 import { approvalQuestion, describeMapping, describePlan } from './describe-plan.ts';
 import { interruptionOf, waitForRun } from './follow-run.ts';
 import { ingestInThisProcess } from './plan-export.ts';
@@ -76,7 +76,7 @@ export async function enrichExport(
   const facts = await waitForRun(session, handle, interrupted, onPlan);
   if (facts.status !== 'awaiting_approval' || interrupted.aborted) return facts;
   const planned = await getRun(warehouse, runId);
-  tellPlan(planned, false);
+  tellPlan(planned, false, tellAlways);
   return decide(session, planned, interrupted);
 }
 
@@ -88,7 +88,7 @@ export async function approvePlan(session: Session, run: RunRecord, asks: boolea
       next: status === 'paused' ? `enrich resume ${runId}` : `enrich status ${runId}`,
     });
   await checkService(session, run.options);
-  tellPlan(run, true);
+  tellPlan(run, true, asks ? tellAlways : tell);
   const interrupted = interruptionOf(session, runId);
   if (asks) return decide(session, run, interrupted);
   return waitForRun(session, await resumeRun(session, run, true), interrupted);
@@ -102,9 +102,9 @@ async function decide(session: Session, run: RunRecord, interrupted: AbortSignal
   return readRunFacts(session.warehouse, run.runId);
 }
 
-function tellPlan(run: RunRecord, isOld: boolean): void {
-  tell(describeMapping(run));
-  tell(describePlan(run.plan!, run.options, isOld ? run.createdAt : undefined));
+function tellPlan(run: RunRecord, isOld: boolean, say = tell): void {
+  say(describeMapping(run));
+  say(describePlan(run.plan!, run.options, isOld ? run.createdAt : undefined));
 }
 
 /** Checks what a run needs before it begins. Otherwise it would keep the status `ingesting` forever. */

@@ -13,7 +13,7 @@ import { readRunFacts, readRunMoney, type RunMoney } from '../../runs/read-run-f
 import { getRun, setRunStatus, type RunRecord } from '../../runs/runs.ts';
 import { findLostWorker, withAnswerDeadline } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
-import { endChangingLine, showChangingLine, tell, write } from '../terminal/output.ts';
+import { endChangingLine, showChangingLine, tell, tellAlways } from '../terminal/output.ts';
 import { findLostWorkflow, isWorking, readRunWait, type RunWait } from './run-status.ts';
 import { counted, formatNumber } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
@@ -53,26 +53,18 @@ export function describeProgress(
   return parts.filter(Boolean).join('  ');
 }
 
-class Progress {
-  readonly #stream = process.stderr;
-  #lastLineAt = Number.NEGATIVE_INFINITY;
-  #lastStatus = '';
-
-  show(status: RunStatus, line: string): void {
-    if (this.#stream.isTTY) {
-      showChangingLine(line.slice(0, (this.#stream.columns || 100) - 1));
-      return;
-    }
+/** Elsewhere than on a terminal, a line each time the status changes, and every five seconds. */
+function progressTeller(): (status: RunStatus, line: string) => void {
+  let lastLineAt = Number.NEGATIVE_INFINITY;
+  let lastStatus = '';
+  return (status, line) => {
+    if (process.stderr.isTTY) return showChangingLine(line);
     const now = performance.now();
-    if (status === this.#lastStatus && now - this.#lastLineAt < plainLineEveryMilliseconds) return;
-    this.#lastLineAt = now;
-    this.#lastStatus = status;
-    write(this.#stream, `${line}\n`);
-  }
-
-  end(): void {
-    if (this.#stream.isTTY) endChangingLine();
-  }
+    if (status === lastStatus && now - lastLineAt < plainLineEveryMilliseconds) return;
+    lastLineAt = now;
+    lastStatus = status;
+    tell(line);
+  };
 }
 
 export type OnPlan = (run: RunRecord, plan: PlanSummary) => void;
@@ -85,14 +77,14 @@ async function followRun(
 ): Promise<void> {
   const runId = handle.workflowId;
   let isPlanned = false;
-  const progress = new Progress();
+  const tellProgress = progressTeller();
   let withoutWorker: string | undefined;
   const isOver = async (poll: number): Promise<boolean> => {
     const run = await getRun(session.warehouse, runId);
     const ended = statusesThatEndTheWait.includes(run.status);
     if (run.plan && !isPlanned) {
       isPlanned = true;
-      progress.end();
+      endChangingLine();
       onPlan?.(run, run.plan);
     }
     if (run.status === 'awaiting_approval') return true;
@@ -102,7 +94,7 @@ async function followRun(
     const money = await readRunMoney(session.warehouse, runId);
     const wait = await readRunWait(session, run, money);
     const line = describeProgress(run, money, { ...wait, reason: withoutWorker ?? wait.reason });
-    progress.show(run.status, line);
+    tellProgress(run.status, line);
     if (poll % pollsPerCheck !== 0) return false;
     const worker = await findLostWorker(session);
     withoutWorker = worker && `${worker.reason}: ${worker.next}`;
@@ -125,7 +117,7 @@ async function followRun(
       await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
     }
   } finally {
-    progress.end();
+    endChangingLine();
   }
 }
 
@@ -176,10 +168,10 @@ export function interruptionOf(session: Session, runId: string): AbortSignal {
   // Stays until the command ends: a second signal must not stop the database while the worker still drains.
   onInterruption((_signal, exitCode, repeated) => {
     if (repeated) {
-      tell(`\nstopped at once; continue with: enrich resume ${runId}`);
+      tellAlways(`\nstopped at once; continue with: enrich resume ${runId}`);
       process.exit(exitCode);
     }
-    tell(
+    tellAlways(
       session.stack.temporal.embedded
         ? '\nstopping: no further call is sent; waiting for calls in flight\n' +
             '  a second Ctrl-C stops at once: the cost of these calls is then unknown and stays reserved'

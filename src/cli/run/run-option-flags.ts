@@ -21,6 +21,7 @@ import { parseExpectations } from '../../domain/runs/expectations.ts';
 import { describingColumn } from '../../ingest/columns/chosen-column.ts';
 import {
   Option,
+  quietOption,
   readYamlFile,
   share,
   wholeNumber,
@@ -182,7 +183,8 @@ export function withCommandFlags(command: Command): Command {
       '[file]',
       'CSV export of a CRM (plain or gzip): a file, https://…, s3://bucket/key, or - for standard input',
     )
-    .option('--json', 'one JSON object on the last line of standard output; progress on standard error');
+    .option('--json', 'one JSON object on the last line of standard output; progress on standard error')
+    .option(...quietOption);
   return withOptions(command, inHelpOrder)
     .optionsGroup('Export:')
     .option('--query <sql>', 'SELECT on the warehouse instead of a file')

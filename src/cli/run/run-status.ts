@@ -4,10 +4,13 @@ import { type PauseReason } from '../../contract/pause-reasons.ts';
 import { figureRows } from '../../contract/figure-rows.ts';
 import type { RunFacts, Undone } from '../../contract/run-facts.ts';
 import { isInProgress, statusText } from '../../contract/run-transitions.ts';
+import { importerNames, importers } from '../../domain/crm/crm.ts';
 import { exitCodes } from '../../domain/problem.ts';
 import { estimateSeconds, parseRateLimits } from '../../domain/rates/rate-limit.ts';
+import { describeAskedService } from '../../domain/runs/run-options.ts';
 import { counted, minuteOf } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
+import { isSelected } from '../../export/contact-choice.ts';
 import { readLateResultsStatus } from '../../late-results/sync-late-results.ts';
 import { bulkMatchScope, freeSlots, readRateWindows } from '../../ledger/rate-windows.ts';
 import { neededDecisions, readRunMoney, type RunMoney } from '../../runs/read-run-facts.ts';
@@ -15,7 +18,7 @@ import { getRun, type RunRecord } from '../../runs/runs.ts';
 import { readTaskFailure, readWorkflowEnd } from '../../temporal/failing-workflow.ts';
 import { findLostWorker } from '../session/live-workers.ts';
 import type { Session } from '../session/session.ts';
-import { printFacts, table, tell } from '../terminal/output.ts';
+import { print, printFacts, table, tell } from '../terminal/output.ts';
 import { noRows, whole } from './describe-plan.ts';
 
 export const anyRun =
@@ -47,15 +50,41 @@ export async function correctedFacts(session: Session, facts: RunFacts) {
   return { facts: { ...facts, ...present }, status: isInterrupted ? 'interrupted' : facts.status };
 }
 
-export function reportRun(view: RunView, json: boolean): void {
-  printRun(view, json);
+/**
+ * Prints the end of a run for which a command has waited, and sets the exit code. Contacts are shown only on a terminal
+ * and by the demo, which suggests commands of its own: a log must not have personal data.
+ */
+export async function reportRun(
+  session: Session,
+  facts: RunFacts,
+  json = false,
+  commandsOfDemo?: readonly string[],
+): Promise<void> {
+  if (!json && (process.stdout.isTTY || commandsOfDemo)) await showContacts(session, facts.run_id);
+  const view = await readRunView(session, facts);
+  printRun(view, json, commandsOfDemo);
   process.exitCode = exitCodeOf(view.facts);
 }
 
+/** Prints three contacts that the run has enriched, if possible with a phone and an e-mail. */
+async function showContacts({ warehouse }: Session, runId: string): Promise<void> {
+  const { rows } = await warehouse.pool.query<(string | null)[]>({
+    rowMode: 'array',
+    text: `
+      select concat_ws(' ', first_name, last_name), title, organization_name, email, phone
+      from (select * from enriched_contacts c where ${isSelected({ runId })} order by row_number limit 100) first_contacts
+      order by phone is null, email is null, title is null, row_number
+      limit 3`,
+  });
+  const cells = rows.map((row) => row.map((cell) => cell ?? '-'));
+  if (rows.length === 0) return;
+  print(`${table([['name', 'title', 'employer', 'e-mail', 'phone'], ...cells], process.stdout.columns)}\n`);
+}
+
 /** With `json`, the notes go to standard error before the object, which stays the last line. */
-export function printRun(view: RunView, json: boolean): void {
+export function printRun(view: RunView, json: boolean, commands?: readonly string[]): void {
   if (json) view.notes.forEach(tell);
-  printFacts<'run'>(json, view.facts, [describeRun(view), ...view.notes].join('\n'));
+  printFacts<'run'>(json, view.facts, [describeRun(view, commands), ...view.notes].join('\n'));
 }
 
 export function isWorking({ status }: Pick<RunFacts, 'status'>): boolean {
@@ -162,17 +191,22 @@ export function describeUiAddress({ stack }: Session, runId: string): string | u
 
 export const notApproved = 'the plan was not approved';
 
-export function describeRun({ facts, status }: Pick<RunView, 'facts' | 'status'>): string {
+/** @param commands what a finished run suggests next */
+export function describeRun(
+  { facts, status }: Pick<RunView, 'facts' | 'status'>,
+  commands = commandsAfter(facts),
+): string {
   return [
-    `run ${facts.run_id}: ${status} (${facts.source === null ? '' : `${facts.source}, `}${facts.file})`,
+    `run ${facts.run_id}: ${status}`,
     table(figureRows(facts)),
     ...notesOf(facts),
-    ...nextSteps(facts),
+    ...nextSteps(facts, commands),
   ].join('\n');
 }
 
 function notesOf(facts: RunFacts): string[] {
-  const notes: string[] = [];
+  const source = facts.source === null ? '' : ` (${facts.source})`;
+  const notes = [`  export: ${facts.file}${source}`, `  service: ${describeAskedService(facts.service)}`];
   const { expected = '0', low = '0', high = '0' } = facts.expected_credits ?? {};
   // A plan without calls has no price to compare.
   if (Number(high) > 0)
@@ -181,10 +215,7 @@ function notesOf(facts: RunFacts): string[] {
     );
   const explained = outcomesWithReason.filter((outcome) => facts.outcomes[outcome] !== undefined);
   if (explained.length > 0)
-    notes.push(
-      `  reasons of rows that are ${explained.join(' or ')}: enrich sql -c "select row_number, outcome, reason from ` +
-        `run_rows where run_id = '${facts.run_id}' and outcome in ('${explained.join("', '")}')"`,
-    );
+    notes.push(`  why rows are ${explained.join(' or ')}: docs/reference/outcomes.md`);
   const { cancelled, status } = facts;
   if (cancelled && status === 'cancelled')
     notes.push(`  cancelled on ${minuteOf(cancelled.at)} UTC: ${cancelled.reason}`);
@@ -196,7 +227,18 @@ function notesOf(facts: RunFacts): string[] {
   return notes;
 }
 
-function nextSteps(facts: RunFacts): string[] {
+/** The last six characters of its id name a run, and keep the commands short. */
+function commandsAfter({ run_id: runId, source }: RunFacts): readonly string[] {
+  const run = runId.slice(-6);
+  const importer = importerNames.find((name) => importers[name].source === source);
+  return [
+    `enrich report ${run} --output report.html`,
+    `enrich export --run ${run} --output contacts.csv`,
+    ...(importer ? [`enrich export --run ${run} --for ${importer} --output import`] : []),
+  ];
+}
+
+function nextSteps(facts: RunFacts, commands: readonly string[]): string[] {
   const { run_id: runId, status, outcomes, credits, reason_type: type } = facts;
   if (status === 'awaiting_approval')
     return [
@@ -213,7 +255,7 @@ function nextSteps(facts: RunFacts): string[] {
   const steps = [...own, ...decisions].flatMap(({ reason, next }) => [`  ${reason}`, `  next: ${next}`]);
   const hasContacts = (outcomes.enriched ?? 0) + facts.filled > 0;
   if (steps.length > 0 || status !== 'finished' || facts.undone || !hasContacts) return steps;
-  return [`  next: enrich report ${runId}; enrich export --run ${runId} --output contacts.csv`];
+  return commands.map((command, place) => `  ${place === 0 ? 'next:' : '     '} ${command}`);
 }
 
 /** Outcomes without a person. Their reasons can show that the columns are wrong, or what the row waits for. */

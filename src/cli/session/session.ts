@@ -12,7 +12,7 @@ import { canSucceedLater, describeDatabaseFailure } from '../../db/postgres-erro
 import { migrate, type Migrated } from '../../db/migrate.ts';
 import type { RunningReceiver } from '../../late-results/receiver.ts';
 import type { RunningWorker } from '../../worker.ts';
-import { describeLogLine, tell } from '../terminal/output.ts';
+import { describeLogLine, isQuiet, tell, tellAlways } from '../terminal/output.ts';
 import type { EncryptingCodec } from '../../temporal/payload-codec.ts';
 import type { ServedMetrics } from './servers.ts';
 
@@ -47,9 +47,9 @@ export async function withSession<Result>(
 ): Promise<Result> {
   if (needs.service) requireCredential(config);
   const log = createLogger({
-    level: config.log.level,
+    level: isQuiet ? 'error' : config.log.level,
     format: config.log.format ?? (needs.isServer === true ? undefined : 'pretty'),
-    show: (line) => tell(describeLogLine(line)),
+    show: (line) => tellAlways(describeLogLine(line)),
   });
   const stack = await acquireStack(
     config,

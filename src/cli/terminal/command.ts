@@ -8,8 +8,17 @@ import { namesPerson } from '../../domain/text/without-personal-data.ts';
 export { Option } from 'commander';
 
 export class Command extends CommanderCommand {
+  /** Shows lines of examples below the summary. Call it after `description`. */
+  examples(lines: string): this {
+    const summary = this.description();
+    return this.summary(summary).description(`${summary}\n\nExamples:${lines}`);
+  }
+
+  /** Shows paragraphs below the options, wrapped to the terminal. */
   explain(text: string): this {
-    return this.addHelpText('after', text);
+    const paragraphs = text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+    const width = this.configureOutput().getOutHelpWidth?.() ?? 80;
+    return this.addHelpText('after', this.createHelp().boxWrap(paragraphs, width));
   }
 
   /** Adds `--reason` and `--by`, which `noteOf` reads. @param kept where the reason is kept */
@@ -37,8 +46,12 @@ export function asUsageProblem(error: CommanderError, command: string): UsagePro
 /** The option of every command with a result for programs; a list is an array. */
 export const jsonOption = ['--json', 'result as JSON on the last line of standard output'] as const;
 
+/** The option of every command that shows progress. */
+export const quietOption = ['--quiet', 'only the result and errors'] as const;
+
 export interface Flags {
   readonly json?: boolean;
+  readonly quiet?: boolean;
   readonly yes?: boolean;
   readonly reason?: string;
   readonly by?: string;

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '../../domain/problem.ts';
 import type { Flags } from './command.ts';
-import { tell } from './output.ts';
+import { tellAlways } from './output.ts';
 
 /** Only y and yes are a yes, Enter a no. @returns undefined without an answer, such as at Ctrl-C */
 export async function agrees(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
@@ -38,7 +38,7 @@ export async function approves(question: string, { json, yes }: Flags, unchanged
   const answer = json === true ? undefined : await agrees(question);
   if (answer === true) return true;
   const why = answer === undefined && !process.stdin.isTTY ? ': there is no terminal to ask' : '';
-  tell(`${unchanged}${why}; --yes answers yes without asking`);
+  tellAlways(`${unchanged}${why}; --yes answers yes without asking`);
   if (answer === undefined) process.exitCode = exitCodes.needsPerson;
   return false;
 }

@@ -7,30 +7,28 @@ import { withoutPersonalData } from '../../domain/text/without-personal-data.ts'
 import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 
 let commandsInTexts: RegExp | undefined;
-/** Settings that commands in texts need, as a shell reads them before the command; usually none. */
-let neededSettings = '';
 
 /** The changing line on the terminal. Other text clears the line, and the line is drawn again below that text. */
 let changing: string | undefined;
 let isObjectPrinted = false;
+/** As `--quiet`: progress and hints are left out. */
+export let isQuiet = false;
 
 /** Begins the output of a command, which prints at most one JSON value. @param names of all commands */
 export function beginOutput(names: Iterable<string>): void {
   isObjectPrinted = false;
-  neededSettings = '';
+  isQuiet = false;
   commandsInTexts = new RegExp(`(?<![\\w/.-]|npx )enrich(?= (?:${[...names].join('|')})\\b)`, 'g');
 }
 
-/** Writes these settings before each command in later texts. @param settings such as `['DATABASE_URL=']` */
-export function writeBeforeCommands(settings: readonly string[]): void {
-  neededSettings = settings.map((setting) => `${setting} `).join('');
+export function beQuiet(): void {
+  isQuiet = true;
 }
 
 /** A clone has no `enrich` on the PATH: npm, which started the command, also starts the next one. */
 export function asTyped(text: string): string {
   const isOfNpm = (process.env['npm_command'] ?? '') !== '';
-  const typed = `${neededSettings}${isOfNpm ? 'npx enrich' : 'enrich'}`;
-  return commandsInTexts ? text.replace(commandsInTexts, typed) : text;
+  return isOfNpm && commandsInTexts ? text.replace(commandsInTexts, 'npx enrich') : text;
 }
 
 export function print(text: string): void {
@@ -55,8 +53,13 @@ export function printFacts<Name extends OutputName | undefined = undefined>(
   else print(text);
 }
 
-/** Prints progress, hints and errors to standard error, so that results can be piped. */
+/** Prints progress and hints to standard error, so that results can be piped. */
 export function tell(text: string): void {
+  if (!isQuiet) tellAlways(text);
+}
+
+/** As `tell`, also with `--quiet`: errors, and what the operator decides about. */
+export function tellAlways(text: string): void {
   write(process.stderr, `${asTyped(text)}\n`);
 }
 
@@ -80,7 +83,8 @@ export function write(stream: NodeJS.WriteStream, text: string): void {
 const clearedLine = '\u001b[G\u001b[K';
 
 export function showChangingLine(text: string): void {
-  changing = visibleInLine(text);
+  if (isQuiet) return;
+  changing = shortened(visibleInLine(text), (process.stderr.columns || 100) - 1);
   process.stderr.write(clearedLine + changing);
 }
 
@@ -95,9 +99,9 @@ export function reportFailure(error: unknown, isJson: boolean): number {
   endChangingLine();
   const problem = problemOf(error);
   // A program that asks for JSON may log what it reads.
-  tell(`error: ${problem.explain(!isJson)}`);
+  tellAlways(`error: ${problem.explain(!isJson)}`);
   if (problem !== error && process.env['LOG_LEVEL'] === 'debug' && error instanceof Error)
-    tell(withoutPersonalData(error.stack ?? ''));
+    tellAlways(withoutPersonalData(error.stack ?? ''));
   if (isJson) printFailure(problem, problem.exitCode);
   return problem.exitCode;
 }
@@ -166,16 +170,28 @@ export function describeLogLine(json: string): string {
 const decimal = /^-?[\d,]+(\.\d+)?%?$/;
 const gap = '  ';
 
-/** Formats rows in columns: text aligned to the left, columns of numbers to the right. @param rows false: left out */
-export function table(rows: readonly (readonly (string | number)[] | false)[]): string {
-  const cells = rows
+/**
+ * Formats rows in columns: text aligned to the left, columns of numbers to the right.
+ *
+ * @param rows false: left out
+ * @param lineWidth in terminal columns: the widest cells are shortened to fit
+ */
+export function table(
+  rows: readonly (readonly (string | number)[] | false)[],
+  lineWidth = Number.POSITIVE_INFINITY,
+): string {
+  const whole = rows
     .filter((row) => row !== false)
     .map((row) => row.map((cell) => visibleInLine(typeof cell === 'number' ? formatNumber(cell) : cell)));
   // In terminal columns, of which a Chinese character takes two.
   const widths: number[] = [];
-  for (const row of cells)
+  for (const row of whole)
     for (const [column, cell] of row.entries())
       widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell));
+  const widthOfLine = (): number => widths.reduce((sum, width) => sum + gap.length + width, 0);
+  for (let widest = Math.max(...widths); widthOfLine() > lineWidth && widest > 1; widest -= 1)
+    for (const [column, width] of widths.entries()) widths[column] = Math.min(width, widest - 1);
+  const cells = whole.map((row) => row.map((cell, column) => shortened(cell, widths[column]!)));
   // The first row can be a heading.
   const areNumbers = widths.map((_, column) =>
     cells.slice(1).every((row) => decimal.test(row[column] ?? '0')),
@@ -185,6 +201,17 @@ export function table(rows: readonly (readonly (string | number)[] | false)[]): 
     return areNumbers[column] && decimal.test(cell) ? spaces + cell : cell + spaces;
   };
   return cells.map((row) => (gap + row.map(padded).join(gap)).trimEnd()).join('\n');
+}
+
+/** Cuts a text to a width in terminal columns, between characters as the reader sees them. */
+function shortened(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  let start = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (stringWidth(start + segment) >= width) break;
+    start += segment;
+  }
+  return `${start}…`;
 }
 
 export function describeFields(facts: object): string {
@@ -200,10 +227,8 @@ export function listTable<Row extends object>(
   none?: string,
 ): string {
   if (none !== undefined && records.length === 0) return none;
-  return table([
-    columns.map(titleOf),
-    ...records.map((record) => columns.map((column) => shownValue(record[column]))),
-  ]);
+  const rows = records.map((record) => columns.map((column) => shownValue(record[column])));
+  return table([columns.map(titleOf), ...rows]);
 }
 
 function titleOf(name: string): string {

@@ -34,11 +34,13 @@ it.each(
 });
 
 it.each(commands.map(({ name, command }) => [name, command] as const))(
-  'every command has a summary as a sentence and an example: enrich %s --help',
+  'every command has a summary as a sentence, and then an example: enrich %s --help',
   (name, command) => {
     let help = '';
     command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp();
-    expect(command.description()).toMatch(/^[A-Z].*\.$/);
-    expect(help).toMatch(new RegExp(`Examples?:\\n(?:.*\\n)*? +.*enrich ${name}`));
+    expect(command.summary()).toMatch(/^[A-Z].*\.$/);
+    expect(help).toMatch(
+      new RegExp(`^Usage: .*\\n\\n(?:.+\\n)+\\nExamples:\\n(?:.*\\n)*? +.*enrich ${name}`),
+    );
   },
 );

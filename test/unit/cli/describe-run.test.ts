@@ -84,13 +84,27 @@ const facts: RunFacts = {
 
 it('a finished run without calls names the report and the export of its filled contacts', () => {
   const filled = { ...anyFacts, rows: 3, outcomes: { fresh: 3 }, filled: 3 };
-  expect(describeRun(filled)).toContain('next: enrich report run-1; enrich export --run run-1');
+  const next = `
+  next: enrich report run-1 --output report.html
+        enrich export --run run-1 --output contacts.csv
+        enrich export --run run-1 --for hubspot --output import`;
+  expect(describeRun(filled).endsWith(next)).toBe(true);
   expect(describeRun({ ...filled, filled: 0 })).not.toContain('next:');
 });
 
-it('a run with rows in flight says that another run can need a decision', () => {
+it('a run shows figures that are not zero, with its calls and settled credits', () => {
+  const figures = describeRun({ ...anyFacts, rows: 3, outcomes: { fresh: 3, enriched: 0 } });
+  expect(figures.match(/^ {2}[a-z_ ]+? {2,}\S+$/gm)).toEqual([
+    '  fresh            3',
+    '  rows             3',
+    '  calls            0',
+    '  credits settled  0',
+  ]);
+});
+
+it('a run with rows in flight says where their reasons are: another run can need a decision', () => {
   const waiting = { ...anyFacts, rows: 3, outcomes: { in_flight: 3 } };
-  expect(describeRun(waiting)).toContain('reasons of rows that are in_flight: enrich sql -c');
+  expect(describeRun(waiting)).toContain('why rows are in_flight: docs/reference/outcomes.md');
 });
 
 it('a run with calls of unknown cost names the command that decides on them', () => {

@@ -6,6 +6,18 @@ it('table() aligns columns with wide Chinese characters, and leaves out rows tha
   expect(table(rows).split('\n')).toEqual(['  王小明     12  a', '  Ada     1,000  b']);
 });
 
+it.each([
+  [20, ['  Ada Oka…  Head of…', '  王小明    👩‍🚀 Pilot']],
+  [18, ['  Ada Ok…  Head o…', '  王小明   👩‍🚀 Pil…']],
+  [40, ['  Ada Okafor  Head of Logistics', '  王小明      👩‍🚀 Pilot']],
+])('table() shortens cells to a line of %i columns, between characters', (width, lines) => {
+  const rows = [
+    ['Ada Okafor', 'Head of Logistics'],
+    ['王小明', '👩‍🚀 Pilot'],
+  ];
+  expect(table(rows, width).split('\n')).toEqual(lines);
+});
+
 it('describeFields() lists the fields of a JSON output', () => {
   const facts = { attempt_id: 'a1', reason: null, rows: [3, 4], late: true, admitted_at: new Date(0) };
   expect(describeFields(facts).split('\n')).toEqual([

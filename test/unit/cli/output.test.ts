@@ -4,8 +4,11 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import {
   asTyped,
   beginOutput,
+  beQuiet,
   describeLogLine,
-  writeBeforeCommands,
+  reportFailure,
+  showChangingLine,
+  tell,
   writeBytes,
 } from '../../../src/cli/terminal/output.ts';
 
@@ -20,13 +23,18 @@ it.each([
   expect(asTyped(hint)).toBe(shown);
 });
 
-it('asTyped() puts the settings that a command needs before it', () => {
-  beginOutput(['report', 'export']);
-  writeBeforeCommands(['ENRICHMENT_BASE_URL=']);
-  onTestFinished(() => beginOutput([]));
-  expect(asTyped('next: enrich report R; npx enrich export')).toMatch(
-    /^next: ENRICHMENT_BASE_URL= (?:npx )?enrich report R; npx enrich export$/,
-  );
+it('with --quiet only the result and errors are printed', () => {
+  const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    beginOutput([]);
+  });
+  beginOutput([]);
+  beQuiet();
+  tell('planning');
+  showChangingLine('enriching 3/10');
+  reportFailure(new Error('reset'), false);
+  expect(told.mock.calls.map(([text]) => String(text).split('\n')[0])).toEqual(['error: reset']);
 });
 
 const cells = 'Zoë,\u001b[2J\u009b31m\u202e\n';
