@@ -19,6 +19,7 @@ export function leavesOf(
 /** Flags that mean the same in every command which has them. */
 const common: Readonly<Record<string, RegExp>> = {
   '--json': /^result as JSON on the last line of standard output$/,
+  '--quiet': /^only the result and errors$/,
   '--yes': /without asking$/,
   '--reason': /^reason, /,
   '--by': /^name of the person who decided/,
@@ -95,7 +96,7 @@ function section(leaf: Leaf, ofRuns: ReadonlyMap<string, string>): string {
   ];
   return [
     `### enrich ${name}`,
-    wrapped(prose(command.description())),
+    wrapped(prose(command.summary() || command.description())),
     ...(rows.length === 0 ? [] : [table(['Argument or flag', 'Meaning'], rows)]),
     ...(also.length === 0 ? [] : [wrapped(`Also: ${also.join(', ')}${without}.`)]),
   ].join('\n\n');

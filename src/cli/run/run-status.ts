@@ -72,13 +72,17 @@ async function showContacts({ warehouse }: Session, runId: string): Promise<void
     rowMode: 'array',
     text: `
       select concat_ws(' ', first_name, last_name), title, organization_name, email, phone
-      from (select * from enriched_contacts c where ${isSelected({ runId })} order by row_number limit 100) first_contacts
+      from (
+        select * from enriched_contacts c where ${isSelected({ runId })} order by row_number limit 100
+      ) contacts
       order by phone is null, email is null, title is null, row_number
       limit 3`,
   });
-  const cells = rows.map((row) => row.map((cell) => cell ?? '-'));
   if (rows.length === 0) return;
-  print(`${table([['name', 'title', 'employer', 'e-mail', 'phone'], ...cells], process.stdout.columns)}\n`);
+  const cells = rows.map((row) => row.map((cell) => cell ?? '-'));
+  // Some pseudo-terminals say 0: their width is not known.
+  const width = process.stdout.columns || undefined;
+  print(`${table([['name', 'title', 'employer', 'e-mail', 'phone'], ...cells], width)}\n`);
 }
 
 /** With `json`, the notes go to standard error before the object, which stays the last line. */
