@@ -34,7 +34,7 @@ it('with --quiet only the result and errors are printed', () => {
   tell('planning');
   showChangingLine('enriching 3/10');
   reportFailure(new Error('reset'), false);
-  expect(told.mock.calls.map(([text]) => String(text).split('\n')[0])).toEqual(['error: reset']);
+  expect(told.mock.calls.map(([line]) => String(line).split('\n')[0])).toEqual(['error: reset']);
 });
 
 const cells = 'Zoë,\u001b[2J\u009b31m\u202e\n';
