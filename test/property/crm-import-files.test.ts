@@ -81,6 +81,7 @@ function contactsOf(name: ImporterName, world: readonly Record<ImportField, Case
       }),
     ) as ContactToImport['known'],
     jobChange: undefined,
+    company: undefined,
   }));
 }
 

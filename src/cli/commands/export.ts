@@ -225,13 +225,15 @@ function describe(manifest: ImportManifest, folder: string): void {
   const { contacts, suppressed, opted_out, without_record_id, without_cells } = manifest;
   const { without_modified_time, missing_columns } = manifest;
   const leftOut = { suppressed, opted_out, without_record_id, without_cells };
-  const files = [...parts, conflicts, moves].flatMap((part) => part?.file ?? []);
+  const { companies, companies_left_out } = manifest;
+  const files = [...parts, ...companies, conflicts, moves].flatMap((part) => part?.file ?? []);
   print(
     describeFields({
       contacts,
       ...leftOut,
       without_modified_time,
       missing_columns,
+      companies_left_out,
       ...decisions,
       folder,
       files,
@@ -239,6 +241,7 @@ function describe(manifest: ImportManifest, folder: string): void {
   );
   const other = `source "${source}"; --source NAME takes another`;
   tell(parts.length === 0 ? `nothing to import: ${other}` : instruction);
+  if (companies.length > 0) tell(manifest.companies_instruction!);
   if (commands[0] !== undefined) tell(`such as: ${commands[0]}`);
   if (cursor !== null) tell(`next time: --since ${cursor}`);
 }

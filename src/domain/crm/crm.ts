@@ -40,6 +40,20 @@ export const importFields = [
 ] as const;
 export type ImportField = (typeof importFields)[number];
 
+/** Columns of `organizations` that a CRM's importer of companies accepts. */
+export const companyFields = [
+  'domain',
+  'name',
+  'website_url',
+  'linkedin_url',
+  'phone',
+  'city',
+  'state',
+  'country',
+  'employees',
+] as const;
+export type CompanyField = (typeof companyFields)[number];
+
 /** Named lists of headers. `{title}` in a header stands for each entry of the list `title`. */
 type Lists = Readonly<Record<string, readonly string[]>>;
 
@@ -86,6 +100,13 @@ const columnSchema = z.strictObject({
   listedValues: z.literal(true).optional(),
 });
 
+/** An importer of companies that finds a company by a column, and can leave companies that it finds as they are. */
+const companiesSchema = z.strictObject({
+  key: z.enum(['domain', 'name']),
+  columns: z.partialRecord(z.enum(companyFields), columnSchema.pick({ header: true, longest: true })),
+  instruction: z.string(),
+});
+
 /** An importer of a CRM. docs/guides/crm-import.md has the sources. */
 const importerSchema = z.strictObject({
   title: z.string(),
@@ -98,6 +119,8 @@ const importerSchema = z.strictObject({
   /** A prefix of record ids in some exports. Ids of contacts lack it, and files for the importer keep it. */
   idPrefix: z.string().optional(),
   columns: z.partialRecord(z.enum(importFields), columnSchema),
+  /** Absent: the importer finds no company by its domain or name. */
+  companies: companiesSchema.optional(),
   /** Headers of the time at which the CRM last changed a record. */
   modifiedHeaders: names,
   /** Limits of one file: records without the header, and bytes. */

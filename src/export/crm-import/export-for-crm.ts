@@ -10,6 +10,7 @@ import { newestCursor, requireReadable } from '../../people/change-feed.ts';
 import { countSuppressed, cursorOfExport, type ContactChoice } from '../contact-choice.ts';
 import { readContactsToImport, readExportHeaders } from './read-contacts-to-import.ts';
 import type { ImportManifest } from './import-manifest.ts';
+import { writeCompanies } from './write-companies.ts';
 import { writeImportFiles } from './write-import-files.ts';
 
 interface CrmExport extends ContactChoice {
@@ -44,7 +45,7 @@ async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: stri
   const choice = { source, runId: options.runId, since: options.since };
   const contacts = readContactsToImport(warehouse, choice);
   const importer = inAccountLanguage(english, await readExportHeaders(warehouse, source));
-  const written = await writeImportFiles(contacts, importer, options.policies, folder);
+  const { companyKeys, ...written } = await writeImportFiles(contacts, importer, options.policies, folder);
   const manifest: ImportManifest = {
     importer: options.importer,
     source,
@@ -54,12 +55,13 @@ async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: stri
     commands: written.parts.flatMap(({ file }) => importer.command?.replace('FILE', file) ?? []),
     suppressed: await countSuppressed(warehouse, choice),
     ...written,
+    ...(await writeCompanies(warehouse, companyKeys, importer, folder)),
   };
   await writeFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
   return manifest;
 }
 
-const ownFile = /^(?:manifest\.json|(?:conflicts|job-changes|update-[a-z+-]*\d+)\.csv)$/;
+const ownFile = /^(?:manifest\.json|(?:conflicts|job-changes|companies-\d+|update-[a-z+-]*\d+)\.csv)$/;
 
 async function requireReplaceable(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

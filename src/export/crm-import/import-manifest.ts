@@ -63,6 +63,16 @@ export const importManifest = z
       .describe(
         'Files to import: one for each set of changed columns, in parts of the size that the CRM takes.',
       ),
+    companies: z
+      .array(part)
+      .describe('Files of companies to import. Empty: the importer takes none, or no company is known.'),
+    companies_instruction: z
+      .string()
+      .optional()
+      .describe('How to import the files of companies. Absent: the importer takes none.'),
+    companies_left_out: count.describe(
+      'Companies of the contacts without a domain of their own, or with a domain or name of another company.',
+    ),
     conflicts: part.optional().describe('Report of the decisions. Absent: there is none.'),
     job_changes: part.optional().describe('People who changed jobs. Absent: no person did.'),
   })
@@ -72,5 +82,14 @@ export type ImportManifest = Printed<typeof importManifest>;
 
 export type WrittenImport = Omit<
   ImportManifest,
-  'importer' | 'source' | 'policies' | 'cursor' | 'instruction' | 'commands' | 'suppressed'
+  | 'importer'
+  | 'source'
+  | 'policies'
+  | 'cursor'
+  | 'instruction'
+  | 'commands'
+  | 'suppressed'
+  | 'companies'
+  | 'companies_instruction'
+  | 'companies_left_out'
 >;

@@ -11,6 +11,12 @@ import { isSelected, type ContactChoice } from '../contact-choice.ts';
 export type KnownValue = ReturnType<typeof knownPhone>;
 export type ContactToImport = ReturnType<typeof contactOf>;
 
+/** The key of a company in `organizations`. */
+export interface CompanyKey {
+  readonly service: string;
+  readonly key: string;
+}
+
 interface PhoneColumns {
   readonly number: string;
   readonly type?: string | null;
@@ -29,6 +35,8 @@ interface ContactRow extends ContactColumns {
   readonly cells: readonly IdentityColumns[] | null;
   readonly opted_out: boolean | null;
   readonly opted_out_of_calls: boolean | null;
+  readonly service: string;
+  readonly organization_key: string | null;
   readonly moved: Record<`${'from' | 'to'}_${'organization' | 'domain' | 'title'}`, string | null> | null;
   readonly detected_at: Date | null;
 }
@@ -76,11 +84,14 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
     with selected as materialized (
       select c.* from enriched_contacts c where ${isSelected(choice)}
     )
-    select c.*, p.phones, said.said_by, e.header, e.raws, e.cells, e.opted_out, e.opted_out_of_calls,
-      to_jsonb(m) as moved, m.detected_at
+    select c.*, p.organization_key, p.phones, said.said_by, e.header, e.raws, e.cells, e.opted_out,
+      e.opted_out_of_calls, to_jsonb(m) as moved, m.detected_at
     from selected c
     cross join lateral (
-      select phones, said_by from people where service = c.service and person_key = c.person_key offset 0
+      select organization_key, phones, said_by
+      from people
+      where service = c.service and person_key = c.person_key
+      offset 0
     ) p
     cross join lateral (
       select coalesce(jsonb_object_agg(s.key, jsonb_build_object('asked_at', o.asked_at, 'run_id', o.run_id)), '{}')
@@ -125,7 +136,13 @@ function contactOf(row: ContactRow, keyOf: (header: string) => string) {
       Record<ImportField, KnownValue>
     >,
     jobChange: jobChangeOf(row),
+    company: companyOf(row),
   };
+}
+
+/** The present employer. */
+function companyOf({ service, organization_key: key }: ContactRow): CompanyKey | undefined {
+  return key === null ? undefined : { service, key };
 }
 
 /** A change of employer, until the newest export names the new employer. */

@@ -15,7 +15,7 @@ import {
 } from '../../domain/crm/crm.ts';
 import { headerKey } from '../../domain/text/header-name.ts';
 import type { WrittenImport, WrittenPart } from './import-manifest.ts';
-import type { ContactToImport } from './read-contacts-to-import.ts';
+import type { CompanyKey, ContactToImport } from './read-contacts-to-import.ts';
 import { createHash, type Hash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ export async function writeImportFiles(
   importer: AccountImporter,
   policies: Readonly<Record<ImportField, FieldPolicy>>,
   folder: string,
-): Promise<WrittenImport> {
+): Promise<WrittenImport & { readonly companyKeys: readonly CompanyKey[] }> {
   const { lineEnd, byteOrderMark, columns, exported } = importer;
   const files = { folder, lineEnd, byteOrderMark };
   const report = new PartWriter({ ...files, name: 'conflicts', header: reportHeader });
@@ -46,6 +46,7 @@ export async function writeImportFiles(
     without_cells: 0,
     without_modified_time: 0,
   };
+  const companies = new Map<string, CompanyKey>();
   const decisions: Partial<Record<FieldDecision, number>> = {};
   const fields = importFields.flatMap((field) => {
     const column = columns[field];
@@ -79,6 +80,7 @@ export async function writeImportFiles(
     else if (id === undefined) counts.without_record_id += 1;
     if (contact.optedOut || id === undefined) continue;
     counts.contacts += 1;
+    if (contact.company) companies.set(JSON.stringify(contact.company), contact.company);
     const modifiedAt = modifiedAtOf(contact, modifiedKeys);
     if (contact.exported.length === 0) counts.without_cells += 1;
     else if (needsModifiedTime && modifiedAt === null) counts.without_modified_time += 1;
@@ -125,6 +127,7 @@ export async function writeImportFiles(
     ),
     conflicts: report.end()[0],
     job_changes: moves.end()[0],
+    companyKeys: [...companies.values()],
   };
 }
 
@@ -193,7 +196,7 @@ const bufferedBytes = 256 * 1024;
  * Writes records of one kind into as many files as the limits require. A file is open only while it is written, because
  * an export has one writer for each set of columns. Files have personal data, so only this user can read them.
  */
-class PartWriter {
+export class PartWriter {
   readonly #options: PartOptions;
   readonly #done: WrittenPart[] = [];
   #hash: Hash = createHash('sha256');
@@ -248,7 +251,7 @@ class PartWriter {
 }
 
 /** One record of a CSV file for importers. Salesforce's Data Loader reads tabs as delimiters, so they are quoted. */
-function csvLine(cells: readonly string[]): string {
+export function csvLine(cells: readonly string[]): string {
   return cells
     .map((cell) => (/[",\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
     .join(',');

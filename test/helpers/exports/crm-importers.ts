@@ -6,6 +6,12 @@ import type { ImporterName } from '../../../src/domain/crm/crm.ts';
 /** Records of a CRM: record id → field label → value. */
 export type CrmRecords = Map<string, Map<string, string>>;
 
+interface CompanyRules {
+  /** The column by which the importer finds a company. */
+  readonly key: string;
+  readonly fields: readonly string[];
+}
+
 interface ImporterRules {
   /** A record id in the CRM's format. */
   readonly id: (number: number) => string;
@@ -19,6 +25,8 @@ interface ImporterRules {
   readonly blank: 'keeps' | 'erases';
   readonly longest?: Readonly<Record<string, number>>;
   readonly erasingCell?: string;
+  /** Absent: the importer finds no company by its domain or name. */
+  readonly companies?: CompanyRules;
 }
 
 /** Written from the vendors' documentation of their importers (docs/guides/crm-import.md), not from our writer. */
@@ -43,6 +51,19 @@ export const importerRules: Readonly<Record<ImporterName, ImporterRules>> = {
     mostBytes: 512_000_000,
     byteOrderMark: false,
     blank: 'keeps',
+    companies: {
+      key: 'Company domain name',
+      fields: [
+        'Company domain name',
+        'Company name',
+        'LinkedIn company page',
+        'Phone Number',
+        'City',
+        'State/Region',
+        'Country/Region',
+        'Number of Employees',
+      ],
+    },
   },
   salesforce: {
     id: (number) => `003${String(number).padStart(12, 'A')}AAA`,
@@ -89,6 +110,18 @@ export const importerRules: Readonly<Record<ImporterName, ImporterRules>> = {
     mostBytes: 25_000_000,
     byteOrderMark: false,
     blank: 'erases',
+    companies: {
+      key: 'Account Name',
+      fields: [
+        'Account Name',
+        'Website',
+        'Phone',
+        'Billing City',
+        'Billing State',
+        'Billing Country',
+        'Employees',
+      ],
+    },
   },
   dynamics: {
     id: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
@@ -125,7 +158,44 @@ export function importFolder(name: ImporterName, folder: string, records: CrmRec
   return after;
 }
 
+/**
+ * Imports the companies of a folder as new companies only: a company that the CRM has stays as it is.
+ *
+ * @returns the companies afterwards, by their key
+ * @throws Error if the importer would refuse a file, or takes two rows as one company
+ */
+export function importCompanies(name: ImporterName, folder: string, records: CrmRecords): CrmRecords {
+  const { companies, ...rules } = importerRules[name];
+  const after = new Map(records);
+  const created = new Set<string>();
+  for (const file of readdirSync(folder).filter((each) => each.startsWith('companies-'))) {
+    const { header, rows } = readFile(rules, readFileSync(join(folder, file)));
+    const place = header.indexOf(companies!.key);
+    const unknown = header.filter((label) => !companies!.fields.includes(label));
+    if (place < 0 || unknown.length > 0) throw new Error(`unmapped columns: ${unknown.join(', ')}`);
+    for (const row of rows) {
+      const key = row[place]!.toLowerCase();
+      if (key === '' || created.has(key)) throw new Error(`no key, or a key twice: ${key}`);
+      created.add(key);
+      if (!records.has(key)) after.set(key, new Map(header.map((label, index) => [label, row[index]!])));
+    }
+  }
+  return after;
+}
+
 function importFile(rules: ImporterRules, bytes: Buffer, records: CrmRecords): void {
+  const { header, rows } = readFile(rules, bytes);
+  if (header[0] !== rules.idHeader) throw new Error('no id column');
+  const unknown = header.slice(1).filter((label) => !rules.fields.includes(label));
+  if (unknown.length > 0) throw new Error(`unmapped columns: ${unknown.join(', ')}`);
+  for (const row of rows) {
+    const record = records.get(row[0]!);
+    if (!record) throw new Error(`no record ${row[0]}`);
+    for (const [index, label] of header.entries()) if (index > 0) setField(rules, record, label, row[index]!);
+  }
+}
+
+function readFile(rules: ImporterRules, bytes: Buffer): { header: string[]; rows: string[][] } {
   if (bytes.length > rules.mostBytes) throw new Error('the file is too large');
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   if (text.startsWith('\uFEFF') !== rules.byteOrderMark) throw new Error('another byte order mark');
@@ -133,15 +203,8 @@ function importFile(rules: ImporterRules, bytes: Buffer, records: CrmRecords): v
   if (errors.length > 0) throw new Error(errors[0]!.message);
   const [header = [], ...rows] = data;
   if (rows.length > rules.mostRows) throw new Error('too many rows');
-  if (header[0] !== rules.idHeader) throw new Error('no id column');
-  const unknown = header.slice(1).filter((label) => !rules.fields.includes(label));
-  if (unknown.length > 0) throw new Error(`unmapped columns: ${unknown.join(', ')}`);
-  for (const row of rows) {
-    if (row.length !== header.length) throw new Error('a ragged row');
-    const record = records.get(row[0]!);
-    if (!record) throw new Error(`no record ${row[0]}`);
-    for (const [index, label] of header.entries()) if (index > 0) setField(rules, record, label, row[index]!);
-  }
+  if (rows.some((row) => row.length !== header.length)) throw new Error('a ragged row');
+  return { header, rows };
 }
 
 function setField(rules: ImporterRules, record: Map<string, string>, label: string, value: string): void {

@@ -5,13 +5,15 @@ import { defaultPolicies } from '../../../src/domain/crm/field-policy.ts';
 import { exportForCrm } from '../../../src/export/crm-import/export-for-crm.ts';
 import type { ImportManifest } from '../../../src/export/crm-import/import-manifest.ts';
 import type { Person } from '../../../src/domain/identity/person.ts';
+import type { ImporterName } from '../../../src/domain/crm/crm.ts';
+import { importCompanies } from '../../helpers/exports/crm-importers.ts';
 import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
-import { stagedRun } from '../../helpers/warehouse/rows.ts';
+import { putOnList, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { temporaryFolder } from '../../helpers/system/temporary-folder.ts';
 
 const warehouse = await warehouseOfFile({ keepsPlans: true });
-const parent = temporaryFolder();
+const folder = join(temporaryFolder(), 'import');
 
 beforeEach(() =>
   warehouse.pool.query(
@@ -63,12 +65,12 @@ async function enriched(
 /** The manifest, and the lines of all update files without their headers. */
 async function importOf(
   policies: Partial<typeof defaultPolicies> = {},
+  importer: ImporterName = 'hubspot',
 ): Promise<{ readonly manifest: ImportManifest; readonly updates: readonly string[] }> {
-  const folder = join(parent, 'hubspot');
   const manifest = await exportForCrm(warehouse, {
-    importer: 'hubspot',
+    importer,
     folder,
-    source: undefined,
+    source: 'hubspot',
     runId: undefined,
     since: undefined,
     policies: { ...defaultPolicies, ...policies },
@@ -141,3 +143,68 @@ it.each([
     expect(manifest.decisions.kept).toBe(1);
   },
 );
+
+const acme = { id: 'o1', name: 'Acme', primary_domain: 'www.acme.example', estimated_num_employees: 40 };
+
+/** Contacts 4701, 4702, … with these employers, in one export. */
+async function employed(
+  organizations: readonly Person['organization'][],
+  row: Partial<ExportRow> = {},
+): Promise<void> {
+  const ids = organizations.map((_, index) => `${4701 + index}`);
+  const runId = await exported(...ids.map((contactId) => ({ title: '', contactId, ...row })));
+  for (const [index, organization] of organizations.entries())
+    await enriched(runId, ids[index], { person: { organization } });
+}
+
+it('exportForCrm() writes each company once, for an import that changes no company of the CRM', async () => {
+  await employed([acme, acme, { id: 'o2', name: 'Orbit, Inc.', primary_domain: 'orbit.example' }]);
+  const { manifest } = await importOf();
+  expect(manifest).toMatchObject({
+    companies: [{ file: 'companies-001.csv', rows: 2 }],
+    companies_left_out: 0,
+  });
+  const own = new Map([['acme.example', new Map([['Company name', 'ACME (key account)']])]]);
+  const companies = importCompanies('hubspot', folder, own);
+  expect(companies.get('acme.example')).toBe(own.get('acme.example'));
+  expect(companies.get('orbit.example')!.get('Company name')).toBe('Orbit, Inc.');
+  expect(importCompanies('hubspot', folder, new Map()).get('acme.example')!.get('Number of Employees')).toBe(
+    '40',
+  );
+});
+
+it.each([
+  ['of free mail', [{ id: 'o1', name: 'Ada Novak', primary_domain: 'gmail.com' }], 1],
+  ['that another company has', [acme, { id: 'o2', name: 'Orbit', primary_domain: 'acme.example' }], 2],
+])('exportForCrm() leaves out companies with a domain %s', async (_, organizations, leftOut) => {
+  await employed(organizations);
+  expect((await importOf()).manifest).toMatchObject({ companies: [], companies_left_out: leftOut });
+});
+
+it('exportForCrm() writes companies for Zoho by their name, without those of one name and two domains', async () => {
+  const orbit = { id: 'o2', name: 'Orbit', primary_domain: 'orbit.example' };
+  await employed([acme, { ...acme, id: 'o3', name: 'ACME Inc.', primary_domain: 'acme.org' }, orbit]);
+  const { manifest } = await importOf({}, 'zoho');
+  expect(manifest).toMatchObject({ companies: [{ rows: 1 }], companies_left_out: 2 });
+  expect([...importCompanies('zoho', folder, new Map()).keys()]).toEqual(['orbit']);
+});
+
+it('exportForCrm() takes two ids of one company with one domain and one name as one company', async () => {
+  await employed([acme, { ...acme, id: 'o9' }]);
+  expect((await importOf()).manifest).toMatchObject({ companies: [{ rows: 1 }], companies_left_out: 0 });
+});
+
+it('exportForCrm() writes no company of contacts who opted out or are suppressed', async () => {
+  await employed([acme], { optedOut: true });
+  expect((await importOf()).manifest.companies).toEqual([]);
+  await employed([acme]);
+  await putOnList(warehouse, 'person:p4701');
+  expect((await importOf()).manifest.companies).toEqual([]);
+});
+
+it('exportForCrm() writes no companies for Salesforce, which finds an account only by its id', async () => {
+  await employed([acme]);
+  const { manifest } = await importOf({}, 'salesforce');
+  expect(manifest.companies).toEqual([]);
+  expect(manifest.companies_instruction).toBeUndefined();
+});
