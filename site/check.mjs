@@ -92,13 +92,25 @@ async function openPage(page, name, origin) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
     await page.waitForFunction(() => document.querySelector('pre.diagram') === null).catch(say);
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    const { overflow, scales } = await page.evaluate(measure);
     if (overflow > 0) say(`${overflow} pixels too wide (${look})`);
+    if (scales.some((scale) => scale < 0.7))
+      say(`a diagram is too wide for its letters to be legible (${look})`);
     const path = join(screenshots, look, name.replace(/html$/, 'png'));
     await page.screenshot({ path, fullPage: true });
   }
   await page.close();
   return found;
+}
+
+/** Runs in the page. */
+function measure() {
+  return {
+    overflow: document.documentElement.scrollWidth - window.innerWidth,
+    scales: [...document.querySelectorAll('.diagram svg')].map(
+      (svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width,
+    ),
+  };
 }
 
 async function searchFor(page, words, origin) {
