@@ -62,6 +62,7 @@ const pages = {
     'employment_history',
     'job_changes',
     'organizations',
+    'people_to_inform',
   ],
   'tables-runs': [
     'runs',

@@ -48,3 +48,49 @@ comment on column enrichment.erasures.erased_by is 'Who erased the person';
 comment on column enrichment.erasures.removed is 'Number of removed entries, by kind';
 
 create table enrichment_internal.analyst_roles (role_name text primary key);
+
+-- RETENTION removes observations and keeps calls: the call has the first time after that.
+create view enrichment.people_to_inform as
+  select p.service, p.person_key, p.person_id, p.first_name, p.last_name, p.email, p.country,
+    least(said.first_at, called.first_at) as first_obtained_at,
+    array(
+      select c.source || '/' || c.contact_id
+      from enrichment.contacts c
+      where c.service = p.service and c.person_key = p.person_key
+      order by 1) as contacts
+  from enrichment.people p
+  cross join lateral (
+    select min(o.recorded_at) as first_at
+    from enrichment_internal.observation_log o
+    where o.service = p.service and o.person_key = p.person_key
+  ) said
+  cross join lateral (
+    select min(a.answered_at) as first_at
+    from enrichment.attempt_people asked
+    join enrichment.attempts a on a.attempt_id = asked.attempt_id
+    where asked.person_id = p.person_id
+  ) called
+  where not exists (
+      select
+      from (
+        select unnest(o.identity_keys) as identity_key
+        from enrichment_internal.observation_log o
+        where o.service = p.service and o.person_key = p.person_key
+        union
+        select unnest(r.keys)
+        from enrichment.contacts c
+        join enrichment.run_rows r on r.run_id = c.run_id and r.row_number = c.row_number
+        where c.service = p.service and c.person_key = p.person_key
+      ) known
+      cross join lateral enrichment_internal.suppression_hashes(known.identity_key) as form (key_hash)
+      join enrichment_internal.suppressed_keys s on s.key_hash = form.key_hash)
+    and not exists (
+      select
+      from enrichment.suppression_entries e
+      cross join unnest(array[split_part(p.email, '@', 2), p.organization_domain]) as named (domain)
+      where e.kind = 'domain' and (named.domain = e.domain or named.domain like '%.' || e.domain));
+comment on view enrichment.people_to_inform is
+  'People whose data came from a service, and since when, without people on the suppression list (GDPR, Article 14)';
+comment on column enrichment.people_to_inform.first_obtained_at is
+  'When the first answer or delivery with the person was recorded';
+comment on column enrichment.people_to_inform.contacts is 'Source and record id of each contact that is the person';

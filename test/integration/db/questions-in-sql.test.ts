@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { isReadable } from '../../../src/db/analyst-role.ts';
+import { erase } from '../../../src/privacy/erase.ts';
+import { putOnList } from '../../helpers/warehouse/rows.ts';
+import { appendContact } from '../../helpers/warehouse/write-facts.ts';
 import { warehouseOfFile } from '../../helpers/database/database.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/questions-in-sql.md', import.meta.url), 'utf8');
+const privacy = readFileSync(new URL('../../../docs/guides/privacy.md', import.meta.url), 'utf8');
 const statements = [...guide.matchAll(/```sql\n(select[^`]*?);\n```/g)].map(([, statement]) => statement!);
 
 const warehouse = await warehouseOfFile();
@@ -32,3 +36,22 @@ it.each(statements)(
     await expect(warehouse.pool.query(statement)).resolves.toMatchObject({ rows: [] });
   },
 );
+
+it('docs/guides/privacy.md finds people with their first time, without suppressed and erased people', async () => {
+  const [, statement] = /```sql\n(select[^`]*people_to_inform[^`]*?);\n```/.exec(privacy)!;
+  for (const contactId of ['ada', 'ben', 'eve'])
+    await appendContact(warehouse, {
+      contactId,
+      runId: 'r1',
+      person: { id: contactId, first_name: contactId },
+    });
+  await appendContact(warehouse, { contactId: 'ada', runId: 'r2', person: { id: 'ada', title: 'CTO' } });
+  await putOnList(warehouse, 'person:ben');
+  await erase(warehouse, ['person:eve'], { by: 'test', reason: undefined });
+  const { rows: said } = await warehouse.pool.query<{ first: Date }>(`
+    select min(recorded_at) as first from observation_log where person_id = 'ada'`);
+  const { rows } = await warehouse.pool.query(statement!);
+  expect(rows).toMatchObject([
+    { service: 'test', first_name: 'ada', contacts: ['generic/ada'], first_obtained_at: said[0]!.first },
+  ]);
+});
