@@ -30,7 +30,7 @@ it('every type of an error has a text, in the code or in scripts/reference/compo
 });
 
 it('no page of the docs has more than 1,800 words', () => {
-  const long = ['guides', 'reference', 'explanation'].flatMap((folder) => {
+  const long = ['tutorial', 'guides', 'reference', 'explanation'].flatMap((folder) => {
     const path = new URL(`../../../docs/${folder}/`, import.meta.url);
     return readdirSync(path).filter(
       (name) => readFileSync(new URL(name, path), 'utf8').trim().split(/\s+/).length > 1_800,
