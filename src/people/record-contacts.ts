@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { identityColumns, identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { weakEvidence } from '../domain/identity/identity-evidence.ts';
-import { matchKeysOfIdentity } from '../domain/identity/match-keys.ts';
+import { matchKeysOfIdentity, ownerKey } from '../domain/identity/match-keys.ts';
 import { exportOrder, isExport, recordOrder } from '../db/run-states.ts';
 import type { Tables } from '../db/schema.ts';
 import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
@@ -54,7 +54,8 @@ export async function recordContacts(
       left join lateral (${recordBefore}) k on true
     )
     select (row_number() over ())::integer as place, source, contact_id, row_number, keys,
-      '{}'::integer[] as match_keys, ${cells}, hash, is_suppressed or is_contested as is_blocked,
+      '{}'::integer[] as match_keys, null::integer as owner_key, ${cells}, hash,
+      is_suppressed or is_contested as is_blocked,
       former_run is not null and former_hash is distinct from hash as is_changed
     from compared
     where former_run is null and not is_suppressed
@@ -97,7 +98,8 @@ export async function recordContacts(
     from recorded_contacts r
     join runs u on u.run_id = ${runId}
     where exists (
-        select from unnest(r.match_keys[:cardinality(r.keys)]) as own (key) join person_keys p on p.key = own.key)
+        select from unnest(r.match_keys[:cardinality(r.keys)] || r.owner_key) as own (key)
+        join person_keys p on p.key = own.key)
       or exists (
         select from contact_matches m
         where m.source = r.source and m.contact_id = r.contact_id and m.valid_to is null)
@@ -121,9 +123,9 @@ const contactsPerBatch = 20_000;
 async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
   for (let after = 0; ; after += contactsPerBatch) {
     const { rows } = await sql<
-      IdentityColumns & { readonly place: number; readonly keys: readonly string[] }
+      IdentityColumns & ContactKey & { readonly place: number; readonly keys: readonly string[] }
     >`
-      select place, keys, ${cells}
+      select place, source, contact_id as "contactId", keys, ${cells}
       from recorded_contacts
       where place > ${after} and place <= ${after + contactsPerBatch}
     `.execute(transaction);
@@ -132,11 +134,14 @@ async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
     const keys = rows.map((row) =>
       row.keys.length === 0 ? [] : matchKeysOfIdentity(identityOfColumns(row)),
     );
+    // The contact can have people without an id, and only this key finds them.
+    const owners = rows.map(({ source, contactId }) => ownerKey(source, contactId));
     await sql`
       update recorded_contacts r
-      set match_keys = computed.match_keys::integer[]
-      from unnest(${places}::integer[], ${keys.map((each) => `{${each.join(',')}}`)}::text[])
-        as computed (place, match_keys)
+      set match_keys = computed.match_keys::integer[], owner_key = computed.owner_key
+      from unnest(
+        ${places}::integer[], ${keys.map((each) => `{${each.join(',')}}`)}::text[], ${owners}::integer[]
+      ) as computed (place, match_keys, owner_key)
       where r.place = computed.place
     `.execute(transaction);
   }

@@ -7,6 +7,9 @@ import { gzip } from 'node:zlib';
 import { digest } from '../../../src/people/digest.ts';
 import { prune } from '../../../src/privacy/prune.ts';
 import { endRun } from '../../../src/runs/finish-run.ts';
+import { planRows } from '../../../src/runs/planning/plan-rows.ts';
+import { reconcileContacts } from '../../../src/runs/reconcile-contacts.ts';
+import { asked, stagedRun } from '../../helpers/warehouse/rows.ts';
 import { answerWith } from '../../helpers/warehouse/answers.ts';
 import { callsByHand, somebody, type AdmittedCall } from '../../helpers/warehouse/calls-by-hand.ts';
 
@@ -122,5 +125,22 @@ it('a call that finds no person does not decide between two matching people', as
   const email = 'some.one@elsewhere.example';
   await record(await callInFlight([{ ...row, keys: [`email:${email}`], email }]), answerWith([null]));
   expect(await contact(row.contactId)).toBeUndefined();
+  expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
+});
+
+it('a newer record gives a contact its person without an id if the run of the call is undone', async () => {
+  const { id: _, ...person } = somebody().person;
+  const profileUrl = 'profiles.example/in/without-id';
+  const row = { contactId: 'without-id', firstName: person.first_name!, lastName: person.last_name! };
+  const call = await callInFlight([{ ...row, keys: [`profile:${profileUrl}`], profileUrl }]);
+  await warehouse.query`update runs set undone_at = now() where run_id = ${call.runId}`;
+  await record(call, answerWith([{ ...person, proflink_url: `https://${profileUrl}` }]));
+  expect(await contact(row.contactId)).toBeUndefined();
+  const { runId } = await stagedRun(warehouse, [
+    { ...row, keys: [`email:${person.email}`], email: person.email! },
+  ]);
+  await planRows(warehouse, runId, asked);
+  await reconcileContacts(warehouse, runId, signal);
+  expect(await contact(row.contactId)).toMatchObject({ email: person.email, person_id: null });
   expect(await rebuild(warehouse, { check: true, signal })).toMatchObject({ differing: [] });
 });
