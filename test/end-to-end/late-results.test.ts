@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import type { RunFacts } from '../../src/contract/run-facts.ts';
 import { sweepScheduleId } from '../../src/contract/temporal-names.ts';
@@ -82,6 +84,23 @@ it('webhooks with phones and waterfall results of one call are settled for the s
   });
   expect(facts.late_results.arrived).toBe(system.sandbox.log.lateResults().length);
   expect(await phonesOf(facts.run_id)).toBeGreaterThan(10);
+  await expectPromisesKept(system);
+});
+
+it('a second pass asks the waterfall about people who were not found, and a third pass makes no call', async () => {
+  await system.startWorker(lastPolls);
+  const first = await reveal(system.sample(100), ['--source', 'second-pass']);
+  const guide = readFileSync(new URL('../../docs/guides/second-pass.md', import.meta.url), 'utf8');
+  const statement = /```sql\n([^`]+)```/.exec(guide)![1]!.replace("'hubspot'", "'second-pass'");
+  const file = join(system.directory, 'not-found.csv');
+  writeFileSync(file, (await system.here(['sql', '--csv', '-c', statement])).stdout);
+  const pass = ['--source', 'second-pass', '--waterfall', 'email', '--max-credits-per-person', '4'];
+  const second = await reveal(file, [...pass, '--max-credits', '60']);
+  expect(first.outcomes.not_found).toBeGreaterThan(0);
+  expect(second).toMatchObject({ status: 'finished', rows: first.outcomes.not_found });
+  expect(second.calls).toBeGreaterThan(0);
+  expect(Number(second.credits.settled)).toBeLessThanOrEqual(60);
+  expect(await reveal(file, [...pass, '--max-credits', '60'])).toMatchObject({ calls: 0 });
   await expectPromisesKept(system);
 });
 
