@@ -17,6 +17,9 @@ export const noErrors: RegExp = new RegExp(
   ].join('|'),
 );
 
+const writeMapping =
+  'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/guides/exports.md has the fields';
+
 const noCredentials = [
   'no credentials or no region for S3 found',
   'set AWS_REGION, and AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY or AWS_PROFILE; or give the machine a role',
@@ -55,14 +58,8 @@ export const composedErrors: Readonly<Record<string, readonly [what: string, nex
     'the mapping file has an unknown key or value',
     'docs/guides/exports.md lists all fields',
   ],
-  'mapping.missing': [
-    'the mapping file does not exist',
-    'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/guides/exports.md has the fields',
-  ],
-  'mapping.unreadable': [
-    'the mapping file cannot be read, or is neither JSON nor YAML',
-    'write a JSON or YAML file such as {"columns": {"email": "E-mail"}}; docs/guides/exports.md has the fields',
-  ],
+  'mapping.missing': ['the mapping file does not exist', writeMapping],
+  'mapping.unreadable': ['the mapping file cannot be read, or is neither JSON nor YAML', writeMapping],
   'match.no-slot': ['no call is possible now', 'try again later; enrich usage shows the calls that are left'],
   'output.missing': ['there is no such bucket', 'check bucket and key, and the region (AWS_REGION)'],
   'output.no-credentials': noCredentials,

@@ -74,8 +74,8 @@ interface DeliveredFields {
 }
 
 /**
- * The results in a delivery. If it has any of its target fields, even as "nothing found", its other results do not
- * count, because it can repeat e-mails that another delivery has and bills.
+ * The results in a delivery. A delivery of phones can repeat e-mails that another delivery brings and bills, so only
+ * the fields for which the delivery was sent count. Without any of these fields, all of its results count.
  */
 export function deliveredResults(people: readonly AssignedPerson[], body: DeliveredFields): DeliveredResults {
   const targets = kindsOfFields(body);

@@ -313,3 +313,10 @@ it('the dbt model contacts.sql has every column of a person that enriched_contac
   const columns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
   expect(columns.filter((name) => !selected.has(name))).toEqual([]);
 });
+
+it('contact_changes has every column of enriched_contacts except the row of the file', async () => {
+  const missing = await warehouse.query`
+    select column_name from information_schema.columns where table_name = 'enriched_contacts'
+    except select column_name from information_schema.columns where table_name = 'contact_changes'`;
+  expect(missing).toEqual([{ column_name: 'row_number' }]);
+});
