@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { sql, type Transaction } from 'kysely';
+import { oncePerObject } from '../domain/compute-once.ts';
 import { peoplePerCall } from '../domain/runs/batching.ts';
 import { identityOfColumns, type IdentityColumns } from '../domain/identity/identity.ts';
 import { isStub, readyIdentity, readyPerson } from '../domain/identity/identity-evidence.ts';
@@ -12,7 +13,7 @@ import type { Tables } from '../db/schema.ts';
 import { readBulkAnswer } from '../service/answers/bulk-answer.ts';
 import { operations } from '../service/client.ts';
 import { keptAnswer, type DigestibleAnswer } from './digest-queue.ts';
-import { keyOfId } from './observation.ts';
+import { factsOfAnswer, keyOfId } from './observation.ts';
 
 /** A call whose answer is stored. */
 export type AnsweredCall = Awaited<ReturnType<typeof readAnsweredCalls>>[number];
@@ -136,12 +137,13 @@ async function readAnswers(
   return answers;
 }
 
-function arrivedPeople({ matches }: DigestibleAnswer) {
-  return matches.flatMap((person, matchIndex) => {
+/** Reads the people of an answer, once: before the digest, so that no other digest waits for it. */
+export const arrivedPeople = oncePerObject(({ matches, waterfall }: DigestibleAnswer) =>
+  matches.flatMap((person, matchIndex) => {
     if (person === null || isStub(person)) return [];
     const { personId } = readyPerson(person);
     /** Undefined: the service gives no id. */
     const personKey = personId === undefined ? undefined : keyOfId(personId);
-    return { person, matchIndex, personKey };
-  });
-}
+    return { person, matchIndex, personKey, facts: factsOfAnswer(person, waterfall) };
+  }),
+);

@@ -11,7 +11,7 @@ import { anotherFits, writeContactChanges, type Decided } from './contact-change
 import { digestCall, rowOf, writeCalls, type Arrived, type DigestedCall } from './digested-calls.ts';
 import { columnsOf, comparedForm, fold, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
 import { knownPerson, Neighbourhood, type ContactState, type KnownPerson } from './neighbourhood.ts';
-import { factsOfAnswer, keyWithoutId } from './observation.ts';
+import { keyWithoutId } from './observation.ts';
 import {
   nameOfPerson,
   newObservationIds,
@@ -175,10 +175,9 @@ function arrivedOf(
   const { attemptId, runId, service, rows } = call;
   const listed = step.listedOf(call);
   return call.arrived.map((each): Arrived => {
-    const { person, personKey, matchIndex } = each;
+    const { person, personKey, matchIndex, facts } = each;
     const isForeign =
       personKey !== undefined && isOfAnother(call, each, all.get(nameOfPerson({ service, personKey }))!);
-    const facts = factsOfAnswer(person, call.answer.waterfall);
     const written =
       personKey === undefined
         ? rows.flatMap(({ rowNumber, source, contactId, compared }) =>
@@ -190,7 +189,7 @@ function arrivedOf(
               : [],
           )
         : [{ personKey, matchKeys: facts.match_keys }];
-    return { ...each, facts, isForeign, written: isForeign || listed.matches.has(matchIndex) ? [] : written };
+    return { ...each, isForeign, written: isForeign || listed.matches.has(matchIndex) ? [] : written };
   });
 }
 

@@ -2,8 +2,9 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Warehouse } from '../db/database.ts';
 import { canSucceedLater, isOvertaken } from '../db/postgres-errors.ts';
 import type { Tables } from '../db/schema.ts';
+import { arrivedPeople } from './answered-call.ts';
 import { digestFacts } from './digest-facts.ts';
-import { forgetAnswer } from './digest-queue.ts';
+import { forgetAnswer, keptAnswer } from './digest-queue.ts';
 
 /** An entry of the queue: an answer, contact or person with new facts. */
 interface QueueEntry {
@@ -76,6 +77,9 @@ export async function digestTogether(warehouse: Pick<Warehouse, 'database'>): Pr
 /** Digests a stored answer together with all others that wait in this process. */
 export async function digestAnswer(warehouse: Warehouse, attemptId: string): Promise<void> {
   try {
+    // Read before the lock, while another digest waits for PostgreSQL.
+    const answer = keptAnswer(warehouse.database, attemptId);
+    if (answer) arrivedPeople(answer);
     await digestTogether(warehouse);
   } finally {
     // Another process may have digested the answer, from its stored body.

@@ -8,12 +8,10 @@ import { anyOf } from '../db/expressions.ts';
 import type { Tables } from '../db/schema.ts';
 import type { ContactKey } from '../keys/contact-key.ts';
 import type { Decided } from './contact-changes.ts';
-import type { ObservedFacts } from './observation.ts';
 import type { AnsweredCall, ArrivedPerson, AskedRow, ListedOfCall } from './answered-call.ts';
 
-/** A person of an answer, with the facts that the answer states. */
+/** A person of an answer, with the keys of its facts in the log. */
 export interface Arrived extends ArrivedPerson {
-  readonly facts: ObservedFacts;
   /** An earlier answer has this id for someone else, so no contact gets the person. */
   readonly isForeign: boolean;
   /** The keys under which the facts are written in the log, and the keys that find them. Empty: nothing is written. */
