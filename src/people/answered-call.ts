@@ -18,15 +18,21 @@ import { factsOfAnswer, keyOfId } from './observation.ts';
 /** A call whose answer is stored. */
 export type AnsweredCall = Awaited<ReturnType<typeof readAnsweredCalls>>[number];
 
-/** A row that a call asked for. */
+/** A row of the export that a call was made for. */
 export type AskedRow = AnsweredCall['rows'][number];
 
-/** A person of an answer. */
+/** A person in the answer to a call. */
 export type ArrivedPerson = AnsweredCall['arrived'][number];
 
-/** The suppressed rows and people of a call, by row number and by index in `matches`. */
+/**
+ * The suppressed rows and people of one call. Rows are found by row number, people by their index in `matches` of the
+ * answer.
+ */
 export interface ListedOfCall {
-  /** `matchIndex`: the suppressed person of the answer who fits the row; undefined: the row itself is suppressed. */
+  /**
+   * `matchIndex` is the suppressed person of the answer who fits the row. It is undefined if the row itself is on the
+   * suppression list.
+   */
   readonly rows: ReadonlyMap<number, { readonly matchIndex: number | undefined; readonly isWeak: boolean }>;
   readonly matches: ReadonlySet<number>;
 }
@@ -37,7 +43,7 @@ interface CallRow {
   readonly source: string | null;
   readonly options: RunOptions;
   readonly leftOut: readonly string[] | null;
-  /** When the call was admitted, as text with microseconds. It is the date of the answer. */
+  /** Time when the call was admitted, as text with microseconds. The answer gets this time as its date. */
   readonly askedAt: string;
   readonly askedAtMicroseconds: number;
   readonly httpStatus: number;
@@ -48,7 +54,7 @@ interface CallRow {
   })[];
 }
 
-/** Reads calls whose answers are stored, in the order of the list; a call without a body is left out. */
+/** Reads calls whose answers are stored, in the order of `attemptIds`. Calls without a stored answer are left out. */
 export async function readAnsweredCalls(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],
@@ -89,15 +95,15 @@ export async function readAnsweredCalls(
       service: options.service,
       fieldGroups: askedFieldGroups(withoutFieldGroups(options, leftOut ?? [])),
       answer,
-      /** The people in the answer, without those that have no data. */
+      /** People in the answer, without those that have no data. */
       arrived: arrivedPeople(answer),
-      /** In the order of `details`. */
+      /** Rows of the call, in the order of `details` in the request. */
       rows: asked.map(({ rowNumber, contactId, outcome, ...cells }) => ({
         source: source ?? 'generic',
         contactId,
         rowNumber,
         compared: readyIdentity(identityOfColumns(cells)),
-        /** The row was erased or suppressed while the call was in flight. */
+        /** True if the row was erased or suppressed while the call was in flight. */
         isSuppressed: outcome === 'suppressed',
       })),
     };
@@ -108,8 +114,9 @@ export async function readAnsweredCalls(
 }
 
 /**
- * Reads answers from their stored bodies, if this process no longer has them.
- * @throws ServiceFailure if a body is not an answer
+ * Returns the answers to calls: from the memory of this process, or else from the stored bodies.
+ *
+ * @throws ServiceFailure if a stored body is not an answer of the service
  */
 async function readAnswers(
   transaction: Transaction<Tables>,
@@ -137,12 +144,15 @@ async function readAnswers(
   return answers;
 }
 
-/** Reads the people of an answer, once: before the digest, so that no other digest waits for it. */
+/**
+ * Reads the people of an answer, once per answer. Callers do this before they lock the digest, because other digests
+ * wait for the lock.
+ */
 export const arrivedPeople = oncePerObject(({ matches, waterfall }: DigestibleAnswer) =>
   matches.flatMap((person, matchIndex) => {
     if (person === null || isStub(person)) return [];
     const { personId } = readyPerson(person);
-    /** Undefined: the service gives no id. */
+    /** Undefined if the service gives no id for the person. */
     const personKey = personId === undefined ? undefined : keyOfId(personId);
     return { person, matchIndex, personKey, facts: factsOfAnswer(person, waterfall) };
   }),

@@ -10,7 +10,7 @@ export interface FeedEntry {
   readonly operation: 'upsert' | 'delete';
   readonly source: string;
   readonly contact_id: string;
-  /** Groups of fields whose values changed, named after their first column. */
+  /** Groups of fields with changed values. A group has the name of its first column. */
   readonly groups: readonly string[];
   readonly changed_at: Date;
 }
@@ -18,11 +18,12 @@ export interface FeedEntry {
 const pageSize = 10_000;
 
 /**
- * Reads changes in the order of the feed. It is the order of commits, because one digest at a time writes changes.
+ * Reads the change feed in its order. This order is the order of commits, because only one digest at a time writes
+ * changes.
  *
- * @param since cursor of the last change that was read; undefined: from the beginning
- * @param limit maximum number; undefined: all that can be read now
- * @throws Problem as {@link requireReadable}; `changes.cursor-too-old` also if the beginning is no longer kept
+ * @param since cursor of the last change that the caller has read; undefined: read from the beginning
+ * @param limit maximum number of changes; undefined: no limit
+ * @throws Problem as {@link requireReadable}; `changes.cursor-too-old` also if retention has removed the beginning
  */
 export async function* readChanges(
   database: Kysely<Tables>,
@@ -37,7 +38,7 @@ export async function* readChanges(
       order by change_id
       limit ${Math.min(left, pageSize)}
     `.execute(database);
-    // After reading: retention can remove changes between two pages.
+    // This check follows the reading, because retention can remove changes between two pages.
     if (cursor === undefined) await requireBeginning(database);
     else await requireReadable(database, cursor);
     yield* page;
@@ -47,7 +48,9 @@ export async function* readChanges(
   }
 }
 
-/** @returns the cursor after the newest change, kept or removed; undefined before the first change */
+/**
+ * @returns the cursor of the newest change, even if retention has removed this change; undefined if the feed is empty
+ */
 export async function newestCursor(database: Kysely<Tables>): Promise<string | undefined> {
   const { rows } = await sql<{ cursor: string | null }>`
     select greatest(
@@ -59,17 +62,17 @@ export async function newestCursor(database: Kysely<Tables>): Promise<string | u
 const readFeed =
   'give the cursor of the last line of enrich changes; without --since the feed is read from its beginning';
 
-/** @param next next step in the error; the source of a cursor depends on the command */
+/** @param next next step in the error message, because each command gets its cursor from another place */
 export function parseCursor(cursor: string, next = readFeed): string {
   if (/^\d{1,18}$/.test(cursor.trim())) return cursor.trim();
   throw new UsageProblem('changes.cursor-invalid', `"${cursor}" is no cursor`, { where: '--since', next });
 }
 
 /**
- * Refuses a cursor if changes after it are missing. A cursor of another warehouse, or of one that was restored from a
- * backup, would skip changes without an error.
+ * Refuses a cursor if changes after it are missing. Without this check, a cursor of another warehouse, or of one that
+ * was restored from a backup, would skip changes without an error.
  *
- * @param next as for {@link parseCursor}
+ * @param next next step in the error message
  * @throws Problem `changes.cursor-invalid`, `changes.cursor-too-old`, `changes.cursor-ahead`
  */
 export async function requireReadable(
@@ -94,7 +97,9 @@ export async function requireReadable(
     );
 }
 
-/** Refuses to read from the beginning if retention has removed changes: a replica would lack contacts. */
+/**
+ * Refuses to read the feed from the beginning if retention has removed changes, because a replica would lack contacts.
+ */
 async function requireBeginning(database: Kysely<Tables>): Promise<void> {
   const pruned = await database.selectFrom('changes_pruned').select('singleton').executeTakeFirst();
   if (pruned) throw unreadable('changes.cursor-too-old', 'the oldest changes are no longer kept');
@@ -108,8 +113,8 @@ function unreadable(type: string, what: string): Problem {
 }
 
 /**
- * Removes the earlier changes of contacts that no longer have a person. Their deletions stay, so that readers can
- * remove their copies.
+ * Removes the upserts of contacts that no longer have a person from the change feed. The deletions of these contacts
+ * stay, so that readers can remove their copies.
  */
 export async function forgetUpserts(
   transaction: Transaction<Tables>,
@@ -125,7 +130,7 @@ export async function forgetUpserts(
   `.execute(transaction);
 }
 
-/** @param before a time; null: no changes are old */
+/** @param before changes before this time are old; null: no change is old */
 export async function countOldChanges({ database }: Warehouse, before: RawBuilder<Date | null>) {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from changes where changed_at < ${before}
@@ -134,11 +139,11 @@ export async function countOldChanges({ database }: Warehouse, before: RawBuilde
 }
 
 /**
- * Removes changes that are older than a time, and records the last removed one. A reader with an older cursor gets an
- * error.
+ * Removes changes that are older than a time, and stores the id of the newest removed change. A reader with an older
+ * cursor gets an error.
  *
  * @param before null: nothing is removed
- * @param signal ends it between two batches
+ * @param signal aborts between two batches
  * @returns the number of removed changes
  */
 export async function pruneChanges(

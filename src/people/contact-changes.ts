@@ -29,35 +29,35 @@ export const anotherFits = 'another person fits better';
 const endedReason = 'the decision that confirmed the person has ended';
 const nothingShows = 'nothing shows any more that the contact is this person';
 
-/** A contact, and the person that it is now. */
+/** A contact, and the digest's decision which person the contact is. */
 export interface Decided {
   readonly contact: ContactState;
   readonly decided: ContactDecided;
 }
 
 interface Decision extends Decided {
-  /** The call for this contact with the person in its answer. */
+  /** The newest call for this contact with the decided person in its answer; undefined if there is none. */
   readonly call:
     | { readonly attemptId: string; readonly runId: string; readonly rowNumber: number }
     | undefined;
 }
 
-/** A step of the digest, after it has updated people and decided about contacts. */
+/** A step of the digest after it has recomputed people and decided about contacts. */
 interface DecidedStep {
   readonly transaction: Transaction<Tables>;
-  /** In microseconds. */
+  /** Time of the step, in microseconds since 1970. */
   readonly now: number;
   readonly near: Neighbourhood;
-  /** People that the step has recomputed. */
+  /** People whom the step has recomputed, by `nameOfPerson`. */
   readonly touched: ReadonlyMap<string, FoldedRow>;
-  /** The values of touched people before the step. */
+  /** Values that the recomputed people had before the step, by `nameOfPerson`. */
   readonly before: ReadonlyMap<string, PersonValues>;
 }
 
 /**
- * Ends and begins matches, notes them at the rows, and appends the changes of contacts to the feed.
+ * Ends and begins matches of contacts, writes notes to the rows of these contacts, and appends the changes to the feed.
  *
- * @param dirty names of the contacts to look at
+ * @param dirty keys of contacts that were queued for a new decision
  */
 export async function writeContactChanges(
   step: DecidedStep,
@@ -80,16 +80,19 @@ export async function writeContactChanges(
   await writeNotes(step, decisions, dirty);
   await writeFeed(step, changes, new Set(renewed.map(({ matchId }) => matchId)));
   return {
-    /** Contacts that got the data of a known person without a call. */
+    /** Number of contacts that got the data of a known person without a call. */
     filled: changes.filter(({ begins }) => begins?.asked === false).length,
-    /** Contacts that lost their person and got no other. */
+    /** Number of contacts that lost their person and got no other. */
     withdrawn: changes.filter(({ begins }) => begins === undefined).length,
-    /** Names of contacts with another person, or with new evidence for the same person. */
+    /** Keys of contacts with another person, or with new evidence for the same person. */
     changed: [...changes.map(({ contact }) => contactKey(contact)), ...weighed.map(({ name }) => name)],
   };
 }
 
-/** Ends and begins matches, and updates the evidence or the newest call of other matches. Most steps change none. */
+/**
+ * Ends and begins matches. Matches that stay get their new evidence or newest call. Most steps change none of these, so
+ * each statement is optional.
+ */
 async function changeMatches(
   { transaction, now }: DecidedStep,
   changes: readonly Change[],
@@ -110,7 +113,7 @@ async function changeMatches(
       from jsonb_to_recordset(${JSON.stringify(weighed)}::jsonb) as w ("matchId" bigint, evidence text)
       where m.match_id = w."matchId"
     `.execute(transaction);
-  // The answer to an older call can be stored after a newer one.
+  // The answer to an older call can be stored after the answer to a newer call. Only the newest call counts.
   if (renewed.length > 0)
     await sql`
       update contact_matches m
@@ -160,7 +163,8 @@ function changeOf(step: DecidedStep, { contact, decided, call }: Decision) {
   if (!match) return undefined;
   const current = step.near.person(match);
   const newest = contact.records[0]?.compared;
-  // If another service does not find the contact, the person of the former service stays until the cells contradict it.
+  // A switch to another service does not take people away: the person of the former service stays until the contact's
+  // cells contradict this person.
   const isKept =
     current !== undefined &&
     newest !== undefined &&
@@ -182,7 +186,7 @@ function whyEnded(
   return contradiction ?? reason ?? nothingShows;
 }
 
-/** Notes in the row whether its contact was filled without a call, or why not. */
+/** Writes to the newest row of each contact whether a person was found for it without a call, or why not. */
 async function writeNotes(
   { transaction }: DecidedStep,
   decisions: readonly Decision[],
@@ -216,7 +220,7 @@ async function writeNotes(
   `.execute(transaction);
 }
 
-/** Appends the contacts whose row of `enriched_contacts` changed, each once. */
+/** Appends one change to the feed for each contact whose row of `enriched_contacts` changed. */
 async function writeFeed(
   { transaction, touched, before }: DecidedStep,
   changes: readonly Change[],
@@ -275,7 +279,7 @@ async function contactsOf(transaction: Transaction<Tables>, people: readonly Per
   return rows.filter(({ isOpen }) => isOpen);
 }
 
-/** The earlier match of a contact with a person. A revert of an undo restores it. */
+/** The earlier match of a contact with a person. When an undo of a run is reverted, the digest restores this match. */
 function formerMatch({ matches, records }: ContactState, person: PersonName): ContactMatch | undefined {
   return matches.find(
     (each) => isPerson(each, person) && (each.asked || records.some(({ runId }) => runId === each.runId)),

@@ -25,9 +25,9 @@ export async function requireSource(database: Kysely<Tables>, source: string): P
 }
 
 /**
- * Whether a contact has data of this service.
+ * True if a contact of the warehouse has data of this service.
  *
- * @param choice only contacts of this CRM, or with a person that this run found
+ * @param choice limits the check to contacts of one CRM (`source`) or to people found by one run (`runId`)
  */
 export async function hasContactsOf(
   { database }: Warehouse,

@@ -28,16 +28,15 @@ import {
 import { readForbiddenFills, readListed, removeSuppressed } from './suppressed-facts.ts';
 
 /**
- * Decides who is who after new facts, and writes the consequences: current and earlier values, matches of contacts,
- * outcomes of rows, the lookup history and the change feed. The caller holds the lock of the digest.
- *
- * The final tables do not depend on the order of the facts. Digesting a fact again changes nothing.
+ * Decides which person each contact is after new facts, and writes the consequences: values of people, matches of
+ * contacts, outcomes of rows, the lookup history and the change feed. The caller holds the lock of the digest. The
+ * result does not depend on the order of the facts, and digesting a fact twice changes nothing.
  */
 export async function digestFacts(
   transaction: Transaction<Tables>,
   database: Warehouse['database'],
   facts: {
-    /** Ids of attempts whose answers are stored. */
+    /** Ids of attempts whose stored answers are digested. */
     readonly answers: readonly string[];
     readonly contacts: readonly ContactKey[];
     readonly people: readonly PersonName[];
@@ -77,26 +76,26 @@ export async function digestFacts(
   for (const each of digested) await removeSuppressed(transaction, each);
   return {
     ...figures,
-    /** Names of people and contacts that were different in the tables. */
+    /** Names of the people and contacts whose stored values or matches the digest has changed. */
     differing: [...people.differing, ...changed],
   };
 }
 
 interface DigestStep {
   readonly transaction: Transaction<Tables>;
-  /** In microseconds. */
+  /** Time of the step, in microseconds since 1970. */
   readonly now: number;
   readonly calls: readonly AnsweredCall[];
   readonly listedOf: (call: AnsweredCall) => ListedOfCall;
   readonly near: Neighbourhood;
 }
 
-/** The newest call for a contact that has the contact's person in its answer. */
+/** The newest call that was made for a contact and has the contact's person in its answer. */
 function askingCall(newestFirst: readonly DigestedCall[], { contact, decided: { person } }: Decided) {
   for (const { call, rows, arrived } of newestFirst) {
     const rowNumber = rowOf(call, contact)?.rowNumber;
     const row = rows.find((each) => each.rowNumber === rowNumber && each.outcome === 'enriched');
-    // Data in an answer can show that a contact is a person who is not in this answer.
+    // An answer can also show that a contact is a person of an earlier answer. Then this call did not find the person.
     const hasPerson = arrived.some(({ written }) =>
       written.some(({ personKey }) => personKey === person?.personKey),
     );
@@ -105,7 +104,7 @@ function askingCall(newestFirst: readonly DigestedCall[], { contact, decided: { 
   return undefined;
 }
 
-/** Appends what answers say about people, and recomputes these people. */
+/** Appends the observations of new answers to the log, and recomputes the people whom the answers name. */
 async function observe(step: DigestStep, people: readonly PersonName[]) {
   const { transaction, calls } = step;
   const named = calls.flatMap(({ service, arrived }) =>
@@ -115,7 +114,7 @@ async function observe(step: DigestStep, people: readonly PersonName[]) {
   const stored = await readObservations(transaction, names);
   const gone = people.filter((person) => !stored.has(nameOfPerson(person)));
   const keys = await readPersonKeys(transaction, gone);
-  // A person without earlier facts has no values yet.
+  // A person without stored observations has no values yet.
   const before = await readPersonValues(transaction, [...stored.values(), ...gone]);
   const all = new Map<string, ObservedPerson>(
     names.map((person) => {
@@ -164,8 +163,8 @@ async function observe(step: DigestStep, people: readonly PersonName[]) {
 }
 
 /**
- * The people of an answer, each with its keys in the log. A person without an id has a separate key for each contact of
- * the call that it could be.
+ * The people of an answer, each with its keys in the observation log. A person without an id gets a separate key for
+ * each contact of the call that it could be.
  */
 function arrivedOf(
   step: DigestStep,
@@ -193,7 +192,7 @@ function arrivedOf(
   });
 }
 
-/** Reads the contacts to decide about, and all people and contacts that the decisions compare. */
+/** Reads the contacts that need a decision, and all people and contacts that compete with them. */
 async function readContacts(
   { near, calls }: DigestStep,
   people: readonly FoldedRow[],
@@ -207,7 +206,7 @@ async function readContacts(
   const contested = first.flatMap((contact) =>
     names.has(contactKey(contact)) ? near.weakCandidates(contact, true) : [],
   );
-  // Name and employer decide only if a call asked for them, and other contacts can have the same.
+  // Name and employer count as evidence once a call has used them. Other contacts can have the same name and employer.
   const asked = new Set(calls.flatMap(({ rows }) => rows.flatMap(({ compared }) => compared.keys)));
   const sharing = await near.readContactsOf([...known, ...gone, ...contested], matchKeysOf([...asked]));
   const affected = sharing.filter(
@@ -222,7 +221,10 @@ async function readContacts(
   return contacts;
 }
 
-/** Decides about contacts. Suppressed contacts get no person, and suppressed people are not assigned. */
+/**
+ * Decides which person each contact is. Suppressed contacts get no person, and suppressed people are assigned to no
+ * contact.
+ */
 async function decide(
   { transaction, near, calls, listedOf }: DigestStep,
   contacts: readonly ContactState[],
@@ -245,7 +247,7 @@ async function decide(
   );
 }
 
-/** The facts that calls state about people, once per person and call. */
+/** The facts that answers contain about people, once per person and call. */
 function saidBy(call: AnsweredCall, arrived: readonly Arrived[]) {
   const said = arrived.flatMap(({ facts, written }) =>
     written.map(({ personKey, matchKeys }) => ({
@@ -259,7 +261,7 @@ function saidBy(call: AnsweredCall, arrived: readonly Arrived[]) {
   );
 }
 
-/** Whether the id belongs to someone else: an answer has the same id for a person of another name. */
+/** True if the id of a person in the answer belongs to someone else: an answer has the same id with another name. */
 function isOfAnother(
   call: AnsweredCall,
   { person, personKey, matchIndex }: AnsweredCall['arrived'][number],
@@ -290,7 +292,7 @@ function knownOf({ service, personKey }: PersonName, folded: FoldedPerson): Know
   });
 }
 
-/** The keys of all observations. The name of one observation and the employer of another form further keys. */
+/** Adds the keys that only several observations form together, such as the name of one and the employer of another. */
 function withAllKeys(person: FoldedRow & ObservedPerson): FoldedRow {
   const { observations, matchKeys, folded } = person;
   const known = folded && observations.length > 1 ? knownOf(person, folded) : undefined;

@@ -5,7 +5,7 @@ import { unnestContacts, type ContactKey } from '../keys/contact-key.ts';
 import type { BulkAnswer } from '../service/answers/bulk-answer.ts';
 import type { PersonName } from './people-tables.ts';
 
-/** Whether the answer of a call has been digested. */
+/** True if the digest has processed the answer of a call. */
 export async function isDigested(transaction: Transaction<Tables>, attemptId: string): Promise<boolean> {
   const { rows } = await sql`
     select from digest_queue where kind = 'answer' and problem is null and owner = ${attemptId} limit 1
@@ -13,7 +13,11 @@ export async function isDigested(transaction: Transaction<Tables>, attemptId: st
   return rows.length === 0;
 }
 
-/** Statement that queues stored answers. @param attemptIds query of one column */
+/**
+ * SQL statement that queues stored answers for the digest.
+ *
+ * @param attemptIds query of one column
+ */
 export function queueAnswers(attemptIds: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`insert into digest_queue (kind, owner) select 'answer', * from (${attemptIds}) stored`;
 }
@@ -42,7 +46,11 @@ export async function queuePeople(
   `.execute(transaction);
 }
 
-/** Queues the people with these keys, because other contacts can compete for them. @param keys query of one column */
+/**
+ * Queues the people with these keys for the digest, because contacts can newly compete for these people.
+ *
+ * @param keys query of one column
+ */
 export async function queuePeopleWithKeys(
   transaction: Transaction<Tables>,
   keys: RawBuilder<unknown>,
@@ -56,14 +64,17 @@ export async function queuePeopleWithKeys(
   `.execute(transaction);
 }
 
-/** The parts of a bulk call's answer that are digested. */
+/** The parts of a bulk call's answer that the digest reads. */
 export type DigestibleAnswer = Pick<BulkAnswer, 'matches' | 'unreadableMatches'> &
   Partial<Pick<BulkAnswer, 'partial' | 'waterfall'>>;
 
-/** Answers that this process has stored and will digest. Their bodies need not be read again. */
+/**
+ * Answers that this process has stored and not yet digested. The digest takes them from here instead of reading their
+ * stored bodies.
+ */
 const inMemory = new WeakMap<Warehouse['database'], Map<string, DigestibleAnswer>>();
 
-/** Keeps an answer for the digest of this process. */
+/** Keeps an answer in memory until this process has digested it. */
 export function keepAnswer(
   database: Warehouse['database'],
   attemptId: string,
@@ -73,7 +84,7 @@ export function keepAnswer(
   inMemory.set(database, kept.set(attemptId, answer));
 }
 
-/** The answer of a call if this process stored it; undefined: it must be read from its body. */
+/** The answer of a call from the memory of this process; undefined: the answer must be read from its stored body. */
 export function keptAnswer(database: Warehouse['database'], attemptId: string): DigestibleAnswer | undefined {
   return inMemory.get(database)?.get(attemptId);
 }

@@ -6,7 +6,7 @@ import { arrivedPeople } from './answered-call.ts';
 import { digestFacts } from './digest-facts.ts';
 import { forgetAnswer, keptAnswer } from './digest-queue.ts';
 
-/** An entry of the queue: an answer, contact or person with new facts. */
+/** An entry of the digest queue: an answer, a contact or a person with new facts. */
 interface QueueEntry {
   readonly entryId: string;
   readonly kind: 'answer' | 'contact' | 'person';
@@ -14,17 +14,19 @@ interface QueueEntry {
   readonly name: string;
 }
 
-/** Maximum entries that a step reads, and answers that it digests. One transaction holds the lock for about 0.4 s. */
+/**
+ * The maximum number of queue entries per step and, below, of answers among them. One step holds the lock of the digest
+ * for about 0.4 s.
+ */
 const entriesPerStep = 500;
 const answersPerStep = 20;
 
 /**
- * Digests the queue. Only one digest at a time decides who is who. A caller that finds another digest running waits
- * until its own entries are done, not for later ones. After a kill, the next digest starts over.
+ * Digests the queue. Only one digest runs at a time; a caller that finds another one running waits until its own
+ * entries are done. After a crash, the next digest starts over. An entry that fails is quarantined with its reason, and
+ * the digest continues.
  *
- * An entry that fails is set aside with its reason, and the others continue.
- *
- * @param signal ends it between two steps
+ * @param signal aborts between two steps
  * @param progress receives the number of finished entries
  */
 export async function digest(
@@ -34,7 +36,7 @@ export async function digest(
 ): Promise<{ readonly filled: number; readonly withdrawn: number; readonly complete: boolean }> {
   const total = { filled: 0, withdrawn: 0 };
   let done = 0;
-  // Entries that the caller has queued are not newer than this.
+  // Entries that others queue after this moment have higher ids. The caller does not wait for them.
   const { rows } = await sql<{ last: string | null }>`
     select max(entry_id)::text as last from digest_queue where problem is null
   `.execute(database);
@@ -50,7 +52,7 @@ export async function digest(
   return { ...total, complete };
 }
 
-/** The running digest of this process, and the next one that waits for it. */
+/** The running digest of this process, and the next digest, which starts when the running one ends. */
 interface SharedDigests {
   running: Promise<unknown>;
   waiting: Promise<unknown> | undefined;
@@ -59,7 +61,8 @@ interface SharedDigests {
 const sharedDigests = new WeakMap<Warehouse['database'], SharedDigests>();
 
 /**
- * Digests the caller's entries, together with those of other callers in this process that wait for the running digest.
+ * Digests the caller's entries with the next digest of this process, which all callers share that wait for the running
+ * one.
  */
 export async function digestTogether(warehouse: Pick<Warehouse, 'database'>): Promise<void> {
   const { database } = warehouse;
@@ -74,15 +77,16 @@ export async function digestTogether(warehouse: Pick<Warehouse, 'database'>): Pr
   await shared.waiting;
 }
 
-/** Digests a stored answer together with all others that wait in this process. */
+/** Digests a stored answer together with all other answers that wait in this process. */
 export async function digestAnswer(warehouse: Warehouse, attemptId: string): Promise<void> {
   try {
-    // Read before the lock, while another digest waits for PostgreSQL.
+    // The answer is read before the lock is taken, because other digests wait for the lock.
     const answer = keptAnswer(warehouse.database, attemptId);
     if (answer) arrivedPeople(answer);
     await digestTogether(warehouse);
   } finally {
-    // Another process may have digested the answer, from its stored body.
+    // Another process may have digested the answer from its stored body, so the answer is removed from memory in any
+    // case.
     forgetAnswer(warehouse.database, attemptId);
   }
 }
@@ -98,7 +102,7 @@ async function digestStep(database: Kysely<Tables>) {
     }
 }
 
-/** Runs a transaction that locks the suppression list first, then the digest. */
+/** Runs a transaction that locks the suppression list first, then the digest. This order avoids deadlocks. */
 export async function inDigest<Result>(
   database: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
@@ -125,7 +129,7 @@ async function digestNext(transaction: Transaction<Tables>, database: Kysely<Tab
   return {
     ...(await digestEntries(transaction, database, taken)),
     entries: taken.length,
-    /** Every entry up to this id is done. */
+    /** All queue entries up to this id are done. */
     upTo: left ? Number(left.entryId) - 1 : newest,
   };
 }
@@ -159,7 +163,7 @@ async function digestEntries(
   return { filled, withdrawn };
 }
 
-/** Digests the oldest entry alone, and sets it aside if it fails, in one transaction. */
+/** Digests the oldest entry alone. If the entry fails, the same transaction quarantines it. */
 async function digestOldest(database: Kysely<Tables>) {
   return inDigest(database, async (transaction) => {
     const [entry] = await oldestEntries(transaction, 1);
@@ -178,8 +182,8 @@ async function digestOldest(database: Kysely<Tables>) {
 }
 
 /**
- * Sets an entry aside. The rows of an answer become `unknown`: it is paid for and stored, and no run pays for its
- * people again automatically. `enrich rebuild` tries the entry again.
+ * Quarantines a queue entry that failed. The rows of its answer become `unknown`: the answer is paid for and stored,
+ * and no run pays for these people again automatically. `enrich rebuild` tries the entry again.
  */
 async function setAside(transaction: Transaction<Tables>, entry: QueueEntry, error: unknown): Promise<void> {
   const name = error instanceof Error ? error.name : 'unknown error';
@@ -195,7 +199,11 @@ async function setAside(transaction: Transaction<Tables>, entry: QueueEntry, err
   `.execute(transaction);
 }
 
-/** Tries entries again that were set aside. @returns how many there are */
+/**
+ * Returns all quarantined entries to the digest queue.
+ *
+ * @returns the number of these entries
+ */
 export async function retrySetAside({ database }: Warehouse): Promise<number> {
   const retried = await sql`update digest_queue set problem = null where problem is not null`.execute(
     database,
@@ -204,7 +212,8 @@ export async function retrySetAside({ database }: Warehouse): Promise<number> {
 }
 
 /**
- * Digests what a transaction has queued within this transaction, for example for a preview. The caller holds the lock.
+ * Digests what a transaction has queued within the same transaction, for example for a preview. The caller holds the
+ * lock of the digest.
  */
 export async function digestQueued(
   transaction: Transaction<Tables>,

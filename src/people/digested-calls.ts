@@ -10,11 +10,14 @@ import type { ContactKey } from '../keys/contact-key.ts';
 import type { Decided } from './contact-changes.ts';
 import type { AnsweredCall, ArrivedPerson, AskedRow, ListedOfCall } from './answered-call.ts';
 
-/** A person of an answer, with the keys of its facts in the log. */
+/** A person of an answer, with the keys of this person's facts in the observation log. */
 export interface Arrived extends ArrivedPerson {
-  /** An earlier answer has this id for someone else, so no contact gets the person. */
+  /** True if an earlier answer has this id for someone else. No contact gets such a person. */
   readonly isForeign: boolean;
-  /** The keys under which the facts are written in the log, and the keys that find them. Empty: nothing is written. */
+  /**
+   * Keys under which the log stores the facts, each with the keys that lead to the person. Empty if no facts are
+   * stored.
+   */
   readonly written: readonly { readonly personKey: string; readonly matchKeys: readonly number[] }[];
 }
 
@@ -23,7 +26,7 @@ interface DigestedRow {
   readonly outcome: Outcome;
   readonly reason: string | null;
   readonly evidence: string | null;
-  /** Whether the keys of the row count as asked for. False if the row is suppressed. */
+  /** True if later runs treat the keys of the row as looked up. False if the row is suppressed. */
   readonly isLookup: boolean;
   readonly matchIndex: number | undefined;
 }
@@ -34,7 +37,11 @@ const foreignId = 'this id is also stated for a person of another name';
 const withheldReason = 'the service returned no person who can be used';
 const suppressedReason = 'the row or the returned person is on the suppression list: nothing was written';
 
-/** Gives the rows of a call their outcomes. @param decisionOf returns the decision about the contact of a row */
+/**
+ * Determines the outcomes of the rows of a call.
+ *
+ * @param decisionOf returns the decision about the contact of a row
+ */
 export function digestCall(
   call: AnsweredCall,
   listed: ListedOfCall,
@@ -53,7 +60,7 @@ export function digestCall(
   const foreign = arrived.filter(({ isForeign }) => isForeign).map(({ matchIndex }) => matchIndex);
   const withheld = [...unreadable.map(({ index }) => index), ...foreign];
   const isCut = unreadable.some(({ index }) => index >= matches.length);
-  /** Whether a withheld person could be the person of a row. */
+  /** True if a person that the answer withholds, unreadable or under a foreign id, could be the person of a row. */
   const isWithheld = (index: number): boolean =>
     isCut || (inPlace ? withheld.includes(index) : foreign.length > 0);
   const rows = call.rows.map(({ rowNumber, isSuppressed }, index): DigestedRow => {
@@ -64,8 +71,8 @@ export function digestCall(
         ...digested,
         outcome: 'suppressed',
         reason: suppressedReason,
-        // Weak evidence does not suppress the keys of a row, so the row needs a lookup. Otherwise the next run would
-        // pay again.
+        // A person who fits a row only by weak evidence does not suppress the keys of this row. The row is recorded as
+        // looked up, because the next run would pay for it again.
         isLookup: own?.isWeak === true,
       };
     const aligned = alignment.rows[index]!;
@@ -107,13 +114,14 @@ export function rowOf({ rows }: AnsweredCall, { source, contactId }: ContactKey)
   return rows.find((row) => row.source === source && row.contactId === contactId);
 }
 
-/** Writes the outcomes of rows, releases their claims, and records the lookups: one statement per table. */
+/** Writes the outcomes of rows, releases the claims of these rows, and records the lookups: one statement per table. */
 export async function writeCalls(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
 ): Promise<void> {
   if (calls.length === 0) return;
-  // A partial answer leaves the other people open: the service may know them.
+  // A partial answer says nothing about people who are missing in it. Their rows stay without an outcome, so a run can
+  // call for them again.
   const answered = calls.map((digested) =>
     digested.call.answer.partial
       ? { ...digested, rows: digested.rows.filter(({ outcome }) => outcome !== 'not_found') }
@@ -125,8 +133,8 @@ export async function writeCalls(
 }
 
 /**
- * Writes outcomes. If two calls asked for the same person, because the first answer seemed lost, `enriched` replaces
- * any other outcome. A row that was erased or suppressed during the call stays suppressed.
+ * Writes the outcomes of rows. If two calls looked up the same person because the first answer seemed lost, `enriched`
+ * replaces any other outcome. A row that was erased or suppressed during the call stays suppressed.
  */
 async function writeOutcomes(
   transaction: Transaction<Tables>,
@@ -144,7 +152,7 @@ async function writeOutcomes(
     const name = `${row.runId} ${row.rowNumber}`;
     if (row.outcome === 'enriched' || !deciding.has(name)) deciding.set(name, row);
   }
-  // The lists find the rows by the index; a join alone read all rows of the run.
+  // These lists let PostgreSQL find the rows by an index. Without them, the join read all rows of the run.
   const attemptIds = calls.map(({ call }) => call.attemptId);
   const runIds = [...new Set(calls.map(({ call }) => call.runId))];
   const rowNumbers = answered.map(({ rowNumber }) => rowNumber);
@@ -183,7 +191,7 @@ async function writeOutcomes(
       and r.run_id = a."runId" and r.row_number = a."rowNumber"
       and (
         r.outcome is null
-        -- The database had lost the call when its run ended.
+        -- The run ended while this call seemed lost, and its row got a provisional outcome.
         or r.outcome in ('unknown', 'cancelled', 'over_budget')
         or (r.outcome = 'suppressed' and r.reason not like ${`%${discarded}%`})
         or (a.outcome = 'enriched' and r.outcome in (${anyOf(outcomesWithoutPerson)})))
@@ -192,7 +200,10 @@ async function writeOutcomes(
 
 const discarded = '; the answer was discarded';
 
-/** Writes the people whom no contact got. An erasure finds people who are only in a body by the keys written here. */
+/**
+ * Writes the people of answers who belong to no contact. An erasure uses these keys to find people who are only in a
+ * stored body.
+ */
 async function writeWithheld(
   transaction: Transaction<Tables>,
   calls: readonly DigestedCall[],
@@ -232,7 +243,7 @@ async function recordLookups(
       outcome,
       is_lookup: isLookup,
     })),
-    // A key without a row belongs to a person who fits no row and was paid for as well.
+    // A key without a row belongs to a person who fits no row. The service billed this person too.
     learned: arrived.flatMap(({ matchIndex, facts, written }) => {
       const row = rows.find((each) => each.matchIndex === matchIndex && each.outcome === 'enriched');
       return written.length === 0 || (!row && facts.person_id === null)

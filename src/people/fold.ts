@@ -7,7 +7,7 @@ import {
   type ContactColumns,
 } from '../domain/warehouse/person-columns.ts';
 
-/** What one answer, delivery or poll said about a person. Times are microseconds since 1970. */
+/** What one answer, delivery or poll contains about a person. Times are microseconds since 1970. */
 export interface Observation {
   readonly observationId: number;
   readonly askedAt: number;
@@ -15,13 +15,13 @@ export interface Observation {
   readonly runId: string;
   readonly attemptId: string;
   readonly organizationKey: string | null;
-  /** As `ObservedFacts` of observation.ts. */
+  /** Has the form of `ObservedFacts.facts`. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** The value of a group of fields, and the observation that it comes from. */
+/** The value of a group of fields, and the observation that the value comes from. */
 interface Said {
   readonly value: Facts;
   readonly observationId: number;
@@ -43,7 +43,7 @@ export function fold(observations: readonly Observation[]) {
   );
   const history: (Said & Readonly<Record<'validFrom' | 'validTo', number>> & { readonly group: string })[] =
     [];
-  /** Start time of the value and source of each group of `enriched_contacts`. */
+  /** Start time of the current value and source of each field group of `enriched_contacts`. */
   const validFrom = new Map<string, number>();
   let before: Values | undefined;
   let now: Values | undefined;
@@ -62,7 +62,7 @@ export function fold(observations: readonly Observation[]) {
   return { ...now, validFrom, history };
 }
 
-/** Groups of fields that are replaced as a whole by the newest observation that has the group. */
+/** Groups of fields whose value is always the whole value of the newest observation that has this group. */
 const plainGroups = Object.keys(personFieldGroups).filter(
   (group) => !['email', 'phone', 'organization_name'].includes(group),
 );
@@ -73,11 +73,15 @@ function byAskedAt(one: Observation, other: Observation): number {
 
 type Values = ReturnType<typeof valuesOf>;
 
-/** The values of a person at a time. @param ordered the oldest first, at least one */
+/**
+ * The values of a person at one time.
+ *
+ * @param ordered observations up to this time, the oldest first, at least one
+ */
 function valuesOf(ordered: readonly Observation[]) {
-  /** Value by group of fields. Groups without a value are not in it. */
+  /** Value by group of fields. Groups without a value are missing. */
   const said = new Map<string, Said>();
-  // A late result repeats the id of its person. This id counts until an answer has another.
+  // A late result only repeats the id of the person, so the id in an answer has precedence.
   const answersLast = [...ordered.filter(isLateResult), ...ordered.filter((each) => !isLateResult(each))];
   for (const group of plainGroups) {
     const last = answersLast.findLast(({ facts }) => facts[group] !== undefined);
@@ -103,7 +107,7 @@ function valuesOf(ordered: readonly Observation[]) {
     },
     organizationKey: ordered.findLast(isOfEmployee)?.organizationKey ?? null,
     emails: addressesOf(ordered),
-    /** The best number first. */
+    /** Phone numbers, the best first. */
     phones: phones.map(({ phone }) => phone),
     /** The newest answer, or the newest late result if there is no answer. */
     newest: answersLast.at(-1)!,
@@ -118,7 +122,10 @@ function isOfEmployee({ organizationKey }: Observation): boolean {
   return organizationKey !== null;
 }
 
-/** If the newest answer names the same company and leaves a field empty, the earlier value stays. */
+/**
+ * The employer of a person. If the newest answer names the same company and leaves a field empty, the earlier value of
+ * this field stays.
+ */
 function employerOf(ordered: readonly Observation[]): Said | undefined {
   const newest = ordered.findLast(isOfEmployee);
   if (!newest) return undefined;
@@ -129,7 +136,7 @@ function employerOf(ordered: readonly Observation[]): Said | undefined {
   };
 }
 
-/** The e-mail of the newest answer, or a better one that a later waterfall found. */
+/** The e-mail of the newest answer, unless a later waterfall search found a better e-mail. */
 function emailOf(ordered: readonly Observation[]): Said | undefined {
   const answered = ordered.findLast(({ facts }) => facts['email'] !== undefined);
   const offer = (by: Observation, address: unknown, isLate: boolean) => ({
@@ -156,7 +163,7 @@ function emailOf(ordered: readonly Observation[]): Said | undefined {
   return { value, observationId: best.by.observationId };
 }
 
-/** All e-mails. An e-mail of the profile stays marked as such when another list repeats it. */
+/** All e-mails of a person. An e-mail of the profile keeps this mark if another list repeats the e-mail. */
 function addressesOf(ordered: readonly Observation[]): Facts[] {
   const merged = new Map<string, Facts>();
   for (const { facts, observationId } of ordered)
@@ -188,10 +195,10 @@ function phonesOf(ordered: readonly Observation[]) {
   const newest = Math.max(...[...merged.values()].map(({ askedAt }) => askedAt));
   return [...merged.values()]
     .map(({ phone, askedAt }) => ({
-      /** As an entry of `people.phones`. */
+      /** Has the form of an entry of `people.phones`. */
       phone: { ...phone, asked_at: timestampOf(askedAt) } as Facts,
       askedAt,
-      /** Not known to be invalid, and from the newest request. */
+      /** True if the number is not known to be invalid and comes from the newest request. */
       isUsable: isPossible(phone) && askedAt === newest,
     }))
     .toSorted(
@@ -211,7 +218,7 @@ function isPossible(phone: Facts): boolean {
   return phone['status_rank'] !== null && phone['status_rank'] !== undefined;
 }
 
-/** Criteria that rank phone numbers, in order, with the rank of a missing value. */
+/** Criteria that rank phone numbers, the most important first. Each has the rank of a missing value. */
 const ranks = [
   ['dnc_rank', 0],
   ['status_rank', Number.MAX_SAFE_INTEGER],
@@ -235,14 +242,18 @@ function isSame(one: Facts, other: Facts): boolean {
   return a === b;
 }
 
-/** A time as PostgreSQL reads it, in full precision. @param microseconds since 1970 */
+/**
+ * Formats a time for PostgreSQL in full precision.
+ *
+ * @param microseconds since 1970
+ */
 export function timestampOf(microseconds: number): string {
   const milliseconds = Math.floor(microseconds / 1_000);
   const rest = String(microseconds - milliseconds * 1_000).padStart(3, '0');
   return new Date(milliseconds).toISOString().replace('Z', `${rest}+00:00`);
 }
 
-/** The columns of a person in `people`; null: unknown. */
+/** The columns of a person in table `people`. Null means unknown. */
 export function columnsOf({ groups: said }: Pick<Values, 'groups'>): ContactColumns & Facts {
   return Object.fromEntries(
     personColumns.map(({ name, group, type }) => {
@@ -253,7 +264,7 @@ export function columnsOf({ groups: said }: Pick<Values, 'groups'>): ContactColu
   ) as ContactColumns & Facts;
 }
 
-/** The value of a group of fields as `field_provenance` and the history show it. */
+/** The value of a group of fields, as column `field_provenance` and the history of a person contain it. */
 export function shownValue(group: string, value: Facts): Facts {
   return Object.fromEntries(
     personColumns.flatMap(({ name, group: of }) => (of === group ? [[name, value[name] ?? null]] : [])),
@@ -261,10 +272,10 @@ export function shownValue(group: string, value: Facts): Facts {
 }
 
 /**
- * A person in the form for comparing identity. Only the profile's e-mail counts, because a waterfall vendor can mix
- * people up.
+ * Converts a person to the form in which identities are compared. Only the profile's e-mail counts, because a vendor of
+ * a waterfall can confuse people.
  *
- * @param person columns, e-mails and jobs as in `people`
+ * @param person columns, e-mails and jobs as in table `people`
  */
 export function comparedForm(person: {
   readonly columns: Facts;

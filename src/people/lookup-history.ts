@@ -9,20 +9,13 @@ import {
 import type { Outcome } from '../domain/runs/outcome.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** Where an observation has the delivered values. */
+/** The member of an observation's facts that contains the delivered phones or e-mails. */
 const factsOfValues: Readonly<Record<LateValues, string>> = { phones: 'phones', emails: 'waterfall_emails' };
 
 /**
- * Records the lookups of late results:
- *
- * - Lookups of the calls: whether results were found. Misses have their own freshness.
- * - Lookups under the delivered e-mails, so that a row with such an e-mail is fresh as well.
- * - For a call without an answer: lookups under the keys that other answers have for its people. Otherwise the next run
- * would pay for the same phones again.
- * - For such a call: lookups of all its people, so that no run pays before an answer shows whose results these are.
- *
- * One statement writes all lookups in the order in which every transaction writes them. With several statements, two
- * transactions with e-mails of the same people deadlocked.
+ * Records which people late results have answered for, found or not, so that no later run pays for the same results. A
+ * call whose own answer is missing counts for all of its people until an answer shows whose results these are. One
+ * statement writes all lookups in key order, because several statements deadlocked with other transactions.
  */
 export async function recordLateLookups(
   transaction: Transaction<Tables>,
@@ -32,11 +25,13 @@ export async function recordLateLookups(
     readonly options: { readonly service: string };
   },
   lookups: {
-    /** People with a kind of results, found or not. */
+    /** People for whom a kind of late result has arrived, found or not. */
     readonly results: readonly { readonly personKey: string; readonly lateKind: LateKind }[];
-    /** Keys of the delivered e-mails, with their people. */
+    /**
+     * Keys of delivered e-mails, with the people to whom the e-mails belong. A row with such an e-mail becomes fresh.
+     */
     readonly learned: readonly { readonly personKey: string; readonly identityKey: string }[];
-    /** Kinds of results that the call asked for, for all of its people. */
+    /** Kinds of late results that the call requested for all of its people. */
     readonly ofAll: readonly { readonly lateKind: LateKind; readonly found: boolean }[];
   },
 ): Promise<void> {
@@ -50,7 +45,7 @@ export async function recordLateLookups(
     cross join lateral (select * from lookup_history where key_hash = ${hash} offset 0) h`;
   await sql`
     with given as materialized (
-      -- Whether the deliveries of the run found values: one body can lack what another body has.
+      -- True if any delivery of the run found values, because one delivery can lack what another has.
       select ${runId}::text as run_id, ${attemptId}::text as attempt_id, g.person_key, g.field_group, exists (
         select from observation_log o
         where o.person_key = g.person_key and o.service = ${service} and o.run_id = ${runId}
@@ -100,7 +95,7 @@ export async function recordLateLookups(
       cross join unnest(${ofAll.map(({ lateKind }) => lateKind)}::text[], ${ofAll.map(({ found }) => found)}::bool[])
         as g (field_group, found)
       where a.attempt_id = ${attemptId}
-        -- A lookup of the call stays: a body has said more about its person.
+        -- A recorded lookup of this call stays: it comes from a delivery that names the person.
         and not exists (
           select
           from (select 1) one
@@ -121,8 +116,9 @@ export async function recordLateLookups(
 }
 
 /**
- * Records that the service refused a row alone, so that no run asks again while the lookup is fresh. The digest decides
- * again about all contacts with a key of the row, because name and employer count once they were asked for.
+ * Records that the service refused a row in a call of its own, so that no run calls for it while the lookup is fresh.
+ * The digest decides again about all contacts with a key of the row, because name and employer count as evidence after
+ * a call.
  */
 export async function recordRejected(
   transaction: Transaction<Tables>,

@@ -30,7 +30,7 @@ import { decisionsOf, verdictsOf } from './decisions/contact-decisions.ts';
 import { comparedForm } from './fold.ts';
 import { isOfPeople, nameOfPerson, type PersonName } from './people-tables.ts';
 
-/** A person whom a contact has or had, with the newest call for the contact that has the person in its answer. */
+/** A person whom a contact has or had, with the newest call for this contact that found the person. */
 export interface ContactMatch extends PersonName {
   readonly matchId: string;
   readonly evidence: string;
@@ -39,30 +39,30 @@ export interface ContactMatch extends PersonName {
   readonly runId: string;
   readonly rowNumber: number;
   readonly attemptId: string | null;
-  /** Of the call. */
+  /** Time of the call, in microseconds since 1970; null if the match has no call. */
   readonly askedAt: number | null;
 }
 
-/** Why the newest record of a contact prevents a match. */
+/** The reason for no match if the newest record of a contact is blocked. */
 const blockedReason = 'the record is suppressed, or rows with its id name different people';
 
-/** Who a contact is. */
+/** The decision which person a contact is. */
 export type ContactDecided =
   | { readonly person: KnownPerson; readonly evidence: Evidence; readonly record: ContactRecord }
   | {
       readonly person: undefined;
-      /** Why not, if a person fits in part. */
+      /** Why the contact has no person; undefined if no person comes near. */
       readonly reason: string | undefined;
-      /** True if a person fits, but not certainly. */
+      /** True if a person fits the contact, but not with certainty. */
       readonly isRefused: boolean;
     };
 
-/** The people and contacts that a digest has read because they share a key with what it decides about. */
+/** The people and contacts that a digest compares: they share a key with a person or contact that needs a decision. */
 export class Neighbourhood {
   readonly #transaction: Transaction<Tables>;
-  /** Calls of the digest by the name of a contact, with the keys of the people in their answers. */
+  /** Calls of this digest by contact key, with the keys of the people in their answers. */
   readonly #calls = new Map<string, Set<{ readonly askedAt: number; readonly people: readonly string[] }>>();
-  /** When a call of the digest last asked for an identity key. */
+  /** Time of the newest call of this digest for each identity key. */
   readonly #askedKeys = new Map<string, number>();
   readonly #people = new Map<string, KnownPerson>();
   readonly #contacts = new Map<string, ContactState>();
@@ -74,7 +74,11 @@ export class Neighbourhood {
     this.#transaction = transaction;
   }
 
-  /** Adds a call of the digest, before contacts are read. @param people keys of the people in its answer */
+  /**
+   * Adds a call of this digest. Must happen before contacts are read.
+   *
+   * @param people keys of the people in the answer
+   */
   addCall({ rows, askedAtMicroseconds: askedAt }: AnsweredCall, people: readonly string[]): void {
     for (const row of rows) {
       addTo(this.#calls, contactKey(row), { askedAt, people });
@@ -83,7 +87,11 @@ export class Neighbourhood {
     }
   }
 
-  /** Adds a person whom the digest has written. @param keys by which contacts find the person */
+  /**
+   * Adds a person whom this digest has written.
+   *
+   * @param keys keys by which contacts find the person
+   */
   addPerson(person: KnownPerson, keys: readonly number[]): void {
     this.#people.set(nameOfPerson(person), person);
     for (const key of keys) addTo(this.#peopleByKey, `${person.service} ${key}`, person);
@@ -97,7 +105,11 @@ export class Neighbourhood {
     return this.#contacts.get(contactKey(contact));
   }
 
-  /** Reads contacts that are not read yet. @returns all of them */
+  /**
+   * Reads the contacts that are not read yet.
+   *
+   * @returns all of the given contacts
+   */
   async readContacts(contacts: readonly ContactKey[]): Promise<ContactState[]> {
     const missing = contacts.filter((contact) => !this.#contact(contact));
     const { rows } = missing.length > 0 ? await readStates(missing).execute(this.#transaction) : { rows: [] };
@@ -111,7 +123,8 @@ export class Neighbourhood {
   }
 
   /**
-   * Reads the contacts that share a key with one of these people, or have or had one of them.
+   * Reads the contacts that share a key with one of these people, or that are or were matched to one of them.
+   *
    * @param more further keys of contacts to read
    */
   async readContactsOf(
@@ -129,7 +142,10 @@ export class Neighbourhood {
     return this.readContacts(rows);
   }
 
-  /** Reads the people who could be one of these contacts, their current people, and the people of decisions. */
+  /**
+   * Reads the people who could be one of these contacts, their current people, and people whom the operator has decided
+   * about.
+   */
   async readPeopleOf(contacts: readonly ContactState[], asRivals = false): Promise<void> {
     const named = contacts.flatMap(({ match, service, verdicts }) => [
       ...(match ? [match] : []),
@@ -143,7 +159,7 @@ export class Neighbourhood {
       );
   }
 
-  /** Reads people by keys and names. Each key and each person is read once. */
+  /** Reads people by match keys and person keys. Each key is read only once. */
   async #readPeople(service: string, keys: readonly number[], personKeys: readonly string[]): Promise<void> {
     const missing = personKeys.filter((personKey) => !this.person({ service, personKey }));
     const unread = [...new Set(keys)].filter((key) => !this.#readKeys.has(`${service} ${key}`));
@@ -155,7 +171,7 @@ export class Neighbourhood {
     const { rows } = await sql<{
       readonly personKey: string;
       readonly keys: readonly (number | null)[];
-      /** Null: the person was read before. */
+      /** Null if the person was read before. */
       readonly person: (Parameters<typeof comparedForm>[0] & { readonly askedAt: number }) | null;
     }>`
       with found as materialized (
@@ -189,7 +205,10 @@ export class Neighbourhood {
     }
   }
 
-  /** The people who could be the contact of a record. A person without an id is found only by its own contact. */
+  /**
+   * The people who could be the contact of a record. A person without an id can only be the contact that it was found
+   * for.
+   */
   candidatesOf(
     contact: ContactState,
     record: ContactRecord,
@@ -205,7 +224,10 @@ export class Neighbourhood {
     return [...found].toSorted((one, other) => (one.personKey < other.personKey ? -1 : 1));
   }
 
-  /** The newest cells of other contacts that share a key with a person, except contacts that a decision excludes. */
+  /**
+   * The newest cells of other contacts that could be this person. Contacts for which the operator rejected the person
+   * are left out.
+   */
   rivalsOf(contact: ContactKey, person: KnownPerson): ComparedIdentity[] {
     const sharing = new Set(person.matchKeys.flatMap((key) => [...(this.#contactsByKey.get(key) ?? [])]));
     return [...sharing].flatMap((other) =>
@@ -218,9 +240,9 @@ export class Neighbourhood {
   }
 
   /**
-   * People who fit a contact only by weak evidence. Other contacts decide whether the contact gets them.
+   * People who fit a contact only by weak evidence. The contact gets such a person only if no other contact competes.
    *
-   * @param asRival people whom the contact competes for, even if it cannot get them by weak evidence
+   * @param asRival true: also people whom this contact only keeps from other contacts
    */
   weakCandidates(contact: ContactState, asRival = false): KnownPerson[] {
     const { service } = contact;
@@ -236,13 +258,13 @@ export class Neighbourhood {
     });
   }
 
-  /** Decides by one record of a contact. */
+  /** Decides which person a contact is, by one of its records. */
   decideBy(contact: ContactState, record: ContactRecord) {
     const { service, verdicts, matches } = contact;
     const people = service === undefined ? [] : this.candidatesOf(contact, record, service);
     const fits = ({ compared }: KnownPerson): boolean => weigh(record.compared, compared).strength !== 'none';
     const fitting = new Set(people.flatMap((person) => (fits(person) ? person.personKey : [])));
-    // If no person in the answer of a call fits, earlier people stay current.
+    // If the answer to a newer call contains no person who fits, people of earlier answers stay valid.
     const contactAskedAt = Math.max(
       ...matches.map((match) => (fitting.has(match.personKey) ? (match.askedAt ?? 0) : 0)),
       ...[...(this.#calls.get(contactKey(contact)) ?? [])].map((call) =>
@@ -269,9 +291,9 @@ export class Neighbourhood {
   }
 
   /**
-   * Decides who a contact is by its newest record. If this record does not show it, an earlier record decides, if its
-   * person does not contradict the newest cells: a contact keeps its person when only its e-mail or employer changes. A
-   * suppressed or contested record has no person.
+   * Decides which person a contact is by the newest record. If this record shows no person, an earlier record decides,
+   * unless its person contradicts the newest cells: so a contact keeps its person when only e-mail or employer change.
+   * Suppressed and contested records get no person.
    */
   decide(contact: ContactState): ContactDecided {
     const [newest, ...earlier] = contact.records;
@@ -299,7 +321,7 @@ export class Neighbourhood {
     return { person: undefined, reason, isRefused };
   }
 
-  /** Whether a contact could get or lose one of these people, independent of its current person. */
+  /** True if a contact could get or lose one of these people, whatever person it has now. */
   isNear(contact: ContactState, people: readonly KnownPerson[]): boolean {
     return people.some(
       (person) =>
@@ -312,23 +334,23 @@ export class Neighbourhood {
   }
 }
 
-/** A person whom an answer has named. Times are microseconds since 1970. */
+/** A person who is in a stored answer. Times are microseconds since 1970. */
 export type KnownPerson = ReturnType<typeof knownPerson>;
 
 export function knownPerson(
   known: PersonName & {
     readonly person: Person;
-    /** When the service was asked for the newest answer about the person. */
+    /** Time of the call for the newest answer about the person, in microseconds since 1970. */
     readonly askedAt: number;
   },
 ) {
   return { ...known, compared: readyPerson(known.person), matchKeys: matchKeysOfPerson(known.person) };
 }
 
-/** A contact with its records, the newest first, and the person whom it has. */
+/** A contact with its records, the newest first, and the person to whom it is matched. */
 export type ContactState = ReturnType<typeof contactState>;
 
-/** The cells of a contact as of an export. */
+/** The cells of a contact in one export. */
 type ContactRecord = ContactState['records'][number];
 
 function contactState({ records: read, ...row }: StateRow, askedKeys: ReadonlyMap<string, number>) {
@@ -341,13 +363,13 @@ function contactState({ records: read, ...row }: StateRow, askedKeys: ReadonlyMa
       rowNumber,
       isBlocked,
       compared,
-      /** When a call last asked for a person under a key of the record; null: none has. */
+      /** Time of the newest call for a key of this record; null if there was none. */
       askedAt: asked === 0 ? null : asked,
     };
   });
   return {
     ...row,
-    /** Of the run with the newest record; undefined if no record is left. */
+    /** Service of the run with the newest record; undefined if the contact has no record. */
     service: read[0]?.service,
     records,
     match: row.matches.find(({ isOpen }) => isOpen),
@@ -355,12 +377,12 @@ function contactState({ records: read, ...row }: StateRow, askedKeys: ReadonlyMa
   };
 }
 
-/** Keys of all people who could be a record. Before a call, only identifiers count. */
+/** Keys that lead to all people who could be a record. Before the first call for a record, only identifiers count. */
 function keysOfRecord({ compared }: ContactRecord, byName: boolean): readonly number[] {
   return byName ? matchKeysOfIdentity(compared.identity) : matchKeysOf(compared.keys);
 }
 
-/** @param asRivals true: names count even for contacts that no call has asked for */
+/** @param asRivals true: names also count for contacts without a call */
 function keysOfContact({ source, contactId, records }: ContactState, asRivals: boolean): number[] {
   return [
     ...records.flatMap((record) => keysOfRecord(record, asRivals || record.askedAt !== null)),
@@ -384,12 +406,12 @@ interface StateRow extends ContactKey {
     readonly askedAt: number | null;
     readonly isBlocked: boolean;
   })[];
-  /** All people whom the contact has ever had. Matches by a call come first, the newest first. */
+  /** All people to whom the contact was ever matched. Matches by a call come first, the newest first. */
   readonly matches: readonly ContactMatch[];
   readonly decisions: readonly ContactDecision[] | null;
 }
 
-/** A contact seldom has more records that identify it; earlier ones are history. */
+/** The maximum number of records of a contact that can decide about its person. Few contacts have more records. */
 const mostRecords = 5;
 
 function readStates(contacts: readonly ContactKey[]): RawBuilder<StateRow> {

@@ -14,34 +14,40 @@ import { deliveryKinds, type DeliveryKind } from '../domain/late-results/deliver
 import type { RowKey } from '../keys/contact-key.ts';
 import { emailRank } from '../domain/late-results/expected-results.ts';
 
-/** What an answer, delivery or poll said about a person, as stored in the log. */
+/** What an answer, delivery or poll contains about a person, as stored in the observation log. */
 export interface ObservedFacts {
   readonly person_id: string | null;
   readonly organization_key: string | null;
   readonly identity_keys: readonly string[];
   readonly match_keys: readonly number[];
   /**
-   * Values by field group, and other fields of the interface document under their own names. Fields that are undefined
-   * are left out, as in what the database returns.
+   * Values by field group, and other fields under the names of the service's interface. Undefined fields are left out,
+   * because the database returns none either.
    */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** The employer under the names of the service's JSON. */
+  /** The employer, with the field names of the service's JSON. */
   readonly organization: Readonly<Record<string, unknown>> | null;
 }
 
-/** The log key of a person without an id. It belongs to a row of the call that the person could be. */
+/**
+ * The key in the observation log of a person without an id. The key contains the row of the call that the person could
+ * be.
+ */
 export function keyWithoutId(
   row: RowKey & { readonly attemptId: string; readonly matchIndex: number },
 ): string {
   return `row:${row.runId}:${row.rowNumber}:${row.attemptId}:${row.matchIndex}`;
 }
 
-/** The key in the log of a person with an id. */
+/** The key in the observation log of a person with an id. */
 export function keyOfId(personId: string): string {
   return identityKeys({ personId })[0]!;
 }
 
-/** The documented values of a person in an answer. Empty fields are left out, so that they never replace a value. */
+/**
+ * The documented values of a person in an answer. Empty fields are left out, because an empty field never replaces a
+ * value.
+ */
 export function factsOfAnswer(person: Person, waterfall?: { readonly status: string }): ObservedFacts {
   const fields = contactFields(person);
   const documented = person as Readonly<Record<string, unknown>>;
@@ -61,10 +67,11 @@ export function factsOfAnswer(person: Person, waterfall?: { readonly status: str
     person_id: fields.person_id,
     organization_key: key,
     identity_keys: confirmedKeys(fields, emails),
-    // The log does not show that a field could not be read. Therefore only identifiers lead to such a person.
+    // The log does not record that a field was unreadable. A partly readable person is therefore found only by
+    // identifiers.
     match_keys: (person.isPartlyRead ? identifyingKeysOfPerson : matchKeysOfPerson)(person),
     facts,
-    // An id alone identifies the employer, but says nothing about the company.
+    // An employer's id without name and domain does not describe the company.
     organization:
       organization && (fields.organization_name !== null || fields.organization_domain !== null)
         ? { ...organization, domain: fields.organization_domain ?? undefined }
@@ -72,7 +79,7 @@ export function factsOfAnswer(person: Person, waterfall?: { readonly status: str
   };
 }
 
-/** The numbers and addresses of a person in a late result, each with its rank. */
+/** The phone numbers and e-mails of a person in a late result, each with its rank. */
 export function factsOfLateResult(
   personId: string | null,
   kind: DeliveryKind,
@@ -89,7 +96,8 @@ export function factsOfLateResult(
     status: phone.status,
     confidence: phone.confidence,
     position: phone.position,
-    // Fields that a later delivery of the same number leaves out are kept.
+    // Only known values are written, so that a later delivery of the same number keeps the values of an earlier
+    // delivery.
     ...withoutNull({ type: phone.type, dnc_status: phone.dncStatus }),
     origin: phoneOrigin,
     ...rankPhone(phone),
@@ -123,7 +131,7 @@ export function factsOfLateResult(
   };
 }
 
-/** One entry per e-mail. Vendors can repeat an e-mail, and the best status counts. */
+/** Removes duplicate e-mails and keeps the best status. Several vendors can return the same e-mail. */
 function withBestStatus<Address extends { readonly email: string; readonly email_status?: string | null }>(
   addresses: readonly Address[],
 ): Address[] {
@@ -136,7 +144,7 @@ function withBestStatus<Address extends { readonly email: string; readonly email
   return [...byEmail.values()];
 }
 
-/** The stated columns of each field group. Fields of the employer count only if it is named. */
+/** The columns of each field group that have a value. Columns of the employer count only if the employer is named. */
 function groupedFacts(
   documented: Readonly<Record<string, unknown>>,
   fields: ContactFields,
@@ -153,7 +161,7 @@ function groupedFacts(
   return facts;
 }
 
-/** Members of a person that belong to no field group. */
+/** Fields of a person that belong to no field group. */
 const otherMembers = [
   'extrapolated_email_confidence',
   'contact_id',
@@ -205,7 +213,7 @@ function addressesOf(person: Person, fields: ContactFields) {
   return [...byAddress.entries()].map(([email, entry]) => ({ ...entry, email }));
 }
 
-/** Keys that identify only this person. Shared mailboxes are left out. */
+/** Keys that identify only this person. E-mails of shared mailboxes are left out. */
 function confirmedKeys(fields: ContactFields, emails: ReturnType<typeof addressesOf>): string[] {
   return [
     ...identityKeys({
@@ -216,7 +224,7 @@ function confirmedKeys(fields: ContactFields, emails: ReturnType<typeof addresse
   ];
 }
 
-/** Adds dates in PostgreSQL's form beside the service's texts. */
+/** Adds start and end date of a job in PostgreSQL's form beside the service's own texts. */
 function withDates(employment: unknown): object {
   const { current, ...job } = employment as Readonly<Record<string, unknown>>;
   return withoutNull({
@@ -230,7 +238,7 @@ function withDates(employment: unknown): object {
 function isoDate(text: unknown): string | null {
   const [date, year, month, day] =
     typeof text === 'string' ? (/^([12]\d{3})-(\d\d)-(\d\d)(?!\d)/.exec(text) ?? []) : [];
-  // The 31st of June becomes the 1st of July. An invalid date keeps only its text.
+  // JavaScript reads the 31st of June as the 1st of July. Such a date keeps only its text.
   const read = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   return date !== undefined && read.getUTCDate() === Number(day) && Number(month) <= 12 ? date : null;
 }

@@ -6,23 +6,23 @@ import type { Tables } from '../db/schema.ts';
 import { columnsOf, shownValue, timestampOf, type FoldedPerson, type Observation } from './fold.ts';
 import type { ObservedFacts } from './observation.ts';
 
-/** A person of one service, by the key that the tables have. */
+/** Identifies a person: the service, and the key of the person in the tables. */
 export interface PersonName {
   readonly service: string;
   readonly personKey: string;
 }
 
-/** An observation as it is written. */
+/** An observation to append to the observation log. */
 export interface NewObservation extends ObservedFacts, PersonName {
   readonly kind: 'answer' | DeliveryKind;
-  /** By the database's clock, in full precision. */
+  /** Time of the call by the database's clock, in full precision. */
   readonly askedAt: string;
   readonly runId: string;
   readonly attemptId: string;
   readonly deliveryId: string | null;
-  /** Undefined: the next one. */
+  /** Id from `newObservationIds`; undefined: the next free id. */
   readonly observationId?: number;
-  /** Undefined: now. */
+  /** Undefined: the current time. */
   readonly recordedAt?: string;
 }
 
@@ -32,10 +32,10 @@ export interface ObservedPerson extends PersonName {
   readonly matchKeys: readonly number[];
 }
 
-/** SQL condition on a table with `service` and `person_key`: the entry is about one of these people. */
+/** SQL condition on a table with `service` and `person_key`: the row belongs to one of these people. */
 export function isOfPeople(people: readonly PersonName[]): RawBuilder<boolean> {
   const personKeys = people.map(({ personKey }) => personKey);
-  // The list of keys lets PostgreSQL use an index. The pairs only distinguish services.
+  // The list of keys lets PostgreSQL use an index. The pairs only separate people of different services.
   return sql<boolean>`(person_key = any(${personKeys}::text[]) and (service, person_key) in (
     select * from unnest(${people.map(({ service }) => service)}::text[], ${personKeys}::text[])))`;
 }
@@ -44,7 +44,7 @@ export function nameOfPerson({ service, personKey }: PersonName): string {
   return `${service} ${personKey}`;
 }
 
-/** Reads everything that was observed of people, by `nameOfPerson`. */
+/** Reads all observations of people. The result is keyed by `nameOfPerson`. */
 export async function readObservations(
   transaction: Transaction<Tables>,
   people: readonly PersonName[],
@@ -70,7 +70,7 @@ export async function readObservations(
   return found;
 }
 
-/** Reads the keys that find people, by `nameOfPerson`. */
+/** Reads the match keys of people. The result is keyed by `nameOfPerson`. */
 export async function readPersonKeys(
   transaction: Transaction<Tables>,
   people: readonly PersonName[],
@@ -86,8 +86,8 @@ export async function readPersonKeys(
 }
 
 /**
- * Appends observations. Companies are hashed here, and only unknown ones are sent: at 60 KB a person PostgreSQL spent a
- * fifth of its time on hashing them, and much of the rest on reading those that it had.
+ * Appends observations. Companies are stored once by hash, and only companies that are not stored yet are sent: with 60
+ * KB of company data per person, PostgreSQL spent most of its time on companies that it already had.
  */
 export async function writeObservations(
   transaction: Transaction<Tables>,
@@ -102,7 +102,7 @@ export async function writeObservations(
     companies.set(hash, facts);
     return { ...observation, hash };
   });
-  // No company goes away meanwhile: erasure holds the lock of the digest too.
+  // No stored company disappears during this transaction, because erasure needs the same lock of the digest.
   const { rows: known } = await sql<{ hash: string }>`
     select facts_hash::text as hash from organization_facts where facts_hash = any(${[...companies.keys()]}::bytea[])
   `.execute(transaction);
@@ -130,7 +130,7 @@ export async function writeObservations(
   `.execute(transaction);
 }
 
-/** Ids for observations that are folded before they are written. */
+/** Reserves ids for observations that are folded before they are stored. */
 export async function newObservationIds(transaction: Transaction<Tables>, count: number): Promise<number[]> {
   if (count === 0) return [];
   const { rows } = await sql<{ id: number }>`
@@ -139,12 +139,12 @@ export async function newObservationIds(transaction: Transaction<Tables>, count:
   return rows.map(({ id }) => id);
 }
 
-/** The person's columns of `enriched_contacts`, by group of fields, as text to compare. */
+/** The values of a person in `enriched_contacts`, by group of fields, as text for comparison. */
 export type PersonValues = ReadonlyMap<string, string>;
 
 const contactColumns = personColumns.filter(({ inContacts }) => inContacts).map(({ name }) => name);
 
-/** Time and call of the newest answer. They change without a change in a group of fields. */
+/** Entry of `PersonValues` for the newest call. The time of this call can change while all field groups stay equal. */
 const newestCall = 'newest call';
 
 function comparedValues(
@@ -158,7 +158,10 @@ function comparedValues(
   return new Map([...groups, [newestCall, `${newest.askedAt} ${newest.attemptId}`]]);
 }
 
-/** The groups of fields that differ between two people or two states of one; undefined if none differ. */
+/**
+ * The groups of fields that differ between two people or two states of one person; undefined if neither groups nor
+ * newest call differ.
+ */
 export function changedGroups(
   was: PersonValues | undefined,
   now: PersonValues | undefined,
@@ -168,7 +171,7 @@ export function changedGroups(
   return groups.length > 0 || differs(newestCall) ? groups : undefined;
 }
 
-/** Reads the current values of people, by `nameOfPerson`. */
+/** Reads the current values of people. The result is keyed by `nameOfPerson`. */
 export async function readPersonValues(
   transaction: Transaction<Tables>,
   people: readonly PersonName[],
@@ -190,11 +193,11 @@ export function valuesOfFolded(folded: FoldedPerson): PersonValues {
   return comparedValues(columnsOf(folded), folded.newest);
 }
 
-/** A person to write. */
+/** A person as `writePeople` stores it. */
 export interface FoldedRow extends PersonName {
-  /** Undefined if nothing is known of the person any more. */
+  /** Undefined if no observation of the person is left: the person is removed. */
   readonly folded: FoldedPerson | undefined;
-  /** Each once. */
+  /** Keys that lead to the person, without duplicates. */
   readonly matchKeys: readonly number[];
 }
 
@@ -215,9 +218,9 @@ const replaced = sql.raw(written.map((name) => `${name} = excluded.${name}`).joi
 const rowOf = (alias: string) => sql.raw(`row(${written.map((name) => `${alias}.${name}`).join(', ')})`);
 
 /**
- * Writes the current values of people, their earlier values, and the keys that find them.
+ * Writes the current and the earlier values of people, and the keys that lead to them.
  *
- * @returns the names of the people whose rows differed
+ * @returns the names of the people whose stored rows have changed
  */
 export async function writePeople(
   transaction: Transaction<Tables>,
@@ -284,7 +287,7 @@ async function removePeople(transaction: Transaction<Tables>, people: readonly P
   return rows.map(nameOfPerson);
 }
 
-/** Writes the earlier values of people who were observed more than once. */
+/** Writes the earlier values of people with more than one observation. */
 async function writeHistory(
   transaction: Transaction<Tables>,
   people: readonly (PersonName & { readonly folded: FoldedPerson })[],

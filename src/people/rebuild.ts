@@ -4,16 +4,16 @@ import type { Tables } from '../db/schema.ts';
 import { digest, inDigest, lockDigest, retrySetAside } from './digest.ts';
 import { digestFacts } from './digest-facts.ts';
 
-/** Names per transaction. Other digests wait for at most one transaction. */
+/** The number of people or contacts per transaction. Other digests wait for at most one of these transactions. */
 const namesPerBatch = 500;
 const mostNamed = 20;
 
 /**
- * Recomputes everything from the facts, in batches of one transaction each, while workers run. Equal rows are not
- * written, and do not reach the change feed. Queue entries that were set aside are tried again.
+ * Recomputes all people and contacts from the stored facts, in batches of one transaction each, while workers run.
+ * Unchanged rows are not written and do not reach the change feed. Quarantined queue entries are tried again.
  *
- * @param options.check only compares: each batch is rolled back
- * @param options.signal ends it between two batches
+ * @param options.check true: only compare; each batch is rolled back
+ * @param options.signal aborts between two batches
  * @param options.progress receives the number of finished people and contacts
  */
 export async function rebuild(
@@ -31,9 +31,9 @@ export async function rebuild(
     people: 0,
     contacts: 0,
     differences: 0,
-    /** The first names of people and contacts that differed. */
+    /** Names of the first people and contacts that differ. */
     differing: [] as string[],
-    /** False: it was stopped early. */
+    /** False if the rebuild was stopped early. */
     complete: false,
   };
   for (const kind of ['people', 'contacts'] as const)
@@ -58,12 +58,15 @@ export async function rebuild(
 }
 
 interface Name {
-  /** A service, or the source of a contact. */
+  /** The service of a person, or the source of a contact. */
   readonly owner: string;
   readonly name: string;
 }
 
-/** Tables with the names of each kind: facts and computed rows, because each may lack names of the other. */
+/**
+ * Tables that contain names of people or contacts. Facts and computed rows are both listed, because each can lack names
+ * of the other.
+ */
 const kinds = {
   people: { tables: ['observation_log', 'people'], owner: 'service', name: 'person_key' },
   contacts: { tables: ['contact_records', 'contact_matches'], owner: 'source', name: 'contact_id' },
@@ -84,7 +87,7 @@ async function rebuildBatch(
     contacts: kind === 'contacts' ? names.map(({ owner, name }) => ({ source: owner, contactId: name })) : [],
   });
   const own = new Set(names.map(({ owner, name }) => `${owner} ${name}`));
-  // A comparison is rolled back, so contacts of changed people would be counted twice.
+  // A comparison is rolled back after each batch, so a contact of a changed person would otherwise be counted twice.
   const counted = isCheck ? differing.filter((name) => own.has(name)) : differing;
   return {
     names: names.length,

@@ -10,7 +10,7 @@ import { queuePeopleWithKeys } from './digest-queue.ts';
 
 const cells = sql.raw(identityColumns.join(', '));
 
-/** SQL: the record of the contact of a row `r` in the export `self`, or in the last valid export before it. */
+/** SQL expression: the record of row `r`'s contact in the export `self`, or else in the last valid export before it. */
 const recordBefore = sql`
   select k.*, u.options ->> 'service' as service
   from contact_records k
@@ -21,13 +21,11 @@ const recordBefore = sql`
   limit 1`;
 
 /**
- * Records the cells of contacts that have changed, with the keys that find them, and queues contacts that could be a
- * known person. The service of the newest record decides whose people count, so the first export at another service is
- * recorded whole.
+ * Records the changed cells of contacts with the keys that lead to them, and queues contacts that could be a known
+ * person. Only people of the newest record's service count, so the first export at another service is recorded in full.
+ * A suppressed row is recorded without cells and keys, if an earlier record was different.
  *
- * A suppressed row has no cells. It is recorded, without a key, only if an earlier record was different.
- *
- * @param rows condition on a row `r` of the run
+ * @param rows SQL condition on a row `r` of the run
  */
 export async function recordContacts(
   transaction: Transaction<Tables>,
@@ -63,7 +61,7 @@ export async function recordContacts(
       or not is_suppressed and (was_blocked is distinct from is_contested or is_of_another_service)
   `.execute(transaction);
   await addMatchKeys(transaction);
-  // The former cells of these contacts may have kept people from other contacts.
+  // The earlier cells of these contacts may have kept a person from other contacts.
   await queuePeopleWithKeys(
     transaction,
     sql`
@@ -90,8 +88,8 @@ export async function recordContacts(
     order by key, source, contact_id
     on conflict do nothing
   `.execute(transaction);
-  // A name finds people only for contacts that a call has asked for. It also competes for people whom other contacts
-  // got by name.
+  // By name, only contacts that a call was made for can get a person. The names of other contacts still compete for
+  // people whom a contact got by name.
   await sql`
     insert into digest_queue (kind, owner, name)
     select 'contact', r.source, r.contact_id
@@ -116,10 +114,10 @@ export async function recordContacts(
   await sql`drop table recorded_contacts`.execute(transaction);
 }
 
-/** An undo records the contacts of a whole run at once. */
+/** The number of contacts for which match keys are computed at once. An undo records all contacts of a run. */
 const contactsPerBatch = 20_000;
 
-/** Computes the match keys of new and changed contacts in `recorded_contacts`. */
+/** Computes the match keys of the new and changed contacts in table `recorded_contacts`. */
 async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
   for (let after = 0; ; after += contactsPerBatch) {
     const { rows } = await sql<
@@ -134,7 +132,7 @@ async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
     const keys = rows.map((row) =>
       row.keys.length === 0 ? [] : matchKeysOfIdentity(identityOfColumns(row)),
     );
-    // The contact can have people without an id, and only this key finds them.
+    // This key leads to people without an id whom a call found for this contact. Only this contact can get them.
     const owners = rows.map(({ source, contactId }) => ownerKey(source, contactId));
     await sql`
       update recorded_contacts r
@@ -148,8 +146,8 @@ async function addMatchKeys(transaction: Transaction<Tables>): Promise<void> {
 }
 
 /**
- * Records the contacts of an undone run again as of the next export that repeats them. That export had no records of
- * its own, because its cells were unchanged.
+ * Records the contacts of an undone run again, under the next export that contains them. That export has no records of
+ * unchanged contacts.
  */
 export async function recordRepeated(transaction: Transaction<Tables>, undoneRunId: string): Promise<void> {
   const [next, undone] = [sql.raw(exportOrder('u')), sql.raw(exportOrder('self'))];
@@ -170,7 +168,7 @@ export async function recordRepeated(transaction: Transaction<Tables>, undoneRun
   for (const { runId } of repeating.rows) await recordContacts(transaction, runId, recorded);
 }
 
-/** Removes the keys of contacts whose records have gone. */
+/** Computes the keys of contacts again after records of these contacts were removed. */
 export async function rewriteContactKeys(
   transaction: Transaction<Tables>,
   contacts: readonly ContactKey[],

@@ -11,10 +11,10 @@ const peoplePerBatch = 1_000;
 const first: PersonName = { service: '', personKey: '' };
 
 /**
- * Removes observations that are older than a time and fully replaced by newer ones. The current values of people do not
- * change, and the newest observation of each value stays.
+ * Removes observations that are older than a time and that newer observations fully replace. The current values of
+ * people stay the same.
  *
- * @param signal ends it between two batches; undefined: they are only counted
+ * @param signal aborts between two batches; undefined: observations are only counted
  * @returns the number of removed observations
  */
 export async function removeReplaced(
@@ -47,7 +47,7 @@ async function removeBatch<Batch extends Awaited<ReturnType<typeof findReplaced>
   return batch;
 }
 
-/** Finds observations of the next people that can be removed without changing a current value. */
+/** Finds observations of the next people that can be removed without a change of a current value. */
 async function findReplaced(
   transaction: Transaction<Tables>,
   before: RawBuilder<Date | null>,
@@ -67,13 +67,13 @@ async function findReplaced(
       return [{ ...person, observationId: id }];
     });
   });
-  // Without a last name, these were the last people.
+  // A missing last person tells the caller that no people are left.
   return { replaced, last: people.length < peoplePerBatch ? undefined : people.at(-1) };
 }
 
 /**
- * Reads the next people with several observations, in the order of an index. Returns observations older than a time
- * that no current value comes from.
+ * Reads the next people with several observations, in index order, with the observations of each person that are older
+ * than a time and that no current value comes from.
  */
 async function readOld(transaction: Transaction<Tables>, before: RawBuilder<Date | null>, after: PersonName) {
   const { rows } = await sql<PersonName & { readonly ids: readonly number[] }>`
@@ -85,7 +85,7 @@ async function readOld(transaction: Transaction<Tables>, before: RawBuilder<Date
           select from people p
           cross join lateral jsonb_each_text(p.said_by) as said (field_group, id)
           where p.person_key = n.person_key and p.service = n.service and said.id::bigint = o.observation_id)
-        -- The values of the company come from its newest observation.
+        -- A company's values come from its newest observation, which must stay.
         and o.observation_id is distinct from (
           select c.observation_id
           from observation_log c

@@ -17,10 +17,15 @@ import type { DigestedCall } from './digested-calls.ts';
 
 const nobody: ListedOfCall = { rows: new Map(), matches: new Set() };
 
-/** The query of keys numbers people of the answer negatively, and rows positively. */
+/**
+ * The number of an answer's person in the query of suppressed keys. It is negative, because rows have positive numbers.
+ */
 const numberOfMatch = (matchIndex: number): number => -1 - matchIndex;
 
-/** SQL of `row_number` and `identity_key`: keys of the rows, of the people, and of earlier answers about them. */
+/**
+ * SQL query with `row_number` and `identity_key`: the keys of a call's rows, of the people in the answer, and of
+ * earlier answers about these people.
+ */
 function keysOfCall({ runId, rows, arrived }: AnsweredCall) {
   const ofAnswer = arrived.map(({ person, matchIndex }) => ({
     number: numberOfMatch(matchIndex),
@@ -33,8 +38,8 @@ function keysOfCall({ runId, rows, arrived }: AnsweredCall) {
 }
 
 /**
- * Finds the suppressed people of answers by keys of the row, of the answer and of earlier answers. A person can be
- * suppressed during the call, and an answer can have a suppressed e-mail that the export lacks.
+ * Finds the suppressed people of answers by the keys of rows, of the answers and of earlier answers. A person can be
+ * suppressed during the call, and an answer can contain a suppressed e-mail that the export lacks.
  */
 export async function readListed(
   transaction: Transaction<Tables>,
@@ -51,7 +56,10 @@ export async function readListed(
   return (call) => listed.get(call) ?? nobody;
 }
 
-/** A person who fits a suppressed row is suppressed as well, and so is a row that a suppressed person fits. */
+/**
+ * Determines the suppressed rows and people of a call. Suppression extends from a row to a person who fits it, and from
+ * a person to a row that fits.
+ */
 function listedOfCall({ rows, arrived }: AnsweredCall, numbers: ReadonlySet<number>): ListedOfCall {
   const fitting = ({ compared }: AskedRow, strength: Fit['strength']): readonly number[] =>
     arrived.flatMap(({ person, matchIndex }) =>
@@ -73,7 +81,7 @@ function listedOfCall({ rows, arrived }: AnsweredCall, numbers: ReadonlySet<numb
   return { matches, rows: listed };
 }
 
-/** Finds the contacts that may not get a person, because the record or the person is suppressed. */
+/** Finds the contacts that must not get a person, because the contact's record or the person is suppressed. */
 export async function readForbiddenFills(
   transaction: Transaction<Tables>,
   fills: readonly { readonly contact: ContactState; readonly person: KnownPerson }[],
@@ -82,7 +90,7 @@ export async function readForbiddenFills(
   const compared = fills.map(({ contact, person: { person } }, number) => {
     const record = contact.records[0]!.compared;
     const domain = record.identity.domain === undefined ? [] : [`domain:${record.identity.domain}`];
-    // A former e-mail does not count for a suppressed domain.
+    // A personal e-mail can be a former one, so it does not count for the suppression of a domain.
     const present = keysOfPerson({ ...person, personal_emails: [] });
     const { id, named } = recordKeysOf(contact, record.identity);
     return { number, keys: [...record.keys, ...domain, ...id, ...named, ...present] };
@@ -92,8 +100,8 @@ export async function readForbiddenFills(
 }
 
 /**
- * Removes what stored answers have about suppressed people: bodies, ids and the cells of their rows. Adds the keys of
- * these rows to the entries, so that the next run does not ask for these people again.
+ * Removes what stored answers contain about suppressed people: bodies, ids and the cells of rows. The suppression
+ * entries get the keys of these rows, so that the next run makes no call for these people.
  */
 export async function removeSuppressed(
   transaction: Transaction<Tables>,
@@ -106,7 +114,7 @@ export async function removeSuppressed(
     person.id && listed.matches.has(matchIndex) ? [person.id] : [],
   );
   const theirs = [...listed.rows].flatMap(([rowNumber, { matchIndex, isWeak }]) =>
-    // Weak evidence can be wrong.
+    // Weak evidence can be wrong, so the keys of such a row are not added to the suppression entries.
     matchIndex === undefined || isWeak ? [] : [{ rowNumber, person: numberOfMatch(matchIndex) }],
   );
   await extendEntries(transaction, runId, theirs, keysOfCall(call));

@@ -6,7 +6,10 @@ import { identityKeys } from '../../domain/identity/identity-keys.ts';
 import { comparisonForm } from '../../domain/identity/values/normalise.ts';
 import { noVerdicts, type ContactDecision, type Verdicts } from '../../domain/identity/verdicts.ts';
 
-/** SQL expression of the decisions about a contact as JSON, one `ContactDecision` per person; null: there are none. */
+/**
+ * SQL expression: the operator's decisions about a contact as a JSON array of `ContactDecision`, one per person; null
+ * if there are none.
+ */
 export function decisionsOf(
   service: RawBuilder<unknown>,
   source: RawBuilder<unknown>,
@@ -26,10 +29,10 @@ export function decisionsOf(
 }
 
 /**
- * SQL condition: the newest decision about a contact and a person says that the match was wrong. A decision about
- * another id of the person counts if there is none about the id itself.
+ * SQL condition: the operator's newest decision about a contact and a person rejects the match, or withdraws the
+ * confirmation that the match is based on.
  *
- * @param match SQL expressions; `evidence` is the reason of the match
+ * @param match SQL expressions of the match; `evidence` is the reason of the match
  */
 export function isOverruled(
   match: Readonly<Record<'source' | 'contactId' | 'personKey' | 'evidence', RawBuilder<unknown>>>,
@@ -47,7 +50,7 @@ export function isOverruled(
     where newest.verdict = 'rejected' or newest.verdict = 'withdrawn' and ${match.evidence} = 'confirmed')`;
 }
 
-/** Condition on a row `m` of `contact_matches`: `isOverruled`. */
+/** {@link isOverruled} for a row `m` of `contact_matches`. */
 export const isOverruledMatch = isOverruled({
   source: sql`m.source`,
   contactId: sql`m.contact_id`,
@@ -56,9 +59,11 @@ export const isOverruledMatch = isOverruled({
 });
 
 /**
- * Decisions that still hold for a contact with these cells. A decision ends when the record gets another name, or gets
- * or loses an identifier, because it may be another person then. The employer may change.
- */
+ /**
+  * Returns the operator's decisions that still hold for a contact with these cells. A decision ends when the record
+  * gets another name, or gets or loses an identifier, because the record may then be another person. A change of
+  * employer keeps it.
+  */
 export function verdictsOf(
   decisions: readonly ContactDecision[] | null,
   { identity }: Pick<ComparedIdentity, 'identity'>,

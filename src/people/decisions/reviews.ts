@@ -16,8 +16,8 @@ import { recordHash } from './contact-decisions.ts';
 const contactsPerBatch = 500;
 
 /**
- * Finds contacts without a person that need a review: they share an identifier, a shared mailbox, or name and employer
- * with a known person, without a decision about this person. Contacts of the newest export come first.
+ * Finds contacts that need a review: they have no person, but share an identifier, a shared mailbox, or name and
+ * employer with a known person about whom the operator has not decided. Contacts of the newest export come first.
  */
 export async function findWithheld(
   database: Kysely<Tables>,
@@ -44,7 +44,7 @@ export async function findWithheld(
   });
 }
 
-/** Reads contacts that may have lost or missed a known person. */
+/** Reads contacts without a person, in batches. Some of them could be a known person. */
 async function readUnfilled(
   transaction: Transaction<Tables>,
   source: string | undefined,
@@ -71,7 +71,7 @@ async function readUnfilled(
   return rows;
 }
 
-/** Finds known people who could be a contact but are not matched to it. */
+/** Finds known people who could be a contact but are not matched to this contact. */
 function candidatesOf(near: Neighbourhood, contact: ContactState) {
   const [record] = contact.records;
   if (!record || contact.service === undefined) return [];
@@ -94,9 +94,9 @@ function candidatesOf(near: Neighbourhood, contact: ContactState) {
 }
 
 /**
- * Reads a contact as the newest export has it.
+ * Reads the record of a contact in the newest export.
  *
- * @throws Problem `contact.unknown`; `contact.unidentified` for a record without any identity
+ * @throws Problem `contact.unknown`; `contact.unidentified` for a record without name and identifiers
  */
 async function readReviewed(transaction: Transaction<Tables>, contact: ContactKey) {
   const near = new Neighbourhood(transaction);
@@ -115,7 +115,7 @@ async function readReviewed(transaction: Transaction<Tables>, contact: ContactKe
   return { near, state, service: state.service };
 }
 
-/** The id of the person whom a contact has; null: it has none. */
+/** The id of the person to whom a contact is matched; null if the contact has no person. */
 async function readPersonId(
   database: Kysely<Tables>,
   { source, contactId }: ContactKey,
@@ -156,11 +156,14 @@ export async function readReview(database: Kysely<Tables>, contact: ContactKey) 
     return {
       source: contact.source,
       contact_id: contact.contactId,
-      /** Id of the person whom the contact has; null: it has none. */
+      /** Id of the person to whom the contact is matched; null if the contact has no person. */
       person_id: await readPersonId(transaction, contact),
       evidence: state.match?.evidence ?? null,
       candidates: candidatesOf(near, state),
-      /** The newest decision first. A decision holds while the record has the same identity. */
+      /**
+       * The operator's decisions, the newest first. A decision holds while the record has the same name and
+       * identifiers.
+       */
       decisions: rows.map(({ record_hash: recorded, is_newest: isNewest, ...decision }) => ({
         ...decision,
         holds: isNewest && recorded === hash && decision.verdict !== 'withdrawn',
@@ -169,7 +172,7 @@ export async function readReview(database: Kysely<Tables>, contact: ContactKey) 
   });
 }
 
-/** A decision that a contact is a person, is not this person, or that withdraws such a decision. */
+/** An operator's decision: the contact is this person, is not this person, or an earlier decision is withdrawn. */
 interface Decision extends ContactKey {
   /** Id of the person at the service. */
   readonly personId: string;
@@ -179,8 +182,8 @@ interface Decision extends ContactKey {
 export type DecidedContact = Awaited<ReturnType<typeof decideIn>>;
 
 /**
- * Records a decision, then decides anew about the contact and others near it. A confirmation withdraws the confirmation
- * of another person.
+ * Records an operator's decision and queues the contact and its competitors for a new match. A confirmation withdraws
+ * an earlier confirmation of another person.
  *
  * @throws Problem `contact.unknown`, `contact.unidentified`, `contact.suppressed`, `person.unknown`,
  *   `person.suppressed`, `decision.unknown`
@@ -193,7 +196,11 @@ export async function recordDecision(
   return inDigest(database, (transaction) => decideIn(transaction, database, decision, note));
 }
 
-/** Previews `recordDecision` without a change. @throws Problem as `recordDecision` */
+/**
+ * Previews {@link recordDecision} and changes nothing.
+ *
+ * @throws Problem as `recordDecision`
+ */
 export async function previewDecision(
   { database }: Warehouse,
   decision: Decision,
@@ -229,15 +236,15 @@ async function decideIn(
       next: 'enrich suppress remove takes a person off the list; nothing was changed',
     });
   return {
-    /** False if the newest decision about contact and person was the same. */
+    /** False if the newest decision about this contact and person was the same. */
     isNew,
-    /** Id of the person whom the contact had; null: it had none. */
+    /** Id of the person whom the contact had before the decision; null if it had none. */
     personBefore,
     personNow,
   };
 }
 
-/** Appends a decision, unless it repeats the newest one about contact and person. */
+/** Stores a decision, unless it repeats the newest decision about this contact and person. */
 async function append(
   transaction: Transaction<Tables>,
   state: ContactState,
