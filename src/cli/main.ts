@@ -7,7 +7,7 @@ guardOutput();
 
 const words = process.argv.slice(2);
 const isJson = words.includes('--json');
-// Node would print all fields of the error, and a database error contains the refused row.
+// By default, Node.js prints all fields of an error, and a database error contains the refused row.
 process.on('uncaughtException', (error) => process.exit(reportFailure(error, isJson)));
 onInterruption((_signal, exitCode) => process.exit(exitCode));
 endWithNpm(process.env);
@@ -22,8 +22,7 @@ process.on('exit', (exitCode) => {
 
 await runProgram(words);
 
-// Libraries such as Temporal's SDK can leave threads behind if a server does not answer. They must not keep the ended
-// command alive.
+// Libraries such as Temporal's SDK can leave threads running if a server does not answer. `process.exit` ends them.
 for (const stream of [process.stdout, process.stderr])
   await new Promise<unknown>((done) => stream.write('', done));
 process.exit();

@@ -53,7 +53,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   },
 };
 
-/** Loads the module of a command only when it runs: Temporal's worker alone takes half a second of processor time. */
+/**
+ * Loaders of all commands by name. A module is loaded only when its command runs, because Temporal's worker alone takes
+ * half a second of processor time.
+ */
 export const loaders: ReadonlyMap<string, Load> = new Map(
   Object.entries(groups).flatMap(([heading, commands]) =>
     Object.entries(commands).map(([name, load]): [string, Load] => [
@@ -69,14 +72,14 @@ export async function runProgram(parameters: readonly string[]): Promise<void> {
   const program = emptyProgram();
   const asked = loaders.get(parameters[0] ?? '');
   const isVersionAsked = parameters[0] === '--version' || parameters[0] === '-V';
-  // The help, and the suggestion for a misspelt command, need all commands.
+  // The help, and the suggestion for a misspelt command, need the modules of all commands.
   const needed = asked ? [asked] : isVersionAsked ? [] : loaders.values();
   for (const load of needed) program.addCommand(await load());
   inherit(program);
-  // Commander's own help command knows only one level.
+  // Commander's own `help` command accepts only one name, so `help budget set` becomes `budget set --help`.
   const words = parameters[0] === 'help' ? [...parameters.slice(1), '--help'] : [...parameters];
 
-  // A group such as `enrich budget` without a subcommand shows its help. This is not an error.
+  // A group such as `enrich budget` without a subcommand shows its help and exits with 0.
   const named =
     words.length === 0 ? program : program.commands.find((command) => command.name() === words[0]);
   if (words.length < 2 && named && named.commands.length > 0) words.push('--help');
@@ -127,7 +130,7 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .configureHelp({
       optionDescription: (option) =>
         `${option.mandatory ? 'required: ' : ''}${Help.prototype.optionDescription(option)}`,
-      // Commander wraps no description that has less room than 40 columns: those of `enrich review` at 80 columns.
+      // Commander's default of 40 columns would leave descriptions of `enrich review` unwrapped on 80 columns.
       minWidthToWrap: 20,
     })
     .configureOutput({
@@ -147,7 +150,9 @@ With TEMPORAL_ADDRESS, the run continues on the workers instead, and the command
     .exitOverride();
 }
 
-/** A script with an unset variable gives an empty value, or the next flag as the value: `--output $FILE --json`. */
+/**
+ * Refuses an empty value, or a flag as a value. A script with an unset variable gives these: `--output $FILE --json`.
+ */
 function refuseMissingValues(command: Command): void {
   const values = command.opts<Record<string, unknown>>();
   const isMissing = (value: unknown): boolean => typeof value === 'string' && /^(?:--\w[\w-]*)?$/.test(value);

@@ -119,7 +119,7 @@ async function decide(
   isRelease = false,
 ): Promise<void> {
   await withWarehouse(settingsOfExisting(), async ({ warehouse }) => {
-    // Two of the given ids can belong to the same call.
+    // Two of the ids that the operator gave can belong to the same call.
     const found = await Promise.all(named.map((name) => getAttempt(warehouse, name)));
     const attempts = [...new Map(found.map((attempt) => [attempt.attempt_id, attempt])).values()];
     const creditsFor = ({ credits_reserved: held }: AttemptFacts): string => credits ?? held;
@@ -142,7 +142,7 @@ async function decide(
   });
 }
 
-/** A cost in an answer or a delivery proves that the service billed the call. */
+/** Refuses to settle a call below a cost that the service stated in its answer or a delivery: that cost was billed. */
 function refuseLessThanStated(
   { attempt_id: id, status, credits_stated: stated, credits_reserved: held }: AttemptFacts,
   credits: string,

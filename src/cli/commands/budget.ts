@@ -117,7 +117,7 @@ async function resolve(warehouse: Warehouse, budget: BudgetName, config: Config)
   }
   const present = await presentBudget(warehouse.database, budget.period);
   const budgetId = budget.name === undefined ? present : `${budget.period}:${budget.name}`;
-  // Names of periods, such as day:2026-11-21, sort in the order of time.
+  // Budget ids such as day:2026-11-21 sort by time, so a smaller id of the same period has ended.
   if (budgetId < present) throw wrong(`the period ${budgetId} is over`, `write ${periodNames.join(' or ')}`);
   return { budgetId, ownDefault: config.budgets.perPeriod[budget.period] };
 }

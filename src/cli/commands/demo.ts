@@ -15,7 +15,7 @@ import { withSession, settingsOf } from '../session/session.ts';
 
 const crm = 'hubspot';
 
-/** A separate source, because invented record ids must not get into files for a real CRM. */
+/** The demo has a source of its own, so that its invented record ids never get into files for a real CRM. */
 const source = 'demo';
 
 export function demoCommand(): Command {
@@ -27,7 +27,7 @@ export function demoCommand(): Command {
     .option(...quietOption)
     .examples('\n  enrich demo --seed 2')
     .action(async (options: { people: number; seed: number } & Flags) => {
-      // Workers of a server would call the service in their settings. The sandbox delivers phones within seconds.
+      // The demo runs embedded: workers of a server would call the service of their own settings.
       const config = settingsOf({
         ENRICHMENT_BASE_URL: '',
         TEMPORAL_ADDRESS: '',

@@ -101,7 +101,7 @@ const checks: Readonly<Record<string, Check>> = {
   temporal: checkTemporal,
 };
 
-/** Checks every component without starting or spending anything. No finding contains a secret. */
+/** Checks every component without starting one or spending credits. No finding contains a secret. */
 export async function examine(config: Config): Promise<Finding[]> {
   return Promise.all(
     Object.entries(checks).map(async ([part, check]) => {
@@ -115,7 +115,7 @@ async function withFailures(check: () => Promise<State>): Promise<State> {
   return check().catch((error: unknown) => {
     if (!(error instanceof Problem))
       return broken(withoutPersonalData((error as Error).message), 'correct what the message names');
-    // The doctor never spends credits, so its findings do not mention spending.
+    // The doctor never spends credits, so its findings leave out that nothing was spent.
     return broken(error.sentence.replace('; nothing was spent', ''), error.next);
   });
 }
@@ -136,7 +136,7 @@ async function checkService({ service }: Config): Promise<State> {
   return ok(`${where} accepts the credential; ${describeUser(user)}`);
 }
 
-/** Fails if the disk is full or the server accepts only reads. The table ends with the statement. */
+/** This statement fails if the disk is full or the server is read-only. PostgreSQL drops the table at commit. */
 const writeSomeMegabytes = `create temporary table written on commit drop as
   select repeat(md5(n::text), 60) as text from generate_series(1, 2000) n`;
 
@@ -161,7 +161,7 @@ async function query(databaseUrl: string, statement: string): Promise<void> {
   } catch (error) {
     throw describeDatabaseFailure(error, databaseUrl);
   } finally {
-    // Not awaited, because it waits for the server.
+    // The close is not awaited, because it waits for a server that may not answer.
     void client.end();
   }
 }
@@ -206,7 +206,8 @@ async function checkReceiver({ webhook, service, temporalAddress }: Config): Pro
   const { publicUrl } = webhook;
   if (publicUrl === undefined) {
     const isServiceHere = service.baseUrl === undefined || isLoopback(new URL(service.baseUrl).hostname);
-    // Only a command with embedded Temporal has its own receiver. Workers of a server need a separate one.
+    // Each command with embedded Temporal runs a receiver. Workers of a Temporal server need a separate `enrich
+    // receiver`.
     if (temporalAddress === undefined && isServiceHere)
       return ok('part of each command; the service on this machine delivers to it');
     return attention(

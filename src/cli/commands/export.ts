@@ -121,7 +121,7 @@ async function writeTable(
       next: 'name a file: --output FILE',
     });
   const select = options.select?.split(',').map((name) => name.trim());
-  // Read before the rows: the next export then includes changes made during this one.
+  // The cursor is read before the rows, so that the next export includes changes made during this one.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
   const chosen = { table, format, select, choice: { source, runId, since } };
   const rows = await exportTable(warehouse, chosen, (bytes) => writeTo(output, bytes, s3));
@@ -135,7 +135,7 @@ async function writeTable(
     printJson<'export'>({ table, format, output, rows, suppressed, cursor });
 }
 
-/** Continues a folder of parts, which has all contacts and only Parquet files. */
+/** Adds the next part to a folder of Parquet files. Parts have all contacts, so other choices are refused. */
 async function writeNextPart(
   warehouse: Warehouse,
   { table, output, run, source, since, select, format, json }: ExportFlags & { readonly output: string },
@@ -176,7 +176,7 @@ function s3Address(output: string) {
   return address?.kind === 's3' ? address : undefined;
 }
 
-/** A program would read the file by the ending of its name. */
+/** Takes the format from the ending of the file name, because other programs read the file by its ending. */
 function formatOf(output: string | undefined): ExportFormatName {
   const ending = extname(output ?? '');
   const format = ending === '' ? 'csv' : formatOfEnding(ending.slice(1).toLowerCase());
@@ -194,7 +194,7 @@ async function writeCrmImport(
 ): Promise<void> {
   const importer = importerOf(flags.for!);
   const folder = flags.output;
-  // Without this check, s3://… would create a local folder called `s3:`.
+  // A path such as s3://… would create a local folder named `s3:`.
   if (folder === undefined || /^s3:/i.test(folder)) {
     throw new UsageProblem('setting.invalid', 'import files are written into a folder of this machine', {
       where: '--output',
@@ -209,7 +209,7 @@ async function writeCrmImport(
   describe(manifest, folder);
 }
 
-/** Contacts of another CRM lack these record ids, or have ids of other records. A source with its own name may fit. */
+/** Refuses a source that belongs to another CRM: its contacts do not have record ids of the importer's CRM. */
 export function requireOwnSource(importer: ImporterName, source: string): void {
   const owner = importerNames.find((name) => importers[name].source === source);
   if (owner === undefined || owner === importer) return;

@@ -49,7 +49,7 @@ budgets (${periodNames.join(', ')}) apply to it. Its answer is not stored.`)
       const given = command.opts<Readonly<Record<string, string | undefined>>>();
       const person = readIdentity(given);
       const reveal = options.reveal === undefined ? [] : [options.reveal];
-      // The command itself calls the service, even if it uses a Temporal server.
+      // `enrich match` calls the service itself, even if the settings name a Temporal server.
       tell(describeService({ service: config.service, temporalAddress: undefined }));
       const request = toDetail(person);
       const price = formatCredits(worstCaseCredits({ reveal }));
@@ -89,7 +89,7 @@ function readIdentity(texts: Readonly<Record<string, string | undefined>>): Iden
   });
 }
 
-/** Line ends within JSON strings are escaped, so the remaining ones are formatting and can be removed. */
+/** Prints an answer on one line. Line breaks within JSON strings are escaped, so all others are only formatting. */
 function printRaw({ raw }: MatchAnswer): void {
   const line = raw.toString().trim();
   write(process.stdout, `${line.replaceAll(/\s*[\r\n]+\s*/g, ' ')}\n`);

@@ -37,7 +37,7 @@ its plan and a maximum of credits. No tool approves, resumes, exports or deletes
 standard error.`)
     .action(async () => {
       const stop = new AbortController();
-      // A client closes the input of its server to end it.
+      // An MCP client closes the standard input of its server to stop the server.
       for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => stop.abort());
       const { server, closed } = createServer(stop);
       await server.connect(new StdioServerTransport());
@@ -48,8 +48,8 @@ standard error.`)
 }
 
 /**
- * These flags are not options of a tool: its results are always JSON, the hash is an argument, and a query would run
- * with the owner's rights.
+ * Flags that are not options of an MCP tool. Results are always JSON, the plan hash is an argument of its own, and a
+ * query would run with the rights of the tables' owner.
  */
 const otherFlags = ['json', 'query', 'plan'];
 const text = z.string().min(1);
@@ -61,7 +61,7 @@ const optionOfFlag = withCommandFlags(new Command())
   });
 const options = z.strictObject(Object.fromEntries(optionOfFlag)).default({});
 const exportInput = z.strictObject({
-  // Files only: standard input carries the protocol, and a query would run with the owner's rights.
+  // Standard input (`-`) carries the protocol, and a query would run with the rights of the tables' owner.
   file: text
     .regex(/^(?!-$|query:)/, 'is a path, https://… or s3://bucket/key')
     .describe('CSV export: a path on the machine of the server, https://… or s3://bucket/key.'),
@@ -131,7 +131,7 @@ function createServer(stop: AbortController) {
     call: async (given) => {
       const spec = await specify(given, given.plan_hash);
       await warehouse.use((session) => checkPlan(session, spec, { shown, maximum: given.max_credits }));
-      // Planning has removed the downloaded copy of the export, so it is downloaded again.
+      // `checkPlan` has removed the downloaded copy of the export, so `specify` downloads the export again.
       const runId = await startRun(runs, await specify(given, given.plan_hash), stop.signal);
       return runs.use((session) => statusOf(session, runId));
     },
@@ -196,7 +196,9 @@ function asText(value: object) {
   return { type: 'text' as const, text: visible(JSON.stringify(value)) };
 }
 
-/** Reads options as the command reads its flags. @throws CommanderError as the command does */
+/**
+ * Parses the options of a tool call with the parser of the command's flags. @throws CommanderError for wrong options
+ */
 function flagsOf(given: ExportInput['options']): CommandFlags {
   const command = withCommandFlags(new Command())
     .exitOverride()

@@ -133,7 +133,7 @@ function keysOf(who: readonly string[]): string[] {
   return [...new Set(who.map(keyOf))];
 }
 
-/** The key of a person or a domain in an argument. No error has its text, which is personal data. */
+/** Returns the suppression key of a person or domain in an argument. Errors leave out the text: it is personal data. */
 export function keyOf(text: string, index: number): string {
   const subject = parseSuppressionSubject(text);
   if (subject) return subject.key;

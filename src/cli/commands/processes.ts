@@ -56,8 +56,8 @@ database is away, it waits for the database, for at most CALL_TIMEOUT + 60 s.`)
         await refuseMixedWarehouse(session);
         await session.work();
         tell(`worker on ${session.stack.temporal.address}; stop it with Ctrl-C or SIGTERM`);
-        // All workers of a deployment must have the same values. A worker's log shows if it was not restarted after a
-        // change.
+        // All workers of a deployment need the same settings. This log line shows a worker that was not restarted after
+        // a change.
         tell(`service: ${serviceName(config)}; rate limits: ${formatRateLimits(config.rateLimits)}`);
         await untilStopped();
         tell('draining: no further call begins; waiting for calls in flight');

@@ -40,7 +40,7 @@ Tables are found without the prefix enrichment. docs/guides/questions-in-sql.md 
 const textArray = 1009;
 const bigint: number = pg.types.builtins.INT8;
 const { BOOL, INT2, INT4, FLOAT4, FLOAT8, JSON: json, JSONB, TIMESTAMPTZ } = pg.types.builtins;
-/** Types with values that become JSON as in the other outputs. Other types, such as decimals, stay text. */
+/** PostgreSQL types whose values are parsed for JSON output. Values of other types, such as decimals, stay text. */
 const readTypes = new Set<number>([BOOL, INT2, INT4, FLOAT4, FLOAT8, json, JSONB, TIMESTAMPTZ, textArray]);
 
 function parserFor(type: number): (text: string) => unknown {
@@ -54,7 +54,7 @@ export function recordsOf({ fields, rows }: Pick<Answer, 'fields' | 'rows'>): Re
   return rows.map((row) => Object.fromEntries(fields.map(({ name }, at) => [name, row[at]])));
 }
 
-/** Runs a statement that only reads. @param how.most rows to read of a query, which may take half a minute */
+/** Runs a statement in a read-only transaction. @param how.most maximum number of rows, read within 30 seconds */
 export async function readStatement(
   pool: pg.Pool,
   text: string,
@@ -69,8 +69,7 @@ export async function readStatement(
   try {
     await client.query('begin isolation level repeatable read, read only; select');
     if (most !== undefined) await client.query(`set local statement_timeout = '30s'`);
-    // A named statement uses the extended protocol, which accepts a single statement, so no text can end the
-    // transaction.
+    // A named statement uses the extended protocol. It accepts only one statement, so no text can end the transaction.
     const answer = await client.query<(string | null)[]>({ ...rows, text: cursor + text, name: 'statement' });
     return most === undefined ? answer : await client.query({ ...rows, text: `fetch ${most} from answer` });
   } catch (error) {

@@ -45,14 +45,14 @@ A plan without your approval stays without it: enrich approve RUN.`)
 
 async function continueRun(session: Session, run: RunRecord): Promise<RunFacts> {
   if (run.status === 'cancelled') requireUnfinished(run);
-  // A worker can finish a run between the hint to resume it and this command.
+  // A worker may have finished the run after the operator read the hint to resume it.
   if (run.finishedAt !== null) return readRunFacts(session.warehouse, run.runId);
   await checkService(session, run.options);
   const interrupted = interruptionOf(session, run.runId);
   return waitForRun(session, await resumeRun(session, run, false), interrupted);
 }
 
-/** @param needsService the command's own worker is needed, and it needs the service */
+/** Opens a session and finds the run. @param needsService whether the command's own worker must call the service */
 function withRun(
   name: string,
   needsService: (config: Config) => boolean,
@@ -74,7 +74,7 @@ export function pauseCommand(): Command {
 
 export function cancelCommand(): Command {
   const what = 'End a run without further calls. Results are kept; the other rows become "cancelled".';
-  // A cancellation spends and deletes nothing, so the command never asks.
+  // A cancellation spends and deletes nothing, so it needs no approval. Scripts may still give `--yes`.
   return steerCommand('cancel', what, cancelRun).addOption(new Option('--yes').hideHelp());
 }
 

@@ -52,7 +52,7 @@ async function showUsage({ client }: PollDependencies, json: boolean | undefined
   print(listTable(credits.kinds) + (end === null ? '' : `\n  credit cycle ${start ?? ''} to ${end}`));
 }
 
-/** What the service reports; null if it refuses, which the command says. */
+/** Returns what the service reports. If the service refuses, the operator sees why, and the result is null. */
 function statedBy<Stated>(result: PromiseSettledResult<Stated>, what: string): Stated | null {
   if (result.status === 'fulfilled') return result.value;
   if (!(result.reason instanceof ServiceFailure)) throw result.reason;

@@ -8,7 +8,8 @@ import type { Session } from '../session/session.ts';
 const embeddedRole = 'enrich_analyst';
 
 /**
- * Logs in as an analyst, because a statement can leave a role that is only set in the session. @param most rows to read
+ * Logs in as the analyst. `SET ROLE` in the owner's session would not protect: a statement can reset the role.
+ * @param most maximum number of rows
  */
 export async function readAsAnalyst(session: Session, text: string, most: number) {
   const analyst = openWarehouse(await analystAddress(session), { connections: 1 });
@@ -39,7 +40,10 @@ async function analystAddress({ config, stack, warehouse: { database } }: Sessio
   return address.href;
 }
 
-/** The owner of the tables, or a superuser, reads more than an analyst: `enrich migrate` gives neither these rights. */
+/**
+ * Refuses the owner of the tables and superusers, who read more than analysts. `enrich migrate` makes neither of them
+ * analysts.
+ */
 async function requireAnalyst({ warehouse }: Session, role: string): Promise<void> {
   const found = await sql`select from analyst_roles where role_name = ${role}`.execute(warehouse.database);
   if (found.rows.length > 0) return;

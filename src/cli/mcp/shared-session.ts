@@ -5,7 +5,7 @@ import { describeFailure, withSession, type Session, type SessionNeeds } from '.
 
 export type SharedSession = ReturnType<typeof shareSession>;
 
-/** A session that opens at its first use and closes after the stop. An idle process has no servers. */
+/** Shares one session among tool calls. It opens at the first call and closes after `stop`; an idle server has none. */
 export function shareSession(config: Config, needs: SessionNeeds, stop: AbortController) {
   const work = new Set<Promise<unknown>>();
   let session: Promise<Session> | undefined;
@@ -13,13 +13,13 @@ export function shareSession(config: Config, needs: SessionNeeds, stop: AbortCon
   const open = () =>
     new Promise<Session>((resolve, reject) => {
       closed = withSession(config, needs, async (opened) => {
-        // After the servers have added their handlers, because a signal calls only the newest handler.
+        // A signal calls only the newest handler, so this handler is added after those of the embedded servers.
         onFirstInterruption(() => stop.abort());
         resolve(opened);
         if (!stop.signal.aborted) await once(stop.signal, 'abort');
         await Promise.allSettled(work);
       }).catch((error: unknown) => {
-        // An embedded server may have ended: the next use opens another session.
+        // The session fails if an embedded server has ended. The next use then opens another session.
         session = undefined;
         reject(error);
       });

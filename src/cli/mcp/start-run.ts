@@ -13,12 +13,14 @@ import { reportFailure } from '../terminal/output.ts';
 import type { SharedSession } from './shared-session.ts';
 
 interface Approval {
-  /** Hashes of the plans that the caller has seen. */
+  /** Hashes of the plans that a tool call has shown to the caller. */
   readonly shown: ReadonlySet<string>;
   readonly maximum: number;
 }
 
-/** Refuses a run unless the caller has seen its plan, and the plan costs at most the maximum. Spends nothing. */
+/**
+ * Refuses a run unless the caller has seen its plan and the plan costs at most the maximum. The check spends nothing.
+ */
 export async function checkPlan(
   session: Session,
   spec: SpecifiedRun,
@@ -37,7 +39,7 @@ export async function checkPlan(
       where: begun.runId,
       next: 'call run with the options of its plan, or let the operator cancel the run',
     });
-  // The people of an unfinished run are in flight, so a new plan would leave them out.
+  // A new plan would leave out the people of the unfinished run, because their calls are in flight.
   const planned = begun?.plan ? { run: begun, plan: begun.plan } : await planExport(session, spec);
   const most = mostCredits(planned);
   if (storedCredits(most) <= storedCredits(credits)) return;
@@ -53,7 +55,7 @@ export async function checkPlan(
   );
 }
 
-/** The options of a run that a repeated command can change. */
+/** Returns the quality gates: of an unfinished run, a repeated command can change only these options. */
 function gatesOf({ options }: Pick<SpecifiedRun, 'options'>) {
   return pickOptions(options, optionsThatDecide('gate'));
 }
@@ -64,7 +66,7 @@ function mostCredits({ run, plan }: PlannedExport): string {
   return maxCredits !== null && storedCredits(maxCredits) < storedCredits(worst) ? maxCredits : worst;
 }
 
-/** Starts a run, which continues until `interrupted`. @returns its id, once it has started or needs the operator */
+/** Starts a run and lets it continue until `interrupted`. @returns its id, once it has started or needs the operator */
 export function startRun(runs: SharedSession, spec: SpecifiedRun, interrupted: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const enrich = (session: Session) =>

@@ -15,7 +15,9 @@ import type { PlannedExport } from './plan-export.ts';
 
 export const noRows = '  the file has a header and no rows: there are no people to ask for';
 
-/** @param plannedAt when an earlier command made the plan: what was left of the budgets then is left out */
+/**
+ * @param plannedAt when an earlier command made the plan; the text then leaves out the budgets, which may have changed
+ */
 export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?: Date): string {
   const lines = [
     `plan ${plan.plan_hash}${plannedAt ? `, made on ${minuteOf(plannedAt.toISOString())} UTC` : ''}`,
@@ -23,7 +25,7 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
       ['rows in the file', plan.rows],
       plan.rows_with_email !== null && ['  with an e-mail address', plan.rows_with_email],
       ...Object.entries(inOrderOfOutcomes(plan.dropped)).map(([outcome, rows]): [string, number] => [
-        // Only --only cancels rows before there is a run.
+        // Before a run begins, only the option --only cancels rows.
         `  not asked for: ${outcome === 'cancelled' ? 'left out by --only' : outcome}`,
         rows,
       ]),
@@ -63,13 +65,13 @@ export function describePlan(plan: PlanSummary, options: RunOptions, plannedAt?:
 }
 
 export function approvalQuestion({ credits, short_budget: short }: PlanSummary): string {
-  // A run that pauses can spend more once the budget is raised.
+  // A run that pauses on an empty budget can spend the worst case, once the operator raises the budget.
   const most = short?.on_empty === 'finish' ? short.available : credits.worst_case;
   if (Number(most) <= 0) return 'run this plan? It makes no call and costs nothing';
   return `spend up to ${counted(most, 'credit')}?`;
 }
 
-/** Rounds expected credits: an estimate is not exact to a tenth of a credit. */
+/** Rounds expected credits from 100 on to whole credits, because an estimate is not exact to a tenth. */
 export function whole(credits: string): string {
   return formatNumber(Number(credits) < 100 ? credits : Math.round(Number(credits)));
 }
@@ -108,7 +110,7 @@ export function planOutput({ run, plan }: PlannedExport): OutputOf<'plan'> {
   const { short_budget: short } = plan;
   return {
     ...plan,
-    // The run that was planned does not begin, so no command can use its id.
+    // `enrich plan` removes the run of its plan, so no command could use the id of this run's budget.
     short_budget: short && { ...short, budget: isBudgetOfRun(short.budget) ? 'run' : short.budget },
     source: run.source,
     mapping: run.mapping,

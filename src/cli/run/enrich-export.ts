@@ -32,11 +32,11 @@ import type { SpecifiedRun } from './run-spec.ts';
 import { describeUiAddress, notApproved } from './run-status.ts';
 import { cancelRun, resumeRun } from './steer-run.ts';
 
-/** Options for a process that starts several runs. */
+/** Callbacks for a process that starts several runs, such as the MCP server. */
 interface Background {
-  /** Ends the wait for the run, in place of a signal to the process. */
+  /** Ends the wait for this run. Without `Background`, a signal to the process does. */
   readonly interrupted: AbortSignal;
-  /** Called once the workflow of the run has been started. */
+  /** Called once the run's workflow has started. */
   readonly onStart: (runId: string) => void;
 }
 
@@ -59,7 +59,7 @@ export async function enrichExport(
       ? `continuing ${runId} with its own options, and the quality gates of this command`
       : `run ${runId}`,
   );
-  // A repeated command does not overrule a quality gate or the operator, because programs repeat commands.
+  // Scripts repeat commands, so a repeated command does not resume a run that a quality gate or the operator paused.
   if (waitsForPerson(run, asks)) return readRunFacts(warehouse, runId);
   if (parseAddress(run.filePath, '/').kind !== 'file') await stageHere(session, run, spec.fetched);
   const isDecided = !asks || run.isApproved;
@@ -68,7 +68,7 @@ export async function enrichExport(
   background?.onStart(runId);
   const uiAddress = describeUiAddress(session, runId);
   if (uiAddress !== undefined) tell(uiAddress);
-  // The embedded worker carries out every run.
+  // The embedded worker carries out every run of the warehouse that makes calls, not only this one.
   for (const other of session.stack.temporal.embedded ? await listCallingRuns(warehouse) : [])
     if (other.runId !== runId)
       tell(`note: this command also continues ${shownName(other)}, run ${other.runId}`);
@@ -96,7 +96,7 @@ export async function approvePlan(session: Session, run: RunRecord, asks: boolea
 
 async function decide(session: Session, run: RunRecord, interrupted: AbortSignal): Promise<RunFacts> {
   const answer = await agrees(approvalQuestion(run.plan!), interrupted);
-  // Starts the workflow again if it was lost while the operator read the plan.
+  // `resumeRun` also starts the workflow again if it was lost while the operator read the plan.
   if (answer === true) return waitForRun(session, await resumeRun(session, run, true), interrupted);
   if (answer === false) await cancelRun(session, run, notApproved);
   return readRunFacts(session.warehouse, run.runId);
@@ -107,13 +107,13 @@ function tellPlan(run: RunRecord, isOld: boolean, say = tell): void {
   say(describePlan(run.plan!, run.options, isOld ? run.createdAt : undefined));
 }
 
-/** Checks what a run needs before it begins. Otherwise it would keep the status `ingesting` forever. */
+/** Checks all components before a run is stored. If one were missing, the run would stay `ingesting` forever. */
 async function requireComponents(session: Session, spec: SpecifiedRun): Promise<void> {
   if (knowsService(session.config)) await refuseMixedWarehouse(session);
   await checkService(session, spec.options);
   await requireNamespace(await session.temporal(), session.stack.temporal);
   await warnOfWorkers(session);
-  // A worker or receiver cannot start on a used port.
+  // The worker and its receiver start now, so that a port in use is found before the run begins.
   if (session.stack.temporal.embedded) await session.work();
 }
 
@@ -125,7 +125,7 @@ function requirePlan({ runId, planHash }: RunRecord, expected: string | null): v
   });
 }
 
-/** Stages the downloaded export here, so that workers need neither the file nor the credentials. */
+/** Stages the downloaded export in this process, so that workers need neither the file nor its credentials. */
 async function stageHere(session: Session, run: RunRecord, fetched: string | undefined): Promise<void> {
   await ingestInThisProcess(session, run.runId, fetched).catch(async (error: unknown) => {
     if (error instanceof Problem && !error.type.startsWith('database.')) {
@@ -145,7 +145,7 @@ export function waitsForPerson({ status, pauseReason, isApproved }: RunRecord, a
 export async function checkService(session: Session, asked: RunOptions): Promise<void> {
   const { config, stack } = session;
   if (!knowsService(config)) return;
-  // Workers of a server check their own receiver before the run spends anything.
+  // Only an embedded worker depends on this command's receiver: without a URL for webhooks, the run polls.
   const polls =
     stack.temporal.embedded &&
     lateKindsOf(asked).length > 0 &&

@@ -19,7 +19,7 @@ import { counted, formatNumber } from '../../domain/text/format.ts';
 import { formatElapsed } from '../../domain/text/duration.ts';
 
 const pollMilliseconds = 250;
-/** Number of polls of the database for each check of the worker and of the workflow. */
+/** Number of polls of the database between two checks of the worker and the workflow. */
 const pollsPerCheck = 8;
 const longestWaitForCallsMilliseconds = 10_000;
 const longestDatabaseOutageMilliseconds = 120_000;
@@ -33,7 +33,9 @@ const phases: Partial<Record<RunStatus, string>> = {
   running: 'enriching',
 };
 
-/** The progress of a run in one line. A narrow terminal cuts the end, so what matters least comes last. */
+/**
+ * Formats the progress of a run on one line. A narrow terminal cuts the end, so the least important part comes last.
+ */
 export function describeProgress(
   { status, plan }: Pick<RunRecord, 'status' | 'plan'>,
   money: Pick<RunMoney, 'people' | 'calls' | 'settled' | 'reserved'>,
@@ -53,7 +55,7 @@ export function describeProgress(
   return parts.filter(Boolean).join('  ');
 }
 
-/** Elsewhere than on a terminal, a line each time the status changes, and every five seconds. */
+/** Shows progress as a changing line on a terminal; in a log, as a line per change of status and every five seconds. */
 function progressTeller(): (status: RunStatus, line: string) => void {
   let lastLineAt = Number.NEGATIVE_INFINITY;
   let lastStatus = '';
@@ -104,10 +106,10 @@ async function followRun(
     });
     if (lost?.type === 'run.workflow-failing')
       throw new Problem(lost.type, lost.reason, { where: runId, next: lost.next });
-    // The workflow was terminated, failed or lost before it could set the run's status.
+    // `lost` means that the workflow was terminated, failed or lost. It may have set the run's status just before.
     if (!lost || statusesThatEndTheWait.includes((await getRun(session.warehouse, runId)).status))
       return false;
-    // A run that the operator cancels stays so: `enrich cancel` ends it without its workflow.
+    // `setRunStatus` leaves a run that is being cancelled: `enrich cancel` ends such a run without its workflow.
     await setRunStatus(session.warehouse, runId, 'paused', lost);
     return true;
   };
@@ -121,7 +123,7 @@ async function followRun(
   }
 }
 
-/** A failover takes about a minute, and the run continues after it, so the waiting command continues as well. */
+/** Retries while PostgreSQL is unreachable. A failover takes about a minute, and the run continues after it. */
 async function retriedWhileDatabaseIsAway<Result>(
   work: () => Promise<Result>,
   signal: AbortSignal,
@@ -138,7 +140,7 @@ async function retriedWhileDatabaseIsAway<Result>(
   }
 }
 
-/** Waits until no call of a run is in flight, up to a limit: calls of a lost worker stay in flight. */
+/** Waits until no call of a run is in flight. The wait has a limit, because calls of a lost worker stay in flight. */
 export async function untilCallsAreRecorded(
   session: Session,
   runId: string,
@@ -152,7 +154,10 @@ export async function untilCallsAreRecorded(
   }
 }
 
-/** Receivers wake a run after pauses, because Temporal Cloud bills signals. Here the operator is waiting. */
+/**
+ * Wakes the run at once for a delivery, because the operator is waiting. Receivers wake runs less often, because
+ * Temporal Cloud bills signals.
+ */
 async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise<void> {
   if (!session.stack.temporal.embedded) return;
   const { waiting } = await readLateResultsStatus(session.warehouse, handle.workflowId);
@@ -160,12 +165,12 @@ async function notifyDelivery(session: Session, handle: WorkflowHandle): Promise
 }
 
 /**
- * Lets a signal end the wait for a run. With embedded Temporal, the signal also pauses the run. A command calls this
- * before it starts or resumes the run: a signal in between would end the command, and the run would make calls.
+ * Lets Ctrl-C or SIGTERM end the wait for a run; with embedded Temporal, the run is paused too. Call this before the
+ * run starts: a signal in between would end the command, and the run would make calls.
  */
 export function interruptionOf(session: Session, runId: string): AbortSignal {
   const interrupted = new AbortController();
-  // Stays until the command ends: a second signal must not stop the database while the worker still drains.
+  // The handler stays until the command ends: a second signal must not stop the database before the worker has drained.
   onInterruption((_signal, exitCode, repeated) => {
     if (repeated) {
       tellAlways(`\nstopped at once; continue with: enrich resume ${runId}`);
@@ -193,7 +198,8 @@ export async function waitForRun(
   await followRun(session, handle, interrupted, onPlan);
   if (!interrupted.aborted) return readRunFacts(warehouse, runId);
   if (session.stack.temporal.embedded) {
-    // The run has no worker after its command ends, and the worker of another command would send its calls.
+    // The embedded worker ends with this command. Unless the run is paused, the worker of another command would call
+    // for it.
     const next = `enrich resume ${runId}, or the same command again`;
     const pause: PauseReason = { type: 'run.interrupted', reason: 'interrupted', next };
     if (isInProgress((await getRun(warehouse, runId)).status))
@@ -203,7 +209,7 @@ export async function waitForRun(
   }
   const facts = await readRunFacts(warehouse, runId);
   if (facts.reason_type !== null || !isWorking(facts)) return facts;
-  // A run that needs the operator ends the command with 3 too.
+  // The exit code stays 3, as for a run that needs the operator; `reason_type` shows that this run continues.
   return {
     ...facts,
     reason_type: 'run.continues',

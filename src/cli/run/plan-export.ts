@@ -35,7 +35,7 @@ export async function planExport(session: Planning, spec: SpecifiedRun) {
   }
 }
 
-/** Stages an export for `use`, then removes its staged rows. */
+/** Stages an export, calls `use` with the run, then removes the staged rows. */
 export async function withStagedExport<Result>(
   session: Planning,
   spec: SpecifiedRun,
@@ -43,7 +43,7 @@ export async function withStagedExport<Result>(
 ): Promise<Result> {
   const { warehouse, config } = session;
   await discardLeftPlans(warehouse);
-  // `planOnly` separates this staged export from an unfinished run of the same file.
+  // `planOnly` keeps the staged export apart from an unfinished run of the same file.
   const { run } = await findOrBeginRun(warehouse, { ...spec, planOnly: true });
   try {
     await ingestInThisProcess(session, run.runId, spec.fetched);
@@ -54,7 +54,7 @@ export async function withStagedExport<Result>(
   }
 }
 
-/** Stages the export of a run in this process, for an export that only this command can read or that it has fetched. */
+/** Stages an export in this process, when workers cannot read the export or this command has downloaded it. */
 export async function ingestInThisProcess(
   { warehouse, config }: Planning,
   runId: string,

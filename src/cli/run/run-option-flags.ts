@@ -39,13 +39,13 @@ interface OptionFlag<Value> {
   readonly repeatable?: boolean;
   readonly parse?: (text: string) => unknown;
   readonly read: (text: string, all: Texts) => Value | Promise<Value>;
-  /** Default: null. */
+  /** Value of the option without its flag. Default: null. */
   readonly missing?: Value;
-  /** Null: not shown. Default: the value as text. */
+  /** Formats a value for plans and schedules; null hides the option. Default: the value as text. */
   readonly show?: (value: NonNullable<Value>) => string | null;
 }
 
-/** The flags of a run's options, in the order of `--help`. Commands, plans and schedules read this table. */
+/** Flags of a run's options, in the order of `--help`. Commands, plans and schedules are built from this table. */
 const optionFlags: { readonly [Name in keyof FlagOptions]: OptionFlag<FlagOptions[Name]> } = {
   maxCredits: {
     flag: '--max-credits <n>',
@@ -166,7 +166,9 @@ const optionsOfSchedules = optionsSetBy('flag', 'flag or setting').toSorted(
   (one, other) => inHelpOrder.indexOf(one) - inHelpOrder.indexOf(other),
 );
 
-/** Flags that commands read by name. `run-option-flags.ts` reads the options of a run from the same object. */
+/**
+ * Flags that commands read by name. The same object also has the flags of a run's options, which `chosenOptions` reads.
+ */
 export interface CommandFlags {
   readonly source?: string;
   readonly reveal?: string;
@@ -218,7 +220,7 @@ function commanderOption(name: keyof FlagOptions): Option {
   return option;
 }
 
-/** The options that the flags of a command set. Null: the setting applies. */
+/** Reads a run's options from the flags of a command. A null option takes its value from the settings. */
 export const chosenOptions = (flags: object): Promise<FlagOptions> => readOptions(flags, inHelpOrder);
 
 export const scheduledOptions = (flags: object): Promise<ScheduledOptions> =>
@@ -263,7 +265,7 @@ async function readMapping(path: string): Promise<Readonly<Record<string, unknow
   const mapping = await readYamlFile(path, 'the mapping file', wrong);
   if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping))
     throw wrong('the mapping file has no mapping of fields');
-  // Runs keep their mapping.
+  // Runs store their mapping, so the mapping must not name a person.
   const next = 'name columns by their header or by their number, as in {"columns": {"email": 3}}';
   withoutPerson(JSON.stringify(mapping), { what: 'the mapping file', where: path, next });
   return checkedMapping(mapping, path);
@@ -273,7 +275,7 @@ function invalid(where: string, what: string, next: string, type = 'setting.inva
   return new UsageProblem(type, what, { where, next });
 }
 
-/** Temporal shows the conditions of `--only`, so they must not name a person. */
+/** Refuses conditions of `--only` that name a person, because Temporal shows these conditions. */
 function withoutPeople(choices: readonly string[]): readonly string[] {
   const refusal = { what: 'this condition', where: '--only', next: describingColumn };
   return choices.map((text) => withoutPerson(text, refusal));
@@ -285,7 +287,7 @@ export function creditsOf(flag: string, text: string, next: string): string {
   throw invalid(flag, `"${text}" is not a number of credits`, next);
 }
 
-/** The fields in a fixed order, so that the same options in another order give the same run key. */
+/** Sorts the named fields, so that the same fields in another order give the same run key. */
 function extrasOf<Name extends keyof typeof extraNames>(
   option: Name,
   texts: readonly string[],
@@ -305,7 +307,9 @@ function ceilingOf(text: string): string {
   throw invalid('--max-credits-per-person', 'nobody costs nothing', next, 'credits.no-ceiling');
 }
 
-/** Vendors of a waterfall set their own prices, so a waterfall needs a limit. The limit needs a waterfall. */
+/**
+ * Refuses a waterfall without a limit per person, because its vendors set their own prices, and a limit without one.
+ */
 function refuseContradictions({ waterfall, maxCreditsPerPerson: ceiling }: Partial<FlagOptions>): void {
   const flag = '--max-credits-per-person';
   const hasWaterfall = waterfall !== undefined && waterfall.length > 0;

@@ -34,7 +34,7 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
       },
     );
   if (flags.query !== undefined) {
-    // Runs keep their query.
+    // Runs store their query, so the query must not name a person.
     const next = 'put the condition into a view or a table of the database, and select from there';
     const sql = withoutPerson(flags.query, { what: 'this query', where: '--query', next });
     return parseAddress(`query:${sql}`, '/');
@@ -43,8 +43,8 @@ export function addressOf(file: string | undefined, flags: CommandFlags): Export
 }
 
 /**
- * Makes the spec of a run from the flags of a command and the content of the export. The same spec finds the same
- * unfinished run. An export that cannot be used throws here, before a run begins.
+ * Makes a run's spec from a command's flags and the content of its export. The same spec finds the same unfinished run.
+ * @throws Problem if the export is unusable, before a run begins
  */
 export async function specifyRun(
   address: ExportAddress,
@@ -53,7 +53,7 @@ export async function specifyRun(
   priority: RunPriority = 'ad-hoc',
 ): Promise<SpecifiedRun> {
   const chosen = await chosenOptions(flags);
-  // The workers read both from the run's mapping.
+  // Workers read the encoding and the treatment of short rows from the run's mapping.
   const given = {
     ...chosen.mapping,
     ...(flags.encoding !== undefined && { encoding: flags.encoding }),
@@ -72,7 +72,10 @@ export async function specifyRun(
   };
 }
 
-/** Rows of the database arrive as UTF-8. Read in another encoding, names would be garbled, paid for and not found. */
+/**
+ * Refuses an encoding for rows of a database, which arrive as UTF-8. In another encoding, garbled names would be paid
+ * for and not found.
+ */
 export function refuseEncodingOfRows(
   kind: ExportAddress['kind'] | ExportChoice['kind'],
   encoding: unknown,
@@ -84,7 +87,7 @@ export function refuseEncodingOfRows(
   });
 }
 
-/** Downloads an export that is not local, and checks it. Removes the download if it is not an export. */
+/** Downloads an export that is not local, and checks it. If the content is not an export, the download is removed. */
 async function checkedContent(
   address: ExportAddress,
   reading: ReadingOptions,

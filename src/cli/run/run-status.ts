@@ -32,12 +32,12 @@ export async function namedRun({ warehouse }: Session, name: string): Promise<Ru
 
 export interface RunView {
   readonly facts: RunFacts;
-  /** `interrupted` if the run should continue but nothing runs it. */
+  /** Status of the run as commands show it; `interrupted` if the run should continue but no worker carries it out. */
   readonly status: string;
   readonly notes: readonly string[];
 }
 
-/** Reads what commands show of a run: `facts` with corrections from Temporal and this machine, and notes. */
+/** Reads what commands show of a run: its facts, corrected by the state of Temporal and of this machine, and notes. */
 export async function readRunView(session: Session, facts: RunFacts): Promise<RunView> {
   const shown = await correctedFacts(session, facts);
   return { ...shown, notes: shown.status === facts.status ? await describeWait(session, facts) : [] };
@@ -51,8 +51,8 @@ export async function correctedFacts(session: Session, facts: RunFacts) {
 }
 
 /**
- * Prints the end of a run for which a command has waited, and sets the exit code. Contacts are shown only on a terminal
- * and by the demo, which suggests commands of its own: a log must not have personal data.
+ * Prints the end of a run and sets the exit code. Contacts are shown only on a terminal, because a log must not contain
+ * personal data. The demo replaces the suggested commands.
  */
 export async function reportRun(
   session: Session,
@@ -66,7 +66,7 @@ export async function reportRun(
   process.exitCode = exitCodeOf(view.facts);
 }
 
-/** Prints three contacts that the run has enriched, if possible with a phone and an e-mail. */
+/** Prints three contacts that the run has enriched, preferably with a phone and an e-mail. */
 async function showContacts({ warehouse }: Session, runId: string): Promise<void> {
   const { rows } = await warehouse.pool.query<(string | null)[]>({
     rowMode: 'array',
@@ -80,12 +80,12 @@ async function showContacts({ warehouse }: Session, runId: string): Promise<void
   });
   if (rows.length === 0) return;
   const cells = rows.map((row) => row.map((cell) => cell ?? '-'));
-  // Some pseudo-terminals say 0: their width is not known.
+  // Some pseudo-terminals report a width of 0, which means unknown.
   const width = process.stdout.columns || undefined;
   print(`${table([['name', 'title', 'employer', 'e-mail', 'phone'], ...cells], width)}\n`);
 }
 
-/** With `json`, the notes go to standard error before the object, which stays the last line. */
+/** Prints a run. With `json`, the notes go to standard error, and the object is the last line. */
 export function printRun(view: RunView, json: boolean, commands?: readonly string[]): void {
   if (json) view.notes.forEach(tell);
   printFacts<'run'>(json, view.facts, [describeRun(view, commands), ...view.notes].join('\n'));
@@ -97,7 +97,7 @@ export function isWorking({ status }: Pick<RunFacts, 'status'>): boolean {
 
 type Reason = Pick<RunFacts, 'reason_type' | 'reason' | 'next'>;
 
-/** The status in the tables can be old: a killed worker or a terminated workflow cannot change it. */
+/** Finds why a run does not continue. Its stored status can be old: a killed worker or workflow cannot change it. */
 async function presentReason(session: Session, facts: RunFacts): Promise<Reason | undefined> {
   const { run_id: runId, status } = facts;
   const isBudgetPause = status === 'paused' && facts.reason_type === 'budget.empty';
@@ -116,10 +116,10 @@ async function presentReason(session: Session, facts: RunFacts): Promise<Reason 
       next: isServer ? next : `enrich resume ${runId}`,
     };
   }
-  // A scheduled run gets its workflow only after the run before.
+  // A scheduled run that waits for the run before it has no workflow yet.
   if (!isServer || status === 'ingesting') return undefined;
   const lost = await findLostWorkflow(session, runId);
-  // The run may have ended since its status was read.
+  // The run may have ended after its status was read.
   if (!lost || (await getRun(session.warehouse, runId)).status !== status) return undefined;
   const again = status === 'cancelling' ? `enrich cancel ${runId}` : lost.next;
   return { reason_type: lost.type, reason: lost.reason, next: again };
@@ -129,7 +129,7 @@ interface LostWorkflow extends Omit<PauseReason, 'type'> {
   readonly type: 'workflow.ended' | 'run.workflow-failing';
 }
 
-/** Why the workflow of a run does not continue: it has ended, or its tasks fail at the workers. */
+/** Finds out why a run's workflow does not continue: the workflow has ended, or its tasks fail on the workers. */
 export async function findLostWorkflow(session: Session, runId: string): Promise<LostWorkflow | undefined> {
   const client = await session.temporal();
   const end = await readWorkflowEnd(client.workflow.getHandle(runId)).catch(() => undefined);
@@ -171,7 +171,7 @@ export async function readRunWait(
   if (plan && left > 0) {
     const { database } = warehouse;
     const of = { service: serviceName(config), scope: bulkMatchScope };
-    // The workers use the limits in the plan. Those in the settings of this command can differ.
+    // Workers use the rate limits of the plan. The limits in this command's settings can differ.
     const limits = parseRateLimits(plan.own_rate_limits);
     const windows = await readRateWindows(database, of, limits);
     const calls = Math.ceil(left / peoplePerCall);
@@ -195,7 +195,7 @@ export function describeUiAddress({ stack }: Session, runId: string): string | u
 
 export const notApproved = 'the plan was not approved';
 
-/** @param commands what a finished run suggests next */
+/** @param commands what the text suggests after a finished run */
 export function describeRun(
   { facts, status }: Pick<RunView, 'facts' | 'status'>,
   commands = commandsAfter(facts),
@@ -212,7 +212,7 @@ function notesOf(facts: RunFacts): string[] {
   const source = facts.source === null ? '' : ` (${facts.source})`;
   const notes = [`  export: ${facts.file}${source}`, `  service: ${describeAskedService(facts.service)}`];
   const { expected = '0', low = '0', high = '0' } = facts.expected_credits ?? {};
-  // A plan without calls has no price to compare.
+  // Only plans with calls have an expected price.
   if (Number(high) > 0)
     notes.push(
       `  the plan expected ${counted(whole(expected), 'credit')}, between ${whole(low)} and ${whole(high)}`,
@@ -231,7 +231,7 @@ function notesOf(facts: RunFacts): string[] {
   return notes;
 }
 
-/** The last six characters of its id name a run, and keep the commands short. */
+/** Commands to suggest after a run. They name the run by the last six characters of its id, which keeps them short. */
 function commandsAfter({ run_id: runId, source }: RunFacts): readonly string[] {
   const run = runId.slice(-6);
   const importer = importerNames.find((name) => importers[name].source === source);
@@ -262,7 +262,7 @@ function nextSteps(facts: RunFacts, commands: readonly string[]): string[] {
   return commands.map((command, place) => `  ${place === 0 ? 'next:' : '     '} ${command}`);
 }
 
-/** Outcomes without a person. Their reasons can show that the columns are wrong, or what the row waits for. */
+/** Outcomes whose reason helps the operator: the columns may be wrong, or the row waits for something. */
 const outcomesWithReason = ['identity_mismatch', 'in_flight', 'malformed', 'rejected'] as const;
 
 export function describeUndone({ at, by, reason }: Undone): string {

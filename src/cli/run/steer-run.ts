@@ -14,7 +14,8 @@ import { tell } from '../terminal/output.ts';
 import { untilCallsAreRecorded } from './follow-run.ts';
 
 /**
- * Clears a pause, and starts the workflow again if it was lost. @param approves whether to approve the plan of `run`
+ * Resumes a paused run, and starts its workflow again if it was lost.
+ * @param approves whether to approve the plan of `run`
  */
 export async function resumeRun(
   session: Session,
@@ -22,16 +23,16 @@ export async function resumeRun(
   approves: boolean,
 ): Promise<WorkflowHandle> {
   await requireKeys(session, run.runId);
-  // An update waits for a worker. With embedded Temporal, only this command has one.
+  // An update needs a running worker. With embedded Temporal, only this command has one.
   if (session.stack.temporal.embedded) await session.work();
   const client = await session.temporal();
-  // Not approved if the run was paused before its plan, or has a newer plan than `run`: the operator has not seen it.
+  // The operator has read only the plan of `run`. A run that was paused before its plan is not approved.
   if (approves && run.status === 'awaiting_approval') await approveRun(session.warehouse, run.runId);
   const handle = client.workflow.getHandle(run.runId);
   return (await continueWorkflow(session, run, handle, approves)) ? handle : startRunWorkflow(session, run);
 }
 
-/** @returns false if the run needs a new workflow: the server's data were lost, or the run was never started */
+/** Resumes or approves the running workflow. @returns false if the run needs a new workflow */
 async function continueWorkflow(
   session: Session,
   run: RunRecord,
@@ -40,14 +41,14 @@ async function continueWorkflow(
 ): Promise<boolean> {
   const { runId, status, plan } = run;
   if (status === 'cancelling') {
-    // `enrich cancel` was interrupted, perhaps before its update arrived.
+    // An earlier `enrich cancel` was interrupted, perhaps before its update reached the workflow.
     const isSent = await sendUpdate(session, runId, 'cancel', run.pauseReason?.reason ?? '');
     return isSent || hasEnded(session, runId);
   }
   const isPaused = status === 'paused';
   const update = (): Promise<void> =>
     isPaused ? handle.executeUpdate('resume') : handle.executeUpdate('approve', { args: [plan?.plan_hash] });
-  // A reset can return a workflow to the time before its approval. Any other workflow ignores this update.
+  // An operator's reset can return a workflow to the time before its approval. Any other workflow ignores this update.
   if (status === 'running') update().catch(() => {});
   if (!isPaused && !(approves && status === 'awaiting_approval')) return false;
   try {
@@ -56,15 +57,18 @@ async function continueWorkflow(
   } catch (error) {
     const isRefused = isUpdateRefused(error);
     if (!isRefused && !isWorkflowGone(error)) throw error;
-    // A workflow refuses if it has not reached this step or has no calls left. Only the tables have the pause then.
+    // The workflow refuses if it has not reached this step or has no calls left. Then only the tables have the pause.
     const continued = plan ? 'running' : 'ingesting';
     await setRunStatus(session.warehouse, runId, continued, undefined, { byPerson: isPaused });
-    // Another command's worker may have ended the run in the meantime.
+    // The worker of another command may have ended the run after its status was read.
     return isRefused || hasEnded(session, runId);
   }
 }
 
-/** Starts the workflow of a run, or finds it running. The workflow's id is the run's id, so a run never has two. */
+/**
+ * Starts the workflow of a run, or finds it running. The run's id is the workflow's id, so a run never has two
+ * workflows.
+ */
 async function startRunWorkflow(session: Session, run: RunRecord): Promise<WorkflowHandle> {
   const { config, stack } = session;
   const client = await session.temporal();
@@ -73,7 +77,7 @@ async function startRunWorkflow(session: Session, run: RunRecord): Promise<Workf
     searchable,
     callConcurrency: config.callConcurrency,
     pollAfterSeconds: config.lateResults.pollAfterSeconds,
-    // With embedded Temporal, this command has checked the credential already. Workers of a server use their own.
+    // With embedded Temporal, this command has checked the API key. Workers of a server use a key of their own.
     checksService: !stack.temporal.embedded,
   });
   const input = { ...parameters, ...testHeartbeat() };
@@ -102,12 +106,11 @@ async function hasEnded({ warehouse }: Session, runId: string): Promise<boolean>
 
 const recorded = 'recorded: the run makes no further call; waiting for a worker, which carries it out';
 
-/** Writes the status to the database first: admission then refuses calls even if the update fails. */
+/** Pauses a run, in the database first: admission then refuses calls even if the workflow cannot be reached. */
 export async function pauseRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
   const { runId, status } = run;
-  // A second pause would replace the reason, for example of a quality gate. A run that waits for a budget can be
-  // paused.
+  // A second pause would hide the first reason, such as a quality gate. A run that waits for a budget can be paused.
   if (status === 'paused' && needsResume(run.pauseReason)) return;
   const { warehouse, stack, config } = session;
   if (!isInProgress(status) && status !== 'paused')
@@ -123,19 +126,19 @@ export async function pauseRun(session: Session, run: RunRecord, why: Why): Prom
   try {
     await sendUpdate(session, runId, 'pause', why);
   } catch (error) {
-    // The workflow refuses to pause a run that has made its last call meanwhile.
+    // The workflow refuses to pause after the last call of its run.
     if (error instanceof Problem && isUpdateRefused(error.cause))
       await setRunStatus(warehouse, runId, 'running', undefined, { byPerson: true });
     throw error;
   }
-  // A later command may not record the calls of a killed one, so the worker of this command marks them unknown.
+  // The worker of this command marks calls of a killed command unknown. The wait gives the worker time to do so.
   if (stack.temporal.embedded)
     await untilCallsAreRecorded(session, runId, config.service.callTimeoutSeconds * 1_000);
 }
 
 /**
- * Cancels a run and waits until it has ended. The database gets the status first, so that no call begins even if
- * Temporal cannot be reached. If no workflow ends the run, this function ends it in the database.
+ * Cancels a run and waits for its end. The database gets the status first, so that no call begins even if Temporal is
+ * unreachable. If no workflow ends the run, this function ends it in the database.
  */
 export async function cancelRun(session: Session, run: RunRecord, why: Why): Promise<void> {
   requireUnfinished(run);
@@ -175,14 +178,14 @@ async function sendUpdate(
     throw new Problem('run.not-steerable', cause instanceof Error ? cause.message : message, {
       where: runId,
       next: `see the status of the run: enrich status ${runId}`,
-      // The state of the run does not allow this, and repeating the command does not help.
+      // The run's state forbids the command, so repeating the command does not help.
       exitCode: isUpdateRefused(error) ? exitCodes.usage : exitCodes.failed,
       cause: error,
     });
   }
 }
 
-/** Refuses before anything changes if this command cannot decrypt a run's payloads: its own would stop the workflow. */
+/** Refuses if this command cannot decrypt a run's payloads: payloads with another key would stop the workflow. */
 async function requireKeys(session: Session, runId: string): Promise<void> {
   const readSummary = async (): Promise<unknown> => {
     const { workflow } = await session.temporal();

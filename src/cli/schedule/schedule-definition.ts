@@ -14,7 +14,7 @@ export interface ScheduleDefinition {
   readonly cron: string;
   readonly timezone: string;
   readonly overlap: 'skip' | 'buffer-one';
-  /** How long a start may be overdue after Temporal was unavailable. */
+  /** How late Temporal may still start a scheduled run that it missed while it was unavailable. */
   readonly catchUpSeconds: number;
   readonly pauseOnFailure: boolean;
   readonly work: ScheduledWork;
@@ -31,11 +31,14 @@ export interface ScheduleFlags {
   readonly overlap?: ScheduleDefinition['overlap'];
   readonly catchUp?: string;
   readonly pauseOnFailure?: boolean;
-  /** False: `--no-budget`. */
+  /** False if the operator wrote `--no-budget`. */
   readonly budget?: boolean;
 }
 
-/** @param hasBudget whether this command's settings have a budget; those of the workers are assumed to be the same */
+/**
+ * Makes a schedule from flags. @param hasBudget whether the settings have a budget; workers are assumed to have the
+ * same
+ */
 export async function defineSchedule(
   name: string,
   file: string | undefined,
@@ -68,7 +71,7 @@ export async function defineSchedule(
   };
 }
 
-/** A schedule as flags and values, in a fixed order. Options that the workers' settings decide are left out. */
+/** Returns a schedule as flags and values in a fixed order, without options that the workers' settings decide. */
 export function fieldsOf({ work, ...definition }: ScheduleDefinition): Record<string, string> {
   const fields: readonly (readonly [string, string | null | false])[] = [
     ['cron', definition.cron],
@@ -83,7 +86,9 @@ export function fieldsOf({ work, ...definition }: ScheduleDefinition): Record<st
   return Object.fromEntries(fields.flatMap(([flag, value]) => (value ? [[flag, value]] : [])));
 }
 
-/** Checks the path or URL of an export. Temporal shows it, so it must not contain secrets or personal data. */
+/**
+ * Chooses the export of a schedule. Temporal shows its path or URL, so it must not contain secrets or personal data.
+ */
 function choiceOf(file: string | undefined, { newest, everyNew, query }: ScheduleFlags): ExportChoice {
   const kinds = { file, newest, 'every-new': everyNew, query };
   const given = Object.entries(kinds) as [ExportChoice['kind'], string | undefined][];
@@ -106,7 +111,7 @@ function checkedAddress({ kind, from: given }: ExportChoice): string {
   const address = parseAddress(given, process.cwd());
   if (address.kind !== 'file' || kind !== 'file') checkPattern(address);
   if (address.kind === 'file') return address.path;
-  // The placeholder {date} must not count as a secret in the URL.
+  // A date replaces the placeholder {date}, which could be taken for a secret in the URL.
   const dated = parseAddress(given.replaceAll('{date}', '2026-11-21'), '/');
   if (address.kind === 's3' || (address.kind === 'http' && dated.canBeFetchedAgain)) return given;
   throw wrong(
@@ -116,7 +121,7 @@ function checkedAddress({ kind, from: given }: ExportChoice): string {
   );
 }
 
-/** Cron fires on a day of the month or of the week, Temporal only on a day that is both. It checks the rest. */
+/** Refuses a cron line with both days set: cron fires if one of them fits, Temporal only if both do. */
 function cronOf(line: string): string {
   const trimmed = line.trim();
   const [, , day, , weekday] = trimmed.split(/\s+/);

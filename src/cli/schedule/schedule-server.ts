@@ -19,7 +19,7 @@ export interface KnownSchedule {
   readonly description: ScheduleDescription;
 }
 
-/** A paused schedule stays paused. @returns whether it is new */
+/** Creates or replaces a schedule. A paused schedule stays paused. @returns true if the schedule is new */
 export async function putSchedule(client: Client, definition: ScheduleDefinition): Promise<boolean> {
   const options = optionsOf(definition, await registerSearchAttributes(client));
   try {
@@ -53,12 +53,12 @@ export async function getSchedule(client: Client, name: string): Promise<KnownSc
   });
 }
 
-/** Lists all schedules that enrich exports, by name. Temporal's list may miss changes of the last second. */
+/** Lists all schedules that enrich exports, by name. Temporal's list can lack changes of the last second. */
 export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
   const schedules: KnownSchedule[] = [];
   for await (const { scheduleId, action } of client.schedule.list()) {
     if (action?.workflowType !== workflowTypes.scheduled) continue;
-    // The list may still have a schedule that was deleted a moment ago.
+    // Temporal's list can still contain a schedule that was deleted a moment ago.
     const known = await getSchedule(client, scheduleId).catch((error: Problem) => {
       if (error.type !== 'schedule.unknown') throw error;
     });
@@ -67,12 +67,14 @@ export async function listSchedules(client: Client): Promise<KnownSchedule[]> {
   return schedules.sort((one, other) => (one.definition.name < other.definition.name ? -1 : 1));
 }
 
-/** Starts a run now, with the schedule's overlap policy: Temporal's default for triggers ignores runs in progress. */
+/**
+ * Starts a run now with the schedule's overlap policy. Temporal's default for triggers would ignore runs in progress.
+ */
 export async function triggerSchedule(client: Client, definition: ScheduleDefinition): Promise<void> {
   await client.schedule.getHandle(definition.name).trigger(policyOf(definition));
 }
 
-/** Cancels its times that have begun no run: the next worker would begin one. @returns runs in progress */
+/** Deletes a schedule, and cancels its scheduled times that have not begun a run. @returns runs still in progress */
 export async function deleteSchedule(
   client: Client,
   { definition, description }: KnownSchedule,
@@ -105,7 +107,7 @@ function optionsOf(definition: ScheduleDefinition, searchable: boolean): Schedul
   return {
     scheduleId: name,
     spec: {
-      // Temporal stores a cron line as calendar fields. The comment keeps the line itself.
+      // Temporal stores a cron line as calendar fields. Its comment after # keeps the original line.
       cronExpressions: [`${cron} #${cron}`],
       timezone,
     },
@@ -134,7 +136,7 @@ function optionsOf(definition: ScheduleDefinition, searchable: boolean): Schedul
   };
 }
 
-/** Reads times and policies from Temporal's description, because the operator may have changed them in Temporal. */
+/** Reads a schedule's times and policies from Temporal, because the operator may have changed them there. */
 function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescription): ScheduleDefinition {
   const [input] = action.args as [ScheduledRunInput];
   const { schedule: _name, timezone: _timezone, searchable: _searchable, ...work } = input;
@@ -149,15 +151,15 @@ function definitionOf({ scheduleId, spec, policies, action }: ScheduleDescriptio
   };
 }
 
-/** The SDK's own messages, such as "Failed to describe schedule", have neither the name nor the cause. */
+/** Explains a refusal. Messages of Temporal's SDK ("Failed to describe schedule") have neither name nor cause. */
 function refused(name: string, error: unknown): unknown {
-  // The SDK reads cron lines: "Minute is not in range [0-59]".
+  // The SDK checks cron lines itself and throws TypeError, such as "Minute is not in range [0-59]".
   if (error instanceof TypeError)
     return new UsageProblem('schedule.invalid', `the cron line is wrong: ${error.message}`, {
       where: '--cron',
       next: 'write it as in "0 2 * * *" (every night at two), or @daily',
     });
-  // Others, such as an unknown namespace, explain themselves.
+  // Other errors, such as an unknown namespace, have a message of their own.
   if (!(error instanceof ServiceError)) return error;
   const { details, message } = (error.cause ?? error) as { details?: string; message: string };
   return new Problem('schedule.refused', `Temporal reports: ${details || message}`, {

@@ -12,7 +12,9 @@ import { childrenOf, type KnownSchedule } from './schedule-server.ts';
 
 const timesShown = 5;
 
-/** What `--json` prints of a schedule. At most five times: the next, none while it is paused, and the last. */
+/**
+ * A schedule as `--json` prints it, with at most five past and five coming times. A paused schedule has none to come.
+ */
 export type ScheduleFacts = Awaited<ReturnType<typeof factsOf>>;
 
 export function describeList(schedules: readonly ScheduleFacts[]): string {
@@ -56,7 +58,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
   const { name, flags, paused, note, next, skipped, missed, recent } = facts;
   const zone = flags['timezone'] ?? 'UTC';
   return [
-    // Temporal keeps the note of the last pause. It is shown only while the schedule is paused.
+    // Temporal keeps the note of the last pause, so the note is shown only while the schedule is paused.
     `${name}: ${paused ? `paused${note ? ` (${note})` : ''}` : 'on'}`,
     describeFields({ ...flags, next: next.map((time) => shown(zone, time)), skipped, missed }),
     `last times (${zone}):${recent.length === 0 ? ' none' : ''}`,
@@ -67,7 +69,7 @@ export function describeSchedule(facts: ScheduleFacts): string {
   ].join('\n');
 }
 
-/** Shows a wrong path at once. Workers may reach an export that this machine cannot reach. */
+/** Warns at once of a wrong path. This is not an error: workers may reach an export that this machine cannot reach. */
 export async function describeFoundExport(
   { config, warehouse }: Pick<Session, 'config' | 'warehouse'>,
   { name, timezone, work }: ScheduleDefinition,
@@ -111,10 +113,12 @@ async function pastTime(
   }
 }
 
-/** A paused run goes first, because it waits for a person and keeps the next times from beginning. */
+/**
+ * Returns the status of a scheduled time. A paused run comes first: it needs the operator and delays the next times.
+ */
 async function statusOfOpenTime({ warehouse }: Session, runIds: readonly string[]) {
   for (const runId of runIds) {
-    // A new warehouse does not have the runs that Temporal knows.
+    // Temporal may know runs of an earlier warehouse, which this warehouse does not have.
     const run = await getRun(warehouse, runId).catch(() => undefined);
     if (run?.status !== 'paused' || !run.pauseReason) continue;
     const { reason, next } = run.pauseReason;
@@ -123,7 +127,7 @@ async function statusOfOpenTime({ warehouse }: Session, runIds: readonly string[
   return { status: 'running', summary: runIds.length > 0 ? 'enriching' : 'no run yet' };
 }
 
-/** Temporal's wrappers say only where an error happened; the innermost error says what happened. */
+/** Finds the first cause of an error. Temporal's wrappers say only where an error happened. */
 function innermost(error: Error): Error {
   return error.cause instanceof Error ? innermost(error.cause) : error;
 }

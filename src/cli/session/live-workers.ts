@@ -32,7 +32,7 @@ export async function warnOfWorkers(session: Session): Promise<void> {
   if (lost !== undefined) tell(`${session.stack.temporal.address}: ${lost.reason}; ${lost.next}`);
 }
 
-/** Without a deadline, a call to a server that does not answer would keep a signal from ending the wait. */
+/** Limits the wait for Temporal. Without a deadline, a server that does not answer would block Ctrl-C. */
 export async function withAnswerDeadline<Result>(
   session: Pick<Session, 'temporal'>,
   call: () => Promise<Result>,

@@ -20,7 +20,10 @@ interface WorkerParts extends ReceiverParts {
   readonly atEnd: (close: () => Promise<unknown>) => void;
 }
 
-/** Starts a worker with all that serves it, and with embedded Temporal a receiver: no other process runs one. */
+/**
+ * Starts a worker with its notifications, traces and schedules. With embedded Temporal, no other process has a
+ * receiver, so one starts too.
+ */
 export async function startOwnWorker(parts: WorkerParts) {
   const { config, stack, warehouse, log, codec, atEnd } = parts;
   const metrics = await parts.metrics();
@@ -47,10 +50,10 @@ export async function startOwnWorker(parts: WorkerParts) {
   const source = { namespace, databaseUrl: stack.databaseUrl, version };
   const lineage = url === undefined ? undefined : startLineage(warehouse, { url, apiKey }, source, log);
   if (lineage) atEnd(() => lineage.close());
-  // Before the worker, because a client reports an unknown namespace more clearly.
+  // The client connects before the worker, because it reports an unknown namespace more clearly.
   const client = await parts.temporal();
   await createOwnSchedules(client, Object.keys(config.retention).length > 0);
-  // Only the end of a connection stops the threads of the runtime: between both, nothing may fail.
+  // Only closing a connection stops the runtime's threads, so nothing may fail between these two lines.
   installRuntime(log, metrics?.temporalListen);
   const connection = await connectWorker(stack.temporal);
   atEnd(() => connection.close());
@@ -62,7 +65,7 @@ export async function startOwnWorker(parts: WorkerParts) {
       connection,
       namespace: stack.temporal.namespace,
       codec,
-      // An embedded server has one worker, and no operator who sets the current worker version.
+      // An embedded server has one worker, and no operator sets its current worker version.
       version: stack.temporal.embedded ? undefined : config.workerVersion,
     },
     webhookUrl: webhookUrlOf(config, stack.service.baseUrl, receiver),

@@ -18,7 +18,9 @@ import { ProcessMetrics, startMetricsEndpoint } from '../../telemetry/process-me
 import { isWorkflowGone } from '../../temporal/connection.ts';
 import { tell } from '../terminal/output.ts';
 
-/** A receiver without a connection after this time answers 503. The service sends again, and no requests pile up. */
+/**
+ * How long a receiver waits for a database connection before it answers 503. The service then sends the delivery again.
+ */
 const connectMilliseconds = 2_000;
 const connections = 16;
 
@@ -44,7 +46,7 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
     try {
       await client.workflow.getHandle(runId).signal(deliveryReceivedSignalName);
     } catch (error) {
-      // The run has ended: the sweep applies its late results.
+      // The run's workflow has ended, so the sweep applies the late result.
       if (!isWorkflowGone(error)) throw error;
     }
   });
@@ -69,9 +71,8 @@ export async function runReceiver(listen: ListenAddress, parts: ReceiverParts): 
 }
 
 /**
- * Starts the receiver of this command.
- *
- * @returns undefined if the port is taken by the receiver of another command, which stores in the same inbox
+ * Starts the receiver of a command with embedded Temporal.
+ * @returns undefined if another command's receiver, which stores in the same inbox, has the port
  */
 export async function runOwnReceiver(
   config: Config,
@@ -80,7 +81,7 @@ export async function runOwnReceiver(
   const listen = config.webhook.listen ?? (await usualAddress(config));
   try {
     const receiver = await runReceiver(listen, parts);
-    // For the next command: the service sends deliveries to the port after this command has ended.
+    // The next command listens on the same port, because the service sends late deliveries there.
     makeFolder(config.embedded.dataDirectory);
     writeFileSync(portFile(config), String(receiver.port));
     return receiver;
@@ -91,7 +92,10 @@ export async function runOwnReceiver(
   }
 }
 
-/** The port of the last command; with WEBHOOK_PUBLIC_URL, where a proxy on this machine forwards to. */
+/**
+ * Returns where this command listens: the port of the last command, or, with WEBHOOK_PUBLIC_URL, the default port, to
+ * which a proxy on this machine forwards.
+ */
 async function usualAddress(config: Config): Promise<ListenAddress> {
   if (config.webhook.publicUrl !== undefined) return defaultListen;
   const file = portFile(config);
@@ -105,7 +109,7 @@ function portFile(config: Config): string {
   return join(config.embedded.dataDirectory, 'receiver-port');
 }
 
-/** The webhook URL that calls send; undefined if the service can reach no receiver, so that the run polls. */
+/** Returns the webhook URL that calls send; undefined if the service cannot reach a receiver, so that the run polls. */
 export function webhookUrlOf(
   config: Config,
   serviceUrl: string | undefined,
@@ -118,13 +122,13 @@ export function webhookUrlOf(
 
 export type ServedMetrics = NonNullable<Awaited<ReturnType<typeof serveMetrics>>>;
 
-/** The endpoint must answer quickly even when the database does not. */
+/** The metrics endpoint must answer quickly even when the database does not. */
 const databaseMilliseconds = 2_000;
 
 export async function serveMetrics(config: Config, databaseUrl: string, log: Logger) {
   if (!config.metricsListen) return undefined;
   const process = new ProcessMetrics(version, Object.keys(failureKinds));
-  // A separate connection, because metrics must also show an exhausted pool.
+  // Metrics use a connection of their own, because they must also show an exhausted pool.
   const warehouse = openWarehouse(databaseUrl, {
     connections: 1,
     connectMilliseconds: databaseMilliseconds,
@@ -147,7 +151,7 @@ export async function serveMetrics(config: Config, databaseUrl: string, log: Log
     tell(`metrics on ${httpAddress(endpoint)}/metrics`);
     return {
       process,
-      /** Where Temporal's SDK must serve its metrics, which this endpoint includes. */
+      /** Address at which Temporal's SDK must serve its metrics. The endpoint includes them in its own. */
       temporalListen,
       close: async () => {
         await endpoint.close();

@@ -25,21 +25,23 @@ export interface Session {
   temporal(): Promise<Client>;
   work(): Promise<RunningWorker>;
   metrics(): Promise<ServedMetrics | undefined>;
-  /** Where this command receives deliveries; undefined before `work`, and where it receives none. */
+  /** Address at which this command receives deliveries; undefined before `work`, or if it receives none. */
   readonly receiver: () => { readonly host: string; readonly port: number } | undefined;
 }
 
 export interface SessionNeeds {
   readonly temporal: boolean;
   readonly service: boolean;
-  /** The command is a server: without a terminal, its log is JSON. */
+  /** True for a command that is a server: without a terminal, its log is JSON. */
   readonly isServer?: boolean;
 }
 
-/** The SDK can wait longer than a minute after the longest call, such as for a server with a full disk. */
+/**
+ * How long closing may take beyond the longest call: Temporal's SDK can wait a minute for a server with a full disk.
+ */
 const closeSecondsBeyondCall = 65;
 
-/** Opens the parts that a command needs, runs `use`, and closes the parts even after an error. */
+/** Opens the parts that a command needs, calls `use`, and closes the parts, also after an error. */
 export async function withSession<Result>(
   config: Config,
   needs: SessionNeeds,
@@ -60,7 +62,7 @@ export async function withSession<Result>(
   const atEnd = (close: () => Promise<unknown>): void => void closing.push(close);
   try {
     if (stack.embedded.temporal && needs.service) {
-      // `enrich status` then knows that this command continues the runs of embedded Temporal.
+      // The mark shows `enrich status` that this command continues the runs of embedded Temporal.
       const { workers } = config.embedded.directories;
       const mark = announce(workers);
       atEnd(async () => withdraw(workers, mark));
@@ -71,7 +73,7 @@ export async function withSession<Result>(
         { migrations: migrated.newer },
         'a newer release has migrated the warehouse: this release ignores the new columns and tables',
       );
-    // If its worker has failed or its embedded server is gone, the command would wait forever for its run.
+    // The command would wait forever for its run if its worker failed or an embedded server ended.
     return await new Promise<Result>((resolve, reject) => {
       stack.watch(reject);
       use(openSession({ config, stack, log, migrated }, atEnd, reject)).then(resolve, reject);
@@ -87,7 +89,7 @@ export async function withSession<Result>(
   }
 }
 
-/** An error of the database or of Temporal as a Problem; another error unchanged. */
+/** Turns an error of the database or of Temporal into a Problem. Other errors stay unchanged. */
 export async function describeFailure(
   error: unknown,
   { config, stack }: Pick<Session, 'config' | 'stack'>,
@@ -99,7 +101,7 @@ export async function describeFailure(
   return describeTemporalFailure(error, stack.temporal);
 }
 
-/** Opens the warehouse. The other parts open, and load their modules, when the command asks for them. */
+/** Opens the warehouse. Temporal, the worker and the metrics load and open when the command first needs them. */
 function openSession(
   { config, stack, log, migrated }: Pick<Session, 'config' | 'stack' | 'log' | 'migrated'>,
   atEnd: (close: () => Promise<unknown>) => void,
@@ -128,7 +130,7 @@ function openSession(
       return client;
     }),
     work: once(async () => {
-      // Loaded only here, because Temporal's worker takes half a second of processor time to load.
+      // Temporal's worker takes half a second of processor time to load, so only commands that need it load it.
       const { startOwnWorker } = await import('./own-worker.ts');
       const started = await startOwnWorker({ ...session, codec: await codec(), atEnd });
       ({ receiver } = started);
@@ -142,7 +144,7 @@ function openSession(
         if (served) atEnd(() => served.close());
         return served;
       } catch (error) {
-        // Two commands on one machine may share METRICS_LISTEN. The second then runs without metrics.
+        // Two embedded commands on one machine may share METRICS_LISTEN. The second one then runs without metrics.
         if (!stack.temporal.embedded || !(error instanceof Problem)) throw error;
         log.warn({ err: error }, 'metrics are not served by this command');
         return undefined;
@@ -153,7 +155,9 @@ function openSession(
   return session;
 }
 
-/** Makes a part at the first call. After a failure the next call tries again: a server may be available then. */
+/**
+ * Makes a part at the first call. After a failure, the next call tries again, because a server may be available then.
+ */
 function once<Part>(make: () => Promise<Part>): () => Promise<Part> {
   let part: Promise<Part> | undefined;
   return () =>
@@ -180,7 +184,7 @@ export function settingsOf(given: Overrides = {}): Config {
   return readConfig(process.env, given);
 }
 
-/** In a wrong folder, a command that only reads what earlier ones stored would create an empty warehouse. */
+/** Reads the settings of a command that only reads. In a wrong folder, the command would create an empty warehouse. */
 export function settingsOfExisting(): Config {
   const config = settingsOf();
   const { dataDirectory, directories } = config.embedded;
@@ -199,12 +203,15 @@ function requireCredential({ service }: Config): void {
   });
 }
 
-/** Waits until a person stops the command, by Ctrl-C or SIGTERM; a second signal ends the process. */
+/** Waits for Ctrl-C or SIGTERM. A second signal ends the process. */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => onFirstInterruption(() => resolve()));
 }
 
-/** Aborted by Ctrl-C or SIGTERM, for work that can end between two batches; a second signal ends the process. */
+/**
+ * Returns a signal for work that can stop between two batches. Ctrl-C or SIGTERM aborts it; a second one ends the
+ * process.
+ */
 export function stopAfterBatch(): AbortSignal {
   const stopped = new AbortController();
   onFirstInterruption(() => {

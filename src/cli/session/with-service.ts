@@ -29,7 +29,7 @@ export async function withClient<Result>(
   }
 }
 
-/** Keeps invented people of the sandbox and people of a service in separate warehouses. */
+/** Refuses to mix the sandbox's invented people and people of a real service in one warehouse. */
 export async function refuseMixedWarehouse({ config, warehouse }: Session): Promise<void> {
   const isSandbox = serviceName(config) === sandbox;
   const other = (await servicesOfRuns(warehouse)).find((service) => (service === sandbox) !== isSandbox);
@@ -51,7 +51,7 @@ export async function refuseMixedWarehouse({ config, warehouse }: Session): Prom
 
 export const sandboxService = 'service: the sandbox on this machine (invented people, no cost)';
 
-/** Commands show the service before a plan, so that the sandbox's invented people are not taken for real ones. */
+/** Names the service that a command will call, so that the sandbox's invented people are not taken for real ones. */
 export function describeService({
   service,
   temporalAddress,

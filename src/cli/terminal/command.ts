@@ -8,23 +8,23 @@ import { namesPerson } from '../../domain/text/without-personal-data.ts';
 export { Option } from 'commander';
 
 export class Command extends CommanderCommand {
-  /** Shows lines of examples below the summary. Call it after `description`. */
+  /** Shows lines of examples below the command's summary. Call it after `description`. */
   examples(lines: string): this {
     const summary = this.description();
     return this.summary(summary).description(`${summary}\n\nExamples:${lines}`);
   }
 
-  /** Shows paragraphs below the options, wrapped to the terminal. */
+  /** Shows paragraphs below the options of the help, wrapped to the terminal. */
   explain(text: string): this {
     const paragraphs = text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
     const width = this.configureOutput().getOutHelpWidth?.() ?? 80;
     return this.addHelpText('after', this.createHelp().boxWrap(paragraphs, width));
   }
 
-  /** Adds `--reason` and `--by`, which `noteOf` reads. @param kept where the reason is kept */
+  /** Adds the options `--reason` and `--by`, which `noteOf` reads. @param kept help text: where the reason is stored */
   keepNote(kept: string): this {
     const next = 'write a reason without personal data, such as the number of a ticket';
-    // The warehouse or Temporal keeps the reason, so it must not name a person.
+    // The warehouse or Temporal stores the reason, so it must not name a person.
     const checked = (text: string): string =>
       withoutPerson(text, { what: 'this reason', where: '--reason', next });
     return this.option('--reason <text>', `reason, ${kept}`, checked).option(
@@ -43,10 +43,10 @@ export function asUsageProblem(error: CommanderError, command: string): UsagePro
   });
 }
 
-/** The option of every command with a result for programs; a list is an array. */
+/** Flag and help text of `--json`, for every command with a result for programs. */
 export const jsonOption = ['--json', 'result as JSON on the last line of standard output'] as const;
 
-/** The option of every command that shows progress. */
+/** Flag and help text of `--quiet`, for every command that shows progress. */
 export const quietOption = ['--quiet', 'only the result and errors'] as const;
 
 export interface Flags {
@@ -61,7 +61,7 @@ export function noteOf({ reason, by = userInfo().username }: Flags): Note {
   return { by, reason };
 }
 
-/** Makes the parser of a flag that takes a whole number. A mistyped number must not become the default. */
+/** Makes a parser for a flag with a whole number. It refuses a mistyped number instead of using the default. */
 export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
   const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `from ${minimum} to ${maximum}`;
   return (text) => {
@@ -78,7 +78,9 @@ export function share(text: string): number {
   throw new InvalidArgumentError('Write a share from 0 to 1, such as 0.82 or 82%.');
 }
 
-/** Returns a text unchanged that the warehouse keeps or Temporal shows: it must not name a person. */
+/**
+ * Returns a text unchanged. @throws UsageProblem if it names a person: the warehouse stores it, or Temporal shows it
+ */
 export function withoutPerson(
   text: string,
   { what, where, next }: { readonly what: string; readonly where: string; readonly next: string },
@@ -87,7 +89,7 @@ export function withoutPerson(
   throw new UsageProblem('setting.invalid', `${what} seems to name a person`, { where, next });
 }
 
-/** Reads a record of a CRM, such as `hubspot/4711`. @throws UsageProblem `person.unclear` */
+/** Parses a CRM record such as `hubspot/4711`. @throws UsageProblem `person.unclear` */
 export function contactOf(text: string): { readonly source: string; readonly contactId: string } {
   const [, source, contactId] = /^([^/]+)\/(.+)$/.exec(text) ?? [];
   if (source !== undefined && contactId !== undefined) return { source, contactId };
@@ -97,7 +99,7 @@ export function contactOf(text: string): { readonly source: string; readonly con
   });
 }
 
-/** Reads a file of YAML, or of JSON. @param name names the file in an error, such as `the mapping file` */
+/** Reads a YAML or JSON file. @param name names the file in an error, such as `the mapping file` */
 export async function readYamlFile(
   path: string,
   name: string,
@@ -110,7 +112,7 @@ export async function readYamlFile(
   try {
     return parse(text);
   } catch (error) {
-    // The further lines of the message draw an arrow to the place, which does not fit a message of one line.
+    // The message continues with lines that draw an arrow to the place. Errors are one line.
     const [what = ''] = (error as Error).message.split('\n');
     throw problemOf(`${name} is neither YAML nor JSON: ${what.replace(/:$/, '')}`, error);
   }

@@ -5,7 +5,7 @@ import { exitCodes } from '../../domain/problem.ts';
 import type { Flags } from './command.ts';
 import { tellAlways } from './output.ts';
 
-/** Only y and yes are a yes, Enter a no. @returns undefined without an answer, such as at Ctrl-C */
+/** Asks the operator a question. Only y and yes agree; Enter means no. @returns undefined without an answer (Ctrl-C) */
 export async function agrees(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
   if (!process.stdin.isTTY || signal?.aborted === true) return undefined;
   await discardTyped();
@@ -17,22 +17,22 @@ export async function agrees(question: string, signal?: AbortSignal): Promise<bo
     else if (/^\s*(?:y(?:es)?|no?|)\s*$/i.test(answer)) return /y/i.test(answer);
     return undefined;
   } catch {
-    // The signal ended the wait.
+    // The signal ended the wait for an answer.
     return undefined;
   } finally {
     terminal.close();
   }
 }
 
-/** Discards the lines that were typed before the question: the person had not read what a yes approves. */
+/** Discards lines typed before the question appeared, because the operator had not read what a yes approves. */
 async function discardTyped(): Promise<void> {
   process.stdin.resume();
-  // The terminal has these lines already. The time only lets Node.js read them.
+  // The terminal already has these lines. The pause only gives Node.js time to read them.
   await sleep(50);
   process.stdin.pause();
 }
 
-/** `--yes` answers without a question. Without an answer, the exit code says that the operator is needed. */
+/** Asks for approval unless `--yes` is given. Without an answer, the exit code says that the operator is needed. */
 export async function approves(question: string, { json, yes }: Flags, unchanged: string): Promise<boolean> {
   if (yes === true) return true;
   const answer = json === true ? undefined : await agrees(question);

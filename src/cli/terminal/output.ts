@@ -8,13 +8,13 @@ import type { OutputName, OutputOf } from '../../outputs/outputs.ts';
 
 let commandsInTexts: RegExp | undefined;
 
-/** The changing line on the terminal. Other text clears the line, and the line is drawn again below that text. */
+/** Progress line that the terminal redraws. Other text clears the line, then the line is drawn again below the text. */
 let changing: string | undefined;
 let isObjectPrinted = false;
-/** As `--quiet`: progress and hints are left out. */
+/** True with `--quiet`: progress and hints are left out. */
 export let isQuiet = false;
 
-/** Begins the output of a command, which prints at most one JSON value. @param names of all commands */
+/** Resets the output for a new command, which prints at most one JSON value. @param names names of all commands */
 export function beginOutput(names: Iterable<string>): void {
   isObjectPrinted = false;
   isQuiet = false;
@@ -25,7 +25,7 @@ export function beQuiet(): void {
   isQuiet = true;
 }
 
-/** A clone has no `enrich` on the PATH: npm, which started the command, also starts the next one. */
+/** Writes commands as the operator must type them: in a clone, npm starts `enrich`, which is not on the PATH. */
 export function asTyped(text: string): string {
   const isOfNpm = (process.env['npm_command'] ?? '') !== '';
   return isOfNpm && commandsInTexts ? text.replace(commandsInTexts, 'npx enrich') : text;
@@ -35,10 +35,10 @@ export function print(text: string): void {
   write(process.stdout, `${asTyped(text)}\n`);
 }
 
-/** Prints one JSON value on one line of standard output; one that programs are told to read names its schema. */
+/** Prints one JSON value on one line of standard output. `Name` is the schema of an output that programs read. */
 export function printJson<Name extends OutputName | undefined = undefined>(value: Facts<Name>): void {
   isObjectPrinted = true;
-  // JSON does not escape the control characters of Latin-1; `visible` does.
+  // JSON leaves the control characters U+007F to U+009F unescaped, so `visible` escapes them.
   write(process.stdout, `${visible(JSON.stringify(value))}\n`);
 }
 
@@ -53,12 +53,12 @@ export function printFacts<Name extends OutputName | undefined = undefined>(
   else print(text);
 }
 
-/** Prints progress and hints to standard error, so that results can be piped. */
+/** Prints progress and hints to standard error, so that results on standard output can be piped. */
 export function tell(text: string): void {
   if (!isQuiet) tellAlways(text);
 }
 
-/** As `tell`, also with `--quiet`: errors, and what the operator decides about. */
+/** Prints to standard error even with `--quiet`, for errors and for what the operator must decide. */
 export function tellAlways(text: string): void {
   write(process.stderr, `${asTyped(text)}\n`);
 }
@@ -72,7 +72,7 @@ export function progressReporter(what: string): (done: number) => void {
   };
 }
 
-/** Writes text to a stream, above the changing line, with control characters made visible. */
+/** Writes text to a stream above the progress line, with control characters made visible. */
 export function write(stream: NodeJS.WriteStream, text: string): void {
   const isDrawn = stream.isTTY && changing !== undefined;
   if (isDrawn) process.stderr.write(clearedLine);
@@ -88,17 +88,17 @@ export function showChangingLine(text: string): void {
   process.stderr.write(clearedLine + changing);
 }
 
-/** Keeps the changing line on the terminal; later text goes below it. */
+/** Leaves the progress line on the terminal. Later text goes below it. */
 export function endChangingLine(): void {
   if (changing !== undefined) process.stderr.write('\n');
   changing = undefined;
 }
 
-/** Prints an error, with `isJson` also as an object unless a result was printed. @returns the exit code */
+/** Prints an error; with `isJson`, also as an object unless a result was printed. @returns the exit code */
 export function reportFailure(error: unknown, isJson: boolean): number {
   endChangingLine();
   const problem = problemOf(error);
-  // A program that asks for JSON may log what it reads.
+  // A program that requests JSON may log standard error, so the message leaves out personal data.
   tellAlways(`error: ${problem.explain(!isJson)}`);
   if (problem !== error && process.env['LOG_LEVEL'] === 'debug' && error instanceof Error)
     tellAlways(withoutPersonalData(error.stack ?? ''));
@@ -122,7 +122,10 @@ export function problemOf(error: unknown): Problem {
   return new Problem('unforeseen', what, { next });
 }
 
-/** Lets a reader close the pipe early (`enrich status | head -3`). Any other failure of standard output is an error. */
+/**
+ * Lets a reader close standard output early (`enrich status
+ * head -3`). Other failures of standard output are errors.
+ */
 export function guardOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
@@ -130,11 +133,11 @@ export function guardOutput(): void {
     const what = `standard output cannot be written: ${describeCode(error.code)}`;
     process.exit(reportFailure(new Problem('output.unwritable', what, { next }), false));
   });
-  // A closed standard error leaves nowhere to report to.
+  // Without standard error, a failure cannot be reported anywhere.
   process.stderr.on('error', () => {});
 }
 
-/** Writes text as fast as the reader accepts it. A reader that closes the pipe early is not an error. */
+/** Writes bytes as fast as the reader accepts them. A reader that closes the pipe early is not an error. */
 export async function writeBytes(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   output: NodeJS.WriteStream = process.stdout,
@@ -155,7 +158,7 @@ async function* withVisibleText(
 
 const logLine = z.looseObject({ level: z.string(), time: z.string(), msg: z.string().default('') });
 
-/** Formats a line of the JSON log for a person: `12:03:44 warning: a call failed (attemptId at-17, people 10)`. */
+/** Formats a line of the JSON log for the terminal: `12:03:44 warning: a call failed (attemptId at-17, people 10)`. */
 export function describeLogLine(json: string): string {
   const { level, time, msg, ...fields } = logLine.parse(JSON.parse(json));
   const facts = Object.entries(fields).map(([name, value]) => {
@@ -171,10 +174,9 @@ const decimal = /^-?[\d,]+(\.\d+)?%?$/;
 const gap = '  ';
 
 /**
- * Formats rows in columns: text aligned to the left, columns of numbers to the right.
- *
- * @param rows false: left out
- * @param lineWidth in terminal columns: the widest cells are shortened to fit
+ * Formats rows in columns: text aligned to the left, numbers to the right.
+ * @param rows false leaves a row out
+ * @param lineWidth width in terminal columns; the widest cells are cut to fit
  */
 export function table(
   rows: readonly (readonly (string | number)[] | false)[],
@@ -183,7 +185,7 @@ export function table(
   const whole = rows
     .filter((row) => row !== false)
     .map((row) => row.map((cell) => visibleInLine(typeof cell === 'number' ? formatNumber(cell) : cell)));
-  // In terminal columns, of which a Chinese character takes two.
+  // Widths count terminal columns. A Chinese character takes two of them.
   const widths: number[] = [];
   for (const row of whole)
     for (const [column, cell] of row.entries())
@@ -192,7 +194,7 @@ export function table(
   for (let widest = Math.max(...widths); widthOfLine() > lineWidth && widest > 1; widest -= 1)
     for (const [column, width] of widths.entries()) widths[column] = Math.min(width, widest - 1);
   const cells = whole.map((row) => row.map((cell, column) => shortened(cell, widths[column]!)));
-  // The first row can be a heading.
+  // The first row can be a heading, so it does not decide whether a column has numbers.
   const areNumbers = widths.map((_, column) =>
     cells.slice(1).every((row) => decimal.test(row[column] ?? '0')),
   );
@@ -203,7 +205,7 @@ export function table(
   return cells.map((row) => (gap + row.map(padded).join(gap)).trimEnd()).join('\n');
 }
 
-/** Cuts a text to a width in terminal columns, between characters as the reader sees them. */
+/** Cuts a text to a width in terminal columns, without splitting a character that readers see as one. */
 function shortened(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let start = '';
@@ -220,7 +222,7 @@ export function describeFields(facts: object): string {
   );
 }
 
-/** Records as a table with these fields; default: those of the first record. */
+/** Formats records as a table with a heading. Default columns: the fields of the first record. */
 export function listTable<Row extends object>(
   records: readonly Row[],
   columns: readonly (keyof Row & string)[] = Object.keys(records[0] ?? {}) as (keyof Row & string)[],
