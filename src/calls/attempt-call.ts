@@ -31,12 +31,12 @@ export interface AttemptDependencies {
   readonly warehouse: Warehouse;
   readonly admit: (request: AdmissionRequest) => Promise<Admission>;
   readonly callTimeoutSeconds: number;
-  /** Called once for each crossed threshold of a budget. */
+  /** Called once for each threshold of a budget that a reservation crosses. */
   readonly onBudgetAlarm: (alarm: BudgetAlarm) => void;
   readonly client: ServiceClient;
   readonly queue: CallQueue;
   readonly limits: AdmissionLimits;
-  /** Maximum wait within the activity. A longer wait becomes a timer of the workflow. */
+  /** Maximum wait within the activity. For a longer wait, the workflow sets a timer. */
   readonly patienceMilliseconds: number;
   readonly streaks: CallStreaks;
   readonly log: Logger;
@@ -47,7 +47,7 @@ export interface AttemptDependencies {
 interface AttemptRequest {
   readonly run: RunRecord;
   readonly batch: number;
-  /** At most ten; the budgets may pay for fewer. */
+  /** At most ten people. The call is made for fewer people if the budgets cannot pay for all of them. */
   readonly people: readonly OpenPerson[];
 }
 
@@ -58,35 +58,40 @@ interface SentCall {
 }
 
 export type AttemptResult =
-  /** Answered. The first `people` have an outcome, except some that a partial answer left open. */
+  /**
+   * The service has answered. The first `people` of the request have an outcome, except those that a partial answer
+   * left out.
+   */
   | {
       readonly kind: 'recorded';
       readonly attemptId: string;
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
     }
-  /** Possibly billed, without a recorded answer. The first `people` are unknown, and their credits stay reserved. */
+  /**
+   * The call may have been billed, but no answer was recorded. The first `people` of the request become `unknown`, and
+   * their credits stay reserved.
+   */
   | {
       readonly kind: 'unknown';
       readonly people: number;
       readonly pauseReason: PauseReason | undefined;
     }
-  /** The service refused the first `people` and billed nothing. */
+  /** The service refused a call for the first `people` of the request and billed nothing. */
   | { readonly kind: 'refused'; readonly people: number; readonly reason: string }
-  /** Nothing was billed; the same people can be sent again. */
+  /** Nothing was billed. The caller can send the same people again. */
   | { readonly kind: 'again' }
   | ({ readonly kind: 'wait' } & Wait)
   | { readonly kind: 'over_budget'; readonly budget: string }
   | { readonly kind: 'not_running' }
-  /** Another worker calls for these people or has answered them: nothing was sent. */
+  /** Nothing was sent, because another worker calls for these people or has an answer about them. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'stopped'; readonly pauseReason: PauseReason };
 
 /**
- * Makes one call: admit → call → store.
- *
- * After the admission's commit the call may have been sent. The attempt ends as recorded, refused (no cost), released
- * (certainly never sent) or unknown. After a crash it stays open, and the next execution of the batch marks it unknown.
+ * Makes one call: admits it, sends it and stores the answer. The attempt ends as recorded, refused (no cost), released
+ * (certainly never sent) or unknown. After a crash the attempt stays open, because the call may have been sent, and the
+ * next execution of the batch marks it unknown.
  */
 export async function attemptCall(
   dependencies: AttemptDependencies,
@@ -105,7 +110,7 @@ export async function attemptCall(
     people: request.people.slice(0, rowNumbers.length),
   };
   const tooLate = () => performance.now() - admittedAt > slackSeconds * 1_000;
-  // A process that was suspended after admission would send the call later than its rate window allows.
+  // A process that was suspended after the admission would send the call later than the rate window allows.
   if (signal.aborted || tooLate()) {
     await untilDatabaseIsBack(() => release(dependencies, attemptId, 'the call was not sent'));
     signal.throwIfAborted();
@@ -130,7 +135,8 @@ async function send(
   const calling = client.bulkMatch(
     {
       details: people.map(({ identity, confirmedId: personId, writtenProfileUrl: profileUrl }) => {
-        // The cells of the row may name someone else.
+        // The operator has confirmed the person, so only the id is sent. The cells of the row may describe someone
+        // else.
         if (personId !== undefined) return { personId };
         return profileUrl === undefined ? identity : { ...identity, profileUrl };
       }),
@@ -138,7 +144,7 @@ async function send(
       waterfall: run.options.waterfall,
       webhookUrl: token === undefined ? undefined : webhookUrl(token),
     },
-    // The signal of the activity is not used: a call that may be billed is always awaited.
+    // The activity's own signal is left out: a call that may be billed is awaited even if the activity is cancelled.
     AbortSignal.timeout(callTimeoutSeconds * 1_000),
   );
   setImmediate(() => setTimeout(() => killPoint('calling'), 5));
@@ -187,7 +193,7 @@ async function closeFailure(
   const { type, disposition, httpStatus } = failure;
   const reason = failure.message;
   const isUnsent = type.startsWith('not-sent.');
-  // During an outage every call fails; `pauseOfUnsent` logs only its beginning.
+  // During an outage every call fails. `pauseOfUnsent` logs only the beginning of the outage.
   log[isUnsent ? 'debug' : 'warn']({ attemptId, people, type, disposition, httpStatus }, 'a call failed');
   const pauseReason = pauseReasonOf(failure);
   return untilDatabaseIsBack(async (): Promise<AttemptResult> => {
@@ -240,11 +246,12 @@ function pauseReasonOf(failure: ServiceFailure): PauseReason {
   };
 }
 
-/** A stopping worker waits at most this long for a database that is away. */
+/** Maximum time that a stopping worker waits for an unreachable database before it gives up releasing a call. */
 const releasePatienceMilliseconds = 20_000;
 
 /**
- * Admits a call. It waits here if calls in flight may release credits; a full rate window is waited for by the batch.
+ * Admits a call. If calls in flight may release credits, this function waits for them. If a rate window is full, the
+ * batch waits.
  */
 async function admitWhenAffordable(
   dependencies: AttemptDependencies,
@@ -266,14 +273,14 @@ async function admitWhenAffordable(
     const admission = await admitOrRelease(dependencies, asked);
     if ('alarms' in admission) admission.alarms.forEach(dependencies.onBudgetAlarm);
     if (admission.kind !== 'over_budget' || !admission.mayFreeCredits) return admission;
-    // If calls in flight find no person, their reserved credits become free within a second.
+    // If a call in flight finds no person, its reserved credits become free within a second.
     await sleep(200, undefined, { signal });
   }
 }
 
 /**
  * Admits a call. If the reply to the admission is lost, the call is released, because it was not sent. Otherwise the
- * operator would have to decide about it.
+ * operator would have to decide about a call that never happened.
  */
 async function admitOrRelease(
   dependencies: AttemptDependencies,
@@ -301,12 +308,12 @@ async function release({ warehouse }: AttemptDependencies, attemptId: string, re
   await releaseSlot(warehouse.database, attemptId);
 }
 
-/** How long a process keeps a paid answer in memory while the database is away. */
+/** Maximum time that a process keeps a paid answer in memory while the database is unreachable. */
 const recordingPatienceMilliseconds = 10 * 60_000;
 
 /**
- * Repeats work until the database is back. The work must recognise an earlier try by its ids, because the reply to a
- * COMMIT can be lost.
+ * Repeats work until the database is reachable again. The work must recognise an earlier try by its ids, because the
+ * reply to a COMMIT can be lost.
  */
 export async function untilDatabaseIsBack<Result>(
   work: () => Promise<Result>,
@@ -324,27 +331,35 @@ export async function untilDatabaseIsBack<Result>(
 }
 
 /**
- * Refused calls (422) are free, and ten batches with one such person each start with two refusals each. Failed calls
- * may be billed and keep credits reserved, so five of them are the maximum.
+ * The longest series of calls without success before the run pauses. Refused calls (422) are free and count one: ten
+ * batches with one refused person each begin with twenty. Failed calls may be billed and count six, so five pause the
+ * run.
  */
 const longestStreak = 30;
 const streakWeights = { refused: 1, failed: 6 } as const;
-/** Calls that cannot be sent cost nothing. A run survives a restart of DNS or of a proxy without an operator. */
+/**
+ * Time for which a run keeps trying when calls cannot be sent. Unsent calls cost nothing, so a run survives a restart
+ * of DNS or of a proxy without an operator.
+ */
 const unsentPatienceMilliseconds = 120_000;
-/** An older failure to send belongs to an earlier outage. */
+/** A failure to send that is older than this belongs to an earlier outage. */
 const forgottenMilliseconds = 600_000;
 const shortestPause = 500;
 const longestPause = 15_000;
 
 /**
- * Counts the calls in a row that failed, were refused or could not be sent, for each run of this worker. A long streak
- * pauses the run: the service is down, or it refuses everybody.
+ * Counts, for each run of this worker, the consecutive calls that failed, were refused or could not be sent. A long
+ * series pauses the run: the service is down, or it refuses everybody.
  */
 export class CallStreaks {
   readonly #lengths = new Map<string, number>();
   #unsent: { since: number; last: number } | undefined;
 
-  /** Counts one more call without success. @returns whether the streak is so long that the run must pause */
+  /**
+   * Counts one more call without success.
+   *
+   * @returns true if the series is so long that the run must pause
+   */
   tooLong(runId: string, ended: keyof typeof streakWeights): boolean {
     const length = (this.#lengths.get(runId) ?? 0) + streakWeights[ended];
     this.#lengths.set(runId, length);
@@ -352,10 +367,9 @@ export class CallStreaks {
   }
 
   /**
-   * Notes a call that could not be sent.
+   * Records that a call could not be sent.
    *
-   * @returns milliseconds until the next try, and whether an outage begins; undefined: calls could not be sent for too
-   *   long
+   * @returns milliseconds until the next try, and whether an outage begins; undefined: the outage has lasted too long
    */
   pauseOfUnsent(): { readonly milliseconds: number; readonly isFirst: boolean } | undefined {
     const now = performance.now();
@@ -368,12 +382,12 @@ export class CallStreaks {
     return { milliseconds: Math.min(Math.max(lasted, shortestPause), longestPause), isFirst };
   }
 
-  /** Notes a call that was sent, however it ended: calls can be sent again. */
+  /** Records that a call was sent, with or without success. This ends an outage. */
   endUnsent(): void {
     this.#unsent = undefined;
   }
 
-  /** Ends the streaks of a run: the service accepted a call. */
+  /** Resets the count of a run, because the service accepted a call. */
   end(runId: string): void {
     this.#lengths.delete(runId);
     this.endUnsent();

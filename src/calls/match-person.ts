@@ -36,12 +36,12 @@ interface AdmittedMatch {
 }
 
 /**
- * Looks up one person outside of any run, under the same rate limits and budgets. There is no attempt that an operator
- * could decide on, so a call of unknown cost stays reserved in the budgets of the day and the month.
+ * Looks up one person outside of any run, under the same rate limits and budgets as calls of runs. The call has no
+ * attempt that an operator could decide, so an unknown cost stays reserved in the day and month budgets.
  *
  * @throws Problem `match.suppressed`, `match.no-slot`, `match.over-budget`: nothing was sent
  * @throws Problem `match.found-suppressed`: the returned person is on the suppression list
- * @throws ServiceFailure the call failed and cost nothing; Problem of the same type: it may have been billed
+ * @throws ServiceFailure if the call failed and cost nothing; Problem of the same type if it may have been billed
  */
 export async function matchPerson(
   dependencies: MatchDependencies,
@@ -63,9 +63,10 @@ export async function matchPerson(
     throw withNext(error);
   }
   await endCall(database, matches, admitted.callId, 'accepted', answer);
-  // The interface document names no price in this answer. By its price table a miss is free.
+  // The service's interface does not describe a price in this answer. By its price table, a call that finds nobody is
+  // free.
   const price = answer.creditsConsumed ?? (answer.person === undefined ? 0n : admitted.price);
-  // Otherwise the cost stays unknown. Settling it could use up the budgets of all runs.
+  // A price that is not credible leaves the cost unknown. Settling such a price could exhaust the budgets of all runs.
   if (price <= mostCrediblePerPerson) await close(dependencies, admitted, price);
   await refuseSuppressedAnswer(dependencies, answer);
   return answer;
@@ -79,7 +80,10 @@ async function refuseSuppressed({ warehouse }: MatchDependencies, person: Identi
   });
 }
 
-/** The answer can have a suppressed e-mail, or identify a suppressed person, that the request did not name. */
+/**
+ * Refuses an answer about a suppressed person. The answer can contain a suppressed e-mail or id that the request did
+ * not.
+ */
 async function refuseSuppressedAnswer(
   { warehouse }: MatchDependencies,
   { person }: MatchAnswer,
@@ -87,7 +91,7 @@ async function refuseSuppressedAnswer(
   if (person === undefined || !(await isSuppressed(warehouse.database, keysOfPerson(person)))) return;
   throw new Problem('match.found-suppressed', 'the returned person is on the suppression list', {
     next: 'the price is settled, the answer is withheld; to remove a person from the list: enrich suppress remove WHO',
-    // Not an ordinary failure, because programs repeat failed commands and would pay again.
+    // This exit code tells programs to stop. With an ordinary failure, they would repeat the command and pay again.
     exitCode: exitCodes.needsPerson,
   });
 }
@@ -97,7 +101,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
   await applyBudgetLimits(warehouse.database, budgets);
   const budgetIds = await budgetsOf(warehouse.database, undefined);
   const callId = `match:${randomUUID()}`;
-  // A thrown problem rolls back the slot and the reservation.
+  // An error that is thrown here rolls back the slot and the reservation.
   await warehouse.database.transaction().execute(async (transaction) => {
     const slot = await acquireSlot(
       transaction,
@@ -123,7 +127,7 @@ async function admitMatch(dependencies: MatchDependencies, price: Credits): Prom
   return { callId, budgetIds, price };
 }
 
-/** The advice of some failures is about attempts and rows, which this call does not have. */
+/** Replaces the next step of failures whose own text mentions attempts and rows, because this call has neither. */
 function withNext(failure: ServiceFailure): Problem {
   const next = nextAfter(failure);
   if (next === undefined) return failure;

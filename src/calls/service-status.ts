@@ -20,24 +20,24 @@ import { getRun } from '../runs/runs.ts';
 import { recordCreditStatement, statementOf } from '../ledger/credit-statements.ts';
 import { canSucceedLater, databaseErrorCode } from '../db/postgres-errors.ts';
 
-/** The user of the credential, or why that user is unknown. */
+/** The user to whom the credential belongs, or why this user is unknown. */
 type ActingUser =
   | { readonly userId: string }
   | { readonly unknown: ServiceFailure; readonly credentialWorks: boolean };
 
 type ServiceStatus = Awaited<ReturnType<typeof readServiceStatus>>;
 
-/** A run does not wait longer for the service's status or its statement of credits. */
+/** Maximum time that a run waits for the service's status or its count of credits. */
 const patienceMilliseconds = 10_000;
-/** An id that no request has. */
+/** A request id that belongs to no request. */
 const unknownRequestId = '0';
 
 /**
- * Checks the credential with free calls before a run spends credits, and reads the service's rate windows, which the
- * product obeys from then on. A missing endpoint stops no run: the first call shows whether the key may enrich, and a
- * refused call costs nothing.
+ * Checks the credential with free requests before a run spends credits, and reads the service's rate windows for later
+ * calls. A missing endpoint stops no run: the first paid call shows whether the key may enrich, and a refused call
+ * costs nothing.
  *
- * @param needs.polls true: late results can come only by polls, so the key must be allowed to poll
+ * @param needs.polls true: late results come only by polls, so the key must be allowed to poll
  * @throws Problem `service.credential-refused`, `service.scope-missing`
  */
 export async function readServiceStatus(dependencies: PollDependencies, needs: { readonly polls: boolean }) {
@@ -47,16 +47,16 @@ export async function readServiceStatus(dependencies: PollDependencies, needs: {
   if (needs.polls) await tryPolling(dependencies);
   return {
     user,
-    /** The reported windows of bulk calls with a limit, the shortest first. */
+    /** Rate windows of bulk calls with a limit, as the service reports them, the shortest first. */
     windows: await readRateWindows(warehouse.database, { service, scope: bulkMatchScope }, []),
-    /** Why the service does not report the use of its windows; undefined if it does. */
+    /** Why the service does not report the use of its rate windows; undefined if it does. */
     usageUnknown,
   };
 }
 
 /**
- * Reads the profile. 200 confirms the credential. If the profile neither confirms nor refuses it, the health endpoint
- * is read.
+ * Requests the profile of the credential's user. Status 200 confirms the credential. If the answer leaves this open,
+ * the health endpoint decides.
  *
  * @throws Problem `service.credential-refused`
  */
@@ -65,14 +65,18 @@ export async function askActingUser(client: ServiceClient): Promise<ActingUser> 
   try {
     return { userId: (await client.profile(signal)).id };
   } catch (error) {
-    // A 403 for the profile says only that the key lacks this scope.
+    // A 403 only shows that the key may not read the profile. The key can still be allowed to enrich.
     const unknown = failureOf(client, error, 'unauthorized', 'not-sent.no-token');
     const credentialWorks = unknown.httpStatus !== undefined && (await askHealth(client, signal));
     return { unknown, credentialWorks };
   }
 }
 
-/** Reads the health. @returns whether the service confirms the credential; false if it says neither */
+/**
+ * Requests the health endpoint.
+ *
+ * @returns true if the service confirms the credential; false if the answer leaves this open
+ */
 async function askHealth(client: ServiceClient, signal: AbortSignal): Promise<boolean> {
   try {
     if ((await client.health(signal)).credentialWorks) return true;
@@ -83,7 +87,7 @@ async function askHealth(client: ServiceClient, signal: AbortSignal): Promise<bo
   throw refused(client, 'the service refuses the credential', 'GET /auth/health');
 }
 
-/** @throws Problem if the failure is a refusal of the credential */
+/** @throws Problem if the service refuses the credential */
 function failureOf(
   client: ServiceClient,
   error: unknown,
@@ -94,7 +98,7 @@ function failureOf(
   return error;
 }
 
-/** Polls an unknown request id: the answer shows whether the key may poll. */
+/** Polls a request id that belongs to no request. The answer shows whether the key may poll. */
 async function tryPolling(dependencies: PollDependencies): Promise<void> {
   try {
     await pollWithinLimits(dependencies, unknownRequestId, AbortSignal.timeout(patienceMilliseconds));
@@ -113,7 +117,10 @@ async function tryPolling(dependencies: PollDependencies): Promise<void> {
   }
 }
 
-/** The failure's own advice is for a run that has begun, so this error has another one. */
+/**
+ * Creates the error for a refused credential. The failure's own next step is for a run that has begun, so it is
+ * replaced.
+ */
 function refused(
   { credentialSetting }: ServiceClient,
   what: string,
@@ -145,7 +152,7 @@ export function describeUser(user: ActingUser): string {
 
 const windowNames: Readonly<Record<number, string>> = { 60: 'minute', 3_600: 'hour', 86_400: 'day' };
 
-/** Describes the calls that are left in the windows of bulk calls, or says why they are unknown. */
+/** Describes how many calls are left in the rate windows of bulk calls, or why this is unknown. */
 function describeLimits(windows: readonly RateWindow[], unknown: ServiceFailure | undefined): string {
   const left = windows.map(
     ({ calls, free, seconds }) =>
@@ -157,17 +164,17 @@ function describeLimits(windows: readonly RateWindow[], unknown: ServiceFailure 
     : `the service’s limits are unknown until its first answer: ${unknown.message}; RATE_LIMITS applies`;
 }
 
-/** These statistics are optional, so the product does not wait longer for them. */
+/** Maximum time that the product waits for these optional statistics. */
 const statisticsPatienceMilliseconds = 5_000;
 
 const scopes: readonly string[] = [bulkMatchScope, matchScope, webhookResultScope];
 
 /**
- * Reads the team's use of its rate windows from the service and stores it as rate reports. If the key may not read
- * usage, the headers of the first answer report the windows.
+ * Reads from the service how much of its rate windows the team has used, and stores this as rate reports. If the key
+ * may not read usage, the headers of the first answer report the rate windows.
  *
  * @param service name of the service in the options of runs
- * @returns the failure, or undefined
+ * @returns the failure; undefined if the usage was stored
  */
 export async function learnRateWindows(
   warehouse: Warehouse,
@@ -193,7 +200,10 @@ export async function learnRateWindows(
   }
 }
 
-/** The scope of an operation: `["api/v1/people", "bulk_match"]` is `people/bulk_match`. Polls have an id after it. */
+/**
+ * The rate scope of an operation: `["api/v1/people", "bulk_match"]` becomes `people/bulk_match`. In polls an id
+ * follows.
+ */
 function scopeOf({ path, action }: OperationUsage): string | undefined {
   const name = `${path}/${action}`.replace(/^\/?api\/v1\//, '');
   return scopes.find(
@@ -202,7 +212,7 @@ function scopeOf({ path, action }: OperationUsage): string | undefined {
 }
 
 export interface ServiceCheckDependencies extends PollDependencies {
-  /** Whether the service can reach our receiver; otherwise late results come by polls only. */
+  /** True if the service can reach the receiver of webhooks. Otherwise late results come only by polls. */
   readonly isDeliveredTo: boolean;
   readonly log: Logger;
 }
@@ -229,7 +239,7 @@ export async function checkRunService(
   }
 }
 
-/** Changes the advice of a failure for a run, which uses the settings of the workers since their start. */
+/** Adapts the next step of a failure to runs, because a run uses the settings that its workers had at their start. */
 export function forWorkers({ next, exitCode }: Problem): string {
   return exitCode === exitCodes.usage
     ? `${next}; settings are those of the workers: restart them after a change`
@@ -245,12 +255,12 @@ interface CreditStatementDependencies {
 }
 
 /**
- * Reads from the service how many credits the team has consumed, and stores the statement. Workers do it before and
- * after a run, so that an operator can decide on calls of unknown cost. Costs nothing. If the key may not read usage,
- * nothing is stored.
+ * Reads from the service how many credits the team has consumed, and stores the count. Workers do this before and after
+ * each run, so that the operator can decide about calls of unknown cost. It costs nothing. Nothing is stored if the key
+ * may not read usage.
  *
  * @param runId undefined outside of a run
- * @returns why no statement was stored; undefined if one was
+ * @returns why nothing was stored; undefined if the count was stored
  */
 export async function keepCreditStatement(
   { warehouse, service, client, log }: CreditStatementDependencies,
@@ -269,7 +279,10 @@ export async function keepCreditStatement(
   }
 }
 
-/** Why there is no statement; undefined: the error is neither of the service nor a refusal by the database. */
+/**
+ * Why the service gives no count of credits. Undefined if the error is neither a failure of the service nor an error of
+ * the database.
+ */
 function whyMissing(error: unknown): string | undefined {
   if (error instanceof ServiceFailure) return error.message;
   const code = databaseErrorCode(error);

@@ -13,7 +13,7 @@ import type { PauseReason } from '../contract/pause-reasons.ts';
 import { isPossible } from '../db/run-states.ts';
 
 export interface AdmissionRequest {
-  /** Created by the caller, so that it can release a call if the reply to the admission is lost. */
+  /** Id that the caller creates, so that the caller can release the call if the reply to the admission is lost. */
   readonly attemptId: string;
   readonly runId: string;
   readonly batch: number;
@@ -23,7 +23,7 @@ export interface AdmissionRequest {
   readonly creditsPerPerson: Credits;
   /** Longest time from admission to the end of the call, in seconds. */
   readonly deadlineSeconds: number;
-  /** Whether the request asks for late results, which need a webhook URL with a token. */
+  /** True if the request asks for late results. Then it needs a webhook URL with a token. */
   readonly lateResults: boolean;
 }
 
@@ -40,7 +40,10 @@ export type Admission =
       readonly attemptId: string;
       /** The first of the requested rows, as many as every budget can pay for. */
       readonly rowNumbers: readonly number[];
-      /** Part of the webhook URL. The database stores only its hash. */
+      /**
+       * Secret part of the webhook URL; undefined if no late results are requested. The database stores only a hash of
+       * it.
+       */
       readonly token: string | undefined;
       readonly alarms: readonly BudgetAlarm[];
     }
@@ -51,17 +54,20 @@ export type Admission =
       readonly mayFreeCredits: boolean;
       readonly alarms: readonly BudgetAlarm[];
     }
-  /** Another worker has answered, suppressed or claimed some of the people. */
+  /** Another worker has an answer about some of the people, has suppressed them, or makes a call for them. */
   | { readonly kind: 'taken' }
   /** The run was paused or cancelled, or has ended. */
   | { readonly kind: 'not_running'; readonly status: string };
 
-/** Calls of one process are admitted together, because each admission holds its locks while its commit is flushed. */
+/**
+ * Maximum number of calls that are admitted in one transaction. One process admits calls together, because each
+ * transaction holds its locks while its commit is flushed to disk.
+ */
 const mostCallsTogether = 32;
 
 /**
  * Returns a function that admits calls of this process. The first call is admitted at once. Calls that arrive during an
- * admission are admitted together afterwards, grouped by run.
+ * admission are admitted together when it ends, grouped by run.
  */
 export function openAdmissions(
   database: Kysely<Tables>,
@@ -80,9 +86,8 @@ export function openAdmissions(
 }
 
 /**
- * Admits calls of one run in one transaction. Each call gets a slot in every rate window, a reservation of its worst
- * case in every budget, and an attempt. After the commit its request may be sent at any time, even if this process
- * ends. The SQL function `admit_calls` does this in one statement.
+ * Admits calls of one run in one statement, the SQL function `admit_calls`. Each call gets a slot in every rate window,
+ * a reservation of its worst case in every budget, and an attempt. After the commit a request may be sent at any time.
  */
 async function admitAll(
   database: Kysely<Tables>,
@@ -102,24 +107,28 @@ async function admitAll(
   });
 }
 
-/** The result of the SQL function `admit_calls`. Places are indexes of the requested calls. */
+/** The result of the SQL function `admit_calls`. It refers to calls by their index in the request, called place. */
 interface Admitted {
   readonly run_status: string | null;
-  /** Calls for people who are neither answered nor in another call. */
+  /** Places of calls for people who have no answer yet and are in no other call. */
   readonly asked: readonly number[];
-  /** Number of people by place. */
+  /** Number of people by the place of the call; null if nothing is admitted. */
   readonly admitted: Readonly<Record<string, number>> | null;
-  /** Null if a slot is free. */
+  /** Why the calls must wait for a slot; null if a slot is free. */
   readonly wait: SlotWait | null;
   readonly short_budget: string | null;
   readonly alarms: readonly BudgetAlarm[] | null;
   readonly may_free_credits: boolean;
 }
 
-/** A slot became free during the admission. */
+/** Makes the caller try again at once, because a slot became free during the admission. */
 const freeAgain: Wait = { milliseconds: 1, reason: 'a slot has become free' };
 
-/** @returns undefined if the suppression list has entries and the people were not compared with it */
+/**
+ * Runs the SQL function `admit_calls`.
+ *
+ * @returns undefined if the suppression list has entries and the people were not compared with the list
+ */
 async function admitCalls(
   database: Kysely<Tables>,
   requests: readonly AdmissionRequest[],
@@ -154,7 +163,7 @@ async function admitCalls(
     const { short_budget: budget, may_free_credits: mayFreeCredits } = result;
     if (people === undefined && (result.wait || budget === null))
       return { kind: 'wait', ...(result.wait ? describeWait(result.wait) : freeAgain) };
-    // If calls of a group cross a threshold together, only the first call reports it.
+    // If calls of one group cross a budget threshold together, only the first call reports it.
     const alarms = place === Math.min(...result.asked) ? (result.alarms ?? []) : [];
     if (people === undefined) return { kind: 'over_budget', budget: budget!, mayFreeCredits, alarms };
     const rowNumbers = request.rowNumbers.slice(0, people);
@@ -162,7 +171,7 @@ async function admitCalls(
   });
 }
 
-/** Creates the secret part of the webhook URL of an attempt: 256 random bits in 43 characters. */
+/** Creates the secret part of an attempt's webhook URL: 256 random bits in 43 characters. */
 function newWebhookToken(): string {
   return randomBytes(32).toString('base64url');
 }
@@ -173,10 +182,10 @@ export function hashToken(token: string): Buffer {
 }
 
 /**
- * Pauses a run. Admission reads the status, so no worker sends another call. A cancelled run, or a run that waits for
- * the operator, keeps its status and reason.
+ * Pauses a run, unless the run is cancelled or already waits for the operator. Admission checks the status, so no
+ * worker sends another call.
  *
- * @returns whether the run is now paused for this reason
+ * @returns true if the run is now paused for this reason
  */
 export async function pauseCalls(
   database: Kysely<Tables>,
@@ -192,21 +201,20 @@ export async function pauseCalls(
 
 export interface BatchesOfRun {
   readonly runId: string;
-  /** Numbers from 1 within the run. */
+  /** Batch numbers, starting at 1 in each run. */
   readonly batches: readonly number[];
 }
 
 /**
- * How long a registration lasts beyond the batch's expected wait. It is the longest time that Temporal leaves an
- * activity in a worker's queue. If a worker dies, its registrations last until other workers have run the batches.
+ * Seconds for which a registration outlasts the batch's expected wait: the longest time that Temporal leaves an
+ * activity in a worker's queue. If a worker dies, its registrations last until other workers have taken its batches.
  */
 const believedSeconds = 30 * 60;
 
 /**
- * Registers batches as waiting until they are admitted. For each registered batch, calls of lower priorities leave one
- * slot free in every rate window. Without this, a nightly batch would compete for each slot with the backfills of all
- * other workers, because a worker orders only its own queue. Batches that Temporal has not yet given to a worker keep a
- * slot too: under load this takes as long as a dozen backfill calls.
+ * Registers batches as waiting until they are admitted. For each of them, calls of lower priority leave a slot free in
+ * every rate window, also while Temporal has not yet given the batch to a worker. Otherwise a nightly batch would
+ * compete for each slot with backfills of all other workers.
  *
  * @param milliseconds the shortest time that the batches will wait
  */
@@ -219,8 +227,8 @@ export async function registerWaitingBatches(
 }
 
 /**
- * SQL of `registerWaitingBatches`. Batches of the lowest priority are left out, because no batch leaves a slot for
- * them.
+ * SQL that registers batches as waiting. Batches of the lowest priority are not registered, because no batch leaves a
+ * slot for them.
  */
 export function registration({ runId, batches }: BatchesOfRun, milliseconds = 0): RawBuilder<unknown> {
   return sql`
@@ -234,7 +242,7 @@ export function registration({ runId, batches }: BatchesOfRun, milliseconds = 0)
 }
 
 /**
- * Removes the registrations of batches that will not call now, so that other runs can use their slots. Admission
+ * Removes the registrations of batches that will not make a call now, so that other runs can use the slots. Admission
  * removes the registrations of the batches that it admits.
  *
  * @param batches undefined: all batches of the run

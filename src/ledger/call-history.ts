@@ -3,22 +3,24 @@ import { storedCredits, type Credits } from '../domain/money/decimal.ts';
 import { lateKindsOf, type AskedExtras } from '../domain/late-results/delivery-kinds.ts';
 import type { Warehouse } from '../db/database.ts';
 
-/** An estimate uses this number of latest calls, from this number of newest runs. */
+/**
+ * Maximum number of calls that an estimate is based on. The constant below limits the runs from which these calls come.
+ */
 const callsThatCount = 200;
 const runsThatCount = 50;
 
-/** What the latest answered and settled calls of the newest runs cost. */
+/** Cost of the latest answered and settled calls of the newest runs. */
 export interface CallHistory {
   readonly calls: number;
   readonly perPerson: Credits;
-  /** Standard deviation between calls, in credits per person; undefined for a single call. */
+  /** Standard deviation between calls, in credits per person; undefined if there is only one call. */
   readonly deviation: number | undefined;
 }
 
 /**
- * Reads what calls with the same options for the same source to the same service cost, for the estimates of a plan.
+ * Reads the cost of earlier calls with the same options, source and service, for the estimate of a plan.
  *
- * @returns undefined without such calls
+ * @returns undefined if there are no such calls
  */
 export async function readCallHistory(
   warehouse: Warehouse,
@@ -26,8 +28,8 @@ export async function readCallHistory(
   source: string,
 ): Promise<CallHistory | undefined> {
   const { service, reveal, waterfall } = asked;
-  // Calls without a token left out the late results of their run, so they do not count. Prices above the worst case do
-  // not count either: they are errors of the service.
+  // Calls without a webhook token requested no late results, so they are cheaper and do not count. Prices above the
+  // worst case are errors of the service and do not count either.
   const counts = sql`a.status = 'settled' and a.answered_at is not null
     and a.credits_settled <= a.credits_reserved
     and (a.token_hash is not null or ${lateKindsOf(asked).length === 0})`;

@@ -4,18 +4,21 @@ import Bottleneck from 'bottleneck';
 import { taskPriorities, type RunPriority } from '../contract/temporal-names.ts';
 import type { Wait } from './rate-windows.ts';
 
-/** Another worker can take the job within this time. */
+/** Tells the caller to wait this long, because another worker can take the job of a stopping worker by then. */
 const workerStops: Wait = { milliseconds: 1_000, reason: 'its worker is stopping' };
 
-/** Without a rate limit there are infinitely many slots, but Bottleneck's reservoir must be finite. */
+/**
+ * Maximum refill of the reservoir. Without a rate limit there are infinitely many slots, but Bottleneck's reservoir
+ * must be finite.
+ */
 const largestRefill = 10_000;
 
 export interface CallQueueOptions {
-  /** Calls that this process keeps in flight at once. */
+  /** Maximum number of calls of this process in flight. */
   readonly concurrency: number;
   /** Reads the free slots from the database, which all processes share. */
   readonly freeSlots: () => Promise<{ slots: number; wait: Wait | undefined }>;
-  /** Maximum wait in the queue. A call with a longer wait is handed back to the caller. */
+  /** Maximum wait in the queue. A call that must wait longer is returned to the caller. */
   readonly patienceMilliseconds: number;
 }
 
@@ -23,11 +26,8 @@ type Queued<Result> = { readonly kind: 'ran'; readonly result: Result } | ({ rea
 
 /**
  * Orders the calls of this process with Bottleneck: limits the calls in flight, starts ad hoc before nightly before
- * backfill calls, and starts no more calls than the rate windows have slots.
- *
- * Bottleneck's reservoir is this process's copy of the free slots. The queue fills it from the database when it is
- * empty, with `incrementReservoir`. Bottleneck's own windows lose their counts at a restart and allow twice the limit
- * at an edge. Each job must still be admitted by the database, because other processes use the same slots.
+ * backfill calls, and starts no more calls than the rate windows have slots. The reservoir is a local copy of the free
+ * slots; the database admits each call, because all processes share the slots.
  */
 export class CallQueue {
   readonly #limiter: Bottleneck;
@@ -46,11 +46,11 @@ export class CallQueue {
   }
 
   /**
-   * Runs a job in its turn.
+   * Runs a job when its turn comes.
    *
    * @param signal ends the wait for the turn; a job that has begun is not interrupted
-   * @returns the result of the job; if it has not begun, the wait that exceeded the patience or came from `handBack`
-   * @throws what the job throws, or the reason of the signal
+   * @returns the result of the job; if the job has not begun, how long the caller must wait before another try
+   * @throws the error of the job, or the reason of the signal
    */
   async run<Result>(
     priority: RunPriority,
@@ -59,8 +59,8 @@ export class CallQueue {
   ): Promise<Queued<Result>> {
     signal.throwIfAborted();
     if (this.#handsBack) return { kind: 'wait', ...workerStops };
-    // Bottleneck starts a job when another one ends. Without this binding, the new job would be in the other job's
-    // trace.
+    // Bottleneck starts a job when another job ends. Without this binding, the new job would appear in the trace of the
+    // other.
     const bound = AsyncResource.bind(job);
     let begun = false;
     let given = false;
@@ -86,7 +86,7 @@ export class CallQueue {
     const ran = this.#limiter.schedule(
       { priority: taskPriorities[priority] },
       async (): Promise<Queued<Result>> => {
-        // Bottleneck cannot remove a queued job, so a job that was handed back must do nothing.
+        // Bottleneck cannot remove a queued job, so a job that was returned to its caller must do nothing.
         if (given) return { kind: 'wait', milliseconds: 1, reason: 'handed back' };
         begun = true;
         return { kind: 'ran', result: await bound() };
@@ -107,21 +107,24 @@ export class CallQueue {
   }
 
   /**
-   * Hands back waiting and new jobs. A stopping worker finishes its calls in flight, and starts none: the end of its
-   * grace period could cut them off.
+   * Returns waiting and new jobs to their callers. A stopping worker finishes its calls in flight but starts none,
+   * because the end of the grace period could interrupt a new call.
    */
   handBack(): void {
     this.#handsBack = true;
     for (const abandon of this.#abandon) abandon(workerStops);
   }
 
-  /** Fails waiting jobs. Resolves when the running jobs are done. */
+  /** Makes waiting jobs fail. Resolves when the running jobs are done. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#limiter.stop({ dropWaitingJobs: true });
   }
 
-  /** Fills the reservoir, one filling at a time. A reservoir that becomes empty in the meantime is filled again. */
+  /**
+   * Fills the reservoir from the database. Only one fill runs at a time; if the reservoir is empty afterwards, another
+   * follows.
+   */
   #refill(): void {
     if (this.#closed) return;
     this.#dry = true;
@@ -147,7 +150,7 @@ export class CallQueue {
         this.#dry = true;
       }
     } catch {
-      // The database is away. The waiting activity reports this; the queue tries again.
+      // The database is unreachable. The waiting activity reports this error, and the queue tries again.
       await sleep(1_000, undefined, { ref: false });
       this.#dry = true;
     }
@@ -156,8 +159,8 @@ export class CallQueue {
 
 /**
  * Makes Bottleneck ignore the time of its last job. Bottleneck starts no job before that time by the wall clock, so a
- * clock that is set back by an hour would hold every call for an hour. Bottleneck has no option for it. Its version is
- * pinned, and a test sets the clock back.
+ * clock that is set back by an hour would delay every call by an hour. No option of Bottleneck (pinned version) avoids
+ * this.
  */
 function startAtOnce(limiter: Bottleneck): void {
   const { _store: store } = limiter as unknown as { readonly _store: object };

@@ -11,17 +11,17 @@ import { pauseCalls } from './admit.ts';
 export interface ClosedAttempt {
   readonly attemptId: string;
   readonly runId: string;
-  /** Decimal text. */
+  /** Credits as decimal text. */
   readonly reserved: string;
 }
 
 /** The late results that an answer announces, and how long to wait for them. */
 export interface Awaited {
-  /** Not empty. */
+  /** Kinds of late results that are awaited; at least one. */
   readonly kinds: readonly LateKind[];
   readonly pollAfterSeconds: number;
   readonly deadlineSeconds: number;
-  /** Worst case of the whole call; undefined: only the vendor knows the price, so the whole reservation stays. */
+  /** Worst case of the whole call. Undefined if only the vendor knows the price: then the whole reservation stays. */
   readonly worstCase: Credits | undefined;
 }
 
@@ -37,8 +37,8 @@ export interface ClosingAnswer {
 }
 
 /**
- * SQL assignments of the credits that an answer states, used even after the operator has settled the call. The price of
- * earlier deliveries is added, unless the answer most likely includes it.
+ * SQL assignments for the credits that an answer states. They apply even after the operator has settled the call. The
+ * price of earlier deliveries is added, unless the answer most likely includes it.
  */
 function statedBy(answer: ClosingAnswer): RawBuilder<unknown> {
   const answered = sql`coalesce(${decimalOf(answer.creditsConsumed)}::numeric, 0)`;
@@ -62,12 +62,12 @@ function decimalOf(credits: Credits | undefined): string | null {
 }
 
 /**
- * Closes an attempt with its answer, and settles its credits. The new status is `awaiting` if late results are due,
- * `settled` if the answer states the cost, and otherwise `unknown`. An awaiting call keeps its possible cost reserved,
- * and an unknown call its whole reservation.
+ * Closes an attempt with its answer and settles its credits. The new status is `awaiting` while late results are due
+ * (their cost stays reserved), `settled` if the answer states the cost, and otherwise `unknown` (the whole reservation
+ * stays).
  *
- * @param storing more `with` queries for the same statement, to save round trips; `closed` has the `attemptId` or is
- *   empty
+ * @param storing more `with` queries for the same statement, to save round trips; their table `closed` contains the
+ *   `attemptId`, or is empty if the attempt was not closed
  * @param from the statuses that allow closing
  * @returns undefined if the attempt has another status, or an answer was recorded before
  */
@@ -98,7 +98,7 @@ export async function closeAttempt(
         ${statedBy(answer)},
         awaited_until = clock_timestamp() + make_interval(secs => ${awaited?.deadlineSeconds ?? null}::float8),
         next_poll_at = case when ${answer.requestId !== undefined} then clock_timestamp() + make_interval(
-          -- One poll is made at the deadline.
+          -- The last poll is made at the deadline, so the first poll is never later.
           secs => least(${awaited?.pollAfterSeconds ?? null}::float8, ${awaited?.deadlineSeconds ?? null}::float8)) end,
         closed_at = case when ${settled}::numeric is null then null else clock_timestamp() end
       from open
@@ -114,8 +114,8 @@ export async function closeAttempt(
 }
 
 /**
- * Records an answer that comes after the operator has decided the attempt. If the answer and the deliveries state more
- * than the operator decided, the difference is settled.
+ * Records an answer that arrives after the operator has decided about the attempt. If the answer and the deliveries
+ * state a higher cost than the operator, the difference is settled.
  */
 export async function reopenDecided(
   transaction: Transaction<Tables>,
@@ -137,10 +137,10 @@ export async function reopenDecided(
 }
 
 /**
- * Turns reserved into spent credits in every budget of the attempt. It comes last in its transaction, because it locks
- * budgets that all calls share; only a pause of the run may follow.
+ * Turns reserved credits into spent credits in every budget of the attempt. It must come last in a transaction, because
+ * it locks budgets that all calls share. Only a pause of the run may follow.
  *
- * @param reserved decimal text
+ * @param reserved credits as decimal text
  */
 export async function settle(
   transaction: Transaction<Tables>,
@@ -154,9 +154,9 @@ export async function settle(
 }
 
 /**
- * Closes a call that costs nothing. Its people can be asked for again. If the call was already unknown, its rows stay
- * unknown and a later run asks for their people. If a delivery has stated a price, the call stays unknown, because the
- * service has processed it.
+ * Closes a call that costs nothing, so that later calls can be made for its people. If a delivery has stated a price,
+ * the call stays unknown, because the service has processed it. Rows that were already unknown stay unknown until a
+ * later run.
  *
  * @param end.status `refused`: by the service (401, 403, 422, 429); `released`: certainly never sent
  */
@@ -185,10 +185,10 @@ export async function closeWithoutCost(
 }
 
 /**
- * Marks a call that may have been billed and has no answer. Its reservation and claims stay until an answer, a late
- * result or the operator states the cost. No run pays for these people again automatically.
+ * Marks a call without an answer as unknown, because it may have been billed. Its reservation and claims stay until an
+ * answer, a late result or the operator states the cost. No run pays for these people again automatically.
  *
- * @param httpStatus of an error that the service answered
+ * @param httpStatus status of the service's error response, if there was one
  */
 export async function markUnknown(
   warehouse: Warehouse,
@@ -213,8 +213,8 @@ export async function markUnknown(
 }
 
 /**
- * Deletes the claims of an ended call, so that later runs may ask for its people. Claims stay for people whom this run
- * asks for again, and for people in another open call.
+ * Deletes the claims of an ended call, so that later runs may call for its people. Claims stay for people whom this run
+ * calls for again, and for people in another open call.
  */
 export async function releaseClaims(transaction: Transaction<Tables>, attemptId: string): Promise<void> {
   await sql`
@@ -240,19 +240,16 @@ interface AttemptMoney {
   readonly isComplete: boolean;
 }
 
-/** Reason for `unknown` when all results of a call have arrived. */
+/** Reason for status `unknown` if all results of a call have arrived but a part of the price is uncertain. */
 export const uncertainCost = 'the total cost is uncertain';
 
 export const hasGaps = sql<boolean>`exists (
   select from expected_results e where e.attempt_id = a.attempt_id and e.status = 'expected')`;
 
 /**
- * Updates the credits of an attempt from its deliveries.
- *
- * - If no more results are expected, the attempt is settled, or `unknown` if a part of the price is uncertain.
- * - If it was settled before, the difference is settled as well. The run pauses if the difference exceeds a budget. The
- * cost that the operator decided includes prices that are repeated later.
- * - If more is billed than was reserved, the run pauses.
+ * Updates the credits of an attempt from its deliveries. When no more results are expected, the attempt becomes
+ * `settled`, or `unknown` if a part of the price is uncertain. If it was settled before, the difference is settled. The
+ * run pauses if this exceeds the reservation or a budget.
  *
  * @param transaction holds the lock of the attempt
  */
@@ -268,7 +265,7 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   }));
   const bill = lateBill(deliveries);
   const highest = deliveries.reduce((most, { credits = 0n }) => (credits > most ? credits : most), 0n);
-  // The answer to a waterfall has no price; its deliveries state the price of the whole request.
+  // The answer to a waterfall call has no price. Its deliveries state the price of the whole request.
   const hasWholePrice = deliveries.some(({ covers }) =>
     covers.some((entry) => {
       const kind = entry.slice(0, entry.indexOf('/')) as LateKind;
@@ -285,8 +282,8 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   const money = rows[0]!;
   const [answered, reserved] = [storedCredits(money.answered ?? '0'), storedCredits(money.reserved)];
   const total = answered + bill.credits;
-  // If prices exceed the reservation only as a sum, the same price was most likely stated twice: by several deliveries,
-  // or by the answer and a delivery.
+  // If only the sum of the prices exceeds the reservation, the same price was most likely stated twice: by several
+  // deliveries, or by the answer and a delivery.
   const isRepeated = total > reserved && (bill.deliveries > 1 || bill.credits <= reserved);
   const single = highest > answered ? highest : answered;
   const stated = isRepeated ? single : total;
@@ -310,7 +307,7 @@ export async function settleLateCredits(transaction: Transaction<Tables>, attemp
   if (total > reserved) await pauseOverbilled(transaction, money, 'billed more than reserved');
 }
 
-/** Settles the cost of a call. A call that was settled before keeps its status. */
+/** Settles the total cost of a call. A call that was settled before keeps its status. */
 async function settleTotal(
   transaction: Transaction<Tables>,
   { attemptId, budgetIds, reserved, settled }: AttemptMoney,
@@ -332,7 +329,7 @@ async function settleTotal(
   );
 }
 
-/** Pauses the run of a call that was billed after its reservation ended, if this exceeds a budget. */
+/** Pauses the run if a bill that came after the end of its reservation exceeds a budget. */
 async function pauseIfExceeded(transaction: Transaction<Tables>, attempt: AttemptMoney): Promise<void> {
   const exceeded = await transaction
     .selectFrom('budgets')
@@ -344,7 +341,10 @@ async function pauseIfExceeded(transaction: Transaction<Tables>, attempt: Attemp
   if (exceeded) await pauseOverbilled(transaction, attempt, 'billed after its reservation ended');
 }
 
-/** Ends the wait of a call with an unknown price. Its credits stay reserved, and later results still count. */
+/**
+ * Ends the wait for the late results of a call with an unknown price. Its credits stay reserved, and later deliveries
+ * still count.
+ */
 export async function leaveUnknown(
   transaction: Transaction<Tables>,
   attemptId: string,
@@ -358,8 +358,8 @@ export async function leaveUnknown(
 }
 
 /**
- * Pauses a run because the service billed more than its prices allow. Only the operator can resume it. Takes its lock
- * after every other lock of the transaction.
+ * Pauses a run because the service billed more than its prices allow. Only the operator can resume the run. The lock of
+ * the run must be the last lock of the transaction.
  *
  * @param mark added to the reason that `enrich attempts` shows
  */
@@ -374,7 +374,7 @@ export async function pauseOverbilled(
     .where('attempt_id', '=', attemptId)
     .where(sql<boolean>`strpos(coalesce(reason, ''), ${mark}) = 0`)
     .executeTakeFirst();
-  // Once per attempt: an operator who resumed the run has seen it.
+  // An attempt pauses the run only once: an operator who has resumed the run has seen the reason.
   if (marked.numUpdatedRows === 0n) return;
   await pauseCalls(transaction, runId, {
     type: 'service.overbilled',

@@ -12,19 +12,19 @@ import { counted, nounFor } from '../domain/text/format.ts';
 import { decimalText } from '../db/expressions.ts';
 import { maySpend } from '../db/run-states.ts';
 
-/** Limits in the settings of a process. Undefined: no limit, but the budget still counts credits. */
+/** Limits of the budgets in the settings of a process. Undefined: the budget has no limit but still counts credits. */
 export interface BudgetLimits extends PeriodLimits {
-  /** Percent of a limit at which alarms are raised; undefined: no alarms. */
+  /** Percentages of a limit at which alarms are raised; undefined: no alarms. */
   readonly alarmsAt?: readonly number[];
 }
 
-/** A budget has crossed a threshold of its limit. Credits are decimals as text. */
+/** An alarm: the credits of a budget have crossed a threshold of its limit. Credits are decimals as text. */
 export interface BudgetAlarm {
   readonly budgetId: string;
-  /** Percent of the limit; also 100 if the limit refused a reservation. */
+  /** Crossed threshold in percent of the limit. It is also 100 if the limit refused a reservation. */
   readonly percent: number;
   readonly limit: string;
-  /** Settled and reserved credits at that moment. */
+  /** Settled and reserved credits when the alarm was raised. */
   readonly used: string;
 }
 
@@ -36,10 +36,10 @@ interface Affordable {
 }
 
 /**
- * Locks every budget of a call and reserves the worst case, for as many people as every budget can pay.
+ * Locks every budget of a call and reserves the worst case, for as many people as every budget can pay for.
  *
  * @param perPerson worst case for one person
- * @returns for how many people credits are reserved; 0: nothing is reserved
+ * @returns number of people for whom credits are reserved; 0: nothing is reserved
  */
 export async function reserve(
   transaction: Transaction<Tables>,
@@ -58,8 +58,8 @@ export async function reserve(
 }
 
 /**
- * Creates the budgets of a run and of the current periods if they do not exist. Periods are UTC by the database's
- * clock. A new period gets the limit of the worker that started last.
+ * Creates the budgets of a run and of the current day and month if they do not exist. Days and months are UTC by the
+ * database's clock. A new budget gets the limit of the worker that started last.
  *
  * @param runId undefined: a call without a run
  * @returns the ids of the budgets, ascending
@@ -74,7 +74,7 @@ export async function budgetsOf(
   return rows[0]!.budgets;
 }
 
-/** SQL relation of `period` and `credits_limit` with the limits of a process. */
+/** SQL relation with the limits of a process: `period` and `credits_limit`. */
 function limitsOf(limits: BudgetLimits): RawBuilder<unknown> {
   const texts = periodNames.map((period) => {
     const limit = limits[period];
@@ -83,7 +83,11 @@ function limitsOf(limits: BudgetLimits): RawBuilder<unknown> {
   return sql`unnest(${periodNames}::text[], ${texts}::numeric[]) as own (period, credits_limit)`;
 }
 
-/** Creates the budget of a run, unless an operator has set one by command before. @param limit decimal text */
+/**
+ * Creates the budget of a run, unless the operator has already set one by command.
+ *
+ * @param limit credits as decimal text
+ */
 export async function openRunBudget(
   database: Kysely<Tables>,
   runId: string,
@@ -96,7 +100,7 @@ export async function openRunBudget(
     .execute();
 }
 
-/** Removes the budget of a run that only planned, and so never reserved credits. */
+/** Removes the budget of a run that was only planned and therefore never reserved credits. */
 export async function removeRunBudget(database: Kysely<Tables>, runId: string): Promise<void> {
   await database
     .deleteFrom('budgets')
@@ -107,8 +111,8 @@ export async function removeRunBudget(database: Kysely<Tables>, runId: string): 
 }
 
 /**
- * Records the limits of a starting worker. They apply to all later periods, even if the first call of a day comes from
- * a worker with a higher limit.
+ * Stores the limits of a starting worker. They apply to all later days and months, even if a worker with a higher limit
+ * makes the first call of a day.
  */
 export async function recordWorkerBudgets(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await sql`
@@ -119,12 +123,9 @@ export async function recordWorkerBudgets(database: Kysely<Tables>, limits: Budg
 }
 
 /**
- * Applies the settings of this process to the current periods, and records each change in `budget_changes`. A limit
- * that the operator has set by command stays. A limit that this process does not set stays too, because another process
- * may set it.
- *
- * If a setting is below the settled and reserved credits, their sum becomes the limit. The budget is not exceeded, and
- * reserves nothing more.
+ * Applies the limits of this process to the budgets of the current day and month, and records each change. Limits that
+ * the operator set by command stay, and so do limits that this process does not set. A new limit is never below the
+ * settled and reserved credits.
  */
 export async function applyBudgetLimits(database: Kysely<Tables>, limits: BudgetLimits): Promise<void> {
   await budgetsOf(database, undefined);
@@ -155,9 +156,9 @@ interface BudgetRest {
 }
 
 /**
- * Reads what is left of the budgets with a limit, the least first.
+ * Reads the unused credits of the budgets that have a limit, the lowest first.
  *
- * @param limits of a process that plans before a worker has applied its settings
+ * @param limits limits of a process that plans before a worker has applied its settings
  */
 export async function readBudgetRests(
   database: Kysely<Tables>,
@@ -182,10 +183,10 @@ export async function readBudgetRests(
   }));
 }
 
-/** The budget of a current period, by the database's clock. Its figures are 0 before the first reservation. */
+/** The budget of the current day or month by the database's clock. Its counts are 0 before the first reservation. */
 export interface PeriodBudget {
   readonly period: BudgetPeriod;
-  /** Decimals as text; null: no limit. */
+  /** Limit as decimal text; null: no limit. */
   readonly limit: string | null;
   readonly reserved: string;
   readonly settled: string;
@@ -205,9 +206,10 @@ export async function readPeriodBudgets(database: Kysely<Tables>): Promise<reado
 }
 
 /**
- * A limit that the operator wants.
+ * A limit that the operator requests:
+ *
  * - `default`: the limit in the settings or in the options of the run.
- * - `used`: the credits that are settled and reserved now. The budget reserves nothing more until credits are released.
+ * - `used`: the settled and reserved credits. The budget reserves nothing until calls release credits.
  */
 export type WantedLimit = Credits | 'none' | 'default' | 'used';
 
@@ -219,13 +221,12 @@ export interface LimitChange {
 }
 
 /**
- * Sets the limit of one budget by command. It replaces the settings of all workers, without a restart.
+ * Sets the limit of one budget by command, which overrides the settings of all workers. A limit below the settled and
+ * reserved credits is refused, because calls in flight may spend them. If the default limit is lower, those credits
+ * become the limit.
  *
- * A limit below the settled and reserved credits is refused, because calls in flight may spend them. A lower `default`
- * is not refused: the limit becomes the settled and reserved credits.
- *
- * @param budgetId as in the table `budgets`; a day or month may be in the future
- * @param ownDefault the limit without a command, from the settings of this process or the options of the run
+ * @param budgetId as in table `budgets`; a day or month may be in the future
+ * @param ownDefault the limit in the settings of this process or in the options of the run
  * @param isWanted called when the budget is locked; false: nothing changes
  * @throws Problem `budget.below-used`
  */
@@ -248,7 +249,7 @@ export async function setBudget(
   });
 }
 
-/** Writes a limit, but not below the used credits. A command that changes nothing is not recorded. */
+/** Stores a limit, but not below the settled and reserved credits. A command that changes nothing is not recorded. */
 async function writeLimit(
   transaction: Transaction<Tables>,
   { budgetId, limit: before, byCommand: wasByCommand, used }: LockedBudget,
@@ -288,7 +289,7 @@ interface LockedBudget extends Limit {
   readonly used: string;
 }
 
-/** Locks the row of a budget. A budget that does not exist is created with its default limit. */
+/** Locks the row of a budget. A missing budget is created with its default limit. */
 async function lockBudget(
   transaction: Transaction<Tables>,
   budgetId: string,
@@ -314,7 +315,7 @@ function textOf(limit: Credits | 'none'): string | null {
   return limit === 'none' ? null : formatCredits(limit);
 }
 
-/** The limit without a command: of the worker that started last, or else of this process. */
+/** The limit of a budget without a command: from the worker that started last, or else from this process. */
 async function defaultLimit(
   transaction: Transaction<Tables>,
   budgetId: string,
@@ -349,19 +350,22 @@ function belowUsed(budgetId: string, used: string): Problem {
   );
 }
 
-/** A budget as `enrich budget show` shows it. Credits are decimals as text; null: no limit. */
+/** A budget as `enrich budget show` prints it. Credits are decimals as text; null means no limit. */
 export interface BudgetFacts {
   readonly budget: string;
   readonly limit: string | null;
-  /** `options`: `--max-credits` of the run, or MAX_CREDITS_PER_RUN of the command that began it. */
+  /**
+   * Where the limit comes from. `options` is `--max-credits`, or MAX_CREDITS_PER_RUN of the command that started the
+   * run.
+   */
   readonly set_by: 'command' | 'options' | 'settings';
   readonly settled: string;
   readonly reserved: string;
-  /** Crossed thresholds of the current limit in percent, ascending. */
+  /** Thresholds of the limit that the credits have crossed, in percent, ascending. */
   readonly alarms: readonly number[];
 }
 
-/** A change of a limit. */
+/** A recorded change of a budget's limit. */
 interface BudgetChange {
   readonly changed_at: Date;
   readonly budget: string;
@@ -372,7 +376,9 @@ interface BudgetChange {
 }
 
 /**
- * Reads the newest budgets of each period and of runs. Plans without approval have no budget. @param ofEach how many
+ * Reads the newest budgets of days, months and runs. A plan that is not approved has no budget.
+ *
+ * @param ofEach maximum number of budgets per period
  */
 export async function readBudgets(database: Kysely<Tables>, ofEach: number): Promise<BudgetFacts[]> {
   const result = await sql<BudgetFacts>`

@@ -2,43 +2,46 @@ import { sql, type Kysely } from 'kysely';
 import { formatCredits, storedCredits, type Credits } from '../domain/money/decimal.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** The service's count of credits of the whole team, summed over all kinds of credits. */
+/** Credits that the whole team has consumed by the service's own count, summed over all kinds of credits. */
 export interface CreditStatement {
-  /** Undefined if one kind of credits has no readable figure. */
+  /** Consumed credits; undefined if the count of one kind of credits cannot be read. */
   readonly consumed: Credits | undefined;
   readonly cycle: { readonly startDate: string | undefined; readonly endDate: string | undefined };
 }
 
 /**
- * Compares the service's count with the ledger, from the first to the last statement of a billing cycle. Credits are
- * decimals as text.
+ * Compares the service's count of credits with the ledger, from the first to the last reading of the count in a billing
+ * cycle. Credits are decimals as text.
  */
 export interface Reconciliation {
   readonly cycle_start: string | null;
   readonly cycle_end: string | null;
   readonly from: Date;
   readonly to: Date;
-  /** Consumed between the two statements, by the service's own count. */
+  /** Credits consumed between the two readings, by the service's own count. */
   readonly billed: string;
-  /** Credits that the ledger settled for calls between the two statements, including `stated`. */
+  /** Credits that the ledger settled for calls between the two readings, including `stated`. */
   readonly settled: string;
-  /** Credits that answers state for calls without a final cost. Runs count these credits as reserved or unknown. */
+  /**
+   * Credits that answers state for calls without a final cost. In the totals of runs, these credits are reserved or
+   * unknown.
+   */
   readonly stated: string;
-  /** Credits still reserved for calls that were admitted between the two statements. */
+  /** Credits that are still reserved for calls between the two readings. */
   readonly held: string;
   /** The part of `held` for calls of unknown cost. */
   readonly unknown: string;
   /**
-   * Billed credits that are neither settled nor held. Another program of the team spent them, or a call that the ledger
-   * does not know. Negative: the service has not billed everything yet.
+   * Billed credits that are neither settled nor held: spent by another program of the team or by a call that the ledger
+   * does not know. Negative if the service has not billed everything yet.
    */
   readonly unexplained: string;
 }
 
 /**
- * Adds up the service's figures for all kinds of credits.
+ * Adds up the service's counts of all kinds of credits.
  *
- * @returns `consumed` undefined if a figure cannot be read: the sum would be too low
+ * @returns `consumed` is undefined if one count cannot be read, because the sum would be too low
  */
 export function statementOf(usage: {
   readonly kinds: readonly { readonly consumed: Credits | undefined }[];
@@ -57,7 +60,7 @@ export async function recordCreditStatement(
   { service, runId }: { readonly service: string; readonly runId: string | null },
   { consumed, cycle }: CreditStatement,
 ): Promise<void> {
-  // The service counts from the start of a billing cycle, so a figure without its cycle cannot be compared.
+  // The service counts from the start of a billing cycle. A count without its cycle cannot be compared.
   if (consumed === undefined || cycle.startDate === undefined) return;
   await database
     .insertInto('credit_statements')
@@ -72,10 +75,9 @@ export async function recordCreditStatement(
 }
 
 /**
- * Compares the service's statements with the ledger, for each billing cycle with at least two statements.
- *
- * The service counts for the whole team from the start of the cycle, so only differences between statements can be
- * compared. Credits of `enrich match` appear as unexplained, because it keeps no attempts.
+ * Compares the service's count of credits with the ledger for each billing cycle with at least two readings. The
+ * service counts for the whole team, so only differences between readings are comparable. Credits of `enrich match` are
+ * unexplained, because this command keeps no attempts.
  *
  * @returns the newest cycle first
  */
@@ -118,7 +120,7 @@ export async function reconcileCredits(
   return rows.map((row) => {
     const unsettled = storedCredits(row.billed) - storedCredits(row.settled);
     const unheld = unsettled - storedCredits(row.held);
-    // Negative if settled credits are not billed yet, or after a refund.
+    // A negative value means that settled credits are not billed yet, or that the service made a refund.
     const unexplained = unsettled < 0n ? unsettled : unheld > 0n ? unheld : 0n;
     return { ...row, unexplained: formatCredits(unexplained) };
   });

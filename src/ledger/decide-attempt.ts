@@ -10,7 +10,7 @@ import { isNamedId, anyOf, theOnlyNamed } from '../db/expressions.ts';
 import { filledNote } from '../domain/runs/outcome.ts';
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
-/** One bulk call as `enrich attempts` shows it. Credits are decimals as text. */
+/** One bulk call as `enrich attempts` prints it. Credits are decimals as text. */
 export interface AttemptFacts {
   readonly attempt_id: string;
   readonly run_id: string;
@@ -25,7 +25,7 @@ export interface AttemptFacts {
   readonly credits_settled: string | null;
   readonly credits_stated: string | null;
   readonly admitted_at: Date;
-  /** Deadline of the late results; null if none are awaited. */
+  /** Deadline of the late results; null if no late results are awaited. */
   readonly awaited_until: Date | null;
 }
 
@@ -33,7 +33,7 @@ export interface AttemptFacts {
  * Lists attempts, the oldest first.
  *
  * @param filter.runId undefined: all runs
- * @param filter.status `unknown`; `overdue`: late results awaited after the deadline; undefined: every status
+ * @param filter.status `unknown`; `overdue`: late results are missing after the deadline; undefined: every status
  * @param filter.attemptId the whole id, or its first characters; undefined: every id
  * @param filter.limit number of newest attempts to list; undefined: all
  */
@@ -71,6 +71,8 @@ export async function listAttempts(
 }
 
 /**
+ * Reads one attempt.
+ *
  * @param named the whole id, or its first characters
  * @throws Problem `attempt.unknown`; `attempt.ambiguous` if two ids begin with `named`
  */
@@ -85,15 +87,13 @@ interface Decision extends Partial<Note> {
 }
 
 /**
- * Settles attempts of unknown cost by decisions of the operator, and releases the rest of their reservations. If the
- * answer or the deliveries state a higher cost, that cost is settled. The operator can correct a decision until an
- * answer or a delivery states a cost. Either all attempts are decided or none.
+ * Settles attempts of unknown cost as the operator decides, and releases the rest of their reservations. All decisions
+ * apply, or none. An answer or delivery that states a higher cost replaces the decision. Later runs may call for these
+ * people.
  *
- * Later runs may ask for the people of these attempts, because no answer has named them.
- *
- * @param decisions each attempt once
- * @param decisions.credits credits that the service billed, as a decimal; `0` if it did not bill
- * @param decisions.by who decided; kept in the reason of the attempt with the credits and the reason
+ * @param decisions one decision per attempt
+ * @param decisions.credits credits that the service billed, as a decimal; `0` if it billed nothing
+ * @param decisions.by who decided; stored in the reason of the attempt
  * @throws Problem `attempt.closed` if there is nothing to decide or correct; `attempt.more-than-held`
  */
 export async function decideAttempts(warehouse: Warehouse, decisions: readonly Decision[]): Promise<void> {
@@ -101,13 +101,17 @@ export async function decideAttempts(warehouse: Warehouse, decisions: readonly D
   await warehouse.database.transaction().execute(async (transaction) => {
     const settlements = [];
     for (const decision of ordered) settlements.push(await decideAttempt(transaction, decision));
-    // Budgets are locked after all attempts and claims. Answers lock them in the same order.
+    // Budgets are locked after all attempts and claims, because the storing of answers locks in the same order.
     for (const { budgetIds, reserved, credits } of settlements)
       await settle(transaction, budgetIds, reserved, credits);
   });
 }
 
-/** Closes an attempt by a decision. @returns the credits to settle in its budgets */
+/**
+ * Closes an attempt by a decision of the operator.
+ *
+ * @returns the credits to settle in the budgets of the attempt
+ */
 async function decideAttempt(
   transaction: Transaction<Tables>,
   { attemptId, credits, by = 'the operator', reason }: Decision,
@@ -168,14 +172,12 @@ function moreThanHeld(attemptId: string, credits: string, held: Credits): Proble
 }
 
 /**
- * Reopens rows with an unknown call, if the run has `--on-unknown retry`. The unknown attempt keeps its reservation and
- * claims.
- *
- * Three kinds of rows stay unknown: rows that were called twice, rows of an attempt that the operator has decided, and
- * rows of erased people, which have no identifiers.
+ * Reopens rows of unknown calls, if the run has `--on-unknown retry`. The unknown attempt keeps its reservation and
+ * claims. Rows stay unknown if they were called twice, if the operator has decided their attempt, or if they belong to
+ * erased people.
  *
  * @param rows query of row numbers
- * @returns the reopened rows
+ * @returns the numbers of the reopened rows
  */
 export async function reopenUnknown(
   warehouse: Warehouse,

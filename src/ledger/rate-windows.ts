@@ -11,14 +11,14 @@ import {
 } from '../domain/rates/rate-limit.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** The service counts calls per endpoint. */
+/** Endpoints for which the service counts calls separately. */
 export const { bulkMatch: bulkMatchScope, match: matchScope, poll: webhookResultScope } = capabilities.scopes;
 
-/** The deadline of a slot allows this time between the admission of a call and its start. */
+/** Maximum time between the admission of a call and its start. The deadline of the call's slot includes it. */
 export const slackSeconds = 5;
 
 export interface Wait {
-  /** Time until the next try. It comes from the database, because the clocks of workers differ. */
+  /** Time until the next try. The database computes it, because the clocks of workers differ. */
   readonly milliseconds: number;
   readonly reason: string;
 }
@@ -29,19 +29,17 @@ type SlotResult = { readonly kind: 'acquired' } | ({ readonly kind: 'full' } & W
 export interface SlotWait {
   readonly cause: 'paused' | 'probing' | 'window' | 'service' | 'preempted';
   readonly milliseconds: number;
-  /** Set if all calls are paused. */
+  /** Reason of the pause; set if all calls are paused. */
   readonly reason?: string | null;
-  /** Set if a window is full. */
+  /** Number of calls in the window; set if a window is full. */
   readonly calls?: number;
   readonly seconds?: number;
 }
 
 /**
- * Acquires a slot in every rate window for one call. `admit` does the same together with its other work.
- *
- * A call occupies its slot until one window after `counted_until`, the latest time at which the service may have
- * counted it: the deadline of a call in flight, then its end (`endCall`). Counting from admission would allow a slow
- * call and its successor within one window of the service. Calls of a process that dies end at their deadlines.
+ * Acquires a slot in every rate window for one call. The call occupies its slot until one window after the latest time
+ * at which the service may have counted it. Counting from the admission would allow a slow call and its successor
+ * within one window of the service.
  *
  * @param limits maximum calls in any trailing window; none: unlimited
  */
@@ -61,7 +59,7 @@ export async function acquireSlot(
 /**
  * Counts the calls that could be admitted now, without acquiring a slot.
  *
- * @returns `slots` is Infinity without limits; `wait` is the shortest wait if `slots` is 0
+ * @returns `slots` is Infinity if there is no limit; `wait` is the shortest wait if `slots` is 0
  */
 export async function freeSlots(
   database: Kysely<Tables>,
@@ -80,15 +78,16 @@ export async function freeSlots(
 }
 
 export interface RateWindow extends RateLimit {
-  /** `window`: a limit of this process, by our own count. `service`: a report of the service. */
+  /** `window`: a limit in the settings, counted by this product. `service`: a report of the service. */
   readonly cause: 'window' | 'service';
   readonly free: number;
 }
 
 /**
- * Returns the free slots of every window, of `limits` and of the service's reports, the shortest window first. Calls in
- * flight occupy slots. An expired report counts as an unused window.
- */
+ /**
+  * Returns the free slots of every rate window, from `limits` and from the service's reports, the shortest window
+  * first. Calls in flight occupy slots. A window with an expired report counts as unused.
+  */
 export async function readRateWindows(
   database: Kysely<Tables>,
   of: RateScope,
@@ -103,11 +102,11 @@ export async function readRateWindows(
 }
 
 /**
- * Ends a call that was answered or abandoned. Its slot is free one window later.
+ * Ends a call that was answered or abandoned. Its slot becomes free one window later.
  *
- * @param how `accepted`: other calls may follow freely if the call began after the last refusal or failure. `failed`:
- *   one call at a time follows until the service accepts one, so that a lasting fault costs one call
- * @param report what the service reports about its windows
+ * @param how `accepted`: other calls follow without restriction, if this call began after the last refusal or failure.
+ *   `failed`: only one call at a time follows until the service accepts one, so that a lasting fault costs one call
+ * @param report what the service reports about its rate windows
  */
 export async function endCall(
   database: Kysely<Tables>,
@@ -116,9 +115,9 @@ export async function endCall(
   how: 'accepted' | 'refused' | 'failed',
   report: RateReport = { rateLimits: [] },
 ): Promise<void> {
-  // One statement stores the report and ends the call, so that the call is always counted once. The commit does not
-  // wait for the disk: after a crash the slot is occupied until the deadline of the call, and the next answer has a new
-  // report.
+  // One statement stores the report and ends the call, so that the call always counts exactly once. Its commit does not
+  // wait for the disk: after a crash the slot stays occupied until the call's deadline, and the next answer brings a
+  // new report.
   await sql`
     with reported as (${storeReports(of, { callId }, report)}), ended as (
       update rate_calls
@@ -136,12 +135,12 @@ export async function endCall(
   `.execute(database);
 }
 
-/** SQL assignments to `rate_scopes` after which calls follow one at a time. */
+/** SQL assignments to `rate_scopes` after which only one call at a time is made. */
 const probing = sql`refusals = greatest(1, refusals), refused_at = clock_timestamp()`;
 
 /**
- * Abandons a call without an answer. The service may still read it from a buffer, so its slot stays occupied as if the
- * call arrived one call duration later.
+ * Abandons a call without an answer. The service may still read this call from a buffer, so the slot stays occupied as
+ * if the call arrived one maximum call duration later.
  */
 export async function abandonCall(
   database: Kysely<Tables>,
@@ -165,20 +164,23 @@ export async function releaseSlot(database: Kysely<Tables>, callId: string): Pro
   await database.deleteFrom('rate_calls').where('call_id', '=', callId).execute();
 }
 
-/** The pause doubles at most six times, to about two minutes. */
+/** The pause after a 429 doubles at most this many times, to about two minutes. */
 const longestBackoffExponent = 6;
 const shortestPauseSeconds = 2;
-/** Services have sent a `retry-after` of days. An hour is enough for the windows of any likely plan. */
+/**
+ * Maximum pause after a 429. Services have sent a `retry-after` of days, but an hour is enough for all likely rate
+ * windows.
+ */
 const longestPauseSeconds = 3_600;
 
 /**
- * Pauses all workers after a 429, for the time that the service asks for, within bounds. The minimum doubles with each
- * consecutive 429. Refusals of simultaneous calls count as one.
- *
- * `refused_at` is when the pause takes effect. The success of a call that was admitted before does not end the pause.
- *
- * @returns the pause in seconds
- */
+ /**
+  * Pauses all workers after a 429 for the time that the service requests, within bounds. The minimum doubles with each
+  * consecutive 429; refusals of simultaneous calls count as one. Only the success of a call that was admitted after
+  * `refused_at` ends the pause.
+  *
+  * @returns the pause in seconds
+  */
 export async function pauseScope(
   database: Kysely<Tables>,
   scope: string,
@@ -224,7 +226,7 @@ function reasonOf({ cause, reason, calls = 0, seconds = 0 }: SlotWait): string {
   }
 }
 
-/** A call without a usable answer, as the rate windows see it. */
+/** What the rate windows need to know about a call without a usable answer. */
 interface FailedCall extends RateReport {
   readonly type: string;
   readonly disposition: string;
@@ -232,7 +234,8 @@ interface FailedCall extends RateReport {
 }
 
 /**
- * Ends a failed call. A call that was certainly never sent releases its slot. A 429 pauses all calls of the endpoint.
+ * Ends a failed call. If the call was certainly never sent, its slot is released. A 429 pauses all calls of the
+ * endpoint.
  *
  * @param callSeconds the maximum duration of a call
  */
@@ -243,23 +246,23 @@ export async function endFailedCall(
   failure: FailedCall,
   callSeconds: number,
 ): Promise<void> {
-  // The pause comes first, so that no other worker sends a call into it.
+  // The pause is stored first, so that no other worker sends a call during the pause.
   if (failure.disposition === 'wait') await pauseScope(database, of.scope, callId, failure.retryAfterSeconds);
   if (failure.type.startsWith('not-sent.')) await releaseSlot(database, callId);
-  // Without an answer the service may count the call later than now.
+  // If there was no answer, the service may count the call later than now.
   else if (failure.httpStatus === undefined) await abandonCall(database, callId, callSeconds);
   else await endCall(database, of, callId, endOf(failure), failure);
 }
 
 function endOf({ type, disposition }: FailedCall): Parameters<typeof endCall>[3] {
   if (disposition === 'pause' || disposition === 'unknown') return 'failed';
-  // Calls refused for their people or for an expired token have passed the rate limit of the service.
+  // A call that the service refused for its people or for an expired token has passed the service's rate limit.
   return disposition === 'reject' || type === 'token-renewed' ? 'accepted' : 'refused';
 }
 
-/** An endpoint of one service. The service counts its calls together. */
+/** An endpoint of one service. The service has one rate limit per endpoint. */
 export interface RateScope {
-  /** As in the options of runs: a URL, or `sandbox`. */
+  /** Name of the service in the options of runs: a URL, or `sandbox`. */
   readonly service: string;
   readonly scope: string;
 }
@@ -270,19 +273,16 @@ export interface RateReport {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** The request that a report answers: a call with a slot, or another request with its start time. */
+/** The request whose response contains the report: a call with a slot, or another request with its start time. */
 type ReportingRequest =
   | { readonly callId: string }
-  /** By the clock of the database (`readClockText`). */
+  /** Start of the request by the clock of the database (`readClockText`). */
   | { readonly beganAt: string };
 
 /**
- * Stores the service's reports about its windows: the fewest calls left, until the window must have ended. A report
- * below our own count is obeyed, because other programs use the same quota, and the service's limit can be lower than
- * RATE_LIMITS.
- *
- * Answers can overtake each other, and no header says when a window ends. Within a window the calls left only decrease,
- * so the lowest report is the newest. A higher report of a request that began later belongs to a new window.
+ * Stores the service's reports about its rate windows. Answers can overtake each other: within a window the calls left
+ * only decrease, so the lowest report is the newest, and a higher report of a later request belongs to a new window. A
+ * report below our own count is obeyed, because other programs share the quota.
  */
 export async function recordReports(
   database: Kysely<Tables>,
@@ -293,13 +293,13 @@ export async function recordReports(
   if (report.rateLimits.length > 0) await storeReports(of, request, report).execute(database);
 }
 
-/** Like `readClock`, but as text with microseconds, which a Date cannot hold. */
+/** Reads the database's clock as text with microseconds, because a Date has only milliseconds. */
 export async function readClockText(database: Kysely<Tables>): Promise<string> {
   const { rows } = await sql<{ at: string }>`select clock_timestamp()::text as at`.execute(database);
   return rows[0]!.at;
 }
 
-/** The statement of `recordReports`. It stores a row for each window whose calls left are known. */
+/** SQL statement that stores the service's rate reports, one row for each window with a known number of calls left. */
 function storeReports(
   { service, scope }: RateScope,
   request: ReportingRequest,
@@ -308,22 +308,23 @@ function storeReports(
   const reports = rateLimits.flatMap((window) => {
     const left = callsLeft(window);
     if (left === undefined) return [];
-    // The first request opens a window. An unused window has no end yet.
+    // The first request opens a window. The end of an unused window is unknown.
     const isOpen = left < Math.min(window.limit ?? unlimitedCalls, unlimitedCalls);
     const endsWithinSeconds = isOpen ? window.seconds : 0;
-    // A refusal states when the exhausted window ends.
+    // A 429 states when the exhausted window ends.
     const isEndNamed = left === 0 && retryAfterSeconds !== undefined && retryAfterSeconds >= 1;
     return [
       {
         seconds: window.seconds,
-        // A limit of 0 would allow no call, so no new report would arrive.
+        // A limit of 0 would allow no call, so the service would never send a new report.
         limit: Math.max(1, Math.min(window.limit ?? unlimitedCalls, unlimitedCalls)),
         left: Math.min(left, unlimitedCalls),
         endsWithinSeconds: isEndNamed ? Math.min(retryAfterSeconds, endsWithinSeconds) : endsWithinSeconds,
       },
     ];
   });
-  // The same figure renews a report. A younger report keeps its time, so that later requests can show a new window.
+  // An old report with the same number is renewed. A young one keeps its time, so that later requests can show a new
+  // window.
   const isOld = sql`r.said_at <= clock_timestamp() - make_interval(secs => ${trustedSeconds})`;
   const beganAt =
     'callId' in request

@@ -34,26 +34,23 @@ interface AnswerRecord {
   readonly people: readonly OpenPerson[];
   readonly answer: AnswerToRecord;
   readonly asked: AskedExtras & { readonly service: string };
-  /** When polling begins and when waiting ends, in seconds from the answer. */
+  /** Seconds from the answer to the first poll, and to the end of the wait for late results. */
   readonly lateResults: { readonly pollAfterSeconds: number; readonly deadlineSeconds: number };
 }
 
 /**
- * Stores an answer: one transaction stores the body, closes the attempt, settles the credits and queues the answer for
- * the digest, which decides who is who. The money is exact from then on. If the service billed more than was reserved,
- * the transaction also pauses the run.
- *
- * Storing an answer again changes nothing, because the reply to an earlier commit can be lost. The answer of an attempt
- * that was marked unknown is stored too. A decision of the operator stays.
+ * Stores an answer: one transaction stores the body, closes the attempt, settles the credits, queues the answer for the
+ * digest, and pauses the run if the service billed more than was reserved. Storing an answer twice changes nothing. The
+ * answer to an attempt of unknown cost is stored too, but a decision of the operator stays.
  */
 export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): Promise<void> {
   const { attemptId, answer } = record;
-  // Before the transaction: compressing 600 KB takes some milliseconds.
+  // The body is compressed before the transaction, because compressing 600 KB takes some milliseconds.
   const body = await promisify(gzip)(answer.raw, { level: 1 });
   const price = priceOfAnswer(answer, record.asked, record.people.length);
   const closing = closingOf(answer, price, awaitedOf(record, answer, price));
   const storing = storingOf(record, closing, body);
-  // A usual answer needs one statement, which locks the shared budgets for the shortest time.
+  // An answer without special circumstances needs one statement, which locks the shared budgets for the shortest time.
   const isUsual =
     !answer.partial && price.isCredible && (price.consumed ?? 0n) <= wholeCredits(record.people.length);
   const stored =
@@ -65,7 +62,7 @@ export async function storeAnswer(warehouse: Warehouse, record: AnswerRecord): P
   keepAnswer(warehouse.database, attemptId, answer);
 }
 
-/** Additional `with` queries of the statement that closes the attempt. */
+/** Additional `with` queries of the statement that closes the attempt. They store the answer. */
 function storingOf(
   { attemptId, asked, answer }: AnswerRecord,
   { foundPeople: found, awaited }: ClosingAnswer,
@@ -85,7 +82,7 @@ function storingOf(
     ${kinds.length === 0 ? sql`` : sql`, expected as (${expected})`}`;
 }
 
-/** Stores an answer that came late, is partial, or has an unexpected price. */
+/** Stores an answer that came late, is partial, or has an unexpected price. This needs several statements. */
 async function storeUnusual(
   transaction: Transaction<Tables>,
   { attemptId, asked, answer }: AnswerRecord,
@@ -95,10 +92,11 @@ async function storeUnusual(
     (await closeAttempt(transaction, attemptId, closing, storing, ['admitted', 'unknown'])) ??
     (await reopenDecided(transaction, attemptId, closing, storing));
   if (!attempt) return;
-  // The people missing in a partial answer are free: the operator does not have to decide about this call any more.
+  // The service does not bill people who are missing in a partial answer, so the operator has nothing to decide about
+  // them.
   if (answer.partial) await releaseClaims(transaction, attemptId);
   if (lateKindsOf(asked).length > 0) await reopenDeliveries(transaction, attemptId);
-  // Last, because a pause locks the run.
+  // The pause comes last, because it locks the run.
   await pauseIfOverbilled(transaction, attempt, price);
 }
 
@@ -107,7 +105,7 @@ function closingOf(
   { consumed, isCredible, found }: AnswerPrice,
   awaited: Awaited | undefined,
 ): ClosingAnswer {
-  // If the price is not credible, the pause says so.
+  // If the price is not credible, the pause of the run already gives this as its reason.
   const isUnstated = consumed === undefined && isCredible;
   return {
     httpStatus: answer.httpStatus,
@@ -152,30 +150,33 @@ function awaitedOf(
 
 export type AnswerPrice = ReturnType<typeof priceOfAnswer>;
 
-/** Reads the cost of a call from its answer. @param people number of people whom the call asked for */
+/**
+ * Reads the cost of a call from its answer.
+ *
+ * @param people number of people that the call was made for
+ */
 export function priceOfAnswer(answer: AnswerToRecord, asked: AskedExtras, people: number) {
   const { creditsConsumed, creditsProblem } = answer;
   const isCredible =
     creditsProblem !== 'too-large' && (creditsConsumed ?? 0n) <= mostCrediblePerPerson * BigInt(people);
   const stated = isCredible ? creditsConsumed : undefined;
   const found = countFound(answer, stated, people);
-  // A waterfall that found no person gets no delivery that could state a price.
+  // A waterfall that found no person gets no delivery, and only a delivery could state a price. Such a call is free.
   const isFreeMiss = asked.waterfall.length > 0 && creditsProblem === 'absent' && found === 0;
   return {
-    /** Undefined if it is unknown, and the reservation stays. */
+    /** Credits that the call has cost; undefined if unknown. Unknown cost stays reserved. */
     consumed: stated ?? (isFreeMiss ? 0n : undefined),
-    /** False if the stated price is too high to be true. It then counts as not stated. */
+    /** False if the stated price is too high to be true. Such a price is ignored. */
     isCredible,
-    /** Number of people found. Each of them can have late results, which cost credits. */
+    /** Number of people that the service found. The late results of each of these people can cost credits. */
     found,
   };
 }
 
 /**
- * Counts the people that the service found, as the highest of three figures, because an answer may list fewer people
- * than it bills and delivers. If the answer counts all people and lists more than were asked for, its count decides. A
- * match with only a company has no late results, so it does not count; nor does one with only a company and an id if
- * the answer counts everybody as missing. Counts above the number of people asked for are ignored.
+ * Counts the people that the service found, as the highest of three counts, because an answer may list fewer people
+ * than it bills and delivers. A match that contains only a company gets no late results and does not count. No count
+ * can exceed the number of people in the call.
  */
 function countFound(answer: AnswerToRecord, consumed: Credits | undefined, people: number): number {
   const { uniqueEnrichedRecords: stated = 0, missingRecords: missing } = answer;

@@ -36,10 +36,10 @@ import { markUnknown } from '../../ledger/close-attempt.ts';
 import { askedBy } from '../../runs/pages.ts';
 
 /**
- * Calls for the people of one batch without an outcome until all have one, or until the batch must wait or stop. Safe
- * to run again after a crash: an admitted attempt that was not recorded becomes unknown and is not repeated.
+ * Makes calls for the people of one batch until all have an outcome, or until the batch must wait or stop. Safe to run
+ * again after a crash: an attempt that was admitted but not recorded becomes unknown and is not repeated.
  *
- * @param signal aborted when the activity is cancelled or the worker shuts down: no call begins afterwards
+ * @param signal aborted when the activity is cancelled or the worker shuts down; no call begins afterwards
  */
 export async function enrichBatch(
   dependencies: AttemptDependencies,
@@ -55,12 +55,15 @@ class BatchInProgress {
   readonly #dependencies: AttemptDependencies;
   readonly #open: OpenBatch;
   readonly #signal: AbortSignal;
-  /** People for whom one call asks, in the order of the calls. No group is empty. */
+  /** Groups of people in the order in which calls are made for them, one call per group. No group is empty. */
   readonly #groups: Group[] = [];
-  /** People whose own request was refused. They are rejected once the service accepts another person of the batch. */
+  /**
+   * People whom the service refused in a call of their own. They get the outcome `rejected` when the service accepts
+   * another person of the batch.
+   */
   readonly #refused: { readonly rowNumber: number; readonly reason: string }[] = [];
   #isAccepted = false;
-  /** False once admission has removed the registration of the batch. */
+  /** False after an admission has removed the batch's registration as waiting. */
   #isRegistered = true;
   #waitsSince = performance.now();
   #readAt = performance.now();
@@ -74,7 +77,8 @@ class BatchInProgress {
 
   async run(): Promise<BatchResult> {
     const { run, batch, isOurs } = this.#open;
-    // Checked here too, because the queue hands batches back before admission while a window is full.
+    // While a rate window is full, the queue returns batches before admission checks the run's status, so the status is
+    // checked before the queue too.
     if (run.status !== 'running') return this.#stop();
     if (!isOurs) return this.#stop(await this.#pause(otherService(run, this.#dependencies.limits.service)));
     for (let group = this.#groups.shift(); group; group = this.#groups.shift()) {
@@ -88,12 +92,16 @@ class BatchInProgress {
     return { kind: 'done' };
   }
 
-  /** Puts groups in front of those that wait for a call. */
+  /** Puts groups in front of those that already wait for a call. */
   #callNext(...groups: readonly Group[]): void {
     this.#groups.unshift(...groups.filter((group) => group.length > 0));
   }
 
-  /** Waits for the turn of a group and calls. @returns how the batch ends; undefined: it continues */
+  /**
+   * Waits for the turn of a group in the queue and makes the call.
+   *
+   * @returns the end of the batch; undefined: the batch continues
+   */
   async #takeTurn(waiting: Group): Promise<BatchResult | undefined> {
     const { queue } = this.#dependencies;
     const turn = await queue.run(
@@ -116,7 +124,10 @@ class BatchInProgress {
     return ended;
   }
 
-  /** Another call can answer these people while the batch waits for its turn. */
+  /**
+   * Returns the people of a group who still need a call. While the batch waited, another call may have answered for
+   * some.
+   */
   async #stillOpen(group: Group): Promise<Group> {
     if (performance.now() - this.#readAt < staleMilliseconds) return group;
     const { run, batch, asked } = this.#open;
@@ -127,8 +138,8 @@ class BatchInProgress {
   }
 
   /**
-   * Makes one call, and pauses the run if the call gives a reason. Both belong to one turn of the queue: the next call
-   * begins when the turn ends, and would otherwise be admitted before the pause is written.
+   * Makes one call, and pauses the run if the call gives a reason. Both happen in one turn of the queue, because the
+   * next call would otherwise be admitted before the pause is stored.
    */
   async #callAndPause(
     people: Group,
@@ -140,15 +151,15 @@ class BatchInProgress {
   }
 
   /**
-   * Digests the answer outside of the queue, so that other calls can begin.
+   * Digests the answer after the turn in the queue, so that other calls can begin.
    *
-   * @returns why the match rate pauses the run
+   * @returns why a low match rate pauses the run; undefined: the run continues
    */
   async #digest(attemptId: string): Promise<StatusReason | undefined> {
     const { warehouse } = this.#dependencies;
     const { runId, options } = this.#open.run;
     await untilDatabaseIsBack(() => digestAnswer(warehouse, attemptId));
-    // A delivery can arrive before the answer, and is applied after it.
+    // A delivery can arrive before the answer of its call. It is applied once the answer is digested.
     if (lateKindsOf(options).length > 0) await drainInbox(warehouse, { attemptId }, this.#signal);
     const rate = await watchMatchRate(warehouse, runId, options.minMatchRate);
     if (!rate) return undefined;
@@ -156,7 +167,7 @@ class BatchInProgress {
     return this.#pause(rate);
   }
 
-  /** @returns how the batch ends; undefined: it continues */
+  /** @returns the end of the batch; undefined: the batch continues */
   async #continue(group: Group, result: AttemptResult): Promise<BatchResult | undefined> {
     const { warehouse, callTimeoutSeconds, patienceMilliseconds: patience } = this.#dependencies;
     const { run, batch } = this.#open;
@@ -178,26 +189,27 @@ class BatchInProgress {
         return this.#divide(group.slice(0, result.people), group.slice(result.people), result.reason);
       case 'taken': {
         const left = among(group, numbersOf(await readOpenPeople(warehouse.database, run.runId, batch)));
-        // The other call ends within its timeout; then this batch tries again.
+        // The other worker's call ends within its timeout. This batch tries again afterwards.
         if (left.length === group.length)
           return this.#wait({
             milliseconds: callTimeoutSeconds * 1_000,
             reason: 'an abandoned worker may still be calling for people of this batch',
           });
-        // The operator skipped the page, or an abandoned call was answered.
+        // Some people have an outcome now: the operator skipped the page, or an abandoned call was answered.
         this.#callNext(left);
         return undefined;
       }
       case 'wait': {
-        // A workflow timer frees the activity for other batches.
+        // For a long wait, the workflow sets a timer, which frees the activity for other batches.
         if (performance.now() - this.#waitsSince + result.milliseconds > patience) return this.#wait(result);
-        // Outside the queue, so that batches of higher priority can use the queue in the meantime.
+        // A short wait happens outside the queue, so that batches of higher priority can use the queue in the meantime.
         await sleep(Math.min(result.milliseconds, patience), undefined, { signal: this.#signal });
         this.#callNext(group);
         return undefined;
       }
       case 'over_budget':
-        // All batches of the run: until it has credits again, and opens its page again, none of them needs a slot.
+        // A run without credits needs no slots for any of its batches until the operator raises the budget and the run
+        // opens the page again.
         await deregisterWaitingBatches(warehouse.database, run.runId);
         return { kind: 'over_budget', budget: result.budget };
       case 'stopped':
@@ -207,7 +219,9 @@ class BatchInProgress {
     }
   }
 
-  /** One person can make the service refuse all ten (422). Splitting the call costs calls, but no credits. */
+  /**
+   * Splits a refused call (422), because one person can make the service refuse all ten. Further calls cost no credits.
+   */
   async #divide(sent: Group, rest: Group, reason: string): Promise<BatchResult | undefined> {
     if (sent.length === 1) this.#refused.push({ rowNumber: sent[0]!.rowNumber, reason });
     const refused = this.#refused.length;
@@ -220,7 +234,7 @@ class BatchInProgress {
     }
     if (this.#isAccepted) await this.#rejectRefused();
     this.#callNext(rest);
-    // Behind the other half: if that half is accepted, the refusal is not systematic.
+    // These people queue behind the other half: if the service accepts that half, the refusal concerns single people.
     if (sent.length > 1) this.#groups.push(...halve(sent));
     return undefined;
   }
@@ -244,7 +258,7 @@ class BatchInProgress {
     return { kind: 'wait', milliseconds, reason };
   }
 
-  /** @returns why the run is paused, or the earlier reason if it was paused before */
+  /** @returns why the run is paused, or the earlier reason if the run was paused before */
   async #pause(pauseReason: PauseReason): Promise<StatusReason> {
     const { warehouse, log } = this.#dependencies;
     const { runId } = this.#open.run;
@@ -258,7 +272,7 @@ class BatchInProgress {
     return { ...first, reason: `${first.reason}; ${paused.reason}` };
   }
 
-  /** @param pauseReason undefined: the run was paused or ended elsewhere */
+  /** @param pauseReason undefined: another worker or the operator paused or ended the run */
   async #stop(pauseReason?: StatusReason): Promise<BatchResult> {
     const { runId } = this.#open.run;
     if (pauseReason) return { kind: 'stopped', pauseReason };
@@ -272,10 +286,10 @@ class BatchInProgress {
   }
 }
 
-/** If the service refuses all people of a batch of this size, the request is wrong, not the people. */
+/** If the service refuses all people of a batch of this size or larger, the request is wrong, not the people. */
 const fewestForSystematicRefusal = 3;
 
-/** People who were read longer ago are read again before their call. */
+/** People who were read longer ago than this are read again before their call. */
 const staleMilliseconds = 1_000;
 
 function numbersOf(people: Group): number[] {
@@ -287,8 +301,8 @@ function among(people: Group, rowNumbers: readonly number[]): Group {
 }
 
 /**
- * Reason for the pause if the worker uses another service. A run must not continue there: its earlier answers would not
- * count, and the next run would pay again for many of its people.
+ * Reason for a pause if the worker uses another service than the run. A run must not switch services: its earlier
+ * answers would not count, and the next run would pay again for many people.
  */
 function otherService({ runId, options }: RunRecord, service: string): PauseReason {
   return {
@@ -301,8 +315,8 @@ function otherService({ runId, options }: RunRecord, service: string): PauseReas
 }
 
 /**
- * Reason for the pause if the service refuses every person of a batch alone, or many calls in a row. The options of a
- * run cannot change, so the operator must begin another run.
+ * Reason for a pause if the service refuses every person of a batch, or many calls in a row. The options of a run
+ * cannot change, so the operator must start another run.
  */
 function everybodyRefused(reason: string): PauseReason {
   return {
@@ -314,7 +328,7 @@ function everybodyRefused(reason: string): PauseReason {
   };
 }
 
-/** Records that the service refuses a person: a call with this person alone was answered by 422 and costs nothing. */
+/** Records that the service refuses a person. A call with this person alone was answered with 422 and costs nothing. */
 export async function rejectPerson(
   { database }: Warehouse,
   rejected: {
@@ -342,16 +356,16 @@ export async function rejectPerson(
   });
 }
 
-/** A batch that an activity begins with, or continues with. */
+/** A batch with its run and its people without an outcome. */
 type OpenBatch = Awaited<ReturnType<typeof openBatches>>[number];
 
 /**
- * Reads the open people of batches together and closes what an earlier execution left. Attempts without an end may have
- * been sent, so they become unknown, and their people are not sent again. These attempts keep their slots until their
- * deadlines, because a worker that only lost Temporal may still be sending them.
+ * Reads the people of batches without an outcome, and closes what an earlier execution left. Attempts without an end
+ * may have been sent: they become unknown, are not repeated, and keep their slots until their deadlines, because a
+ * worker that lost Temporal may still send them.
  *
- * @param batches numbers from 1 within the run
- * @returns the batches in the same order
+ * @param batches batch numbers, starting at 1 in each run
+ * @returns the batches in the order of `batches`
  */
 export async function openBatches(
   dependencies: AttemptDependencies,
@@ -363,9 +377,9 @@ export async function openBatches(
   const { service } = dependencies.limits;
   const run = await getRun(warehouse, runId);
   const isOurs = run.options.service === service;
-  // Registered first, so that calls of lower priority leave a slot free during the following steps.
+  // Registration comes first, so that calls of lower priority leave a slot free during the following steps.
   const { leftAttempts, leftAnswers, hasSuppressions } = await registerBatches(database, { runId, batches });
-  // A killed worker may have left stored answers without their digest, which gives the outcomes.
+  // A killed worker may have left stored answers without a digest. Only the digest gives rows their outcomes.
   if (leftAnswers) await digestTogether(warehouse);
   for (const attemptId of leftAttempts) {
     await markUnknown(warehouse, attemptId, 'the worker that made this call did not record its end');
@@ -378,9 +392,12 @@ export async function openBatches(
     const people = open.filter((person) => person.batch === batch);
     const options = withoutFieldGroups(run.options, people[0]?.leftOut ?? []);
     return {
-      /** Its options leave out what this batch does not need, such as fresh phones: plans group people by them. */
+      /**
+       * Options of the run without what this batch does not need, such as phones that are still fresh. The plan puts
+       * people with equal needs into one batch.
+       */
       run: { ...run, options },
-      /** From 1 within the run. */
+      /** Number of the batch, starting at 1 in each run. */
       batch,
       isOurs,
       asked,
@@ -390,12 +407,11 @@ export async function openBatches(
 }
 
 /**
- * Enriches several batches in one activity, at the same time: an activity of its own for each call cost half as much
- * processor time as recording the answer. The batches are opened together. The call queue orders and limits their
- * calls.
+ * Enriches several batches at the same time in one activity, because one activity per call cost half as much processor
+ * time as recording the answer. The call queue orders and limits the calls of all batches.
  *
- * @param options.onDone is told how many batches are done
- * @throws what a batch throws, after the other batches have ended
+ * @param options.onDone receives the number of finished batches
+ * @throws the error of a batch, after the other batches have ended
  */
 export async function enrichBatches(
   dependencies: AttemptDependencies,
@@ -410,7 +426,7 @@ export async function enrichBatches(
       const result = await enrichBatch(
         { ...dependencies, log: dependencies.log.child({ runId, page, batch }) },
         open,
-        // A signal for each batch: Node warns of more than ten listeners of one signal.
+        // Each batch has its own signal, because Node.js warns of more than ten listeners on one signal.
         AbortSignal.any([signal]),
       );
       if (result.kind === 'done') onDone((done += 1));
@@ -422,7 +438,10 @@ export async function enrichBatches(
   return resultOf(ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
 }
 
-/** Kinds of results, weakest first. The strongest of all batches decides about the page; of waits, the shortest. */
+/**
+ * Kinds of batch results, the weakest first. The strongest result of all batches decides what happens to the page.
+ * Among waits, the shortest counts.
+ */
 const kinds = ['done', 'wait', 'over_budget', 'stopped'] as const;
 
 export function resultOf(

@@ -16,15 +16,15 @@ export interface OpenPerson {
   /** Record id in the CRM. */
   readonly contactId: string;
   readonly identity: Identity;
-  /** The profile URL as the row writes it. */
+  /** The profile URL exactly as the row contains it. */
   readonly writtenProfileUrl?: string;
-  /** Id of a person confirmed by `enrich review`. The call asks only for this id. */
+  /** Id of the person whom the operator confirmed with `enrich review`. The call sends only this id. */
   readonly confirmedId?: string;
 }
 
 interface PersonOfBatch extends OpenPerson {
   readonly batch: number;
-  /** Groups of fields that the call leaves out; the same for all people of a batch. */
+  /** Groups of fields that the call leaves out. They are the same for all people of a batch. */
   readonly leftOut: readonly string[];
 }
 
@@ -35,7 +35,7 @@ type OpenRow = Omit<PersonOfBatch, 'identity' | 'writtenProfileUrl' | 'confirmed
     readonly cells: string | null;
   };
 
-/** The id of the person that a decision assigned to the contact of a row `r`. */
+/** SQL expression: the id of the person whom the operator confirmed for the contact of a row `r`. */
 const confirmedId = sql`(
   select people.person_id
   from runs
@@ -52,7 +52,11 @@ const openRow = sql`
 export const rowsOfBatches = (batches: BatchesOfRun) =>
   sql`select row_number from ${peopleOfBatches(batches)}`;
 
-/** Reads the people of a batch without an outcome, in the order of the file. @param batch from 1 within the run */
+/**
+ * Reads the people of a batch who have no outcome yet, in the order of the file.
+ *
+ * @param batch number of the batch, starting at 1 in each run
+ */
 export async function readOpenPeople(
   database: Kysely<Tables>,
   runId: string,
@@ -68,8 +72,9 @@ export async function readOpenPeople(
 }
 
 /**
- * Drops people of batches who became fresh or suppressed after the page was opened, and reads the others like
- * `readOpenPeople`. A person becomes fresh if an answer shows that two rows of the page are the same person.
+ * Gives an outcome to people of batches who became fresh or suppressed after their page was opened, and reads the
+ * others like `readOpenPeople`. A person becomes fresh if an answer shows that two rows of the page are the same
+ * person.
  *
  * @param hasSuppressions false: the suppression list is known to be empty
  */
@@ -131,10 +136,10 @@ interface LeftByEarlier {
 }
 
 /**
- * Registers batches as waiting, so that calls of lower priority leave slots free.
+ * Registers batches as waiting, so that calls of lower priority leave slots free for them.
  *
- * @returns `hasSuppressions`: the suppression list has entries; `leftAttempts`: attempts that an earlier execution left
- *   open, which may have been sent; `leftAnswers`: stored answers are not digested yet
+ * @returns `hasSuppressions`: the suppression list has entries; `leftAttempts`: open attempts of an earlier execution,
+ *   which may have been sent; `leftAnswers`: stored answers are not digested yet
  */
 export async function registerBatches(
   database: Kysely<Tables>,
