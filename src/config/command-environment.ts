@@ -2,12 +2,14 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { settingNames } from './settings-schema.ts';
 
-/** Variables of docker compose, and of the clients of PostgreSQL, Temporal, S3 and OTLP, which can have credentials. */
+/**
+ * Names of variables that can hold credentials, of docker compose and of clients of PostgreSQL, Temporal, S3 and OTLP.
+ */
 const foreignSecrets = /^(?:WAREHOUSE_PASSWORD|PG[A-Z]+|(?:TEMPORAL|AWS|OTEL)_\w+)$/;
 
 /**
- * The environment for a command that this process starts: its own, without settings and without credentials of
- * databases, Temporal, S3 and traces. The folder of the cache is a setting without a secret that commands may need.
+ * Returns the environment for a command that this process starts, without settings and without credentials of
+ * databases, Temporal, S3 and traces. It keeps the cache folder, a setting without a secret.
  */
 export function commandEnvironment(): NodeJS.ProcessEnv {
   const settings: ReadonlySet<string> = new Set(settingNames);

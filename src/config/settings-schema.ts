@@ -13,11 +13,11 @@ import { isLoopback } from '../domain/text/url-parts.ts';
 /** Host and port on which a server of the product listens. */
 export interface ListenAddress {
   readonly host: string;
-  /** 0: a free port. */
+  /** Port number; 0 chooses a free port. */
   readonly port: number;
 }
 
-/** A text setting. Empty means not set, because compose files and CI pass empty strings. */
+/** A text setting. An empty value means not set, because compose files and CI pass empty strings. */
 const text = z
   .string()
   .trim()
@@ -37,7 +37,7 @@ const url = (...protocols: string[]) =>
     },
   );
 
-/** The URL of a database. The driver supports a single host, and does not try a second one. */
+/** The URL of a database with a single host: the database driver never tries a second host. */
 const databaseAddress = text
   .refine((value) => value === undefined || !severalHosts.test(value), {
     error:
@@ -47,10 +47,15 @@ const databaseAddress = text
   })
   .pipe(url('postgres:', 'postgresql:'));
 
-/** Before the path: `postgres://user:secret@one,two:5432/database`. In the query: `?host=one,two`. */
+/**
+ * Matches several hosts, before the path (`postgres://user:secret@one,two:5432/database`) or in the query
+ * (`?host=one,two`).
+ */
 const severalHosts = /^[a-z]+:\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)|[?&]host=[^&#]*(?:,|%2c)/i;
 
-/** In its only spelling: stored answers belong to a service of this name, and a second one would pay again. */
+/**
+ * The service's URL in one spelling. The URL names the service of stored answers, so a second spelling would pay again.
+ */
 const serviceAddress = url('http:', 'https:')
   .refine((value) => value === undefined || !/[?#@]/.test(value), {
     error:
@@ -63,7 +68,9 @@ const serviceAddress = url('http:', 'https:')
   })
   .refine((value) => value?.endsWith('/api/v1') ?? true, { error: 'must end in /api/v1' });
 
-/** A setting of another type. @param must the end of a sentence @param read undefined for any other text */
+/**
+ * A setting that is not a text. @param must what the value must be, in an error @param read returns undefined if wrong
+ */
 const known = <Value>(must: string, read: (text: string) => Value | undefined) =>
   text.transform((given, context): Value | undefined => {
     const found = given === undefined ? undefined : read(given);
@@ -78,7 +85,9 @@ const count = (fallback: number, minimum: number, maximum: number) =>
     return Number.isInteger(number) && number >= minimum && number <= maximum ? number : undefined;
   }).transform((number) => number ?? fallback);
 
-/** A setting that a parser of the domain reads. Its Problem becomes an issue: one error names all wrong settings. */
+/**
+ * A setting that a parser of src/domain reads. Its error becomes an issue, so that one error names all wrong settings.
+ */
 const parsed = <Value>(fallback: string, parse: (value: string) => Value) =>
   text.transform((given, context) => {
     try {
@@ -96,7 +105,7 @@ const duration = (setting: string, fallback: string) =>
 
 const credits = known('credits from 0 up, such as 500 or 12.5', parseCredits);
 
-/** `host:port`, or only a port on 127.0.0.1. */
+/** A setting such as `host:8080`, or only a port, which means 127.0.0.1. */
 const listenAddress = (example: string) =>
   known(`host:port, such as ${example}`, (given): ListenAddress | undefined => {
     const [, host, port] = /^(?:(.*):)?(\d{1,5})$/.exec(given) ?? [];
@@ -104,18 +113,18 @@ const listenAddress = (example: string) =>
     return { host: host?.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
   });
 
-/** The URL of a server of the product; brackets enclose an IPv6 address. */
+/** Formats the URL of one of our servers, with brackets around an IPv6 host. */
 export function httpAddress({ host, port }: ListenAddress): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Values separated by commas; undefined if `read` returns undefined for one of them. */
+/** Splits values at commas. Returns undefined if `read` returns undefined for one of them. */
 function listOf<Value>(given: string, read: (part: string) => Value | undefined): Value[] | undefined {
   const values = given.split(',').map((part) => read(part.trim()));
   return values.every((each) => each !== undefined) ? values : undefined;
 }
 
-/** Percents of a budget, ascending: `50%,80%`; none: `none`. */
+/** A setting with percents of a budget, such as `50%,80%`, sorted; `none` is an empty list. */
 const percents = known('percents from 1% to 100%, such as 50%,80%, or none', (given) => {
   if (given === 'none') return [];
   const read = (part: string) =>
@@ -173,7 +182,7 @@ const fields = z.object({
   AWS_ENDPOINT_URL: url('http:', 'https:'),
   AWS_ENDPOINT_URL_S3: url('http:', 'https:'),
   CALL_CONCURRENCY: count(4, 1, 100),
-  // A timer of Node.js ends at once after more than 24 days, and a call without time fails although it may be billed.
+  // A Node.js timer of more than 24 days fires at once. A call without time fails, although the service may bill it.
   CALL_TIMEOUT: duration('CALL_TIMEOUT', '60s').refine((seconds) => seconds >= 1 && seconds <= 3_600, {
     error: 'must be from 1s to 1h',
   }),
@@ -209,7 +218,10 @@ const credentialSettings = [
 
 const versionSettings = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
 
-/** The issue of a rule between settings names a setting that is set: the rule holds when that setting is unset. */
+/**
+ * All settings, with rules between them. An error names a setting that is set, because unsetting it resolves the
+ * conflict.
+ */
 export const settingsSchema = fields.superRefine((values, context) => {
   const wrong = (setting: Setting, message: string): void =>
     context.addIssue({ code: 'custom', path: [setting], message });
@@ -238,11 +250,13 @@ export const settingNames = fields.keyof().options;
 
 export type SettingValues = z.output<typeof fields>;
 
-/** Beginnings that only settings of this product have. ENRICH_KILL_AT is for tests. */
+/** Prefixes that only settings of this product have. ENRICH_KILL_AT is a variable for tests. */
 const ownPrefix =
   /^(?:ENRICHMENT|ENRICH_(?!KILL_AT$)|RATE_LIMI?T|MAX_CREDIT|BUDGET_ALARM|FRESHNESS|LATE_RESULT)/;
 
-/** Variables of the environment with a value that look like settings and are none: probably misspelt. */
+/**
+ * Finds environment variables that have the prefix of a setting but are not one, because they are probably misspelt.
+ */
 export function unknownSettings(environment: NodeJS.ProcessEnv): string[] {
   const settings: ReadonlySet<string> = new Set(settingNames);
   return Object.entries(environment).flatMap(([name, value]) =>

@@ -14,13 +14,13 @@ export interface ServiceSettings {
   readonly pollPath: string;
 }
 
-/** A key and a token go into different headers: the service refuses a key as a bearer token. */
+/** How calls authenticate. A key and a token go into different headers: the service refuses a key as a bearer token. */
 export type Credential =
   | { readonly kind: 'api-key'; readonly value: string }
   | { readonly kind: 'access-token'; readonly value: string }
   | TokenOrigin;
 
-/** The keys that encrypt Temporal's payloads: a setting, or a file (absolute path). */
+/** Where the keys that encrypt Temporal's payloads are: in a setting, or in a file with an absolute path. */
 export type CodecKeysOrigin = { readonly text: string } | { readonly file: string };
 
 export type TokenOrigin =
@@ -55,7 +55,10 @@ export class WrongSettings extends UsageProblem {
   }
 }
 
-/** Reads the settings; one error names every wrong setting. @param overrides go before the environment */
+/**
+ * Reads all settings. One error names every wrong setting. @param overrides values that replace those of the
+ * environment
+ */
 export function readConfig(environment: NodeJS.ProcessEnv, overrides: Overrides = {}): Config {
   const result = settingsSchema.safeParse({ ...environment, ...overrides });
   if (result.success) return configOf(result.data);
@@ -105,14 +108,15 @@ function configOf(values: SettingValues) {
       pollAfterSeconds: values.LATE_RESULTS_POLL_AFTER,
       deadlineSeconds: values.LATE_RESULTS_DEADLINE,
     },
-    /** Access to exports that are not files of this machine. */
+    /** Access to exports that are not files on this machine. */
     exportAccess: {
       stagingDirectory: join(values.ENRICH_DATA_DIR, 'staging'),
       s3: { endpoint: values.AWS_ENDPOINT_URL_S3 ?? values.AWS_ENDPOINT_URL },
     },
     embedded: {
       dataDirectory: values.ENRICH_DATA_DIR,
-      // The sandbox has servers of its own: its invented people stay out of the embedded warehouse of a service.
+      // Runs against the sandbox have embedded servers of their own, so that its invented people stay out of a real
+      // warehouse.
       directories: embeddedDirectories(
         values.ENRICHMENT_BASE_URL === undefined && values.TEMPORAL_ADDRESS === undefined
           ? join(values.ENRICH_DATA_DIR, 'sandbox')
@@ -120,7 +124,7 @@ function configOf(values: SettingValues) {
       ),
       cacheDirectory: resolve(values.XDG_CACHE_HOME, 'enrich'),
       temporalCliPath: values.TEMPORAL_CLI_PATH,
-      /** 0: a free one. */
+      /** Ports of the embedded servers; 0 chooses a free port. */
       ports: {
         temporal: values.TEMPORAL_PORT,
         temporalUi: values.TEMPORAL_UI_PORT,
@@ -130,7 +134,7 @@ function configOf(values: SettingValues) {
       sandboxClock: values.SANDBOX_CLOCK,
     },
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
-    /** The receiver of lineage events; without a URL none are sent. */
+    /** Receiver of OpenLineage events. Without a URL, no events are sent. */
     lineage: {
       url: values.OPENLINEAGE_URL,
       apiKey: values.OPENLINEAGE_API_KEY,
@@ -144,7 +148,7 @@ function configOf(values: SettingValues) {
       withNames: values.NOTIFY_NAMES === 'true',
     },
     log: {
-      // Log lines would interrupt the progress of a command with embedded Temporal.
+      // Log lines at `info` would interrupt the progress line of a command with embedded Temporal.
       level: values.LOG_LEVEL ?? (values.TEMPORAL_ADDRESS === undefined ? 'warn' : 'info'),
       format: values.LOG_FORMAT,
     },
@@ -157,11 +161,11 @@ function embeddedDirectories(dataDirectory: string) {
     postgres: join(dataDirectory, 'postgres'),
     temporal: join(dataDirectory, 'temporal'),
     sandbox: join(dataDirectory, 'service'),
-    /** Has a mark of each process that uses the servers. */
+    /** Folder with a mark file for each process that uses the embedded servers. */
     users: join(dataDirectory, 'users'),
-    /** Has a mark of each command with a worker for embedded Temporal. */
+    /** Folder with a mark file for each command that runs a worker for embedded Temporal. */
     workers: join(dataDirectory, 'workers'),
-    /** Has the mark of the process that starts or stops the servers. */
+    /** Folder with the mark file of the process that starts or stops the embedded servers. */
     changing: join(dataDirectory, 'changing'),
   };
 }
@@ -170,7 +174,7 @@ export function serviceName({ service }: Config): string {
   return service.baseUrl ?? sandbox;
 }
 
-/** Whether these settings name the service of runs; otherwise only the settings of the workers do. */
+/** True if these settings decide which service runs call. Otherwise only the workers' settings do. */
 export function knowsService({
   service,
   temporalAddress,
@@ -195,7 +199,7 @@ function codecKeysOf(values: SettingValues): CodecKeysOrigin | undefined {
   return file === undefined ? undefined : { file: resolve(file) };
 }
 
-/** The schema allows at most one of these settings. */
+/** Returns the credential. The schema of settings refuses more than one of these. */
 function credentialOf(values: SettingValues): Credential | undefined {
   const {
     ENRICHMENT_API_KEY: key,

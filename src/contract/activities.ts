@@ -10,9 +10,9 @@ export interface RunRequest {
   readonly runId: string;
 }
 
-/** A request that an update of the workflow can make. */
+/** Input of an activity that an update of the workflow can cause. */
 export interface UpdateRequest extends RunRequest {
-  /** Temporal sends updates again after a reset, with their ids. The activity gives an update its effect only once. */
+  /** Id of the update. Temporal sends updates again after a reset, so the activity applies each id only once. */
   readonly updateId?: string | undefined;
 }
 
@@ -21,27 +21,27 @@ export interface PageRequest extends RunRequest {
 }
 
 export interface BatchesRequest extends PageRequest {
-  /** From 1 within the run. */
+  /** Numbers of batches, counted from 1 within the run. */
   readonly batches: readonly number[];
 }
 
-/** Whether a run continues after its pilot, for people who read the result in the Temporal UI. */
+/** Whether a run continues after its pilot. The Temporal UI shows this result. */
 export type PilotJudgement =
   | { readonly kind: 'continue'; readonly summary: string }
   | { readonly kind: 'pause'; readonly pauseReason: StatusReason }
-  /** The run is paused for another reason. A resume ends this pause, and must not overrule a judgement too. */
+  /** The run is already paused for another reason. Resuming that pause must not skip the judgement of the pilot. */
   | { readonly kind: 'postponed' };
 
 /** What a run does when a budget is exhausted. */
 export type BudgetResolution =
-  /** There are credits again. */
+  /** The budget has credits again. */
   | { readonly kind: 'open' }
-  /** The run ends; people who were not asked for become `over_budget`. */
+  /** The run ends, and people who were not looked up become `over_budget`. */
   | { readonly kind: 'finish'; readonly budget: string }
-  /** The run waits for a person, or for the next period of the budget. */
+  /** The run waits for the operator, or for the next period of the budget. */
   | { readonly kind: 'wait'; readonly pauseReason: StatusReason; readonly milliseconds: number | null };
 
-/** A step that cannot be done, and why the run does not continue. */
+/** Result of a step that failed for good, with the reason why the run does not continue. */
 interface Refused {
   readonly kind: 'refused';
   readonly pauseReason: StatusReason;
@@ -60,91 +60,94 @@ export type PlanOutcome =
   | { readonly kind: 'planned'; readonly plan: PlanSummary; readonly firstOpenPage: number }
   | Refused;
 
-/** What the service says about the credential before the run spends credits, as text for a person. */
+/** Result of checking the credential before a run spends credits. `status` is text for the Temporal UI. */
 export type ServiceCheck = { readonly kind: 'ready'; readonly status: string } | Refused;
 
 export interface OpenedPage {
-  /** Numbers of the batches that have people to ask for. */
+  /** Numbers of the batches that have people to look up. */
   readonly batches: readonly number[];
   readonly people: number;
 }
 
-/** Why no call follows. */
+/** Why a page makes no further call. */
 type Ended =
-  /** No credits are left for one more person; the remaining people of the run are over budget. */
+  /** The budget has too few credits for one more person. The remaining people of the run become `over_budget`. */
   | { readonly kind: 'over_budget'; readonly budget: string }
-  /**
-   * No call may be sent now: the run was paused or cancelled, or the service refuses the key or has no credits left.
-   */
+  /** The run was paused or cancelled, or the service refuses the key or has no credits left. */
   | { readonly kind: 'stopped'; readonly pauseReason: StatusReason };
 
 /** Result of one batch. */
 export type BatchResult =
   | { readonly kind: 'done' }
-  /** The rate windows are full, or the service asked for a pause: the workflow continues the batch after this time. */
+  /** The rate windows are full, or the service requested a pause. The workflow continues the batch after this time. */
   | { readonly kind: 'wait'; readonly milliseconds: number; readonly reason: string }
   | Ended;
 
-/** Result of several batches: `done`, or why the batches in `left` are not done. */
+/** Result of several batches: `done`, or the reason why the batches in `left` are not done. */
 export type BatchesResult = BatchResult & { readonly left: readonly number[] };
 
-/** `unfinished`: the run asked the page to end, or its history is long: some of its people are still open. */
+/**
+ * Result of a page. `unfinished` means that the run stopped the page or the page's history is long; people are left.
+ */
 export type PageResult = { readonly kind: 'done' | 'unfinished' } | Ended;
 
 /** Counts of what retention removed. */
 export interface Pruned {
-  /** Bodies of answers. */
+  /** Deleted bodies of answers. */
   readonly answers: number;
-  /** Bodies of deliveries. */
+  /** Deleted bodies of deliveries. */
   readonly deliveries: number;
-  /** Rows of exports with removed personal data. */
+  /** Rows of exports without their personal data. */
   readonly rows: number;
-  /** Runs with data older than its retention that is kept, because calls or deliveries are open. */
+  /** Runs with data older than `RETENTION` that was kept, because calls or deliveries are unfinished. */
   readonly heldRuns: number;
 }
 
-/** Activities of the control queue. All are idempotent, because their state is in the database. */
+/** Activities of the control task queue. All are idempotent, because their state is in the database. */
 export interface ControlActivities {
   ingestExport(request: RunRequest): Promise<IngestOutcome>;
   planRun(request: RunRequest): Promise<PlanOutcome>;
-  /** Asks the service whether it accepts the credential, which user the credential has, and what its limits are. */
+  /** Checks the credential with the service, and reads its user and its rate limits. */
   checkService(request: RunRequest): Promise<ServiceCheck>;
-  /** Writes the status, unless the operator has decided otherwise. Returns the run's figures with its status. */
+  /**
+   * Writes the status of a run unless the operator has decided otherwise. Returns the run's facts with its stored
+   * status.
+   */
   setRunStatus(
     request: UpdateRequest & {
       readonly status: RunStatus;
       readonly pauseReason?: StatusReason;
-      /** The operator resumes the run, or approves its plan; undefined: the workflow changes the status itself. */
+      /** How the operator caused the change. Undefined if the workflow itself changes the status. */
       readonly by?: 'resume' | 'approval';
     },
   ): Promise<RunFacts>;
-  /** The figures of a run as `enrich status --json` prints them. */
+  /** Returns the facts of a run as `enrich status --json` prints them. */
   readRunFacts(request: RunRequest): Promise<RunFacts>;
   openPage(request: PageRequest): Promise<OpenedPage>;
-  /** One sync: applies the run's inbox, makes the polls that are due, and returns the status of late results. */
+  /** Applies the run's inbox, makes the polls that are due, and returns the status of late results. */
   syncLateResults(request: RunRequest): Promise<LateResultsStatus>;
-  /** A sync for runs that have ended or lost their workflow; returns how many deliveries took effect. */
+  /** Syncs late results of runs that have ended or lost their workflow. Returns how many deliveries took effect. */
   sweepLateResults(): Promise<{ readonly applied: number }>;
-  /** Removes data older than the worker's `RETENTION`; returns the counts. */
+  /** Removes data older than the worker's `RETENTION`, and returns counts. */
   pruneWarehouse(): Promise<Pruned>;
-  /** Finds the exports of a schedule and begins their runs; a retry finds the same runs. */
+  /** Finds the exports of a schedule and begins their runs. A retry finds the same runs. */
   beginScheduledRuns(request: ScheduledRunInput & { readonly asOf: string }): Promise<ScheduledRuns>;
-  /** Judges the pilot, and pauses the run in the tables if a quality gate or the missing approval requires it. */
+  /** Judges the pilot, and pauses the run in the tables if a quality gate or a missing approval requires this. */
   judgePilot(request: RunRequest): Promise<PilotJudgement>;
-  /** Decides what the run does when a page has no credits left. */
+  /** Decides what a run does after a page has exhausted a budget. */
   resolveBudgetExhaustion(request: RunRequest): Promise<BudgetResolution>;
-  /** Compares the contacts of the run with known people; returns how many got data and how many lost it. */
+  /** Compares the run's contacts with stored people. Returns how many contacts got data and how many lost it. */
   reconcileContacts(request: RunRequest): Promise<{ readonly filled: number; readonly withdrawn: number }>;
   finishRun(
     request: RunRequest & {
       readonly ending: 'finished' | 'over_budget' | 'cancelled';
-      /** The budget that ended it. */
+      /** The exhausted budget, if it ended the run. */
       readonly budget?: string;
     },
   ): Promise<RunFacts>;
 }
 
-/** Activities of the call queues. */
+/** Activities of the task queues for calls. */
 export interface CallActivities {
   enrichBatches(request: BatchesRequest): Promise<BatchesResult>;
 }

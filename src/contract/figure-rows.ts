@@ -1,10 +1,10 @@
 import { formatNumber } from '../domain/text/format.ts';
 import type { RunFacts } from './run-facts.ts';
 
-/** A figure of a run as the terminal and the Temporal UI show it. */
+/** A name and value of a run's facts, as the terminal and the Temporal UI show them. */
 export type FigureRow = readonly [name: string, value: string | number];
 
-/** The figures of a run: outcomes with the sum of the rows, calls, credits, and what else is not zero. */
+/** Formats a run's facts as rows: outcomes, calls and credits always, other counts only if they are not zero. */
 export function figureRows(facts: RunFacts): FigureRow[] {
   const { outcomes, filled, calls, credits, max_credits: limit, late_results: late } = facts;
   const present = Object.entries(outcomes).filter(([, rows]) => rows > 0);

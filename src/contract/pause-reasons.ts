@@ -1,15 +1,15 @@
 interface PauseReasonFacts {
-  /** What a person does: `fix` the cause, take a `decision` about a limit of the run, or `nothing`. */
+  /** What the operator must do: `fix` the cause, take a `decision` about a limit of the run, or `nothing`. */
   readonly needs: 'fix' | 'decision' | 'nothing';
-  /** A quality gate paused the run: running the same command again does not continue it. */
+  /** True for a quality gate. Running the same command again does not continue such a run. */
   readonly isQualityGate?: boolean;
   /** Text for the runbook. */
   readonly meaning: string;
 }
 
 /**
- * Why runs are paused. The alerts read `needs` as a label of the metric, and the runbook has a row for each. A run is
- * also paused by failures of calls: their types are `service.` and a name of the table `failureKinds`.
+ * Types of pause reasons. Alerts read `needs` from a metric, and the runbook has a row for each type. Failed calls
+ * pause runs with other types: `service.` and a name of `failureKinds`.
  */
 export const pauseReasons = {
   'run.paused': { needs: 'nothing', meaning: 'an operator paused the run (no alert)' },
@@ -65,29 +65,29 @@ export const pauseReasons = {
 
 export type PauseReasonType = keyof typeof pauseReasons;
 
-/** Why a run has its status: a stable type, a sentence, and the next step. */
+/** The reason for a run's status: a stable type, a sentence, and the next step. */
 export interface StatusReason {
   readonly type: string;
   readonly reason: string;
   readonly next: string;
-  /** The budgets that the run waits for: it continues when they are raised. */
+  /** Budgets that the run waits for. Raising them continues the run. */
   readonly budgets?: readonly string[];
 }
 
-/** Type of the pause of a run that continues without the operator. */
+/** Pause reason of a run that waits for a budget. Such a run continues without the operator. */
 export const emptyBudget: PauseReasonType = 'budget.empty';
 
-/** Whether a paused run waits for a budget: it continues automatically. */
+/** True if a paused run waits for a budget, so that it continues automatically. */
 export function waitsForBudget(reason: StatusReason | null | undefined): boolean {
   return reason?.type === emptyBudget;
 }
 
-/** Whether a paused run waits for a person. */
+/** True if a paused run waits for the operator. */
 export function needsResume(reason: StatusReason | null): boolean {
   return reason !== null && !waitsForBudget(reason);
 }
 
-/** Written to the tables by a command: the workflow may not know of them when it writes its next status. */
+/** Pause reasons that commands write to the tables. The workflow may not know them when it writes its next status. */
 const pausesByCommand: readonly string[] = [
   'run.paused',
   'run.interrupted',
@@ -97,26 +97,26 @@ export function isPausedByCommand(reason: StatusReason | null | undefined): bool
   return reason !== null && reason !== undefined && pausesByCommand.includes(reason.type);
 }
 
-/** Why a run is paused. */
+/** The reason why a run is paused. */
 export interface PauseReason extends StatusReason {
   readonly type: PauseReasonType | `service.${string}`;
 }
 
-/** Why the operator pauses or cancels a run: the text of an update in Temporal, or what a command knows. */
+/** The operator's reason to pause or cancel a run: text of an update in the Temporal UI, or the flags of a command. */
 export type Why = string | { readonly by: string; readonly reason: string };
 
 function whyText(what: string, { by, reason }: Exclude<Why, string>): string {
   return `${what} by ${by}${reason === '' ? '' : `: ${reason}`}`;
 }
 
-/** The pause of a run by the operator. */
+/** Makes the pause reason of a run that the operator pauses. */
 export function pauseByPerson(runId: string, why: Why): PauseReason {
   const reason =
     typeof why === 'string' ? `paused in Temporal${why === '' ? '' : `: ${why}`}` : whyText('paused', why);
   return { type: 'run.paused', reason, next: `enrich resume ${runId}` };
 }
 
-/** Why a run is being cancelled. */
+/** Makes the reason of a run that the operator cancels. */
 export function cancellation(runId: string, why: Why): StatusReason {
   return {
     type: 'run.cancelled',
@@ -125,12 +125,15 @@ export function cancellation(runId: string, why: Why): StatusReason {
   };
 }
 
-/** What the operator must do about a paused run: for failures of calls, which are not in the table, fix the cause. */
+/**
+ * Returns what the operator must do about a paused run. Failures of calls are not in the table: their cause needs a
+ * fix.
+ */
 export function needOf(type: string): PauseReasonFacts['needs'] {
   return factsOf(type)?.needs ?? 'fix';
 }
 
-/** Whether a quality gate has paused a run. */
+/** True if a quality gate has paused the run. */
 export function isQualityGate(type: string): boolean {
   return factsOf(type)?.isQualityGate === true;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { outcomes } from '../domain/runs/outcome.ts';
 import { count, decimal, type Printed } from './schema-fields.ts';
 
-/** The figures of a plan: the tables and `plan --json` have them. Workflows import only the type. */
+/** Counts and prices of a plan, as stored and as `enrich plan --json` prints them. Workflows import only the type. */
 export const planSummary = z.strictObject({
   plan_hash: z.string().describe('Hash of the plan: "enrich run FILE --plan HASH" runs exactly this plan.'),
   rows: count.describe('Rows of the export, without the header.'),

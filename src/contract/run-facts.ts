@@ -3,7 +3,7 @@ import { outcomes } from '../domain/runs/outcome.ts';
 import { runStatuses, type RunStatus } from './run-transitions.ts';
 import { count, decimal, timeText, type Printed } from './schema-fields.ts';
 
-/** Workflows import only the types of this file, so that their bundle has no zod. */
+/** Workflows import only types of this file, so that their bundle does not contain zod. */
 const cancelled = z.strictObject({
   at: timeText.describe('When the operator cancelled the run.'),
   reason: z.string().describe('Why.'),
@@ -15,7 +15,7 @@ const undone = z.strictObject({
   reason: z.string().nullable().describe('Why. Null: no reason was given.'),
 });
 
-/** The fields of a run, which notifications have as well. */
+/** Fields of a run that its facts and its notifications share. */
 export const runFields = {
   run_id: z.string().describe('Id of the run; also the id of its Temporal workflow.'),
   workflow_id: z.string().describe('Id of the Temporal workflow of the run.'),
@@ -81,31 +81,37 @@ export const runFields = {
 
 export const runFacts = z.strictObject(runFields).describe('Status and figures of a run.');
 
-/** The object that `--json` prints last and `enrich status --json` prints: part of the public surface. */
+/**
+ * Facts of a run: the last line of `enrich run --json`, and `enrich status --json`. They are part of the public
+ * surface.
+ */
 export type RunFacts = Printed<typeof runFacts>;
 
-/** An undo of a run: the values of the run are removed from contacts, and its costs stay. */
+/** An undo of a run, which removed the run's values from contacts. The run's costs stay. */
 export type Undone = Printed<typeof undone>;
 
-/** The figures of a run, and the time at which its workflow read them, as ISO 8601. */
+/** Facts of a run, and the time (ISO 8601) at which the run's workflow read them. */
 export interface RunFigures {
   readonly facts: RunFacts;
   readonly readAt: string;
 }
 
-/** The late results of a run: the figures of `RunFacts`, and what the next sync needs. */
+/** State of a run's late results: the counts of `RunFacts`, and what the workflow needs to schedule the next sync. */
 export interface LateResultsStatus extends Omit<RunFacts['late_results'], 'next_poll_at' | 'missing'> {
-  /** Deliveries that wait in the inbox. */
+  /** Number of deliveries that wait in the inbox. */
   readonly waiting: number;
-  /** When the run stops waiting, as ISO 8601; null: no results are awaited. */
+  /** Time (ISO 8601) until which the run awaits late results; null if it awaits none. */
   readonly until: string | null;
-  /** When these figures were read, by the database's clock, as ISO 8601. */
+  /** Time (ISO 8601) by the database's clock at which this state was read. */
   readonly readAt: string;
-  /** When the next poll is due, even after the deadline of its call. A worker may be late. */
+  /**
+   * Time (ISO 8601) of the next poll; null if none follows. It can be after the call's deadline, because a worker may
+   * be late.
+   */
   readonly nextPollAt: string | null;
   /**
-   * When to sync next at the latest, by the same clock: a poll is due and its window has a free slot, or a deadline
-   * passes.
+   * Latest time (ISO 8601) of the next sync, by the database's clock: when a poll is due and its rate window has a free
+   * slot, or when a deadline passes.
    */
   readonly nextSyncAt: string | null;
 }

@@ -1,9 +1,12 @@
 import { waitsForBudget, type StatusReason } from './pause-reasons.ts';
 
-/** Where a run is. A paused run that waits for a budget continues without the operator. */
+/**
+ * States of an unfinished run: its status, and `waiting_for_budget` for a paused run that continues without the
+ * operator.
+ */
 type RunState = Exclude<RunStatus, 'planned' | 'finished' | 'cancelled' | 'failed'> | 'waiting_for_budget';
 
-/** What happens to a run. */
+/** Events that can change the status of a run. */
 export type RunEvent =
   | 'read'
   | 'continue'
@@ -20,18 +23,18 @@ const active = [...beforePlan, 'awaiting_approval', 'running', 'waiting_for_budg
 const unfinished = [...active, 'paused', 'cancelling'] as const;
 
 /**
- * The states that allow an event. In any other state, a run keeps its status and reason, because the workflow may not
- * know of a pause or cancellation by a command. A run that has ended allows no event.
+ * The states that allow an event, and the statuses it can lead to. Otherwise a run keeps its status: its workflow may
+ * not know that a command has paused or cancelled it. A run that has ended allows no event.
  */
 export const transitions: Readonly<
   Record<RunEvent, { readonly from: readonly RunState[]; readonly to: readonly RunStatus[] }>
 > = {
-  // A planned run does not plan again when its workflow begins again.
+  // A run that has its plan is not read again when its workflow starts again.
   read: { from: beforePlan, to: ['ingesting', 'planning'] },
   continue: { from: active, to: ['running', 'awaiting_approval'] },
   wait_for_budget: { from: active, to: ['paused'] },
   pause_by_call: { from: ['running', 'waiting_for_budget'], to: ['paused'] },
-  // The first reason stays: it has the next step, such as for a refused credential.
+  // A paused run keeps its first reason, which names the next step, such as to correct a refused credential.
   pause_by_operator: { from: active, to: ['paused'] },
   pause: { from: [...active, 'paused'], to: ['paused'] },
   resume: { from: [...active, 'paused'], to: ['ingesting', 'planning', 'awaiting_approval', 'running'] },
@@ -39,7 +42,7 @@ export const transitions: Readonly<
   end: { from: unfinished, to: ['planned', 'finished', 'cancelled', 'failed'] },
 };
 
-/** The event that gives a run a status. @param byPerson the operator resumes the run */
+/** Finds the event that gives a run this status. @param byPerson true if the operator resumes the run */
 export function eventOf(status: RunStatus, reason: StatusReason | undefined, byPerson: boolean): RunEvent {
   if (isFinal(status)) return 'end';
   if (status === 'cancelling') return 'cancel';
@@ -51,8 +54,8 @@ export function eventOf(status: RunStatus, reason: StatusReason | undefined, byP
 }
 
 /**
- * Statuses of a run in `enrichment.runs`. A run in progress continues without a person, a waiting run only with one,
- * unless it waits for a budget. A run keeps a final status. The last four are part of the public surface.
+ * Statuses in `enrichment.runs`, by kind. A run in progress continues by itself. A waiting run needs the operator,
+ * unless it waits for a budget. A final status stays. The last four statuses are part of the public surface.
  */
 export const runStatuses = {
   ingesting: 'in-progress',
@@ -69,17 +72,17 @@ export const runStatuses = {
 
 export type RunStatus = keyof typeof runStatuses;
 
-/** Whether a run with this status makes calls, or will make them, without another decision of a person. */
+/** True if a run with this status makes calls, or will make them without a decision of the operator. */
 export function isInProgress(status: RunStatus): boolean {
   return runStatuses[status] === 'in-progress';
 }
 
-/** Whether a run with this status has ended for good. */
+/** True if a run with this status has ended for good. */
 export function isFinal(status: RunStatus): boolean {
   return runStatuses[status] === 'final';
 }
 
-/** `awaiting approval` for a person. */
+/** Formats a status for the operator, such as `awaiting approval`. */
 export function statusText(status: RunStatus): string {
   return status.replaceAll('_', ' ');
 }

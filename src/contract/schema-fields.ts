@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
 /**
- * The fields of an object that an interface describes: a schema with another field or type fails the compiler. Rows of
- * statements keep their interfaces, because a test compares their types with the database.
+ * Forces a schema to have exactly the fields and types of an interface: any other schema does not compile. Rows of SQL
+ * statements keep interfaces, because a test compares these with the database.
  */
 export type Fields<Facts> = { readonly [Field in keyof Facts]-?: z.ZodType<Facts[Field]> };
 
-/** Values of a schema as programs hold them before they are printed: times are of the class `Date`. */
+/** Type of a schema's values in memory, before they are printed. Times are `Date` objects. */
 export type Printed<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 
 type Immutable<Value> = Value extends Date
@@ -17,13 +17,13 @@ type Immutable<Value> = Value extends Date
 
 export const count = z.int().nonnegative();
 
-/** A decimal as text. */
+/** A decimal number as text. */
 export const decimal = z.string().regex(/^-?\d+(?:\.\d+)?$/);
 
-/** A time as ISO 8601. */
+/** A time as ISO 8601 text. */
 export const timeText = z.iso.datetime({ offset: true });
 
-/** A time that is printed as ISO 8601. */
+/** A time that is a `Date` in memory and ISO 8601 in JSON. */
 export const time = z.codec(timeText, z.date(), {
   decode: (text) => new Date(text),
   encode: (date) => date.toISOString(),

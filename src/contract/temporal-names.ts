@@ -1,13 +1,12 @@
 import type { RunOptions } from '../domain/runs/run-options.ts';
 
-/** The task queue of everything except paid calls: ingest, plan, opening of pages, finish. */
+/** Task queue of all activities except paid calls. */
 export const controlTaskQueue = 'enrichment-control';
 
 /**
- * The task queues of paid calls. Each call is one long activity and each queue has few slots, so that calls never
- * starve other activities. Each priority has its own queue: on a shared queue, waiting batches of a backfill would hold
- * all slots while a nightly run begins. With 600 people a night beside a backfill, up to 16 calls of the backfill went
- * first on one queue. Inside a worker the call queue orders the batches.
+ * Task queues of paid calls, with few slots each, because a call is a long activity. On one queue for all priorities,
+ * waiting batches of a backfill took the slots of nightly runs (up to 16 calls first, with 600 people a night). In a
+ * worker, the call queue orders the batches.
  */
 export const callTaskQueues = {
   'ad-hoc': 'enrichment-calls-ad-hoc',
@@ -23,25 +22,22 @@ export const workflowTypes = {
   scheduled: 'scheduledRun',
 } as const;
 
-/**
- * Signal of the receiver to a run: the inbox has a delivery. One signal can stand for several deliveries; a lost or
- * repeated signal does no harm.
- */
+/** Signal that tells a run's workflow that the inbox has deliveries. A lost or repeated signal does no harm. */
 export const deliveryReceivedSignalName = 'deliveryReceived';
 
-/** Signal of a command to a run: a budget that the run waits for has changed. A repeated signal does no harm. */
+/** Signal that tells a run's workflow that its budget has changed. A repeated signal does no harm. */
 export const budgetChangedSignalName = 'budgetChanged';
 
-/** The schedule that syncs late results of ended runs. */
+/** Id of the Temporal schedule that syncs late results of ended runs. */
 export const sweepScheduleId = 'enrichment-late-results';
 
-/** The schedule that removes data older than `RETENTION`. */
+/** Id of the Temporal schedule that removes data older than `RETENTION`. */
 export const pruneScheduleId = 'enrichment-retention';
 
 /**
- * Search attributes of runs, with their types; the dev server registers them at its start. `EnrichmentWaitsFor` is the
- * type of a pause reason (`budget.empty`), `approval`, `late results`, or `next call` (a full rate window, or calls of
- * higher priority). It has no value if the run waits for nothing.
+ * Search attributes of runs and their types. The values of `EnrichmentWaitsFor`: a type of pause reason
+ * (`budget.empty`), `approval`, `late results`, or `next call` (a full rate window, or calls of higher priority); none
+ * if the run does not wait.
  */
 export const searchAttributes = {
   EnrichmentStatus: 'Keyword',
@@ -55,17 +51,17 @@ export const searchAttributes = {
 } as const;
 
 /**
- * Priorities of Temporal's tasks that wait for a worker, and of calls that wait in a worker; the lowest number goes
- * first. The activities and pages of a run have the priority of the run.
+ * Priorities of Temporal tasks that wait for a worker, and of calls that wait in a worker. The lowest number goes
+ * first. All activities and pages of a run have the run's priority.
  */
 export const taskPriorities = { 'ad-hoc': 2, nightly: 3, backfill: 4 } as const satisfies Readonly<
   Record<RunPriority, number>
 >;
 
-/** Calls of a run with a higher priority go first. */
+/** Priority of a run. Calls of a run with a higher priority go first. */
 export type RunPriority = RunOptions['priority'];
 
-/** Every priority, the highest first. */
+/** All priorities, the highest first. */
 export const runPriorities = (Object.keys(taskPriorities) as RunPriority[]).sort(
   (one, other) => taskPriorities[one] - taskPriorities[other],
 );

@@ -1,19 +1,21 @@
-/** Facts about a run at its start, without personal data: Temporal shows them, and `file` has no names of people. */
+/**
+ * Facts about a run at its start, which Temporal shows. None is personal data: `file` was checked for names of people.
+ */
 interface RunStart {
   readonly runId: string;
   readonly file: string;
-  /** Null: recognised when the file is read. */
+  /** The CRM of the export. Null if reading the file will recognise it. */
   readonly source: string | null;
-  /** The schedule that began the run; null: a command. */
+  /** The schedule that began the run. Null if a command did. */
   readonly schedule: string | null;
-  /** Scheduled time of the run; for a command, when the run began. */
+  /** Scheduled time of the run. For a command, the time at which the run began. */
   readonly asOf: Date;
 }
 
-/** The longest summary that Temporal's UI shows. */
+/** Maximum length of a summary in Temporal's UI. */
 export const longestSummary = 180;
 
-/** Summary and details of a run in Temporal's UI. They cannot change after the start, so they have no figures. */
+/** Summary and details of a run in Temporal's UI. Both stay unchanged after the start, so they contain no counts. */
 export function describeStart({ runId, file, source, schedule, asOf }: RunStart): {
   readonly staticSummary: string;
   readonly staticDetails: string;
@@ -33,7 +35,7 @@ export function describeStart({ runId, file, source, schedule, asOf }: RunStart)
   };
 }
 
-/** Search attributes of a run from its start on. */
+/** Search attributes that a run has from its start on. */
 export function startAttributes({ file, source, schedule, asOf }: Omit<RunStart, 'runId'>) {
   return [
     { key: { name: 'EnrichmentStatus', type: 'KEYWORD' }, value: 'ingesting' },
@@ -48,13 +50,13 @@ export function startAttributes({ file, source, schedule, asOf }: Omit<RunStart,
   ] as const;
 }
 
-/** A table of names and values, as Temporal's UI shows it. */
+/** Formats names and values as a Markdown table for Temporal's UI. */
 export function markdownTable(rows: readonly (readonly (string | number)[])[]): string {
   const lines = rows.map(([name = '', value = '']) => `| ${nameText(name)} | ${cellText(value)} |`);
   return ['| | |', '|---|---|', ...lines].join('\n');
 }
 
-/** Keeps names on one line: the UI would wrap names and not values. */
+/** Keeps a name on one line: Temporal's UI would wrap the name and not the value. */
 function nameText(name: string | number): string {
   return cellText(name).slice(0, longestSummary).replaceAll(' ', '\u00a0');
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type EndingSignal = keyof typeof exitCodes;
 
-/** @param repeated an earlier signal has asked the process to end */
+/** @param repeated true if an earlier signal has told the process to end */
 type Handler = (signal: EndingSignal, exitCode: number, repeated: boolean) => void;
 
 interface Listener {
@@ -15,20 +15,20 @@ const listeners: Listener[] = [];
 let isListening = false;
 let wasSignalled = false;
 
-/** @returns a function that removes every handler that was added since: handlers of a command end with it */
+/** Marks the start of a command. @returns a function that removes all handlers that the command has added since */
 export function beginCommand(): () => void {
   const before = listeners.length;
   return () => void listeners.splice(before);
 }
 
-/** As `onInterruption`, but a second signal ends the process at once. */
+/** Adds a signal handler like `onInterruption`, but a second signal ends the process at once. */
 export function onFirstInterruption(stop: (exitCode: number) => void): () => void {
   return onInterruption((_signal, exitCode, repeated) =>
     repeated ? process.exit(exitCode) : stop(exitCode),
   );
 }
 
-/** Only the newest handler of a signal is called: the part of a command that began last must end first. */
+/** Adds a signal handler. A signal calls only the newest one, because what a command started last must end first. */
 export function onInterruption(handle: Handler): () => void {
   if (!isListening) {
     isListening = true;
@@ -55,8 +55,8 @@ export function onInterruption(handle: Handler): () => void {
 const parentCheckMilliseconds = 500;
 
 /**
- * Treats the end of npx or npm as SIGTERM: npm passes a signal only to the shell in between, which ends. After SIGKILL
- * of npm, the shell gets another parent. The end of the shell must not count as a second signal of the process group.
+ * Emits SIGTERM when npx or npm ends. npm passes a signal only to the shell that it started, and a killed npm passes
+ * none. After another signal nothing is emitted, because the end of the shell must not count as a second signal.
  */
 export function endWithNpm(environment: NodeJS.ProcessEnv): void {
   if (environment['npm_command'] === undefined && environment['npm_lifecycle_event'] === undefined) return;
@@ -71,7 +71,9 @@ export function endWithNpm(environment: NodeJS.ProcessEnv): void {
   timer.unref();
 }
 
-/** The parent of a process on Linux; undefined if unknown, even if the process cannot be read only for a moment. */
+/**
+ * Reads the parent of a process on Linux. @returns undefined if the process cannot be read, perhaps only for a moment
+ */
 function parentOf(processId: number): string | undefined {
   try {
     return /\) \S+ (\d+) /.exec(readFileSync(`/proc/${processId}/stat`, 'utf8'))?.[1];

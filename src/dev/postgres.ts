@@ -11,7 +11,7 @@ import { explainFailure, provideServer, readRecord, type Command, type ServerDef
 export interface EmbeddedPostgresOptions {
   readonly directory: string;
   readonly port?: number;
-  /** False: a crash of the machine may lose the database. For tests; money needs true, the default. */
+  /** False lets a crash of the machine lose the database, for tests. The default is true, because runs spend money. */
   readonly durable?: boolean;
   readonly onStep?: (text: string) => void;
 }
@@ -19,7 +19,10 @@ export interface EmbeddedPostgresOptions {
 const ownerRole = 'enrich';
 const databaseName = 'enrich';
 
-/** Settings for a laptop that runs all components. The database records what was paid for, so flushing stays on. */
+/**
+ * Settings for a laptop that runs all components. Flushing to disk stays on, because the database records what was paid
+ * for.
+ */
 const serverSettings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -27,11 +30,11 @@ const serverSettings: Readonly<Record<string, string>> = {
   shared_buffers: '256MB',
   work_mem: '32MB',
   maintenance_work_mem: '256MB',
-  // A run can stage a million rows at once: with the default of 1GB, checkpoints slow the staging down.
+  // A run can stage a million rows at once. With the default of 1GB, checkpoints slow the staging down.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
-  // No replica uses the log of this server. Without a replica, a table that is filled in the transaction that made it
-  // needs no log.
+  // This server has no replica. At level `minimal`, a table that is filled in the transaction that created it is not
+  // logged.
   wal_recycle: 'off',
   wal_init_zero: 'off',
   wal_level: 'minimal',
@@ -40,7 +43,8 @@ const serverSettings: Readonly<Record<string, string>> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
-  // A statement of `enrich sql` can name a person, and so can the details of an error: a refused row, a line of COPY.
+  // The server log must not name a person: statements of `enrich sql` can, and so can error details such as a refused
+  // row.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 };
@@ -49,11 +53,14 @@ const throwAway: Readonly<Record<string, string>> = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
-  // An autovacuum worker visits each database once in this time, and a test run has a hundred databases.
+  // An autovacuum worker visits each database once in this time. A test run has a hundred databases.
   autovacuum_naptime: '10min',
 };
 
-/** Without a locale of the machine: data and sort order are the same on every laptop, and errors are in English. */
+/**
+ * Locale arguments that are independent of the machine, so that sort order is the same everywhere and errors are in
+ * English.
+ */
 const localeArguments = [
   '--encoding=UTF8',
   '--locale-provider=builtin',
@@ -61,7 +68,7 @@ const localeArguments = [
   '--locale=C',
 ];
 
-/** Starts the embedded PostgreSQL of a folder, or finds the running one. It continues after this process. */
+/** Starts the embedded PostgreSQL of a folder, or finds the running one. The server outlives this process. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions) {
   const { port, pid } = await provideServer(defineServer(options));
   return { databaseUrl: urlOf(options.directory, port), port, pid };
@@ -73,7 +80,7 @@ function defineServer(options: EmbeddedPostgresOptions): ServerDefinition {
   const definition: ServerDefinition = {
     type: 'postgres',
     directory,
-    // Crash recovery of a large database takes its time.
+    // Crash recovery of a large database can take this long.
     startSeconds: 120,
     portSettings: 'POSTGRES_PORT',
     fixedPorts: { port },
@@ -90,7 +97,7 @@ function defineServer(options: EmbeddedPostgresOptions): ServerDefinition {
       const command = unprivileged(postgresBinary('postgres'), ['-D', data, ...parameters]);
       return { ...command, environment: serverEnvironment() };
     },
-    // PostgreSQL writes its state to its lock file.
+    // PostgreSQL writes its state into its lock file.
     isReady: async ({ pid }) => {
       const lock = readLock(directory);
       return lock[0] === String(pid) && lock[7]?.trim() === 'ready';
@@ -123,8 +130,8 @@ export function postgresBinary(name: 'initdb' | 'postgres'): string {
 const nobody = { uid: 65_534, gid: 65_534 };
 
 /**
- * PostgreSQL refuses to run as root, so root starts it as another account. The capability lets that account enter a
- * clone below /root. Without `no_setuid_fixup`, PostgreSQL's check of its own files by access(2) fails.
+ * Runs a command as another account, because PostgreSQL refuses to run as root. The capability lets the account enter a
+ * clone below /root. Without `no_setuid_fixup`, PostgreSQL's access(2) check of its own files fails.
  */
 function unprivileged(command: string, parameters: readonly string[]): Command {
   if (process.getuid?.() !== 0) return { command, arguments: parameters };
@@ -135,8 +142,8 @@ function unprivileged(command: string, parameters: readonly string[]): Command {
 }
 
 /**
- * Makes the data directory under another name and renames it: an existing one is complete. No superuser can log in: the
- * role and the database are made in PostgreSQL's single-user mode.
+ * Creates the data directory under a draft name and renames it, so that an existing one is always complete. The role
+ * and the database are created in single-user mode, because no superuser can log in.
  */
 async function createDataDirectory(definition: ServerDefinition, durable: boolean): Promise<void> {
   const { directory } = definition;
@@ -173,7 +180,7 @@ function passwordFile(directory: string): string {
 function createPassword(directory: string): string {
   const password = randomBytes(24).toString('hex');
   writeFileSync(passwordFile(directory), `${password}\n`, { mode: 0o600 });
-  // The mode above applies only to a new file.
+  // `mode` in the call above applies only to a new file.
   chmodSync(passwordFile(directory), 0o600);
   return password;
 }
@@ -193,7 +200,7 @@ async function runToEnd(
   const keep = (chunk: Buffer) => (output = (output + chunk.toString()).slice(-20_000));
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
-  // A command that fails at once closes its input. Its exit code then says why.
+  // A command that fails at once closes its standard input. Its exit code explains the failure.
   child.stdin.on('error', () => undefined).end(input);
   const ended = await new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
@@ -204,7 +211,7 @@ async function runToEnd(
   if (ended !== 'exit code 0') throw explainFailure(definition, output, ended);
 }
 
-/** Only PATH is passed on: PG* variables of the shell would change the behaviour of the server. */
+/** Passes only PATH of the shell's variables on, because PG* variables would change the server's behaviour. */
 function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
 }
@@ -213,7 +220,9 @@ function lockFile(directory: string): string {
   return join(dataDirectory(directory), 'postmaster.pid');
 }
 
-/** Another process can have the id of the last server, as after a reboot: PostgreSQL would take it for the server. */
+/**
+ * Removes the lock of a dead server whose id another process has, as after a reboot. PostgreSQL would refuse to start.
+ */
 function removeStaleLock(directory: string): void {
   const last = readRecord(directory);
   if (last === undefined || isRunning(last) || processStartTime(last.pid) === undefined) return;

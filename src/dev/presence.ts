@@ -6,16 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder } from '../files/make-folder.ts';
 import { Problem } from '../domain/problem.ts';
 
-/** A process, identified by its id and its start: the operating system reuses ids. */
+/** A process, identified by its id and its start time, because the operating system reuses ids. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly start: string;
 }
 
 /**
- * When the process with this id started, in the operating system's format. Process ids are used again.
+ * Returns when the process with this id started, in the operating system's format. Process ids are reused.
  *
- * @returns undefined if there is no such process, or if it has ended and is not reaped yet
+ * @returns undefined if the process does not exist, or has ended and is not reaped yet
  */
 export function processStartTime(pid: number): string | undefined {
   return existsSync('/proc/self/stat') ? startFromProc(pid) : startFromPs(pid);
@@ -25,7 +25,7 @@ export function isRunning({ pid, start }: ProcessIdentity): boolean {
   return processStartTime(pid) === start;
 }
 
-/** Makes a mark of this process, which counts while the process lives. */
+/** Creates a mark file for this process. The mark counts while the process lives. */
 export function announce(directory: string): string {
   const name = `${process.pid}_${processStartTime(process.pid) ?? '0'}_${randomBytes(6).toString('hex')}`;
   makeFolder(directory);
@@ -37,7 +37,7 @@ export function withdraw(directory: string, name: string): void {
   rmSync(join(directory, name), { force: true });
 }
 
-/** The living processes with a mark other than `own`. Removes the marks of dead processes. */
+/** Lists the living processes with a mark other than `own`, and removes the marks of dead processes. */
 export function othersPresent(directory: string, own?: string): ProcessIdentity[] {
   const names = existsSync(directory) ? readdirSync(directory) : [];
   return names.flatMap((name) => {
@@ -51,9 +51,8 @@ export function othersPresent(directory: string, own?: string): ProcessIdentity[
 }
 
 /**
- * Does `work` while no other process does it in the same folder. Each process makes a mark and then reads all marks. If
- * it sees another one, it removes its own and tries again. So two processes never both see only their own mark, and a
- * killed process blocks no other.
+ * Runs `work` while no other process does so in this folder. A process creates its mark, then reads all marks. If it
+ * finds another living process, it removes its mark and tries again. A killed process blocks no other.
  */
 export async function exclusively<Result>(
   directory: string,
@@ -83,9 +82,9 @@ export async function exclusively<Result>(
 function startFromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the name in parentheses, which can contain anything.
+    // The second field is the process name in parentheses, which can contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A process that waits to be reaped is gone, unless threads of it still hold its ports.
+    // A zombie process has ended, unless other threads of it still hold its ports.
     return fields[0] === 'Z' && readdirSync(`/proc/${pid}/task`).length === 1 ? undefined : fields[19];
   } catch {
     return undefined;

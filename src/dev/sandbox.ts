@@ -10,10 +10,10 @@ export interface EmbeddedSandboxOptions {
   readonly clock?: string | undefined;
 }
 
-/** It gives access only to invented people. */
+/** API key of the sandbox. It needs no secrecy, because the sandbox has only invented people. */
 const key = 'sandbox-key';
 
-/** Starts the sandbox of a folder, or finds the running one. It continues after this process. */
+/** Starts the sandbox of a folder, or finds the running one. The sandbox outlives this process. */
 export async function startEmbeddedSandbox(
   options: EmbeddedSandboxOptions,
 ): Promise<Pick<ServiceSettings, 'baseUrl' | 'credential'>> {
@@ -31,7 +31,7 @@ function defineServer({ directory, port = 0, rateLimits, clock }: EmbeddedSandbo
     command: async (ports) => ({
       command: process.execPath,
       arguments: [
-        // Node does not run the TypeScript sources: the sandbox needs the build.
+        // The sandbox runs the built file, because Node.js 20 does not run the TypeScript sources.
         projectFile('dist/cli/main.js'),
         'sandbox',
         `--port=${ports.port}`,
@@ -47,7 +47,7 @@ function defineServer({ directory, port = 0, rateLimits, clock }: EmbeddedSandbo
   };
 }
 
-/** Whether the sandbox answers. Uses a route without faults, because a scenario can delay every call. */
+/** True if the sandbox answers. The check uses a route without faults, because a scenario can delay other calls. */
 async function isReady(port: number): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(2_000);

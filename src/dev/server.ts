@@ -13,7 +13,7 @@ export interface ServerPorts {
   readonly uiPort?: number;
 }
 
-/** The record of a server in its folder, by which other commands find the server. */
+/** The record in a server's folder by which other commands find the server. */
 export interface ServerRecord extends ProcessIdentity, ServerPorts {}
 
 export interface Command {
@@ -42,12 +42,12 @@ export interface ServerDefinition {
 
 const stillEnding = 'server.still-ending';
 
-/** Starts the server of a folder, or finds the running one. For one folder, only one caller at a time is allowed. */
+/** Starts the server of a folder, or finds the running one. The caller must exclude other callers for the folder. */
 export async function provideServer(definition: ServerDefinition): Promise<ServerRecord> {
   const { directory, fixedPorts } = definition;
   const running = runningRecord(directory);
   if (running) return running;
-  // A killed server can take some seconds to end, and another program can take a chosen port before the server does.
+  // A killed server can take seconds to end, and another program can take the chosen port before the server listens.
   const deadline = performance.now() + 15_000;
   for (;;) {
     try {
@@ -63,7 +63,7 @@ export async function provideServer(definition: ServerDefinition): Promise<Serve
   }
 }
 
-/** Stops the server of a folder, if one runs. Its data stays complete. */
+/** Stops the server of a folder, if one runs, without loss of data. */
 export async function stopServer(directory: string): Promise<void> {
   const running = runningRecord(directory);
   if (running) await stopProcess(running);
@@ -115,7 +115,7 @@ export function explainFailure(
   );
 }
 
-/** A port of this machine on which no program listens. @param preferred is chosen if it is free */
+/** Finds a port of this machine on which no program listens. @param preferred port to choose if it is free */
 export async function freePort(preferred = 0): Promise<number> {
   const server = createServer().listen({ port: preferred, host: '127.0.0.1', exclusive: true });
   try {
@@ -133,7 +133,7 @@ function recordFile(directory: string): string {
   return join(directory, 'server.json');
 }
 
-/** Ports without a setting stay the same at each start, so that URLs stay valid. */
+/** Chooses ports. Without a setting, a server keeps the port of its last start, so that URLs stay valid. */
 async function choosePorts({ directory, fixedPorts }: ServerDefinition): Promise<ServerPorts> {
   const previous = readRecord(directory);
   const port = fixedPorts.port || (await freePort(previous?.port));
@@ -162,7 +162,7 @@ async function startOnPorts(definition: ServerDefinition, ports: ServerPorts): P
   throw explainFailure(definition, readFileSync(log, 'utf8').slice(-100_000), ended, ports);
 }
 
-/** In a session of its own, so that Ctrl-C in the terminal of this command does not end the server of others. */
+/** Starts a server in a session of its own, so that Ctrl-C in this terminal does not end a server that others use. */
 function spawnServer(
   { command, arguments: parameters, environment }: Command & { environment: NodeJS.ProcessEnv },
   directory: string,
@@ -197,7 +197,7 @@ function writeRecord(directory: string, record: ServerRecord): void {
   renameSync(`${file}.tmp`, file);
 }
 
-/** The first signal lets each server close its sessions and data. The others kill a server that hangs. */
+/** Signals to stop a server, and seconds to wait. The first lets it close its data; the others kill one that hangs. */
 const stopSignals = [
   ['SIGINT', 20],
   ['SIGQUIT', 5],
@@ -210,7 +210,7 @@ async function stopProcess(server: ProcessIdentity): Promise<void> {
     try {
       process.kill(server.pid, signal);
     } catch {
-      // It has ended meanwhile, or belongs to another user.
+      // The server has ended, or belongs to another user.
     }
     const deadline = performance.now() + seconds * 1000;
     while (isRunning(server) && performance.now() < deadline) await sleep(20);

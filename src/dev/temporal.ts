@@ -10,21 +10,21 @@ import { isServing, prepareNamespace } from '../temporal/connection.ts';
 export interface EmbeddedTemporalOptions {
   readonly directory: string;
   readonly cli: TemporalCliSettings;
-  /** 0 (default): a free port. */
+  /** Port of the server. 0 (the default) chooses a free port. */
   readonly port?: number;
   readonly uiPort?: number;
-  /** False: the server keeps its data in memory only. For tests; runs need true, the default. */
+  /** False keeps the server's data only in memory, for tests. The default is true, because runs need their history. */
   readonly durable?: boolean;
-  /** Values as JSON. For tests. */
+  /** Dynamic configuration with values as JSON. Only tests set this. */
   readonly dynamicConfig?: Readonly<Record<string, string>>;
   readonly onStep?: (text: string) => void;
 }
 
 const namespace = 'default';
-/** By default the dev server deletes closed runs after a day, which is too early to look at a run of last week. */
+/** The dev server would delete closed runs after a day, too early for operators who look at last week's runs. */
 const retentionDays = 30;
 
-/** Starts the Temporal dev server of a folder, or finds the running one. It continues after this process. */
+/** Starts the Temporal dev server of a folder, or finds the running one. The server outlives this process. */
 export async function startEmbeddedTemporal(
   options: EmbeddedTemporalOptions,
 ): Promise<TemporalAddress & { readonly pid: number }> {
@@ -62,22 +62,21 @@ function defineServer(options: EmbeddedTemporalOptions): ServerDefinition {
         ...(durable
           ? [`--db-filename=${join(directory, 'temporal.db')}`, '--sqlite-pragma=journal_mode=wal']
           : []),
-        // By default the server polls 20 times a second for new tasks, so that each step of a workflow would wait up to
-        // 50 ms.
+        // By default, the server polls 20 times a second for new tasks, so each step of a workflow could wait 50 ms.
         '--dynamic-config-value=history.transferProcessorMaxPollRPS=1000',
         ...Object.entries(dynamicConfig).map(([key, value]) => `--dynamic-config-value=${key}=${value}`),
         '--log-level=warn',
         '--log-format=json',
       ],
-      // Without the variables TEMPORAL_*, which are for clients but would affect the CLI too.
+      // The environment leaves out TEMPORAL_* variables, which are for clients but would also affect the CLI.
       environment: {
         PATH: process.env['PATH'],
         HOME: process.env['HOME'],
-        // The server spends much processor time on garbage collection while its heap is small.
+        // With a small heap, the server spends much processor time on garbage collection.
         ...(durable ? {} : { GOGC: '400' }),
       },
     }),
-    // A refused client waits for a second before it tries again. The dev server starts faster.
+    // A client that is refused waits a second before it tries again, longer than the dev server needs to start.
     isReady: async (ports) => (await isListening(ports.port)) && (await isServing(ports.port, namespace)),
     otherwise:
       `if its file is damaged, move ${directory} away: runs continue from the warehouse, and only the history in the ` +

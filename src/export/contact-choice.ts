@@ -8,15 +8,14 @@ export const cursorOfExport =
 
 export interface ContactChoice {
   readonly source?: string | undefined;
-  /** Contacts that were linked to their person by this run and by no later one. */
+  /** Only contacts that this run, and no later one, linked to their person. */
   readonly runId?: string | undefined;
   readonly since?: string | undefined;
 }
 
 /**
- * Entries of the suppression list for the contact `c`: by its columns, by every key that the log has for the person,
- * by the rows of all contacts of the person, if they are still staged, and by the keys that
- * answers of any service stated for a person with one of these identifiers.
+ * SQL that finds the suppressions of the contact `c`: by its own columns, by all keys in the log of its person, by
+ * staged rows of all contacts of the person, and by keys that any service's answers stated with one of these.
  */
 const suppressedContact = `
   with stated as (
@@ -53,7 +52,10 @@ const suppressedContact = `
   where e.kind = 'domain'
     and (of_contact.domain = e.domain or of_contact.domain like '%.' || e.domain)`;
 
-/** The condition that the contact `c` is selected and not suppressed. COPY accepts no parameters: literals. */
+/**
+ * SQL condition that the contact `c` is selected and not suppressed. Values are literals, because COPY has no
+ * parameters.
+ */
 export function isSelected(choice: ContactChoice): string {
   return allOf(
     ...chosen(choice),

@@ -8,7 +8,7 @@ interface ExportFormat {
   readonly value: (column: string, type: ColumnType) => string;
   readonly query: (rows: string) => string;
   readonly copy: string;
-  /** Converts the output of COPY to the content of the file; absent: no conversion. */
+  /** Converts the output of COPY to the content of the file. Undefined leaves the output unchanged. */
   readonly encode?: (copied: Readable, columns: readonly ExportColumn[]) => Promise<Readable>;
 }
 
@@ -42,7 +42,7 @@ export const exportFormats = {
     value: (column, type) =>
       type === 'timestamptz' ? `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : column,
     query: (rows) => `select row_to_json(r) from (${rows}) r`,
-    // JSON escapes control characters, so COPY needs no quotes.
+    // JSON escapes control characters, so these never occur in the output and COPY adds no quotes.
     copy: String.raw`format csv, delimiter E'\x02', quote E'\x01'`,
   },
   parquet: {
@@ -51,7 +51,7 @@ export const exportFormats = {
     value: (column, type) => parquetValues[type]?.(column) ?? column,
     query: (rows) => rows,
     copy: 'format text',
-    // Loaded here: other commands and formats do not need the library.
+    // The library is loaded only for Parquet, because other commands and formats do not need it.
     encode: async (copied, columns) => (await import('./parquet.ts')).encodeParquet(copied, columns),
   },
 } as const satisfies Readonly<Record<string, ExportFormat>>;

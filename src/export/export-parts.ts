@@ -23,17 +23,17 @@ export const partsManifest = z
   .describe('The change feed in parts, as in the manifest.json beside them.');
 export type PartsManifest = Printed<typeof partsManifest>;
 
-/** A folder of this machine, or a prefix in S3. */
+/** A folder on this machine, or a prefix in S3, that holds parts of the change feed. */
 export interface PartsFolder {
   readonly shown: string;
-  /** Undefined: there is no such file. */
+  /** Reads a file of the folder. Undefined if the file does not exist. */
   readonly read: (name: string) => Promise<string | undefined>;
   readonly write: (bytes: Readable, name: string) => Promise<void>;
 }
 
 /**
- * Writes what changed since the newest part, if anything did. A part has a name of its own, so a loader may remember
- * names. If the manifest was not written after a part, the next part repeats its changes.
+ * Writes the changes since the newest part, if there are any. Each part has a new name, so a loader can remember names.
+ * If a crash prevents the new manifest, the next part repeats the changes.
  */
 export async function exportNextPart(warehouse: Warehouse, folder: PartsFolder): Promise<PartsManifest> {
   const written = await readManifest(folder);
@@ -52,7 +52,7 @@ export async function exportNextPart(warehouse: Warehouse, folder: PartsFolder):
 
 const manifestName = 'manifest.json';
 
-/** So that names sort in the order of the feed. */
+/** Pads a cursor with zeros, so that file names sort in the order of the feed. */
 const padded = (cursor: string): string => cursor.padStart(18, '0');
 
 async function readManifest(folder: PartsFolder): Promise<PartsManifest> {

@@ -8,7 +8,9 @@ import { cursorOfExport, isSelected, type ContactChoice } from './contact-choice
 import { exportFormats, type ExportFormatName } from './export-format.ts';
 import type { ColumnType, ExportColumn } from './parquet.ts';
 
-/** The SQL condition that the row `t` belongs to a contact of the query `selected`, which selects columns. */
+/**
+ * Makes the SQL condition that the row `t` belongs to a selected contact. `selected` selects columns of these contacts.
+ */
 type Belongs = (selected: (columns: string) => string) => string;
 
 const ofContacts: Belongs = (selected) =>
@@ -22,7 +24,7 @@ const ofOrganizations: Belongs = (selected) => `(t.service, t.organization_key) 
   from people p
   where (p.service, p.person_key) in (${selected('c.service, c.person_key')}))`;
 
-/** @param belongs undefined: a row is a contact */
+/** Describes a table that can be exported. @param belongs undefined if each row is a contact */
 const exported = (relation: string, belongs: Belongs | undefined, ...order: readonly string[]) => ({
   relation,
   belongs,
@@ -49,7 +51,7 @@ export type ExportedTableName = keyof typeof exportedTables;
 
 export const exportedTableNames = Object.keys(exportedTables) as readonly ExportedTableName[];
 
-/** The columns of `contacts` that are written where none are selected, in order. Of other tables, all columns are. */
+/** Default columns of an export of contacts, in order. Exports of other tables have all columns by default. */
 export const contactColumns: readonly string[] = [
   'source',
   'contact_id',
@@ -62,7 +64,7 @@ export interface TableExport {
   readonly table: ExportedTableName;
   readonly format: ExportFormatName;
   readonly choice: ContactChoice;
-  /** Names of columns in order, or `*`; undefined: all columns, or `contactColumns` for `contacts`. */
+  /** Column names in order, or `*`. Undefined means `contactColumns` for contacts and all columns for other tables. */
   readonly select?: readonly string[] | undefined;
 }
 
@@ -83,20 +85,21 @@ export async function exportTable(
   try {
     const copied = client.query(copyTo(`copy (${statement}) to stdout with (${copy})`));
     const bytes = 'encode' in encoding ? await encoding.encode(copied, columns) : copied;
-    // If `take` fails before it reads, the connection is closed, and an error without a listener ends the process.
+    // If `take` fails early, closing the connection makes these streams fail. Without a listener, that would end the
+    // process.
     for (const stream of [copied, bytes]) stream.on('error', () => {});
     await take(bytes);
-    // The reader (such as `head`) stopped early, so rows are still being sent.
+    // The reader, such as `head`, has stopped early, so PostgreSQL is still sending rows.
     if (!bytes.readableEnded) return undefined;
     failed = false;
     return copied.rowCount;
   } finally {
-    // A connection within a COPY cannot be reused.
+    // A connection within a COPY cannot be reused, so it is closed.
     client.release(failed);
   }
 }
 
-/** Types by their object id of PostgreSQL. */
+/** Column types by PostgreSQL's object id of the type. */
 const types: Readonly<Record<number, ColumnType>> = {
   16: 'boolean',
   20: 'bigint',
@@ -137,10 +140,10 @@ function selectColumns(
   });
 }
 
-/** The names are those of the schema, so that they need no quoting. */
+/** Makes the query of an export. Column names come from the schema, so they need no quoting. */
 function rowsOf({ table, format, choice }: TableExport, columns: readonly ExportColumn[]): string {
   const { relation, order, belongs } = exportedTables[table];
-  // `isSelected` is about a contact `c`.
+  // `isSelected` calls a contact `c`, so the row has this name if it is a contact.
   const row = belongs === undefined ? 'c' : 't';
   const values = columns.map(
     ({ name, type }) => `${exportFormats[format].value(`${row}."${name}"`, type)} as "${name}"`,
@@ -149,7 +152,7 @@ function rowsOf({ table, format, choice }: TableExport, columns: readonly Export
     belongs === undefined
       ? isSelected(choice)
       : belongs((selected) => `select ${selected} from enriched_contacts c where ${isSelected(choice)}`);
-  // Repeats a condition of `isSelected`, so that PostgreSQL reads only the newest changes.
+  // This repeats a condition of `isSelected`, so that PostgreSQL reads only the newest changes.
   const isNew = table === 'changes' && choice.since ? `c.change_id > ${parseCursor(choice.since)}` : 'true';
   return `select ${values.join(', ')}
     from ${relation} ${row}

@@ -4,7 +4,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 type Values = Parameters<ParquetWriter['write']>[0]['columnData'][number]['data'];
 
-/** Rows that are kept in memory and written together. Larger groups compress better and need more memory. */
+/** Rows that are kept in memory and written as one group. A larger group compresses better and needs more memory. */
 const rowGroupSize = 2_500;
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
@@ -54,7 +54,7 @@ export interface ExportColumn {
   readonly type: ColumnType;
 }
 
-/** Encodes rows, as COPY writes them, as Parquet, one row group after another. Every column may be null. */
+/** Encodes rows that COPY has written as Parquet, one row group at a time. Every column may be null. */
 export function encodeParquet(copied: Readable, columns: readonly ExportColumn[]): Readable {
   return Readable.from(chunksOf(copied, columns), { objectMode: false });
 }
@@ -68,11 +68,12 @@ async function* chunksOf(copied: Readable, columns: readonly ExportColumn[]): As
     const columnData = columns.map(({ name, type }, index) => ({
       name,
       data: group[index] as Values,
-      // Statistics of texts would take a fifth of the time.
+      // Statistics of text columns would take a fifth of the encoding time.
       statistics: type !== 'text',
     }));
     void writer.write({ columnData, rowGroupSize });
-    // Emptied, not replaced, because garbage collection would move the values of replaced arrays into old memory.
+    // Arrays are emptied, not replaced, because garbage collection would move values of replaced arrays into old
+    // memory.
     for (const column of group) column.length = 0;
   };
   for await (const rows of copiedRows(copied)) {
@@ -102,7 +103,7 @@ function schemaOf(columns: readonly ExportColumn[]): SchemaElement[] {
   ];
 }
 
-/** Whole rows, as they come. A line feed within a value is escaped. */
+/** Splits the output of COPY into rows as it arrives. COPY escapes line feeds within values. */
 async function* copiedRows(copied: Readable): AsyncGenerator<readonly string[]> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of copied as AsyncIterable<Buffer>) {

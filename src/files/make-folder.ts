@@ -2,17 +2,15 @@ import { describeCode, UsageProblem } from '../domain/problem.ts';
 import { mkdirSync } from 'node:fs';
 
 /**
- * Makes a folder and its missing parent folders, readable only by this user. An existing folder stays unchanged.
+ * Creates a folder and its missing parent folders, readable only by this user. An existing folder stays unchanged.
  *
- * @throws the error of the system, with its `code`
+ * @throws the error of the operating system, with its `code`
  */
 export function makeFolder(path: string): void {
   mkdirSync(path, { mode: 0o700, recursive: true });
 }
 
-/**
- * Turns the error of a folder for embedded state that cannot be used into a problem. Returns any other error unchanged.
- */
+/** Turns the error of an unusable folder for embedded servers into a Problem. Returns any other error unchanged. */
 export function asUnusable(error: unknown, dataDirectory: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   return new UsageProblem(

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Returns the absolute path of a file of the project, such as `package.json` or `dist/workflow-bundle.js`. The sources,
- * the compiled files and the bundled command line are at different depths below the project's folder.
+ * Returns the absolute path of a file of the project. Sources and compiled files are at different depths of the
+ * project.
  *
- * @param path relative to the folder of `package.json`
+ * @param path relative to the folder of `package.json`, such as `dist/workflow-bundle.js`
  */
 export function projectFile(path: string): string {
   return fileURLToPath(new URL(path, root));
@@ -17,7 +17,7 @@ function above(folder: URL): URL {
   return existsSync(new URL('package.json', folder)) ? folder : above(new URL('..', folder));
 }
 
-/** The release of this program. */
+/** Version of this program, from `package.json`. */
 export const { version } = JSON.parse(readFileSync(projectFile('package.json'), 'utf8')) as {
   readonly version: string;
 };

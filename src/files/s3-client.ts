@@ -3,27 +3,27 @@ import { describeCode, Problem, UsageProblem } from '../domain/problem.ts';
 import type * as AmazonS3 from '@aws-sdk/client-s3';
 
 export interface S3Settings {
-  /** Address of a store that is compatible with S3; undefined: Amazon S3. */
+  /** URL of a store that is compatible with S3. Undefined means Amazon S3. */
   readonly endpoint: string | undefined;
 }
 
 /**
- * Opens S3, or a compatible store, for the duration of `use`. Credentials come from Amazon's standard chain. The
- * library is loaded only here, so that other commands start without it.
+ * Opens a client of S3, or of a compatible store, for the duration of `use`. Credentials come from Amazon's standard
+ * chain. The library is loaded here, so that other commands start without it.
  */
 export async function withS3Client<Result>(
   settings: S3Settings,
   use: (client: AmazonS3.S3Client, sdk: typeof AmazonS3) => Promise<Result>,
 ): Promise<Result> {
-  // The SDK's warning about later Node versions is for developers, not for users of the command.
+  // The SDK's warning about future versions of Node.js is for developers, not for users of `enrich`.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
   const client = new sdk.S3Client({
-    // Amazon finds a bucket by the name of the host. Compatible stores often have one host name for all buckets.
+    // Amazon finds a bucket by its host name. Compatible stores often have one host name for all buckets.
     ...(settings.endpoint !== undefined && { endpoint: settings.endpoint, forcePathStyle: true }),
-    // Some compatible stores do not support the checksums that the library would add.
+    // Some compatible stores do not support the checksums that the SDK adds by default.
     requestChecksumCalculation: 'WHEN_REQUIRED',
-    // The caller retries the whole download.
+    // Two attempts are enough, because the caller retries the whole download.
     maxAttempts: 2,
     requestHandler: { connectionTimeout: 15_000, requestTimeout: 60_000 },
   });
@@ -34,7 +34,7 @@ export async function withS3Client<Result>(
   }
 }
 
-/** Whether the caller reads an export or writes an output. It decides what errors say and which rights they name. */
+/** What a caller does with S3: read an export, or write an output. Errors name the matching rights. */
 const access = {
   export: { refused: 'S3 does not give it out', rights: 's3:GetObject, s3:ListBucket' },
   output: {
@@ -43,7 +43,7 @@ const access = {
   },
 } as const;
 
-/** Turns an error of S3 into a problem; undefined if a retry can help. @param shown the URL to show */
+/** Turns an error of S3 into a Problem. @param shown URL for the error @returns undefined if a retry can help */
 export function asS3Problem(error: unknown, shown: string, kind: keyof typeof access): Problem | undefined {
   const { name, message, $metadata } = error as {
     name?: string;
@@ -75,7 +75,7 @@ export function asS3Problem(error: unknown, shown: string, kind: keyof typeof ac
   return undefined;
 }
 
-/** Turns the error of a request without an answer into a problem. @param shown the URL to show */
+/** Turns the error of a request without an answer into a Problem. @param shown URL for the error */
 export function s3Unreachable(error: unknown, shown: string, kind: keyof typeof access): Problem {
   const { name, code } = error as { name?: string; code?: string };
   return new Problem(`${kind}.unreachable`, `S3 does not answer: ${describeCode(code ?? name)}`, {
@@ -85,11 +85,13 @@ export function s3Unreachable(error: unknown, shown: string, kind: keyof typeof 
   });
 }
 
-/** S3 accepts 10,000 parts, so a file has at most 160 GB. At most two parts are in memory. */
+/**
+ * Size of an upload's parts. S3 accepts 10,000 parts, so a file has at most 160 GB. Two parts at most are in memory.
+ */
 const partSize = 16 * 1024 * 1024;
 
 /**
- * Writes an object of S3. A reader gets either the former object or the complete new one.
+ * Writes an object in S3. A reader gets either the previous object or the complete new one.
  *
  * @throws Problem `output.*`, or the error of `bytes`
  */
@@ -102,7 +104,7 @@ export async function writeS3Object(
     const { Upload } = await import('@aws-sdk/lib-storage');
     const params = { Bucket: bucket, Key: key, Body: bytes };
     try {
-      // Without `leavePartsOnError`, a failed upload is aborted: Amazon charges for its parts.
+      // Without `leavePartsOnError`, a failed upload is aborted. Amazon would charge for parts that stay.
       await new Upload({ client, params, partSize, queueSize: 1 }).done();
     } catch (error) {
       if (bytes.errored) throw bytes.errored;
@@ -112,7 +114,7 @@ export async function writeS3Object(
   });
 }
 
-/** @returns undefined if there is no such object @throws Problem `output.*` */
+/** Reads an object in S3 as text. @returns undefined if the object does not exist @throws Problem `output.*` */
 export async function readS3Text(
   { bucket, key }: { readonly bucket: string; readonly key: string },
   settings: S3Settings,

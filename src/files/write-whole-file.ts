@@ -6,9 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { describeCode, Problem, exitCodes } from '../domain/problem.ts';
 
 /**
- * Writes a file under another name and renames it, so that a reader finds the old file or the complete new one. Only
- * this user can read the file, because it holds personal data. A device or a pipe is written directly: a rename would
- * replace it.
+ * Writes a draft and renames it, so that a reader finds the old or the complete new file, readable only by this user. A
+ * device or pipe is written directly, because a rename would replace it.
  *
  * @throws Problem `output.unwritable`
  */
@@ -31,9 +30,8 @@ async function isRegularOrMissing(path: string): Promise<boolean> {
 }
 
 /**
- * Gives `write` the path of a draft beside an output, which `write` renames to the output when the draft is complete.
- * The name is unique, because two commands can write one output at once. An incomplete draft has personal data, so it
- * is removed, also if a signal ends the process.
+ * Calls `write` with the path of a draft beside the output; `write` renames the complete draft. The name is unique for
+ * simultaneous commands. An incomplete draft has personal data, so it is removed even if a signal ends the process.
  */
 export async function withDraft<Result>(
   output: string,
@@ -45,7 +43,7 @@ export async function withDraft<Result>(
     try {
       rmSync(draft, { recursive: true, force: true });
     } catch {
-      // The folder cannot be used: the error of `write` says so.
+      // The draft cannot be removed because the folder is unusable. The error of `write` explains this.
     }
   };
   process.once('exit', remove);
@@ -59,14 +57,14 @@ export async function withDraft<Result>(
 
 const fullDisk = ['ENOSPC', 'EDQUOT'];
 
-/** Codes of connection errors: the connection to the database that returns the rows can be lost during the writing. */
+/** Codes of connection errors. The database connection that returns the rows can be lost while a file is written. */
 const ofConnection = /^E(?:CONN|TIMEDOUT|HOST|NET|AI_|NOTFOUND)/;
 
 /**
- * Turns the error of an output that cannot be written into a problem. Returns any other error unchanged. A wrong path
- * is wrong usage, because the same command would fail again. A full or damaged disk is a failure of the command.
+ * Turns the error of an unwritable output into a Problem: wrong usage for a wrong path, a failure for a full or damaged
+ * disk. Returns any other error unchanged.
  *
- * @param what the output, as a sentence names it
+ * @param what names the output in a sentence
  */
 export function asUnwritable(error: unknown, what: string, where: string): unknown {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;

@@ -19,7 +19,7 @@ interface CrmExport extends ContactChoice {
   readonly policies: Readonly<Record<ImportField, FieldPolicy>>;
 }
 
-/** Writes a folder that appears only when complete. It replaces only a folder of an earlier export. */
+/** Writes an import folder, which appears only when complete. It can replace only a folder of an earlier export. */
 export async function exportForCrm(warehouse: Warehouse, options: CrmExport): Promise<ImportManifest> {
   const folder = resolve(options.folder);
   try {
@@ -40,7 +40,7 @@ async function writeDraft(warehouse: Warehouse, options: CrmExport, folder: stri
   makeFolder(folder);
   const english = importers[options.importer];
   const source = options.source ?? english.source;
-  // Read before the contacts, so that a concurrent change is exported now or after the cursor.
+  // The cursor is read before the contacts: a concurrent change is then exported now, or follows the cursor.
   const cursor = (await newestCursor(warehouse.database)) ?? null;
   const choice = { source, runId: options.runId, since: options.since };
   const contacts = readContactsToImport(warehouse, choice);

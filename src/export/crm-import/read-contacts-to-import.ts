@@ -11,7 +11,7 @@ import { isSelected, type ContactChoice } from '../contact-choice.ts';
 export type KnownValue = ReturnType<typeof knownPhone>;
 export type ContactToImport = ReturnType<typeof contactOf>;
 
-/** The key of a company in `organizations`. */
+/** Primary key of a company in `organizations`. */
 export interface CompanyKey {
   readonly service: string;
   readonly key: string;
@@ -29,7 +29,9 @@ interface ContactRow extends ContactColumns {
   readonly contact_id: string;
   readonly phones: readonly PhoneColumns[];
   readonly said_by: Readonly<Record<string, { readonly asked_at: string; readonly run_id: string }>>;
-  /** Null, like the other facts about the newest export, if no export has the contact. */
+  /**
+   * Header of the newest export with the contact. This and the next four fields are null if no export has the contact.
+   */
   readonly header: readonly string[] | null;
   readonly raws: readonly (readonly string[])[] | null;
   readonly cells: readonly IdentityColumns[] | null;
@@ -43,7 +45,7 @@ interface ContactRow extends ContactColumns {
 
 const rowsPerFetch = 1_000;
 
-/** Reads contacts in the order of their ids, by a database cursor, so that memory is bounded. */
+/** Reads contacts by id, through a database cursor, so that memory stays bounded. */
 export async function* readContactsToImport(
   { pool }: Warehouse,
   choice: ContactChoice & { readonly source: string },
@@ -62,7 +64,7 @@ export async function* readContactsToImport(
     await client.query('rollback');
     failed = false;
   } finally {
-    // A reader that stops early leaves the cursor open.
+    // If the reader stops early, the connection still has an open cursor, so it is closed.
     client.release(failed);
   }
 }
@@ -77,9 +79,9 @@ export async function readExportHeaders({ pool }: Warehouse, source: string): Pr
 }
 
 function statementOf(choice: ContactChoice & { readonly source: string }): string {
-  // `exported` has all rows of a contact in the newest export, also if their cells were removed: the cells of an older
-  // export say nothing about the CRM's record today. Everything is looked up contact by contact, in a fixed order:
-  // before the first ANALYZE, PostgreSQL expected one contact, and found all changes of employer anew for each.
+  // `exported` has every row of a contact in the newest export, even rows without cells: older cells do not show the
+  // CRM's record of today. LATERAL with `offset 0` looks up each contact in a fixed order, whatever ANALYZE has
+  // measured.
   return `
     with selected as materialized (
       select c.* from enriched_contacts c where ${isSelected(choice)}
@@ -128,7 +130,7 @@ function statementOf(choice: ContactChoice & { readonly source: string }): strin
 function contactOf(row: ContactRow, keyOf: (header: string) => string) {
   return {
     contactId: row.contact_id,
-    /** Rows in the newest export: cells by `headerKey`. Empty if retention has removed the cells. */
+    /** Rows of the contact in the newest export: cells by `headerKey`. Empty if retention has removed the cells. */
     exported: rowsOf(row, keyOf),
     optedOut: row.opted_out ?? false,
     optedOutOfCalls: row.opted_out_of_calls ?? false,
@@ -140,12 +142,12 @@ function contactOf(row: ContactRow, keyOf: (header: string) => string) {
   };
 }
 
-/** The present employer. */
+/** Returns the key of the contact's current employer. */
 function companyOf({ service, organization_key: key }: ContactRow): CompanyKey | undefined {
   return key === null ? undefined : { service, key };
 }
 
-/** A change of employer, until the newest export names the new employer. */
+/** Returns a change of employer until an export of the CRM names the new employer. */
 function jobChangeOf({ moved, detected_at: detectedAt, cells }: ContactRow) {
   if (moved === null || detectedAt === null) return undefined;
   const { from_organization: former, to_organization: present, to_title: title } = moved;
@@ -158,9 +160,8 @@ function jobChangeOf({ moved, detected_at: detectedAt, cells }: ContactRow) {
 }
 
 /**
- * The rows by the keys of their headers; empty if the cells of one row were removed: a blank cell of another row does
- * not show that the record has none. Of two columns with one key, the first with a value counts: the importer may fill
- * either of them.
+ * Returns the cells of each row by header key. Empty if one row has lost its cells, because a blank cell of another row
+ * proves nothing. Of two columns with one key, the first value counts: the importer may fill either column.
  */
 function rowsOf(
   { header, raws }: ContactRow,
@@ -199,14 +200,14 @@ function knownValue(row: ContactRow, field: ImportField): KnownValue {
   };
 }
 
-/** The first valid number of the kind; `phones` is sorted by rank. */
+/** Returns the first valid number of this kind. `phones` is sorted by rank. */
 function knownPhone({ phones, said_by }: ContactRow, ofMobiles: boolean) {
   const phone = phones.find(({ type, status }) => isMobile(type) === ofMobiles && !isInvalid(status));
   return {
     value: phone?.number ?? null,
     observedAt: phone ? new Date(phone.asked_at) : null,
     runId: phone ? (said_by['phone']?.run_id ?? null) : null,
-    /** The e-mail is verified, or the number valid. */
+    /** True if the e-mail is verified or the phone number is valid. */
     isVerified: isChecked(phone?.status),
     isDoNotCall: isDoNotCall(phone?.dnc_status ?? 'none'),
   };

@@ -11,8 +11,8 @@ type Company = Readonly<Record<CompanyField, string | null>>;
 type Written = Pick<ImportManifest, 'companies' | 'companies_instruction' | 'companies_left_out'>;
 
 /**
- * Writes the present employers of contacts for the importer of companies. The CRM's own values are not known, so the
- * files are for companies that the CRM does not have.
+ * Writes the current employers of contacts as files for the CRM's importer of companies. The CRM's values are unknown,
+ * so the files are for companies that are missing in the CRM.
  */
 export async function writeCompanies(
   warehouse: Warehouse,
@@ -41,7 +41,7 @@ export async function writeCompanies(
   };
 }
 
-/** A company that two answers name by two ids is one, the newest, if its domain and its name are the same. */
+/** Reads companies. If two ids have the same domain and name, they are one company, and the newest is kept. */
 async function readCompanies({ pool }: Warehouse, keys: readonly CompanyKey[]): Promise<Company[]> {
   const { rows } = await pool.query<Company>(
     `select ${companyFields.map((field) => `o.${field}::text`).join(', ')}
@@ -65,8 +65,8 @@ async function readCompanies({ pool }: Warehouse, keys: readonly CompanyKey[]): 
 }
 
 /**
- * The importer would take two companies with one key as one. A company without a domain is left out too: its domain can
- * be that of a provider of free mail.
+ * Accepts only companies with a unique key, because the importer would merge two with the same one. A missing domain is
+ * refused too: it can hide a provider of free mail.
  */
 function isDistinct(companies: readonly Company[], key: 'domain' | 'name'): (company: Company) => boolean {
   const counts = new Map<string, number>();

@@ -25,8 +25,8 @@ const reportHeader = 'contact_id,field,crm_value,our_value,observed_at,run_id,po
 const jobHeader = 'contact_id,from_organization,to_organization,to_title,detected_at'.split(',');
 
 /**
- * The same contacts in the same order give the same bytes. If the importer keeps the field of a blank cell, one file
- * has all contacts. Otherwise each set of changed columns has its own file. Files are split at the importer's limits.
+ * Writes the import files. Equal contacts give equal bytes. If blank cells leave a field unchanged, one file has all
+ * contacts; otherwise each set of changed columns has a file. The importer's limits split files.
  */
 export async function writeImportFiles(
   contacts: AsyncIterable<ContactToImport>,
@@ -131,7 +131,7 @@ export async function writeImportFiles(
   };
 }
 
-/** The record id as in the newest export; undefined if a mapping file named another column. */
+/** Returns the record id as the newest export writes it. Undefined if a mapping file took another column as the id. */
 function recordIdOf(
   contact: ContactToImport,
   { acceptedId, idPrefix = '' }: Importer,
@@ -146,7 +146,7 @@ function recordIdOf(
 
 const phoneFields: ReadonlySet<ImportField> = new Set(['phone', 'mobile_phone']);
 
-/** The cell of the first of these columns in the export. It is blank only if it is blank in every row. */
+/** Returns the cell of the first of these columns in the export. It is blank only if every row has it blank. */
 function cellOf(contact: ContactToImport, keys: readonly string[]): string | undefined {
   const cells = cellsOf(contact, keys);
   return cells.find((cell) => cell.trim() !== '') ?? cells[0];
@@ -157,22 +157,21 @@ function cellsOf({ exported }: ContactToImport, keys: readonly string[]): readon
   return key === undefined ? [] : exported.map((row) => row.get(key) ?? '');
 }
 
-/** The newest time at which the CRM changed the contact; null if a row has no time. */
+/** Returns when the CRM last changed the contact. Null if a row has no readable time. */
 function modifiedAtOf(contact: ContactToImport, keys: readonly string[]): Date | null {
   const moments = cellsOf(contact, keys).map(modifiedTime);
   const newest = Math.max(...moments);
   return moments.length === 0 || Number.isNaN(newest) ? null : new Date(newest);
 }
 
-/** Zones are at most twelve hours behind UTC. */
+/** Time zones are at most twelve hours behind UTC. */
 const longestZoneMilliseconds = 12 * 3_600_000;
 
 const isoTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /**
- * Reads a time in a cell of the CRM: an ISO time, or a date with points (22.11.2026). Without a zone or an hour, the
- * latest possible moment counts, so that an older value is not written over the CRM's. NaN for ambiguous dates such as
- * 03/04/2026.
+ * Reads an ISO time or a date such as 22.11.2026. Without hour or zone, the latest possible moment counts, so that an
+ * older value never replaces the CRM's. NaN for ambiguous dates such as 03/04/2026.
  */
 function modifiedTime(cell: string): number {
   const text = cell.trim().replace(/^(\d{2})\.(\d{2})\.(\d{4})(?!\d)/, '$3-$2-$1');
@@ -186,15 +185,15 @@ interface PartOptions {
   readonly header: readonly string[];
   readonly lineEnd: string;
   readonly byteOrderMark: boolean;
-  /** Limits of one file; absent: one file of any size. */
+  /** Limits of each file. Undefined writes one file of any size. */
   readonly most?: { readonly rows: number; readonly bytes: number };
 }
 
 const bufferedBytes = 256 * 1024;
 
 /**
- * Writes records of one kind into as many files as the limits require. A file is open only while it is written, because
- * an export has one writer for each set of columns. Files have personal data, so only this user can read them.
+ * Writes records of one kind into as many files as the limits require, readable only by this user. A file is open only
+ * during a write, because an export has one writer for each set of columns.
  */
 export class PartWriter {
   readonly #options: PartOptions;
@@ -250,14 +249,17 @@ export class PartWriter {
   }
 }
 
-/** One record of a CSV file for importers. Salesforce's Data Loader reads tabs as delimiters, so they are quoted. */
+/**
+ * Formats a record as CSV for importers. Salesforce's Data Loader takes tabs as delimiters, so cells with tabs are
+ * quoted.
+ */
 export function csvLine(cells: readonly string[]): string {
   return cells
     .map((cell) => (/[",\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
     .join(',');
 }
 
-/** One record for spreadsheets: a cell that a spreadsheet would calculate gets a leading apostrophe. */
+/** Formats a record for spreadsheets. A cell that a spreadsheet would calculate gets a leading apostrophe. */
 export function spreadsheetLine(cells: readonly string[]): string {
   return csvLine(cells.map((cell) => (isFormula(cell) ? `'${cell}` : cell)));
 }
