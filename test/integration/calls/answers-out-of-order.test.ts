@@ -10,7 +10,7 @@ import { outcomesOf } from '../../helpers/warehouse/rows.ts';
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByHand(warehouse);
 
-it('an answer that comes after the operator decided its cost pauses the run if a budget is exceeded', async () => {
+it('an answer after the operator set the cost of its call to 0 pauses the run if it exceeds a budget', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await markUnknown(warehouse, call.attemptId, 'no answer');
@@ -26,7 +26,7 @@ it('an answer that comes after the operator decided its cost pauses the run if a
   });
 });
 
-it('an answer that comes after the operator decided its cost settles the credits above the decision', async () => {
+it('an answer after the operator set the cost of its call to 0 settles the credits that it states', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await markUnknown(warehouse, call.attemptId, 'no answer');
@@ -43,11 +43,11 @@ it('an answer that comes after the operator decided its cost settles the credits
   expect(await moneyOf(call.runId)).toEqual([0, 1]);
 });
 
-it('an older answer that is recorded later changes neither the contact nor the lookup history', async () => {
+it("an older call's answer, recorded after a newer call's, changes neither contact nor lookup history", async () => {
   const { row, person } = somebody();
   const older = await callInFlight([row]);
   await markUnknown(warehouse, older.attemptId, 'no answer within 30 s');
-  // The operator let it be asked for again.
+  // The operator let the next run request the person again.
   await warehouse.query`delete from claims where run_id = ${older.runId}`;
   const newer = await callInFlight([row]);
   await record(newer, answerWith([{ ...person, title: 'Director' }]));
@@ -59,7 +59,7 @@ it('an older answer that is recorded later changes neither the contact nor the l
   expect(await lookupOf(row.keys[0]!)).toMatchObject({ run_id: newer.runId });
 });
 
-it('a newer answer keeps fields that it leaves empty, and replaces an e-mail together with its status', async () => {
+it('a contact keeps a title that a newer answer lacks; e-mail and e-mail status are replaced together', async () => {
   const { row, person } = somebody();
   await record(await callInFlight([row]), answerWith([person]));
   await warehouse.query`delete from lookup_history`;
@@ -85,7 +85,7 @@ it('a newer answer keeps fields that it leaves empty, and replaces an e-mail tog
   });
 });
 
-it("an answer with only the employer's id keeps what is known of this employer, and nothing of another", async () => {
+it("an answer with only an employer id keeps the company name of the same id, and clears another's", async () => {
   const { row, person } = somebody();
   const company = { id: 'o-7', name: 'Fjord', primary_domain: 'fjord.example' };
   await record(await callInFlight([row]), answerWith([{ ...person, organization: company }]));

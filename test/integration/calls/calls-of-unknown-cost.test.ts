@@ -23,7 +23,7 @@ it('an answer is recorded once although the worker records it again after a lost
   expect(entries).toEqual([{ kind: 'answer' }]);
 });
 
-it('people of two unknown calls stay claimed until the operator has decided both calls', async () => {
+it('a person of two calls of unknown cost stays claimed until the operator has decided both costs', async () => {
   const { row } = somebody();
   const first = await callInFlight([row]);
   await markUnknown(warehouse, first.attemptId, 'no answer');
@@ -36,14 +36,14 @@ it('people of two unknown calls stay claimed until the operator has decided both
   expect(await claimsOf(first.runId)).toBe(0);
 });
 
-it('people of an unknown call are asked for by the next run after the operator has decided', async () => {
+it('a row of an unknown call is not reopened in its run after the operator has decided the cost', async () => {
   const call = await callInFlight([somebody().row]);
   await markUnknown(warehouse, call.attemptId, 'no answer');
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '0' }]);
   expect(await reopenRows(warehouse, call.runId, [1])).toEqual([]);
 });
 
-it('a partial answer to an unknown call lets later runs ask for the people missing in it', async () => {
+it('a partial answer to a call of unknown cost lets the next run request the person it does not have', async () => {
   const [known, other] = [somebody(), somebody()];
   const call = await callInFlight([known.row, other.row]);
   await markUnknown(warehouse, call.attemptId, 'its worker was lost');
@@ -65,7 +65,7 @@ it('a partial answer to an unknown call lets later runs ask for the people missi
   expect(await outcomesOf(warehouse, runId)).toEqual([null]);
 });
 
-it('a refused call releases its credits once, and later calls can ask for its people', async () => {
+it('a call that the service refuses releases its credits once, and a new call can request its people', async () => {
   const { row } = somebody();
   const call = await callInFlight([row]);
   for (const _ of ['first', 'again']) await closeWithoutCost(warehouse, call.attemptId, refused);
@@ -76,7 +76,7 @@ it('a refused call releases its credits once, and later calls can ask for its pe
 });
 
 it.each(['refused', 'released'] as const)(
-  'a call is unknown until its first worker finds it %s; then its credits and people are free',
+  'a call of unknown cost that its worker later reports as %s costs nothing and releases its people',
   async (status) => {
     const { row } = somebody();
     const call = await callInFlight([row]);
@@ -89,7 +89,7 @@ it.each(['refused', 'released'] as const)(
   },
 );
 
-it('a settled call cannot be released or made unknown', async () => {
+it('a settled call keeps its status if a worker later reports it as released or as unknown', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await record(call, answerWith([person]));
@@ -99,7 +99,7 @@ it('a settled call cannot be released or made unknown', async () => {
   expect(await moneyOf(call.runId)).toEqual([0, 1]);
 });
 
-it('a person whom the service refuses is rejected, stays in the lookup history, and is not claimed', async () => {
+it('a person refused by the service gets the outcome rejected, counts as looked up, and is not claimed', async () => {
   const { row } = somebody();
   const call = await callInFlight([row]);
   await closeWithoutCost(warehouse, call.attemptId, refused);

@@ -15,7 +15,7 @@ const note = { by: 'test', reason: undefined };
 const warehouse = await warehouseOfFile({ keepsPlans: true });
 const contact = (contactId: string) => readContact(warehouse, contactId);
 
-describe('a contact whose newest row is suppressed', () => {
+describe('a contact with a suppressed newest row', () => {
   const former = (contactId: string) => ({
     keys: [`email:ada.${contactId}@one.example`],
     email: `ada.${contactId}@one.example`,
@@ -46,15 +46,15 @@ describe('a contact whose newest row is suppressed', () => {
 
   const listed = (email: string): Promise<unknown> => putOnList(warehouse, `email:${email}`);
 
-  it.each(['opted out', 'on the list', 'on the list since the plan'])(
-    'a contact has no person while a suppressed row names another person (%s), until the run is undone',
+  it.each(['opted out', 'on the suppression list', 'put on the suppression list after the plan'])(
+    'a contact loses its person if a newer suppressed row names another person (%s); an undo restores it',
     async (how) => {
       const contactId = `heir-${how.length}`;
       await enriched(former(contactId), 'crm');
-      if (how === 'on the list') await listed(heir(contactId).email);
+      if (how === 'on the suppression list') await listed(heir(contactId).email);
       const row = { ...heir(contactId), optedOut: how === 'opted out' };
       const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
-      if (how === 'on the list since the plan') {
+      if (how === 'put on the suppression list after the plan') {
         await listed(heir(contactId).email);
         const { options } = await getRun(warehouse, runId);
         await openPage(warehouse, runId, 1, askedBy(options));
@@ -70,7 +70,7 @@ describe('a contact whose newest row is suppressed', () => {
   );
 
   it.each([[[former, heir]], [[heir, former]]])(
-    'a contact has no person if rows of its CRM record name different people (%#)',
+    'a contact loses its person if a run has two rows of its CRM record with different people (order %#)',
     async (people) => {
       const id = `contested-${people[0] === heir ? 'heir' : 'former'}`;
       await enriched(former(id), 'crm');
@@ -86,12 +86,12 @@ describe('a contact whose newest row is suppressed', () => {
     },
   );
 
-  it.each(['opted out', 'on the list'])(
-    'a contact keeps its person if a suppressed row has the same cells (%s)',
+  it.each(['opted out', 'on the suppression list'])(
+    'a contact keeps its person if its newer, suppressed row names the same person (%s)',
     async (how) => {
       const contactId = `same-${how.length}`;
       await enriched(former(contactId), 'crm');
-      if (how === 'on the list') await listed(former(contactId).email);
+      if (how === 'on the suppression list') await listed(former(contactId).email);
       const row = { ...former(contactId), optedOut: how === 'opted out' };
       const runId = await runningRunOf(warehouse, [row], { source: 'crm' });
       expect(await outcomesOf(warehouse, runId)).toEqual(['suppressed']);
@@ -101,7 +101,7 @@ describe('a contact whose newest row is suppressed', () => {
   );
 });
 
-it('an answer is not written to a contact if its personal e-mail is on the suppression list', async () => {
+it('a row is suppressed and its answer removed if a personal e-mail in it is on the suppression list', async () => {
   await putOnList(warehouse, 'email:ada.private@home.example');
   const row = { email: 'ada7@one.example', firstName: 'Ada', lastName: 'Seven', contactId: 'listed' };
   const runId = await runningRunOf(warehouse, [{ keys: ['email:ada7@one.example'], ...row }]);
@@ -122,7 +122,7 @@ it('an answer is not written to a contact if its personal e-mail is on the suppr
   expect(bodies).toEqual([]);
 });
 
-it('duplicates of a row lose their cells if the answer finds a person on the suppression list', async () => {
+it('an answer with a suppressed person suppresses the row and its duplicates, and clears their cells', async () => {
   await putOnList(warehouse, 'person:P8');
   const row = {
     firstName: 'Ada',
@@ -149,7 +149,7 @@ it('duplicates of a row lose their cells if the answer finds a person on the sup
   ]);
 });
 
-it('a contact of two runs gets the person of the run that began later, even if that run ends first', async () => {
+it('a contact of two runs gets the person of the run that began later, also if that run ends first', async () => {
   const ada = { keys: ['email:ada@at-once.example'], email: 'ada@at-once.example', firstName: 'Ada' };
   const zoe = { keys: ['email:zoe@at-once.example'], email: 'zoe@at-once.example', firstName: 'Zoe' };
   const runs = [];
@@ -175,7 +175,7 @@ it('a contact of two runs gets the person of the run that began later, even if t
   expect(await contact('at-once')).toMatchObject({ first_name: 'Zoe' });
 });
 
-describe('a contact of a run whose undo is taken back', () => {
+describe('the contact of an undone run when the undo is reverted', () => {
   const ada = {
     keys: ['email:ada@revert.example'],
     email: 'ada@revert.example',
@@ -194,7 +194,7 @@ describe('a contact of a run whose undo is taken back', () => {
     return runId;
   }
 
-  it('reverting an undo restores the person of a contact although another run found one meanwhile', async () => {
+  it('completing an interrupted revert restores all contacts, although another run reconciled in between', async () => {
     const first = await runOf(ada, 'crm-1', true);
     const second = await runOf({ ...ada, contactId: 'reverted-too' }, 'crm-2', true);
     const decisions = () =>
@@ -228,7 +228,7 @@ describe('a contact of a run whose undo is taken back', () => {
     return { own, other, decisions, before: await decisions() };
   }
 
-  it('reverting an undo restores the person of a contact although another undo is reverted meanwhile', async () => {
+  it('completing an interrupted revert restores all contacts, although another revert ran in between', async () => {
     const { own, other, decisions, before } = await becomesAnother('half');
     for (const runId of [own, other]) await undoRun(warehouse, runId, note, signal);
     expect(await revertUndo(warehouse, own, AbortSignal.abort())).toMatchObject({ complete: false });
@@ -238,7 +238,7 @@ describe('a contact of a run whose undo is taken back', () => {
   });
 });
 
-it('a contact does not get its former person back when its new person is erased', async () => {
+it('erasing the person of the newest row does not give the contact the person of an older row again', async () => {
   const ada = { email: 'ada@erased.example', firstName: 'Ada', lastName: 'Novak', contactId: 'inherited' };
   const zoe = { email: 'zoe@erased.example', firstName: 'Zoe', lastName: 'Quist', contactId: 'inherited' };
   for (const row of [ada, zoe]) {

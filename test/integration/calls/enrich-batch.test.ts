@@ -62,7 +62,7 @@ async function runOf(emails: readonly string[], options: Partial<RunOptions> = {
   return run.runId;
 }
 
-it('a call billed above its reservation pauses its run even if the worker stops meanwhile', async () => {
+it('a call billed above its reservation pauses its run, although its worker stops during the call', async () => {
   const runId = await runOf(['a@orbit.example'], { reveal: ['phone'] });
   const stop = new AbortController();
   const dependencies = dependenciesOf(async ({ webhookUrl }) => {
@@ -79,7 +79,7 @@ it('a call billed above its reservation pauses its run even if the worker stops 
   });
 });
 
-it('a worker of another service sends no calls of a run, and pauses the run', async () => {
+it('a worker configured for another service pauses a run instead of sending its calls', async () => {
   const runId = await runOf(['elsewhere@orbit.example'], { service: 'https://other.example/api/v1' });
   const dependencies = dependenciesOf(() => Promise.reject(new Error('a call was sent')));
   const [open] = await openBatches(dependencies, runId, [1]);
@@ -91,7 +91,7 @@ it('a worker of another service sends no calls of a run, and pauses the run', as
   expect(await getRun(warehouse, runId)).toMatchObject({ status: 'paused' });
 });
 
-it('a call that was admitted and not sent costs nothing, even if the database is down for a moment', async () => {
+it('an admitted call that was never sent is released, although the database fails once', async () => {
   const runId = await runOf(['c@orbit.example']);
   const dependencies = dependenciesOf(() => Promise.reject(new Error('a call was sent')));
   const [open] = await openBatches(dependencies, runId, [1]);
@@ -122,7 +122,7 @@ it('a call that was admitted and not sent costs nothing, even if the database is
   expect(rows).toEqual([{ status: 'released' }]);
 });
 
-it('a call that was never sent is released although the reply to its admission was lost', async () => {
+it('a call is released without cost if the database connection is lost while it is admitted', async () => {
   const runId = await runOf(['unconfirmed@orbit.example']);
   const dependencies = dependenciesOf(() => Promise.reject(new Error('no call may be sent')));
   const [open] = await openBatches(dependencies, runId, [1]);
@@ -146,10 +146,10 @@ function answerOf(body: object): BulkAnswer {
 }
 
 it.each([
-  ['credits', { error_code: 'OUT_OF_CREDITS' }, 'service.out-of-credits'],
+  ['out-of-credits', { error_code: 'OUT_OF_CREDITS' }, 'service.out-of-credits'],
   ['failed', { status: 'failed' }, 'service.refused'],
 ])(
-  'an answer with one person and the error "%s" enriches this person, leaves the other open, and pauses the run',
+  'an answer with the error "%s" enriches the person in it, pauses the run, and leaves the other person for later',
   async (name, error, type) => {
     const [known, left] = [`known@${name}.example`, `left@${name}.example`];
     const emails = [known, left];
@@ -230,7 +230,7 @@ it.each([
   ['a 402', 402, 'paused'],
   ['a 429', 429, 'running'],
 ])(
-  '%s with credits makes the call unknown, and its people are not asked for again',
+  '%s response that states credits makes its call and its rows unknown, and the call is not repeated',
   async (_, status, after) => {
     const runId = await runOf([`stated${status}@orbit.example`, `other${status}@orbit.example`]);
     let calls = 0;
@@ -253,7 +253,7 @@ it.each([
   },
 );
 
-it('a service that refuses every call pauses the run before batches are split into single people', async () => {
+it('a run of 100 people pauses after at most 50 calls if the service refuses every call', async () => {
   const { runId, calls } = await enrichTenBatches('refused', refuse);
   expect(calls).toBeLessThanOrEqual(50);
   expect(await getRun(warehouse, runId)).toMatchObject({
@@ -283,7 +283,7 @@ it.each([
   expect(requests).toEqual([{ proflink_url: sent }]);
 });
 
-it('a run pauses at its end if the database has lost calls, and its open calls become unknown', async () => {
+it('a run pauses at its end if the database has lost answers; the calls without one become unknown', async () => {
   const people = Array.from({ length: 12 }, () => somebody());
   const rows = people.map(({ row }) => row);
   const { runId, options } = await stagedRun(warehouse, rows, testSpec());

@@ -25,7 +25,7 @@ async function saidBy({ attemptId }: AdmittedCall) {
     from observations where attempt_id = ${attemptId}`;
 }
 
-it('an answer that has one field of the wrong type is written without this field and settled in full', async () => {
+it('an answer is recorded without its fields of a wrong type, and is settled in full', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   const [job, account] = [{ organization_name: 'Fjord', title: 7 }, { traffic_ranking: '12345678901234567' }];
@@ -51,7 +51,7 @@ it('an answer that has one field of the wrong type is written without this field
   expect(await moneyOf(call.runId)).toEqual([0, 1]);
 });
 
-it('a person with a field of the wrong type is not matched by weak evidence, even at the end of the run', async () => {
+it('a person with an unreadable employer is not matched to a row by name and employment history', async () => {
   const {
     row: { email: _, ...named },
     person,

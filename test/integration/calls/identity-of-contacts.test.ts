@@ -57,7 +57,7 @@ function world() {
   };
 }
 
-it('a person with the same name who is found later makes a match doubtful, until an erasure', async () => {
+it('a contact loses its person when a later run finds a namesake, until the namesake is erased', async () => {
   const { row, otherRow, person, namesake } = world();
   const first = await runningRunOf(warehouse, [row], { source: 'hubspot' });
   await answerBatch(warehouse, { runId: first }, () => [person]);
@@ -73,7 +73,7 @@ it('a person with the same name who is found later makes a match doubtful, until
   expect(await contact(row.contactId)).toBeDefined();
 });
 
-it('a row with very long names does not stop its page', async () => {
+it('openPage() opens a page that has a row with very long names', async () => {
   let seed = 7;
   const letter = (): string => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -110,7 +110,7 @@ const stranger = {
   phone_numbers: [{ sanitized_number: '+14155550999', type_cd: 'mobile', status_cd: 'valid_number' }],
 };
 
-it('a late result with a new id is not assigned by an e-mail that only the CRM has', async () => {
+it('a late result with an unknown id is not assigned to a contact by an e-mail that only the CRM has', async () => {
   const runId = await runningRunOf(
     warehouse,
     [
@@ -139,7 +139,7 @@ it('a late result with a new id is not assigned by an e-mail that only the CRM h
   expect(await contact('ann')).toMatchObject({ email: 'ann@newco.example', phone: null });
 });
 
-describe('two people with the same name and employer are both withheld', () => {
+describe('two contacts with the same name and employer', () => {
   const acme = { name: 'Acme Widgets', primary_domain: 'acme.example' };
   const locked = 'email_not_unlocked@domain.com';
   let people = 0;
@@ -161,7 +161,7 @@ describe('two people with the same name and employer are both withheld', () => {
 
   const strangers = () => strangersOf(`namesakes${people}`);
 
-  it('two people with the same name and employer are both withheld, even from different calls', async () => {
+  it('a person whom two calls return is assigned to neither of two namesake contacts', async () => {
     const { first, second, person } = namesakes();
     const runId = await runningRunOf(warehouse, [first, ...strangers(), second]);
     for (const batch of [2, 1])
@@ -179,7 +179,7 @@ describe('two people with the same name and employer are both withheld', () => {
     );
   });
 
-  it('row_results explains why an enriched row has no data', async () => {
+  it('row_results shows when and why an enriched row lost its person, until the cause is undone', async () => {
     const { first, second, person } = namesakes();
     const earlier = await runningRunOf(warehouse, [first, ...strangers()], { source: 'hubspot' });
     await answerBatch(warehouse, { runId: earlier }, (asked) =>
@@ -221,7 +221,7 @@ describe('two people with the same name and employer are both withheld', () => {
   };
 
   it.each(Object.entries(endings))(
-    'a call for a name that %s decides about namesakes too',
+    'a call by name that %s leaves all contacts of this name as rebuild() computes them',
     async (_, end) => {
       const { person } = namesakes();
       const identity = { firstName: 'John', lastName: person.last_name, organizationName: 'Acme Widgets' };

@@ -32,7 +32,7 @@ async function withheldOf({ attemptId }: AdmittedCall): Promise<unknown[]> {
 
 const reason = 'this id is also stated for a person of another name';
 
-it('two people with one id in one answer are both withheld', async () => {
+it('two people of different names with the same id in one answer are assigned to no contact', async () => {
   const people = ofOneId();
   const call = await callInFlight(people.map(({ row }) => row));
   await record(call, answerWith(people.map(({ person }) => person)));
@@ -43,7 +43,7 @@ it('two people with one id in one answer are both withheld', async () => {
   ]);
 });
 
-it('a person whose id had another name in an earlier answer is withheld; the earlier person stays', async () => {
+it('a person with the id of an earlier person of another name is not assigned; the earlier match stays', async () => {
   const people = ofOneId();
   const calls: AdmittedCall[] = [];
   for (const { row, person } of people) {
@@ -57,7 +57,7 @@ it('a person whose id had another name in an earlier answer is withheld; the ear
   expect(await withheldOf(calls[1]!)).toEqual([{ match_index: 0, reason }]);
 });
 
-it('a person who changes the last name keeps the id', async () => {
+it('two contacts of one person id both show the new last name that a later answer states', async () => {
   const [before, after] = [somebody(), somebody()];
   const married = { ...after.person, id: before.person.id!, last_name: 'Married' };
   for (const [{ row }, person] of [
@@ -75,9 +75,9 @@ it('a person who changes the last name keeps the id', async () => {
 });
 
 it.each([
-  ['longer than an entry of an index', randomBytes(9_000).toString('base64')],
-  ['long, and of characters of two UTF-16 units,', `a${'𠮷'.repeat(300)}`],
-])('a person whose id is %s gets data and phones, as the others do', async (_, id) => {
+  ['longer than an index entry allows', randomBytes(9_000).toString('base64')],
+  ['of 300 UTF-16 surrogate pairs', `a${'𠮷'.repeat(300)}`],
+])('a person with an id %s is enriched and gets phones', async (_, id) => {
   const call = await callWithPhones(warehouse);
   const { runId, attemptId, people } = call;
   const ids = [id, ...call.ids.slice(1)];

@@ -10,7 +10,7 @@ import { putOnList, runningRun } from '../../helpers/warehouse/rows.ts';
 
 const warehouse = await warehouseOfFile();
 
-/** Asks a service for a person. */
+/** Calls matchPerson() with a client that answers as given. */
 function matched(
   client: object,
   person: Parameters<typeof matchPerson>[1]['person'] = { firstName: 'Ada', lastName: 'Novak' },
@@ -21,7 +21,7 @@ function matched(
 }
 
 it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', 'domain:orbit.example'])(
-  'matchPerson() withholds a person who is on the suppression list by %s, and settles the price',
+  'matchPerson() returns no person if %s is on the suppression list, and settles the price',
   async (key) => {
     await warehouse.query`truncate suppression_entries cascade`;
     await putOnList(warehouse, key);
@@ -35,7 +35,7 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
     const client = {
       match: async () => ({ person, creditsConsumed: wholeCredits(1), rateLimits: [] }),
     };
-    // In the budgets of the day and of the month.
+    // The price counts in the day budget and in the month budget.
     const settled = async (): Promise<unknown> =>
       (await warehouse.query`select sum(settled)::int as credits from budgets`)[0].credits;
     const before = Number(await settled());
@@ -45,15 +45,11 @@ it.each(['email:ada@home.example', 'profile:linkedin.com/in/ada', 'person:p1', '
 );
 
 it.each([
-  ['an address', { email: 'bo@orbit.example' }, 'email:bo@former.example'],
-  [
-    'the hash of an address',
-    { hashedEmail: createHash('md5').update('bo@orbit.example').digest('hex') },
-    'person:bo',
-  ],
-  ['an id', { personId: 'bo' }, 'domain:orbit.example'],
+  ['e-mail', { email: 'bo@orbit.example' }, 'email:bo@former.example'],
+  ['hashed e-mail', { hashedEmail: createHash('md5').update('bo@orbit.example').digest('hex') }, 'person:bo'],
+  ['id', { personId: 'bo' }, 'domain:orbit.example'],
 ])(
-  'matchPerson() by %s sends no request about a person whom an earlier answer connects with a listed key',
+  'matchPerson() by %s sends no request if an earlier answer links the person to the suppression list',
   async (_, person, key) => {
     await warehouse.query`
       truncate suppression_entries, contact_matches, contact_records, observation_log, people cascade`;
@@ -69,7 +65,7 @@ it.each<[number, object]>([
   [500, {}],
   [422, { credits_consumed: 1 }],
 ])(
-  'matchPerson() holds its reservation after a %d with the body %o, and names no attempt',
+  'matchPerson() keeps its reservation after a %d response with body %o; the error names no attempt',
   async (status, body) => {
     await warehouse.query`truncate suppression_entries cascade`;
     const raw = Buffer.from(JSON.stringify(body));
@@ -86,7 +82,7 @@ it.each<[number, object]>([
   },
 );
 
-it('matchPerson() keeps its reservation if the answer states an impossible price', async () => {
+it('matchPerson() returns the person and keeps its reservation if the answer states an impossible price', async () => {
   await warehouse.query`truncate suppression_entries cascade`;
   const client = {
     match: async () => ({

@@ -26,7 +26,7 @@ async function millisecondsToSlot(): Promise<number> {
   return wait?.milliseconds ?? 0;
 }
 
-it('an abandoned call keeps its slot until its deadline and the end of one more window', async () => {
+it('an abandoned call keeps its rate slot until its deadline plus one rate window', async () => {
   const { runId } = await stagedRun(warehouse, [
     { keys: ['email:a@orbit.example'], email: 'a@orbit.example', contactId: 'a' },
   ]);
@@ -55,7 +55,7 @@ it('an abandoned call keeps its slot until its deadline and the end of one more 
   expect(await millisecondsToSlot()).toBeGreaterThan(59_000);
 });
 
-it('a batch asks for no phones if its people opted out of calls', async () => {
+it('a batch does not request phones for people who opted out of calls', async () => {
   const spec = testSpec();
   const run = await stagedRun(
     warehouse,
@@ -79,7 +79,7 @@ it.each([
   ['command', 'sandbox', false],
   ['workers', 'test', true],
 ] as const)(
-  'a run with its service from the %s is planned for the service %s, and keeps it',
+  'a run with the service setting of the %s keeps the service "%s" when other workers take it over',
   async (serviceOf, service, isOurs) => {
     const spec = testSpec();
     const options = { ...spec.options, service: 'sandbox', serviceOf };

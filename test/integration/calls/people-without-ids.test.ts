@@ -71,7 +71,7 @@ async function dataOf(...contacts: readonly Contact[]) {
   });
 }
 
-it('a suppressed person is not written, even if an earlier answer had the same data without an id', async () => {
+it('a person suppressed by id is not assigned, although an earlier answer had the person without an id', async () => {
   const { person, a, b } = human();
   await play(a, { ...person, id: null });
   await putOnList(warehouse, `person:${person.id}`);

@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(() => warehouse.close());
 
-it('a call reads no more rows at the end of a run than at its beginning, even with old query plans', async () => {
+it('recording a call reads as few database rows late in a run as early, also with outdated query plans', async () => {
   const runId = await runningRunOf(warehouse, rows);
   await readsOfCalls(runId, 1, 5);
   const early = await readsOfCalls(runId, 6, 10);

@@ -14,7 +14,7 @@ import { asked, outcomesOf, stagedRun } from '../../helpers/warehouse/rows.ts';
 const warehouse = await warehouseOfFile();
 const { callInFlight, record, attemptOf, moneyOf, contact, lookupOf } = callsByHand(warehouse);
 
-it('a person in an answer becomes fresh even if no row fits the person', async () => {
+it('a person in an answer who fits no row is stored: a later run fills the contact without a call', async () => {
   const [asks, extra] = [somebody(), somebody()];
   const call = await callInFlight([asks.row]);
   await record(call, answerWith([null, extra.person]));
@@ -27,7 +27,7 @@ it('a person in an answer becomes fresh even if no row fits the person', async (
   expect(await contact(extra.row.contactId!)).toMatchObject({ person_id: extra.person.id });
 });
 
-it('an answer gives every row its outcome and every person to the right contact', async () => {
+it('an answer sets the outcomes enriched, not_found and identity_mismatch, and fills only one contact', async () => {
   const [found, missed, wrong] = [somebody(), somebody(), somebody()];
   const stranger = { id: 'x', first_name: 'Xavier', last_name: 'Quill', email: 'x@elsewhere.example' };
   const call = await callInFlight([found.row, missed.row, wrong.row]);
@@ -129,7 +129,7 @@ it('characters that PostgreSQL refuses are removed from an answer before it is r
   });
 });
 
-it('an answer with 5,000 people is read up to the limit, and rows without a person are not missed', async () => {
+it('only 100 people of an answer with 5,002 are read, and the row of an unread person is a mismatch', async () => {
   const [known, beyond] = [somebody(), somebody()];
   const call = await callInFlight([known.row, beyond.row]);
   const strangers = Array.from({ length: 5_000 }, (_, index) => ({
@@ -147,7 +147,7 @@ it('an answer with 5,000 people is read up to the limit, and rows without a pers
   expect(rows.at(-1)?.reason).toBe('unreadable: the answer has 5002 elements, of which 100 are read');
 });
 
-it('an answer without credits records its people, and its call is unknown and keeps its reservation', async () => {
+it('an answer without a readable price enriches its rows; its call is unknown and keeps its reservation', async () => {
   const { row, person } = somebody();
   const call = await callInFlight([row]);
   await record(call, answerWith([person], { creditsConsumed: undefined, creditsProblem: 'unreadable' }));
@@ -170,7 +170,7 @@ it('an answer that costs more than was reserved is settled in full and pauses it
     status: 'paused',
     pauseReason: { type: 'service.overbilled' },
   });
-  // The reply to the commit was lost, and a person has resumed the run.
+  // The reply to the commit was lost, and the operator has resumed the run.
   await setRunStatus(warehouse, call.runId, 'running', undefined, { byPerson: true });
   await record(call, answer);
   expect(await getRun(warehouse, call.runId)).toMatchObject({ status: 'running' });

@@ -53,15 +53,15 @@ it('enrich doctor names the user of the service that the API key belongs to', as
 });
 
 it.each([
-  ['a wrong key', { ENRICHMENT_API_KEY: 'wrong' }, 'ENRICHMENT_API_KEY'],
-  ['a key that is set as a token', { ENRICHMENT_ACCESS_TOKEN: key }, 'ENRICHMENT_ACCESS_TOKEN'],
-  ['no key', {}, 'set one of the two'],
-])('enrich doctor finds %s', async (_, credential, next) => {
+  ['a wrong API key', { ENRICHMENT_API_KEY: 'wrong' }, 'ENRICHMENT_API_KEY'],
+  ['an API key that is set as an access token', { ENRICHMENT_ACCESS_TOKEN: key }, 'ENRICHMENT_ACCESS_TOKEN'],
+  ['a missing API key', {}, 'set one of the two'],
+])('enrich doctor reports %s as broken, and says what to set', async (_, credential, next) => {
   const found = await finding('service', { ENRICHMENT_BASE_URL: baseUrl, ...credential });
   expect(found).toMatchObject({ state: 'broken', next: expect.stringContaining(next) as string });
 });
 
-it('enrich doctor says what a database is missing, and changes nothing', async () => {
+it('enrich doctor reports the missing migrations of a database, and does not apply them', async () => {
   const empty = await createTestDatabase({ empty: true });
   const migrated = await createTestDatabase();
   for (let time = 0; time < 2; time++) {
@@ -72,7 +72,7 @@ it('enrich doctor says what a database is missing, and changes nothing', async (
   expect((await finding('database', { DATABASE_URL: migrated })).what).toContain('up to date');
 });
 
-it('enrich doctor finds a read-only database, and leaves nothing behind in a writable one', async () => {
+it('enrich doctor reports a read-only database as broken, and creates no table in a writable one', async () => {
   const url = await createTestDatabase();
   const warehouse = testWarehouse(openWarehouse(url));
   onTestFinished(() => warehouse.close());
@@ -87,7 +87,7 @@ it('enrich doctor finds a read-only database, and leaves nothing behind in a wri
   });
 });
 
-it('enrich doctor finds a database that refuses the password, and a missing Temporal', async () => {
+it('enrich doctor reports a refused database password and an unreachable Temporal as broken', async () => {
   const url = new URL(await createTestDatabase());
   url.password = 'canary-password-77';
   const settings = { ENRICH_DATA_DIR: home, DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' };
@@ -96,7 +96,7 @@ it('enrich doctor finds a database that refuses the password, and a missing Temp
   expect(broken).toEqual(['database', 'temporal']);
 });
 
-it('enrich doctor warns of a Temporal without workers, and of workers with different settings', async () => {
+it('enrich doctor warns if Temporal has no workers, or if its workers have different settings', async () => {
   const settings = { TEMPORAL_ADDRESS: temporal.address, DATABASE_URL: await createTestDatabase() };
   const found = await finding('temporal', settings);
   expect(found).toMatchObject({ state: 'attention', next: 'start one: enrich worker' });
@@ -135,11 +135,11 @@ it.each([
   ['receiver', { TEMPORAL_ADDRESS: temporal.address }],
   ['rate limits', { RATE_LIMITS: 'unlimited' }],
   ['budgets', { ENRICHMENT_BASE_URL: 'http://127.0.0.1:9/api/v1' }],
-])('enrich doctor warns of %s of %o', async (part, settings) => {
+])('enrich doctor warns about the %s with the settings %o', async (part, settings) => {
   expect((await finding(part, settings)).state).toBe('attention');
 });
 
-it('enrich doctor prints no secret', async () => {
+it('enrich doctor prints no API key and no password', async () => {
   const url = new URL(await createTestDatabase());
   const settings = {
     ENRICHMENT_BASE_URL: baseUrl,

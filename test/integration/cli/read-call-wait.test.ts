@@ -26,7 +26,7 @@ function session(): Session {
   return { warehouse, config: { service: { baseUrl: 'test' } } } as unknown as Session;
 }
 
-it('the status of a run says why no call can begin now, and says nothing if one can', async () => {
+it('describeWait() names the full rate window that delays the next call, and is empty if none is full', async () => {
   const { runId } = await stagedRun(warehouse, [{ keys: ['one'], email: 'one@orbit.example' }]);
   const rateLimits = [{ calls: 20, seconds: 3_600 }];
   await planRun({ warehouse, service: 'test', rateLimits, budgets: {}, callConcurrency: 1 }, runId);
@@ -40,7 +40,7 @@ it('the status of a run says why no call can begin now, and says nothing if one 
   ]);
 });
 
-it('the status of a run says that it waits for late results if no call can begin', async () => {
+it('describeWait() says until when late results are awaited if no call is in flight', async () => {
   const [inFlight, answered] = [await callWithPhones(warehouse), await answeredCall(warehouse)];
   await warehouse.query`update runs set plan = '{"people": 5, "own_rate_limits": "20/hour"}' where plan is null`;
   const said = ({ runId }: { runId: string }): Promise<string[]> =>

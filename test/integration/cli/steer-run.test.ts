@@ -62,11 +62,11 @@ async function statusAtUpdate(run: RunRecord): Promise<string | undefined> {
   return status;
 }
 
-it('pauseRun() records the pause before it signals the workflow, if people are left to ask for', async () => {
+it('pauseRun() stores the status paused before it sends the pause to the workflow', async () => {
   expect(await statusAtUpdate(await runOfOne())).toBe('paused');
 });
 
-it('pauseRun() removes the pause if the workflow refuses it', async () => {
+it('pauseRun() sets the run back to running if the workflow refuses the pause', async () => {
   const run = await runOfOne();
   const cause = Object.assign(new Error('no call is left'), { name: 'ApplicationFailure' });
   executeUpdate.mockRejectedValueOnce(
@@ -78,7 +78,7 @@ it('pauseRun() removes the pause if the workflow refuses it', async () => {
 
 const gone = Object.assign(new Error('not found'), { name: 'WorkflowNotFoundError' });
 
-it('pauseRun() pauses a run in the tables if its workflow is gone', async () => {
+it('pauseRun() stores the status paused and its reason if the workflow does not exist any more', async () => {
   const run = await runOfOne();
   executeUpdate.mockRejectedValueOnce(gone);
   await pauseRun(session(), run, { by: 'anna', reason: 'budget review' });
@@ -94,7 +94,7 @@ async function cancellingRun(): Promise<RunRecord> {
   return getRun(warehouse, runId);
 }
 
-it('resumeRun() starts no second workflow if the run ends before a cancellation arrives', async () => {
+it('resumeRun() of a run being cancelled starts no second workflow if the first has just ended', async () => {
   const run = await cancellingRun();
   executeUpdate.mockImplementationOnce(async () => {
     await setRunStatus(warehouse, run.runId, 'cancelled', undefined);
@@ -112,7 +112,7 @@ describe('resumeRun() of a run without an approval', () => {
     return getRun(warehouse, runId);
   };
 
-  it('resumeRun() approves the plan that the run shows', async () => {
+  it('resumeRun() approves the stored plan of a run that awaits approval', async () => {
     const run = await planned('awaiting_approval');
     expect(await resumeRun(session(), run, true)).toBe(handle);
     expect(executeUpdate).toHaveBeenCalledExactlyOnceWith('approve', { args: ['abc'] });
@@ -121,7 +121,7 @@ describe('resumeRun() of a run without an approval', () => {
   });
 
   it.each([true, false])(
-    'resumeRun() does not approve a run that was paused before its plan was ready (approves: %s)',
+    'resumeRun() resumes a paused run without approving its plan (approves: %s)',
     async (approves) => {
       const run = await planned('paused');
       await resumeRun(session(), run, approves);

@@ -267,7 +267,7 @@ it('the sources of dbt have the columns and accepted values of the migrated data
   expect(valuesOf('attempts', 'status')).toEqual(attemptStatuses);
 });
 
-it('no column of a public key can be null', () => {
+it('no key column of a public table can be null', () => {
   const nullable = tables.flatMap(({ name, key, columns }) =>
     columns
       .filter((column) => key.includes(column.name) && column.nullable)

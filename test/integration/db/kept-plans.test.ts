@@ -7,7 +7,7 @@ const warehouse = openWarehouse(await createTestDatabase(), { connections: 1, ke
 
 afterAll(() => warehouse.close());
 
-it('a statement is prepared once per connection with keepsPlans, whatever its values', async () => {
+it('with keepsPlans, a connection prepares a statement once and uses a generic plan for all values', async () => {
   for (const runId of ['one', 'two', 'three'])
     await sql`select file_name from runs where run_id = ${runId}`.execute(warehouse.database);
   const { rows } = await warehouse.pool.query<{ generic: number; custom: number }>(
@@ -17,7 +17,7 @@ it('a statement is prepared once per connection with keepsPlans, whatever its va
   expect(rows).toEqual([{ generic: 3, custom: 0 }]);
 });
 
-it('a prepared statement works after a migration has changed its columns', async () => {
+it('a prepared statement fails once after a migration changed its columns, and then works again', async () => {
   await warehouse.pool.query('create table enrichment.changing (id integer)');
   const read = () => sql`select * from changing where id > ${0}`.execute(warehouse.database);
   await read();
@@ -26,7 +26,7 @@ it('a prepared statement works after a migration has changed its columns', async
   await expect(read()).resolves.toMatchObject({ rows: [] });
 });
 
-it('a worker connects again when the server has become read-only', async () => {
+it('a connection is replaced after a write fails because the server has become read-only', async () => {
   const write = () => sql`insert into changing (id) values (${1})`.execute(warehouse.database);
   await sql`set default_transaction_read_only = on`.execute(warehouse.database);
   await expect(write()).rejects.toMatchObject({ code: '25006' });

@@ -29,7 +29,7 @@ it('a statement fails if its connection is lost silently, and the next one gets 
   expect((await read()).rows).toEqual([{ one: 1 }]);
 });
 
-it('a process that stops inside a transaction loses its locks', async () => {
+it('a transaction that stays idle too long is ended, and another process gets its lock', async () => {
   const stopped = open({ idleTransactionMilliseconds: 200 });
   const other = open({});
   const failure = await stopped.database

@@ -36,7 +36,7 @@ const nextMigrations = {
   },
 };
 
-it('migrate() runs once when several processes begin at the same moment', async () => {
+it('migrate() applies each migration once when four processes start at the same moment', async () => {
   const migrated = await Promise.all([1, 2, 3, 4].map(() => migrate(databaseUrl)));
   expect(migrated.flatMap(({ done }) => done).sort()).toEqual(all);
   expect(await compareMigrations(databaseUrl)).toEqual({ pending: [], newer: [] });
@@ -68,7 +68,7 @@ it('migrate() refuses a database that does not store texts in UTF8', async () =>
   });
 });
 
-it('migrate() waits for an open transaction, and other transactions continue meanwhile', async () => {
+it('migrate() waits for an open transaction without blocking other transactions', async () => {
   await migrate(databaseUrl);
   const analyst = await pool.connect();
   await analyst.query('begin; select * from enrichment.runs');
@@ -79,7 +79,7 @@ it('migrate() waits for an open transaction, and other transactions continue mea
   });
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await expect.poll(async () => (await pool.query(waiting)).rows.length).toBe(1);
-  // Behind the migration, which gives way.
+  // This query queues behind the lock request of the migration, which gives way.
   await pool.query('select count(*) from enrichment.runs');
   expect(migrated).toBe(false);
   await analyst.query('commit');
@@ -101,13 +101,13 @@ it('migrate() fails without a change if a transaction stays open, and the error 
   expect(await migrate(databaseUrl)).toEqual({ done: [], newer: [] });
 });
 
-it('migrate() does not change a database of a newer release, and names the release', async () => {
+it('migrate() changes nothing in a database of a newer release, and returns its newer migrations', async () => {
   await migrate(databaseUrl, { migrations: nextMigrations });
   expect(await migrate(databaseUrl)).toEqual({ done: [], newer: [next] });
   expect(await compareMigrations(databaseUrl)).toEqual({ pending: [], newer: [next] });
 });
 
-it('a release works with the database of a newer release', () => {
+it('no migration drops, renames or retypes a column, so an older release works with a newer database', () => {
   const takingAway =
     /\bdrop (?:table|column|schema|type|view)\b|\brename\b|\bset not null\b|\balter column \w+ (?:set data )?type\b|\btruncate\b|\bdelete from\b/i;
   for (const name of all.slice(1)) {
@@ -119,7 +119,7 @@ it('a release works with the database of a newer release', () => {
   }
 });
 
-it('migrate() refuses tables of another unreleased version, and says what to do', async () => {
+it('migrate() refuses a database of another unreleased commit; the error names ENRICH_DATA_DIR', async () => {
   await migrate(databaseUrl);
   await pool.query("comment on table enrichment.kysely_migration is 'another'");
   const refused = { type: 'database.other-commit', next: expect.stringContaining('ENRICH_DATA_DIR') };

@@ -130,7 +130,7 @@ async function poolerOf(...of: Parameters<typeof startPooler>): Promise<Pooler> 
   return pooler;
 }
 
-it('a pooler in session mode works, even if it refuses startup options', async () => {
+it('migrations and queries work through a pooler in session mode that refuses startup options', async () => {
   const { databaseUrl } = await poolerOf(await createTestDatabase({ empty: true }), 'session');
   expect((await migrate(databaseUrl)).done).not.toEqual([]);
   const warehouse = openWarehouse(databaseUrl, { connections: 2, keepsPlans: true });

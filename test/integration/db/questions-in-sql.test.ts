@@ -37,7 +37,7 @@ it.each(statements)(
   },
 );
 
-it('docs/guides/privacy.md finds people with their first time, without suppressed and erased people', async () => {
+it('the SQL in privacy.md lists when each person was first found, except suppressed and erased people', async () => {
   const [, statement] = /```sql\n(select[^`]*people_to_inform[^`]*?);\n```/.exec(privacy)!;
   for (const contactId of ['ada', 'ben', 'eve'])
     await appendContact(warehouse, {

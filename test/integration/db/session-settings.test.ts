@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { openWarehouse } from '../../../src/db/database.ts';
 import { createTestDatabase } from '../../helpers/database/database.ts';
 
-it('the defaults of a database or role change neither the values nor the lock waits of the product', async () => {
+it('defaults of the database or the connection URL do not change how values are read and written', async () => {
   const databaseUrl = await createTestDatabase();
   const name = new URL(databaseUrl).pathname.slice(1);
   const owner = openWarehouse(databaseUrl, { connections: 1 });

@@ -87,7 +87,7 @@ it('the log of the embedded PostgreSQL has neither failed statements nor values 
   expect(log).not.toContain('ada@');
 });
 
-it('the embedded PostgreSQL refuses a broken data directory by its path, and changes nothing in it', async () => {
+it('the embedded PostgreSQL refuses to start in a broken data directory, names it, and keeps its files', async () => {
   await startInitialised();
   await stopServer(directory);
   truncateSync(join(directory, 'data', 'global', 'pg_control'), 10);

@@ -56,7 +56,7 @@ it('the Temporal dev server has a UI, keeps runs for 30 days, and keeps its port
   expect(kept.status.name).toBe('RUNNING');
 });
 
-it('the Temporal dev server fails with the number of a port that is in use', async () => {
+it('the Temporal dev server fails to start with exit code 2 if its port is in use', async () => {
   await expect(start(await takenPort())).rejects.toMatchObject({
     type: 'port.taken',
     exitCode: 2,

@@ -25,7 +25,7 @@ it('the image is built only from files that the Dockerfile copies', async () => 
     'scripts/build.mjs',
   ];
 
-  // Follows every import of these, as the build does, which takes fifty times the processor time.
+  // rolldown follows every import, as the build does; the build takes fifty times the processor time.
   const bundle = await rolldown({
     cwd: image,
     input: input.map((name) => join(image, name)),

@@ -118,7 +118,7 @@ it('the embedded stack stops its other servers if one cannot start', async () =>
   expect(readdirSync(directories().users)).toEqual([]);
 });
 
-it('a command learns once that its embedded server was killed', async () => {
+it('watch() of the embedded stack reports that the embedded PostgreSQL was killed, with exit code 1', async () => {
   initialise();
   const stack = await hold();
   const lost = new Promise((resolve) => stack.watch(resolve));
@@ -132,7 +132,7 @@ it('a command learns once that its embedded server was killed', async () => {
   await stack.release();
 });
 
-it('the embedded stack starts no server that is configured elsewhere', async () => {
+it('the embedded stack starts no server if the settings name other servers, and returns their settings', async () => {
   const settings = {
     ENRICH_DATA_DIR: join(home, 'unused'),
     DATABASE_URL: 'postgres://somebody@elsewhere/warehouse',

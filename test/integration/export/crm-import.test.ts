@@ -31,7 +31,7 @@ interface ExportRow {
   readonly isCleared?: boolean;
   readonly optedOut?: boolean;
   readonly optedOutOfCalls?: boolean;
-  /** Of another row of the same person. */
+  /** The row has this outcome because another row of the same person has it. */
   readonly outcome?: 'suppressed';
   readonly contactId?: string;
 }
@@ -81,7 +81,7 @@ async function importOf(
   return { manifest, updates };
 }
 
-it('exportForCrm() compares with no older export if retention has cleared the newest export', async () => {
+it('exportForCrm() updates no contact if retention has removed the cells of the newest export', async () => {
   await enriched(await exported({ title: '' }));
   await exported({ title: 'CEO', isCleared: true });
   const { manifest, updates } = await importOf();
@@ -91,7 +91,7 @@ it('exportForCrm() compares with no older export if retention has cleared the ne
 });
 
 it.each([[{ optedOut: true }], [{ outcome: 'suppressed' }]] as const)(
-  'exportForCrm() leaves out contacts that have %j in the newest export, in every file',
+  'exportForCrm() writes no update of a contact that has %j in the newest export',
   async (optOut) => {
     await enriched(await exported({ title: '' }));
     await exported({ title: '', ...optOut });
@@ -107,7 +107,7 @@ it.each([
   ['only planned', `run_key = 'plan ' || run_key`],
   ['a backfill of an older time', `as_of = created_at - interval '1 day'`],
 ])(
-  'exportForCrm() compares with the newest other export, and has its labels, after a run that was %s',
+  'exportForCrm() takes cells and column names from the export before, if the newest run was %s',
   async (_, assignment) => {
     await enriched(await exported({ title: 'CEO', modified: '2026-11-30T00:00:00Z' }));
     const ignored = await exported({ title: '', modified: '2026-11-01T00:00:00Z' });
@@ -157,7 +157,7 @@ async function employed(
     await enriched(runId, ids[index], { person: { organization } });
 }
 
-it('exportForCrm() writes each company once, for an import that changes no company of the CRM', async () => {
+it('exportForCrm() writes each company once; importing the file changes no company that the CRM has', async () => {
   await employed([acme, acme, { id: 'o2', name: 'Orbit, Inc.', primary_domain: 'orbit.example' }]);
   const { manifest } = await importOf();
   expect(manifest).toMatchObject({
@@ -181,7 +181,7 @@ it.each([
   expect((await importOf()).manifest).toMatchObject({ companies: [], companies_left_out: leftOut });
 });
 
-it('exportForCrm() writes companies for Zoho by their name, without those of one name and two domains', async () => {
+it('exportForCrm() for Zoho writes companies by name, and leaves out two companies with the same name', async () => {
   const orbit = { id: 'o2', name: 'Orbit', primary_domain: 'orbit.example' };
   await employed([acme, { ...acme, id: 'o3', name: 'ACME Inc.', primary_domain: 'acme.org' }, orbit]);
   const { manifest } = await importOf({}, 'zoho');
@@ -189,7 +189,7 @@ it('exportForCrm() writes companies for Zoho by their name, without those of one
   expect([...importCompanies('zoho', folder, new Map()).keys()]).toEqual(['orbit']);
 });
 
-it('exportForCrm() takes two ids of one company with one domain and one name as one company', async () => {
+it('exportForCrm() writes one company for two company ids with the same domain and name', async () => {
   await employed([acme, { ...acme, id: 'o9' }]);
   expect((await importOf()).manifest).toMatchObject({ companies: [{ rows: 1 }], companies_left_out: 0 });
 });

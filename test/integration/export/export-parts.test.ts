@@ -50,7 +50,7 @@ async function write(contactId: string, title: string, at: string): Promise<void
   await match(warehouse, { contactId, person: contactId, at, runId: 'run-1' });
 }
 
-it('exportNextPart() writes only changed and deleted contacts after the first part', async () => {
+it('exportNextPart() writes all contacts in the first part, and then only changed and deleted contacts', async () => {
   const { folder, files, state } = folderOf();
   expect(await exportNextPart(warehouse, folder)).toEqual({ cursor: null, parts: [] });
   for (const contact of ['a', 'b', 'c']) await write(contact, 'Analyst', '2026-01-01');
@@ -76,7 +76,7 @@ it('exportNextPart() writes only changed and deleted contacts after the first pa
   expect(await exportNextPart(warehouse, folder)).toEqual(second);
 });
 
-it('exportNextPart() begins a new folder with every contact after RETENTION has removed changes', async () => {
+it('exportNextPart() needs a new folder, with every contact, after retention has removed changes', async () => {
   const behind = folderOf();
   await exportNextPart(warehouse, behind.folder);
   await write('e', 'Analyst', '2026-01-01');
@@ -90,7 +90,7 @@ it('exportNextPart() begins a new folder with every contact after RETENTION has 
   expect(await replicaOf(files)).toEqual(await warehouseRows());
 });
 
-it('exportTable() of changes leaves out suppressed contacts and keeps deletions', async () => {
+it('exportTable() of the table changes leaves out suppressed contacts and keeps deletions', async () => {
   const cursor = await newestCursor(warehouse.database);
   await write('g', 'Analyst', '2026-01-01');
   await write('h', 'Analyst', '2026-01-01');

@@ -136,7 +136,7 @@ it('exportTable() writes Parquet types, nulls, lists and UTC times that another 
   expect((await jsonLinesOf({ select }))[0]).toMatchObject({ enriched_at: '2026-11-20T02:00:00.123456Z' });
 });
 
-it('exportTable() of a run writes the contacts of the run with their newest values, also of later runs', async () => {
+it('exportTable() of a run writes the contacts of the run with values that later runs have found', async () => {
   const person = { id: 'ada', first_name: 'Ada' };
   const contact = { contactId: 'ada', rowNumber: 4 };
   await appendContact(warehouse, {
@@ -203,7 +203,7 @@ describe('writeS3Object()', () => {
   });
 });
 
-it('exported contacts have all columns, with quotes, line breaks and commas unchanged', async () => {
+it('exportTable() writes all columns of contacts as CSV, with quotes, line breaks and commas unchanged', async () => {
   await insert('1', {
     first_name: 'Zoë "Z"',
     title: 'Head,\nSales',
@@ -230,7 +230,7 @@ it('exported contacts have all columns, with quotes, line breaks and commas unch
 });
 
 it.each(['=HYPERLINK("http://x")', '\r=1', '＝1+1'])(
-  'exported contacts have no formula: %j',
+  'exportTable() puts an apostrophe before a CSV cell that a spreadsheet takes for a formula: %j',
   async (title) => {
     await insert('1', { title });
     expect((await csvOf()).rows[0]!['title']).toBe(`'${title}`);
@@ -251,7 +251,7 @@ it('exportTable() selects contacts by source, run and cursor of the change feed'
   expect(await idsOf({})).toEqual(['a', 'b', 'd', 'c']);
 });
 
-it('exported contacts leave out people on the suppression list by e-mail, id, profile or domain', async () => {
+it('exportTable() leaves out people on the suppression list by e-mail, id, profile or domain', async () => {
   await insert('kept', {
     email: 'ada@orbit.example',
     person_id: 'p0',
@@ -275,7 +275,7 @@ it('exported contacts leave out people on the suppression list by e-mail, id, pr
   expect(await idsOf({})).toEqual(['kept']);
 });
 
-it('exported contacts leave out people whose suppressed e-mail is only in an answer or another row', async () => {
+it('exportTable() leaves out people with a suppressed e-mail that only an old answer or another row has', async () => {
   const { runId } = await stagedRun(warehouse, [{ keys: ['email:cy@home.example'] }, { keys: [] }]);
   for (const rowNumber of [1, 2])
     await appendContact(warehouse, {

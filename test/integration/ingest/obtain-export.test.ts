@@ -72,7 +72,7 @@ function downloadOf(open: RemoteExport['open'], retryPauses?: readonly number[])
   return download({ shown: 'https://crm.example/a.csv', open }, write, undefined, retryPauses);
 }
 
-it('a download that fills the disk ends at once, and the error names the local folder', async () => {
+it('a download that fills the disk fails without a retry, and the error names the staging directory', async () => {
   await fillDisk();
   let requests = 0;
   const full = () => {
@@ -91,12 +91,12 @@ it.each([
   ['does not exist', 'ENOTFOUND'],
   ['has an expired certificate', 'CERT_HAS_EXPIRED'],
   ['has a certificate of a private authority', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-])('a remote export at a host that %s is refused at once', async (_, code) => {
+])('a remote export at a host that %s fails without a retry, as export.unreachable', async (_, code) => {
   const refused = downloadOf(() => Promise.reject(Object.assign(new Error('no connection'), { code })));
   await expect(refused).rejects.toMatchObject({ type: 'export.unreachable' });
 });
 
-it('a download that is cut off again and again fails after some tries, and leaves no file', async () => {
+it('a download that is cut off each time fails after four tries, and leaves no file', async () => {
   let tries = 0;
   const openShort = () => {
     tries += 1;
@@ -114,7 +114,7 @@ it('a download that is cut off again and again fails after some tries, and leave
 describe.each([
   ['https', (path: string) => `${store.endpoint}/${path}`],
   ['s3', (path: string) => `s3://${path}`],
-])('an export at an address of %s', (_kind, addressOf) => {
+])('an export at a URL of %s', (_kind, addressOf) => {
   it('a remote export is downloaded to the staging directory, readable only by its user', async () => {
     store.put('crm/contacts.csv', large);
     const obtained = await obtain(addressOf('crm/contacts.csv'));
@@ -162,7 +162,7 @@ it("the login of an export's URL is not sent to the host of a redirect", async (
   expect(elsewhere.requests[0]?.headers.authorization).toBeUndefined();
 });
 
-it('an export is downloaded with the login and signature of its URL, which no error repeats', async () => {
+it('an export is downloaded with the login and signature of its URL, and no error contains them', async () => {
   const signed = `${store.endpoint.replace('//', '//ada:swordfish@')}/contacts.csv?sig=swordfish`;
   store.login = `Basic ${Buffer.from('ada:swordfish').toString('base64')}`;
   store.put('contacts.csv', 'id\n1\n');
@@ -177,7 +177,7 @@ it('an export is downloaded with the login and signature of its URL, which no er
 it.each([
   ['in a circle', () => `${store.endpoint}/contacts.csv`, 'export.unreachable'],
   ['to http', () => 'http://crm.example/contacts.csv', 'export.address'],
-])('an export on the web that redirects %s is refused', async (_, target, type) => {
+])('an export with a URL that redirects %s is refused', async (_, target, type) => {
   store.redirects.set('/contacts.csv', target());
   await expect(obtain(`${store.endpoint}/contacts.csv`)).rejects.toMatchObject({ type });
 });
@@ -219,7 +219,7 @@ it('standard input is staged under the hash of its content, and refused if it is
   });
 });
 
-describe('rows of the database', () => {
+describe('an export by SQL', () => {
   beforeAll(async () => {
     await warehouse.query`
       create schema crm;
@@ -231,7 +231,7 @@ describe('rows of the database', () => {
       insert into public.plain values (1)`;
   });
 
-  it('an export by SQL is CSV with the columns of the query, in an order that does not change', async () => {
+  it('an export by SQL is CSV with the columns of the query, and its rows have a stable order', async () => {
     const before = await obtain('query:select * from crm.contacts');
     expect(readFileSync(before.path, 'utf8')).toBe(
       'id,email,Note,opted_out,at\n' +
@@ -245,21 +245,27 @@ describe('rows of the database', () => {
 
   it.each([
     ['an update', 'update crm.contacts set email = null returning *'],
-    ['a delete in a part of it', 'with gone as (delete from crm.contacts returning *) select * from gone'],
+    [
+      'a delete inside a with clause',
+      'with gone as (delete from crm.contacts returning *) select * from gone',
+    ],
     ['several statements', 'select 1; delete from crm.contacts'],
-    ['leaving the transaction', 'select 1) to stdout; commit; delete from crm.contacts; copy (select 1'],
-    ['a function that writes', 'select crm.remove_contacts()'],
-    ['unlocking the transaction', `select set_config('transaction_read_only', 'off', false)`],
-    ['nonsense', 'selekt'],
-    ['a table that is not there', 'select * from crm.nowhere'],
-  ])('rows of the database are refused for %s', async (_what, sql) => {
+    [
+      'one that leaves the transaction',
+      'select 1) to stdout; commit; delete from crm.contacts; copy (select 1',
+    ],
+    ['a call of a function that writes', 'select crm.remove_contacts()'],
+    ['one that makes the transaction writable', `select set_config('transaction_read_only', 'off', false)`],
+    ['invalid SQL', 'selekt'],
+    ['a select from a missing table', 'select * from crm.nowhere'],
+  ])('an export by SQL is refused and changes no row if the query is %s', async (_what, sql) => {
     await expect(obtain(`query:${sql}`)).rejects.toMatchObject({ type: 'export.query', exitCode: 2 });
     const rows = await warehouse.query`select count(email)::int as people from crm.contacts`;
     expect(rows).toEqual([{ people: 3 }]);
     expect(readdirSync(access.stagingDirectory)).toEqual([]);
   });
 
-  it('an error in the middle of an export by SQL quotes no row', async () => {
+  it('an error during an export by SQL contains no value of a row', async () => {
     const failure = await obtain(`query:select email::int as email from crm.contacts`).catch(String);
     expect(failure).not.toContain('orbit.example');
   });

@@ -57,7 +57,7 @@ function manyRows(rows: number): string {
   return `id,email,notes\n${lines.join('\n')}\n`;
 }
 
-it('an opt-out answer that is not understood counts as opted out, with a warning', async () => {
+it('an opt-out cell with an unknown answer counts as opted out, with a warning', async () => {
   const answers = ['tak,', 'nie,', 'w toku,może', ',', 'w toku,'];
   const lines = answers.map((answer, row) => `p${row}@orbit.example,${answer}`);
   const { staged, rows } = await stage(`email,Zgoda marketingowa,Nie dzwonić\n${lines.join('\n')}\n`);
@@ -123,7 +123,7 @@ it('a row without a record id gets the same generated id in each export', async 
   expect(first.rows[0]!.contact_id).toMatch(/^key:[0-9a-f]{32}$/);
 });
 
-it('a cell may contain any characters', async () => {
+it('cells with arbitrary characters are staged unchanged', async () => {
   const cell = fc.string({ unit: 'binary', maxLength: 12 });
   const anything = fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1, maxLength: 200 });
   await fc.assert(
@@ -177,7 +177,7 @@ it('a record that cannot be read is a malformed row with the reason', async () =
   expect(rows[0]).toMatchObject({ contact_id: 'row:1', keys: [], email: null });
 });
 
-it('an export of which no row can be read is refused with the reason of the first row', async () => {
+it('an export without a readable row is refused with the reason of the first row', async () => {
   await expect(stage('id,email\n1,a@x.example,surplus\n2,b@x.example,surplus\n')).rejects.toMatchObject({
     type: 'export.no-readable-row',
     message: 'none of 2 rows can be read: row 1 (too many cells: 3, and the header has 2)',
@@ -204,17 +204,17 @@ async function runOf(runId: string): Promise<Record<string, unknown>> {
   return found[0]!;
 }
 
-/** What stages a new run of the file. */
+/** The options of stageExport() for a new run of the file. */
 async function prepared(content: string): Promise<StagingOptions> {
   const path = file(content);
   return { pool: warehouse.pool, runId: await beginRun(path), path };
 }
 
-describe('staging that is interrupted', () => {
+describe('interrupted staging', () => {
   const count = 2_000;
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
 
-  it('interrupted staging leaves no row, and begins again', async () => {
+  it('interrupted staging leaves no row, and can be repeated', async () => {
     const options = await prepared(manyRows(count));
     const onProgress = (): void => {
       throw new Error('interrupted');
@@ -229,7 +229,7 @@ describe('staging that is interrupted', () => {
     expect(await runOf(options.runId)).toMatchObject({ rows_staged: count, ingested_at: expect.any(Date) });
   });
 
-  it('staging ends at a signal', async () => {
+  it('stageExport() stops when its abort signal fires, and the run is not marked as ingested', async () => {
     const options = await prepared(manyRows(count));
     const stop = new AbortController();
     const staging = stageExport({ ...options, signal: stop.signal, onProgress: () => stop.abort() });
@@ -244,7 +244,7 @@ describe('staging that is interrupted', () => {
     expect((await rowsOf(options.runId)).map((row) => row.row_number)).toEqual(numbers);
   });
 
-  it('a file that changes during staging is refused, and the run is not completely staged', async () => {
+  it('a file that changes during staging is refused, and the run is not marked as ingested', async () => {
     const options = await prepared(manyRows(count));
     let hasChanged = false;
     const onProgress = (): void => {
@@ -260,7 +260,7 @@ it.each([
   ['a file that changes before staging', 'export.changed', 'ingesting', '2,b@x.example\n'],
   ['a file that ends in a quote that never closes', 'export.unclosed-quote', 'ingesting', '2,"b@x.example\n'],
   ['the export of a run that has ended', 'run.ended', 'cancelled', ''],
-])('of %s no row is staged', async (_, type, status, added) => {
+])('stageExport() stages no row of %s', async (_, type, status, added) => {
   const options = await prepared('id,email\n1,a@x.example\n');
   appendFileSync(options.path, added);
   await warehouse.query`update runs set status = ${status} where run_id = ${options.runId}`;
@@ -268,7 +268,7 @@ it.each([
   expect(await rowsOf(options.runId)).toEqual([]);
 });
 
-it('an error of the database repeats no cell of the export', async () => {
+it('a database error during staging contains no cell of the export', async () => {
   const options = await prepared('id,email\n1,secret@orbit.example\n');
   await warehouse.query`
     insert into run_rows (run_id, row_number, contact_id, raw, keys)

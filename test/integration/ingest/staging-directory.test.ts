@@ -52,7 +52,7 @@ function ingest(runId: string, from?: StagedContent): Promise<IngestOutcome> {
   });
 }
 
-it('a staged download is removed if another download of the same content was used', async () => {
+it('two staged downloads of the same content are both removed after the run has read one of them', async () => {
   const first = await fetched();
   const second = await fetched();
   const runId = await begin(first, { planOnly: false });
@@ -62,7 +62,7 @@ it('a staged download is removed if another download of the same content was use
   expect(readdirSync(access.stagingDirectory)).toEqual([]);
 });
 
-it('a staged download is kept while standard input is silent for two hours', async () => {
+it('a staged file of standard input is kept although the input has sent nothing for two hours', async () => {
   const pipe = new PassThrough();
   const slow = obtainExport(parseAddress('-', '/'), { ...access, standardInput: pipe });
   pipe.write(content);

@@ -45,7 +45,7 @@ async function books(call: Call): Promise<Books> {
 const deliveries = (call: Call): Promise<string[]> => deliveryStatuses(warehouse, call);
 
 it.each(['running', 'paused'] as const)(
-  'a delivery billed above its reservation pauses a %s run until the operator resumes the run',
+  'a delivery billed above the reservation of its call pauses a %s run until the operator resumes it',
   async (status) => {
     const call = await callInFlight();
     await answer(call);
@@ -76,7 +76,7 @@ it.each([
   ['exceeds', 20, 'paused'],
   ['fits into', 27, 'running'],
 ] as const)(
-  'the bill for a skipped phone request %s a budget of %s credits: it is settled, and the run is %s',
+  'a delivery for a skipped phone request that %s a budget of %s credits is settled, and the run is %s',
   async (_, limit, status) => {
     const call = await callInFlight();
     await recordPhonesAnswer(warehouse, call, [1, 1, 1], 3, 'skipped');
@@ -103,7 +103,7 @@ it('reopenDelivery() refuses a delivery that has already taken effect', async ()
   expect(await getDelivery(warehouse, id)).toMatchObject({ status: 'applied' });
 });
 
-it('each delivery takes effect once even if several drains apply it at once', async () => {
+it('each delivery is applied once, although five drains of the inbox run at the same time', async () => {
   const call = await callInFlight();
   await answer(call);
   const stored = Array.from({ length: 20 }, (_, index) =>
@@ -129,7 +129,7 @@ async function waiters(): Promise<number> {
 }
 
 it.each(['answer', 'delivery'])(
-  'a delivery that is applied while the answer of its call is recorded takes effect once: %s first',
+  'a delivery that is applied while the answer of its call is recorded is settled once (%s first)',
   async (first) => {
     const call = await callInFlight();
     await storeFor(warehouse, call, body(call.ids, 24));
@@ -162,7 +162,7 @@ it.each(['answer', 'delivery'])(
   },
 );
 
-it('a delivery with pending results is applied, and its reason says that it has no result', async () => {
+it('a delivery with only pending results is applied with the reason "it has no results"', async () => {
   const call = await callInFlight();
   await answer(call);
   const content = { people: [{ id: call.ids[0], status: 'pending' }] };

@@ -89,38 +89,51 @@ const resultOf = (body: Buffer, webhookStatus: string): [number, string] => [
 
 it.each<[string, readonly Sent[], object]>([
   [
-    'settled by a delivery that counts all others as missing',
+    'settled if a delivery counts all other people as missing',
     [phonesOf(0, { missing_records: 2 })],
     settled(11),
   ],
-  ['unknown with a delivery that counts fewer', [phonesOf(0, { missing_records: 1 })], unknown],
+  ['unknown if a delivery counts too few people as missing', [phonesOf(0, { missing_records: 1 })], unknown],
   [
-    'unknown with two parts',
+    'unknown if two deliveries contradict each other about missing people',
     [phonesOf(0, { missing_records: 2 }), phonesOf(1, { missing_records: 2 })],
     unknown,
   ],
-])('a call that cannot be polled is at its deadline %s', async (_, sent, expected) => {
+])('at its deadline, a call that cannot be polled is %s', async (_, sent, expected) => {
   const call = await answeredCall(warehouse);
   for (const each of sent) await deliverTo(warehouse, call, each(call));
   expect(await booksAfterDeadline(call, undefined)).toMatchObject(expected);
 });
 
 it.each<[string, number, string, object]>([
-  ['knows no such request', 404, '{"error_code":"request_id_unknown"}', settled(11)],
-  ['fails', 500, '{}', held],
-])('a delivery that counts all others: at the deadline the poll %s', async (_, status, body, expected) => {
-  const call = await answeredCall(warehouse);
-  await deliverTo(warehouse, call, phonesOf(0, { missing_records: 2 })(call));
-  expect(await booksAfterDeadline(call, [status, body])).toMatchObject(expected);
-});
+  ['is settled if the poll knows no such request', 404, '{"error_code":"request_id_unknown"}', settled(11)],
+  ['stays awaiting if the poll fails', 500, '{}', held],
+])(
+  'at its deadline, a call with a delivery that counts the others as missing %s',
+  async (_, status, body, expected) => {
+    const call = await answeredCall(warehouse);
+    await deliverTo(warehouse, call, phonesOf(0, { missing_records: 2 })(call));
+    expect(await booksAfterDeadline(call, [status, body])).toMatchObject(expected);
+  },
+);
 
 const target = { target_fields: ['emails', 'phone_numbers'] };
 it.each<[string, Sent, string, object, LateExtras?]>([
-  ['ends by a body without a count if the request has ended', phonesOf(0), 'success', settled(11)],
-  ['stays held if the request is in progress', phonesOf(0), 'in_progress', held],
-  ['stays held if the body counts fewer', phonesOf(0, { missing_records: 1 }), 'success', held],
   [
-    'ends by a waterfall that leaves out people whom no vendor knows',
+    'is settled if the request has ended, although the body has no count of missing people',
+    phonesOf(0),
+    'success',
+    settled(11),
+  ],
+  ['stays awaiting if the request is in progress', phonesOf(0), 'in_progress', held],
+  [
+    'stays awaiting if the body counts too few people as missing',
+    phonesOf(0, { missing_records: 1 }),
+    'success',
+    held,
+  ],
+  [
+    'is settled by a waterfall result that leaves out people whom no vendor knows',
     (call) =>
       waterfall({
         ...target,
@@ -130,13 +143,19 @@ it.each<[string, Sent, string, object, LateExtras?]>([
     settled(5),
     emailsAndPhones,
   ],
-  ['stays held by e-mails if phones are expected', waterfall(target), 'success', held, emailsAndPhones],
-])('a polled call at its deadline %s', async (_, body, status, expected, extras = onlyPhones) => {
+  [
+    'stays awaiting if the result has only e-mails and phones are expected',
+    waterfall(target),
+    'success',
+    held,
+    emailsAndPhones,
+  ],
+])('at its deadline, a polled call %s', async (_, body, status, expected, extras = onlyPhones) => {
   const call = await answeredCall(warehouse, extras);
   expect(await booksAfterDeadline(call, resultOf(body(call), status))).toMatchObject(expected);
 });
 
-it('a poll that lacks results of an earlier delivery does not end the wait for the call', async () => {
+it('a poll result that lacks a person of an earlier delivery does not settle the call', async () => {
   const call = await answeredCall(warehouse);
   await deliverTo(warehouse, call, phonesOf(1)(call));
   const poll = resultOf(phonesOf(0, { missing_records: 2 })(call), 'success');
@@ -157,9 +176,9 @@ it('a poll that counts all people as missing ends the wait for phones, but not f
 });
 
 it.each([
-  ['settles a call of which nothing has arrived', false, settled(3)],
-  ['settles no call with a delivery in the inbox', true, held],
-])('a poll without a result %s', async (_, isDelivered, expected) => {
+  ['settles a call without a delivery at the price of its answer', false, settled(3)],
+  ['leaves a call awaiting if a delivery for it is in the inbox', true, held],
+])('endWithoutResults() %s', async (_, isDelivered, expected) => {
   const call = await answeredCall(warehouse);
   if (isDelivered) await storeFor(warehouse, call, phonesBody(call.ids, 24));
   await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');
@@ -168,7 +187,7 @@ it.each([
   expect(await booksOf(warehouse, call)).toMatchObject(settled(isDelivered ? 27 : 3));
 });
 
-it('a poll without a result keeps the credits of a waterfall reserved, because a vain search can cost', async () => {
+it('endWithoutResults() makes a waterfall call unknown, because a search without a result can cost', async () => {
   const call = await answeredCall(warehouse, emailsAndPhones);
   await endWithoutResults(warehouse, call.attemptId, 'nothing came: failed');
   expect(await booksOf(warehouse, call)).toMatchObject(unknown);

@@ -87,7 +87,7 @@ it.each([
 it.each<[string, (call: PhonesCall) => object]>([
   ['another id', () => ({ id: 'other-id' })],
   ['no id', () => ({})],
-])('a late result with a listed address is dropped, under %s', async (_, who) => {
+])('a late result with %s is dropped if one of its e-mails is on the suppression list', async (_, who) => {
   const call = await answeredCall(warehouse, emailsAndPhones);
   const own = call.people[0]!.identity.email!;
   const listed = `private-${call.runId.toLowerCase()}@home.example`;
@@ -114,7 +114,7 @@ it.each<[string, (call: PhonesCall) => object]>([
   expect(await deliveriesOf(call)).toEqual([{ status: 'applied', hasBody: false }]);
 });
 
-it('a delivery about unknown people keeps no body if a person in it is on the suppression list', async () => {
+it('a delivery about unknown people is stored without body if its call found a suppressed person', async () => {
   // Without late kinds nothing is expected of the person.
   const call = { ...(await callWithPhones(warehouse, { reveal: [], waterfall: [] })), token: 'stray' };
   await warehouse.query`
@@ -128,7 +128,7 @@ it('a delivery about unknown people keeps no body if a person in it is on the su
   expect(await deliveriesOf(call)).toEqual([{ status: 'quarantined', hasBody: false }]);
 });
 
-it('a row with an e-mail that only a waterfall delivered is fresh for what the call asked for', async () => {
+it('an e-mail from a waterfall counts as looked up for each field group that its call requested', async () => {
   const call = await answeredCall(warehouse, emailsAndPhones);
   const delivered = `delivered-${call.runId.toLowerCase()}@vendor.example`;
   await deliver(call, {
@@ -150,7 +150,7 @@ it('a row with an e-mail that only a waterfall delivered is fresh for what the c
 });
 
 it.each(['before', 'after'] as const)(
-  'phones that come %s the answer to a skipped phone request stay when the earlier run is undone',
+  'phones that arrive %s a later answer with skipped phones stay when the run that requested them is undone',
   async (order) => {
     const earlier = await answeredCall(warehouse);
     const call = await callWithPhones(warehouse);
@@ -184,7 +184,7 @@ it.each(['before', 'after'] as const)(
   },
 );
 
-it('a delivery gives no phone to people whom its call did not ask for or find', async () => {
+it('a delivery gives no phone to people whom its call neither requested nor found', async () => {
   const earlier = await answeredCall(warehouse);
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, { ...call, ids: earlier.ids }, [1, 1, 1], 3, 'skipped');

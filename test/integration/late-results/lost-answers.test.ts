@@ -51,7 +51,7 @@ async function observationsOf(call: PhonesCall): Promise<string[]> {
 }
 
 it.each(['pending', 'skipped'] as const)(
-  'a later answer with the phone status %s assigns the phones of a call without an answer',
+  'phones of a call without an answer reach contacts when a later answer has the phone status %s',
   async (status) => {
     const lost = await lostCall();
     await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
@@ -63,7 +63,7 @@ it.each(['pending', 'skipped'] as const)(
   },
 );
 
-it('phones of a call without an answer keep the ids of their people until an answer names them', async () => {
+it('phones of a call without an answer are stored under the person ids of the delivery', async () => {
   const lost = await lostCall();
   await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
   const people = await warehouse.query<{ id: string; said: string }>`
@@ -76,7 +76,7 @@ it('phones of a call without an answer keep the ids of their people until an ans
   await expectRebuilt(warehouse);
 });
 
-it('the next run asks again for the people of a call without an answer, but not for their phones', async () => {
+it('after phones of a call without an answer arrive, the next run requests its people without phones', async () => {
   const lost = await lostCall();
   const plan = async () => {
     const { runId } = await stagedRun(warehouse, rowsOf(lost));
@@ -92,7 +92,7 @@ it('the next run asks again for the people of a call without an answer, but not 
   expect(await phonesOf(warehouse, later)).toEqual([phones[0], phones[1], phones[0]]);
 });
 
-it('undoing a run keeps the phones of its call without an answer until the answers are discarded', async () => {
+it('undoing a run keeps phones of its call without an answer; discarding the answers removes them', async () => {
   const lost = await lostCall();
   await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
   const later = await laterCall(lost);
@@ -106,7 +106,7 @@ it('undoing a run keeps the phones of its call without an answer until the answe
   await expectRebuilt(warehouse);
 });
 
-it('a late answer of a call counts each earlier delivery of the call once', async () => {
+it('an answer recorded after the delivery of its call settles both prices, and keeps each phone once', async () => {
   const lost = await lostCall();
   await deliverTo(warehouse, lost, phonesBody(lost.ids, 24));
   await recordPhonesAnswer(warehouse, lost);

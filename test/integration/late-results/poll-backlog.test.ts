@@ -32,7 +32,7 @@ function dependencies(): Parameters<typeof syncRunResults>[0] {
   };
 }
 
-it('a run with more due polls than free slots syncs again when a slot is free', async () => {
+it('a run with 20 due polls and 10 free rate slots polls 10, and syncs again when a slot is free', async () => {
   const { runId } = await backlogOfPolls(warehouse, 20);
   const status = await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(10);
@@ -41,7 +41,7 @@ it('a run with more due polls than free slots syncs again when a slot is free', 
   expect(seconds).toBeLessThanOrEqual(3_600);
 });
 
-it('a run without due polls syncs again at its deadline, and not at all if it awaits nothing', async () => {
+it('a run without due polls syncs again at the deadline of its calls, and never if it awaits nothing', async () => {
   const { runId } = await backlogOfPolls(warehouse, 3);
   const sync = () => syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
   await warehouse.query`update attempts set next_poll_at = null, awaited_until = now() + interval '10 min'`;
@@ -52,7 +52,7 @@ it('a run without due polls syncs again at its deadline, and not at all if it aw
   expect(await sync()).toMatchObject({ awaited: 0, nextSyncAt: null });
 });
 
-it('polls without a free slot stay due, and are the first when a slot is free', async () => {
+it('each of 30 due polls is made once in three syncs with 10 free rate slots', async () => {
   const { runId } = await backlogOfPolls(warehouse, 30);
   for (let hour = 1; hour <= 3; hour += 1) {
     await syncRunResults(dependencies(), runId, AbortSignal.timeout(120_000));
@@ -78,7 +78,7 @@ it('a poll that was interrupted when a worker stopped is repeated by the next sy
   expect(polls).toHaveLength(1);
 });
 
-it('the sweep polls for a run with a terminated workflow, and not for a paused run', async () => {
+it('the sweep polls for a run only after its polls are 16 minutes overdue, as without a workflow', async () => {
   await backlogOfPolls(warehouse, 20);
   await syncLateResults(dependencies(), 'unattended', AbortSignal.timeout(120_000));
   expect(polls).toHaveLength(0);
@@ -100,7 +100,7 @@ it.each(['the run', 'the sweep'])('%s polls only the service that answered the c
   expect(polls).toHaveLength(3);
 });
 
-it('the sweep expires the late results of a run with a terminated workflow', async () => {
+it('the sweep makes a call unknown if its late results are 16 minutes past the deadline', async () => {
   const { attemptId } = await backlogOfPolls(warehouse, 20);
   await warehouse.query`
     update attempts set next_poll_at = null, awaited_until = clock_timestamp() - interval '16 min'`;
@@ -109,7 +109,7 @@ it('the sweep expires the late results of a run with a terminated workflow', asy
   expect(rows).toEqual([{ status: 'unknown' }]);
 });
 
-it('a call whose deadline is before its first poll is polled at the deadline', async () => {
+it('a call with a deadline before its first poll is polled at the deadline', async () => {
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(
     warehouse,

@@ -54,7 +54,7 @@ async function secondsToNextPoll({ attemptId }: PhonesCall): Promise<number> {
   return rows[0]!.seconds;
 }
 
-it('the pause between polls grows with the number of polls made, not with polls that found no slot', async () => {
+it('the pause before the next poll of a call does not grow while polls find no free rate slot', async () => {
   sandbox.faults.set({ rules: [{ path: '/webhook_result', status: 503 }] });
   const call = await answeredCall(warehouse);
   const other = { service: 'test', scope: webhookResultScope, callId: 'another', deadlineSeconds: 30 };
@@ -100,7 +100,7 @@ it('polls of a call are 30 seconds to an hour apart, whatever retry-after the se
   expect([server.requests.length, outside]).toEqual([24, []]);
 });
 
-it('a poll that says success without a result is repeated until the deadline', async () => {
+it('a poll with the status success but no result is repeated until the deadline', async () => {
   const body = JSON.stringify({ webhook_status: 'success', webhook_result: null });
   const server = await startScriptedServer((socket) =>
     socket.end(httpAnswer(200, body, { connection: 'close' })),
@@ -125,7 +125,7 @@ it('a poll that says success without a result is repeated until the deadline', a
   ]);
 });
 
-it('polls use all calls that the service reports as left, and none is refused', async () => {
+it('polls stop after the last call that the service reports as left, so none is refused', async () => {
   await warehouse.query`delete from rate_calls; delete from rate_scopes; delete from rate_reports`;
   const limited = await startSandbox({ rateLimits: '10/hour' });
   limited.faults.set({ rules: [{ path: '/webhook_result', used_by_others: 7 }] });

@@ -14,7 +14,7 @@ function sha256(body: Buffer): Buffer {
   return createHash('sha256').update(body).digest();
 }
 
-it('a delivery is stored as it came before the receiver answers with 2xx, and its run is signalled', async () => {
+it('the receiver stores a delivery unchanged, answers with 200, and signals the run', async () => {
   const receiver = await fixture.receive();
   const body = Buffer.from('{"status":"success","people":[]}');
   expect(await receiver.deliver(body)).toMatchObject({ status: 200, text: '{"received":true}' });
@@ -29,7 +29,7 @@ it('a delivery is stored as it came before the receiver answers with 2xx, and it
   expect(receiver.told).toEqual([fixture.attempt.runId]);
 });
 
-it('each of 200 identical simultaneous deliveries is a row and gets a 2xx', async () => {
+it('the receiver stores 200 identical simultaneous deliveries as 200 rows, and answers each with 200', async () => {
   const receiver = await fixture.receive();
   const answers = await Promise.all(Array.from({ length: 200 }, () => receiver.deliver('{"same":true}')));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, () => 200));
@@ -37,11 +37,11 @@ it('each of 200 identical simultaneous deliveries is a row and gets a 2xx', asyn
 });
 
 it.each([
-  ['NUL', Buffer.from('{"name":"a\u0000b"}')],
-  ['half a character', Buffer.from([0x7b, 0xed, 0xa0, 0x80, 0xff, 0xfe])],
-  ['no JSON', Buffer.from('<html>502 Bad Gateway</html>')],
+  ['a NUL character', Buffer.from('{"name":"a\u0000b"}')],
+  ['half a UTF-8 character', Buffer.from([0x7b, 0xed, 0xa0, 0x80, 0xff, 0xfe])],
+  ['HTML instead of JSON', Buffer.from('<html>502 Bad Gateway</html>')],
   ['random bytes', randomBytes(1_000_000)],
-])('a delivery is stored byte for byte if it holds %s', async (_, body) => {
+])('a delivery is stored byte for byte if it contains %s', async (_, body) => {
   const receiver = await fixture.receive();
   expect((await receiver.deliver(body)).status).toBe(200);
   const [stored] = await fixture.inbox();
@@ -49,7 +49,7 @@ it.each([
   expect(stored!.body_sha256.equals(sha256(body))).toBe(true);
 });
 
-it('a compressed delivery is stored compressed, however large its content is', async () => {
+it('a gzip delivery of 100 MB of content is stored compressed, and is not unpacked in memory', async () => {
   const receiver = await fixture.receive();
   const bomb = gzipSync(Buffer.alloc(100 * 1_048_576));
   const before = process.memoryUsage().rss;
@@ -59,7 +59,7 @@ it('a compressed delivery is stored compressed, however large its content is', a
   expect(stored!.body.equals(bomb)).toBe(true);
 });
 
-describe('a token', () => {
+describe('the token of a webhook URL', () => {
   const answerTo = async (
     receiver: TestReceiver,
     options: { method?: string; token?: string },
@@ -144,7 +144,7 @@ describe('a token', () => {
 /** Milliseconds in which a receiver must have answered; a shorter time would measure the machine. */
 const serviceWaits = 30_000;
 
-describe('while the database is away', () => {
+describe('the receiver while the database is unreachable', () => {
   const throughProxy = async (): Promise<{ proxy: TcpProxy; warehouse: TestWarehouse }> => {
     const url = new URL(fixture.databaseUrl);
     const proxy = await startTcpProxy(Number(url.port));
@@ -159,7 +159,7 @@ describe('while the database is away', () => {
     return { proxy, warehouse };
   };
 
-  it('the receiver refuses deliveries quickly without the database, and accepts them afterwards', async () => {
+  it('the receiver answers 503 while the database is unreachable, and accepts deliveries afterwards', async () => {
     const { proxy, warehouse } = await throughProxy();
     const receiver = await fixture.receive(warehouse);
     expect((await receiver.deliver('{"before":1}')).status).toBe(200);
@@ -179,7 +179,7 @@ describe('while the database is away', () => {
     expect(receiver.told).toHaveLength(2);
   });
 
-  it('the receiver refuses deliveries quickly if the database does not answer', async () => {
+  it('the receiver answers 503 while the database accepts connections but does not respond', async () => {
     const { proxy, warehouse } = await throughProxy();
     const receiver = await fixture.receive(warehouse);
     expect((await receiver.deliver('{"before":1}')).status).toBe(200);

@@ -34,22 +34,30 @@ const settled = (credits: number): Partial<Books> => ({ status: 'settled', settl
 const unknown = { status: 'unknown', settled: null };
 
 it.each<[string, readonly Sent[], Partial<Books>]>([
-  ['deliveries that overlap', [phones('ab', 16), phones('bc', 16)], unknown],
-  ['the price of the whole in each part', [phones('a', 24), phones('b', 24), phones('c', 24)], unknown],
-  ['a price that is too high only with the answer', [phones('abc', 27)], unknown],
+  ['deliveries of overlapping people becomes unknown', [phones('ab', 16), phones('bc', 16)], unknown],
   [
-    'a gzip body whose coding a proxy has removed',
+    'the total price repeated in each delivery becomes unknown',
+    [phones('a', 24), phones('b', 24), phones('c', 24)],
+    unknown,
+  ],
+  [
+    'a delivery price that is too high only together with the answer becomes unknown',
+    [phones('abc', 27)],
+    unknown,
+  ],
+  [
+    'a gzip delivery without its content-encoding header is settled',
     [(call) => gzipSync(phonesBody(call.ids, 24))],
     settled(27),
   ],
-])('a call with %s is settled, held or unknown as its deliveries add up', async (_, sent, expected) => {
+])('a call with %s', async (_, sent, expected) => {
   const call = await answeredCall(warehouse);
   for (const each of sent) await deliverTo(warehouse, call, each(call));
   expect(await booksOf(warehouse, call)).toMatchObject(expected);
 });
 
 it.each([0, null])(
-  'a waterfall that found no person is settled by its answer with the price %s',
+  'a waterfall call that finds no person is settled at 0 credits by an answer with the price %s',
   async (price) => {
     const call = await callWithPhones(warehouse, emailsAndPhones);
     await recordPhonesAnswer(warehouse, call, [0, 0, 0], price);
@@ -58,7 +66,7 @@ it.each([0, null])(
 );
 
 it.each([[['vendor-1', 'vendor-2']], [[]]])(
-  'a webhook with the request id of a waterfall that found no person settles its price: people %j',
+  'a delivery settles the price of a waterfall that found no person if the request id fits (people: %j)',
   async (ids) => {
     const call = await callWithPhones(warehouse, emailsAndPhones);
     await recordPhonesAnswer(warehouse, call, [0, 0, 0], null);
@@ -71,11 +79,11 @@ it.each([[['vendor-1', 'vendor-2']], [[]]])(
 );
 
 it.each<[string, string, Sent]>([
-  ['no JSON', 'quarantined', () => Buffer.from('<html>502</html>')],
-  ['nothing', 'quarantined', () => Buffer.alloc(0)],
+  ['HTML instead of JSON', 'quarantined', () => Buffer.from('<html>502</html>')],
+  ['an empty body', 'quarantined', () => Buffer.alloc(0)],
   ['half a body', 'quarantined', (call) => phonesBody(call.ids, 24).subarray(0, 60)],
   ['no list of people', 'quarantined', () => ({ people: 'none', credits_consumed: 5 })],
-  ['strangers', 'quarantined', () => phonesBody(['stranger-1', 'stranger-2'], 24)],
+  ['unknown people', 'quarantined', () => phonesBody(['stranger-1', 'stranger-2'], 24)],
   ['no people and a price', 'quarantined', () => ({ people: [], credits_consumed: 9 })],
   [
     'people without ids',
@@ -83,7 +91,7 @@ it.each<[string, string, Sent]>([
     () => ({ people: [{ phone_numbers: [] }, {}], credits_consumed: 16 }),
   ],
   ['an impossible price', 'quarantined', (call) => phonesBody(call.ids, 1_000_000)],
-])('a body with %s is %s, and the honest delivery settles the call', async (_, status, other) => {
+])('a delivery with %s is %s, and a later correct delivery settles the call', async (_, status, other) => {
   const call = await answeredCall(warehouse);
   await deliverTo(warehouse, call, other(call));
   expect(await deliveryStatuses(warehouse, call)).toEqual([status]);
@@ -108,7 +116,7 @@ it('the token of a webhook determines its call, whatever request id is in the pa
   expect(await booksOf(warehouse, other)).toMatchObject({ status: 'awaiting' });
 });
 
-it('a token expires when the results of its call are too old to be kept', async () => {
+it('a delivery is not stored if its call was admitted 31 days ago', async () => {
   const call = await answeredCall(warehouse);
   await warehouse.query`
     update attempts set admitted_at = now() - interval '31 days' where run_id = ${call.runId}`;
@@ -117,16 +125,20 @@ it('a token expires when the results of its call are too old to be kept', async 
 });
 
 it.each<[string, readonly (0 | 1)[], object]>([
-  ['billed and not listed', [1, 1, 0], { uniqueEnrichedRecords: 3 }],
-  ['beyond its count', [1, 1, 1], { uniqueEnrichedRecords: 1, missingRecords: 2 }],
-])('a call waits for the results of people %s', async (_, matches, counts) => {
+  ['billed but not listed in its answer', [1, 1, 0], { uniqueEnrichedRecords: 3 }],
+  [
+    'listed beyond the count that its answer states',
+    [1, 1, 1],
+    { uniqueEnrichedRecords: 1, missingRecords: 2 },
+  ],
+])('a call awaits the late results of people %s', async (_, matches, counts) => {
   const call = await callWithPhones(warehouse);
   await recordPhonesAnswer(warehouse, call, matches, 3, 'pending', counts);
   await deliverTo(warehouse, call, phonesBody(call.ids.slice(0, 2), 16));
   expect(await booksOf(warehouse, call)).toEqual({ status: 'awaiting', settled: null, reserved: 27 });
 });
 
-it('a call waits for results of people in its answer whom it did not ask for', async () => {
+it('a call also awaits the late results of a person in its answer whom it did not request', async () => {
   const surplus = [{ id: 'surplus', first_name: 'Zed', last_name: 'Foreign' }];
   const call = { ...(await callWithPhones(warehouse)), surplus };
   await recordPhonesAnswer(warehouse, call);
@@ -138,7 +150,7 @@ it('a call waits for results of people in its answer whom it did not ask for', a
   expect(await booksOf(warehouse, call)).toMatchObject({ status: 'settled', settled: 19 });
 });
 
-it('a price stated for an unknown call stays reserved if its worker finds the call refused', async () => {
+it('an unknown call with a priced delivery stays reserved when its worker reports the call as refused', async () => {
   const call = await callWithPhones(warehouse);
   await markUnknown(warehouse, call.attemptId, 'the worker was lost');
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
@@ -146,9 +158,9 @@ it('a price stated for an unknown call stays reserved if its worker finds the ca
   expect(await booksOf(warehouse, call)).toEqual({ status: 'unknown', settled: null, reserved: 27 });
 });
 
-it('a call that ends after midnight is settled in the budget of the day of its admission', async () => {
+it('a call that ends after midnight is settled in the day budget of its admission', async () => {
   const calendar = await openTestWarehouse();
-  // Found before the function of PostgreSQL, by the search path of every connection.
+  // The search path of every connection finds this clock_timestamp() before that of PostgreSQL.
   await calendar.query`
     create table shift (ahead interval);
     insert into shift values ('0');
@@ -173,7 +185,7 @@ it('a call that ends after midnight is settled in the budget of the day of its a
   await calendar.close();
 });
 
-it('the facts of a run have counts of applied, repeated and quarantined deliveries', async () => {
+it('readRunFacts() counts applied, repeated and quarantined deliveries', async () => {
   const call = await answeredCall(warehouse);
   const body = phonesBody(call.ids, 24);
   await deliverTo(warehouse, call, body);

@@ -21,20 +21,20 @@ async function budgetOf(runId: string): Promise<{ reserved: string; settled: str
     .executeTakeFirstOrThrow();
 }
 
-it('admit() leaves out people whom an abandoned worker is asking for', async () => {
+it('admit() returns "taken" for a call with people of another open call of the same run', async () => {
   const runId = await runningRun(warehouse);
   const both = await Promise.all([ask(runId, { from: 1 }), ask(runId, { from: 5 })]);
   expect(both.map((admission) => admission.kind).sort()).toEqual(['admitted', 'taken']);
 });
 
-it('admit() leaves out people who already have an outcome', async () => {
+it('admit() returns "taken" for a call with a person who already has an outcome', async () => {
   const runId = await runningRun(warehouse);
   await warehouse.query`
     update run_rows set outcome = 'enriched' where run_id = ${runId} and row_number = 3`;
   expect(await ask(runId)).toEqual({ kind: 'taken' });
 });
 
-it('concurrent admissions never exceed a budget, and use all credits that fit', async () => {
+it('admit() admits exactly 30 of 120 concurrent calls if the budget of the run allows 30', async () => {
   const runId = await runningRun(warehouse, '300');
   const admissions = await Promise.all(Array.from({ length: 120 }, () => ask(runId)));
 
@@ -43,7 +43,7 @@ it('concurrent admissions never exceed a budget, and use all credits that fit', 
   expect(Number((await budgetOf(runId)).reserved)).toBe(300);
 });
 
-describe('calls of one process that ask together', () => {
+describe('calls of one process that request admission together', () => {
   /** Admits calls for people from these rows on. The first call is admitted alone, the others wait for it. */
   function askTogether(
     requests: readonly AdmissionRequest[],
@@ -74,7 +74,7 @@ describe('calls of one process that ask together', () => {
     expect(rows.map((row) => row.rows)).toEqual(requests.slice(0, 4).map(({ rowNumbers }) => rowNumbers));
   });
 
-  it('calls that are admitted together reserve what the budget allows, the last for fewer people', async () => {
+  it('calls admitted together share a budget: the last admitted call gets fewer people', async () => {
     const runId = await runningRun(warehouse, '25');
     const admissions = await askTogether([1, 11, 21, 31].map((from) => requestFor(runId, from)));
     expect(kindsOf(admissions)).toEqual(['admitted', 'admitted', 'admitted', 'over_budget']);
@@ -83,7 +83,7 @@ describe('calls of one process that ask together', () => {
     expect(Number((await budgetOf(runId)).reserved)).toBe(25);
   });
 
-  it('a call may still free credits while its answer is being recorded, even after the end of its slot', async () => {
+  it('an over_budget admission says that credits may be freed while an ended call is not recorded yet', async () => {
     const runId = await runningRun(warehouse, '10');
     const [first] = await askTogether([requestFor(runId, 1)]);
     const { attemptId } = first as Extract<Admission, { kind: 'admitted' }>;
@@ -93,7 +93,7 @@ describe('calls of one process that ask together', () => {
     ]);
   });
 
-  it('calls of two runs that are admitted together depend on the status of their own run', async () => {
+  it('if calls of a running and a paused run are admitted together, only the running run gets calls', async () => {
     const [running, paused] = [await runningRun(warehouse), await runningRun(warehouse)];
     await setRunStatus(warehouse, paused, 'paused', undefined);
     const runs = [running, paused, running, paused];
@@ -103,7 +103,7 @@ describe('calls of one process that ask together', () => {
   });
 });
 
-it('admit() drops a person who was suppressed after the batch was read, and admits the others', async () => {
+it('admit() suppresses a row put on the suppression list after its batch was read, and admits others', async () => {
   const rows = ['ada', 'bo'].map((name) => ({
     keys: [`email:${name}@admission.example`],
     email: `${name}@admission.example`,

@@ -22,7 +22,7 @@ const note = { by: 'mira', reason: 'trade fair' };
 
 beforeEach(() => warehouse.pool.query('truncate budgets, worker_budgets, budget_changes, budget_alarms'));
 
-/** Reserves for people at a credit each; tells for how many. */
+/** Reserves one credit for each person. @returns how many people the budgets afford */
 async function spend(people: number, alarmsAt?: readonly number[]): Promise<number> {
   const budgetIds = await budgetsOf(warehouse.database, undefined);
   const { people: affordable } = await warehouse.database
@@ -37,7 +37,7 @@ function setDay(limit: Parameters<typeof setBudget>[2], ownDefault?: Credits) {
   );
 }
 
-it('the day budget of the worker that started last holds on the next day too', async () => {
+it('a new day budget takes the limit of the worker that started last', async () => {
   await recordWorkerBudgets(warehouse.database, { day: wholeCredits(50) });
   await recordWorkerBudgets(warehouse.database, tenADay);
   const day = (await readPeriodBudgets(warehouse.database)).find(({ period }) => period === 'day');
@@ -62,7 +62,7 @@ it('enrich budget set raises the day budget above the settings of running worker
   expect(await spend(100)).toBe(20);
 });
 
-it('enrich budget set "default" lowers a limit down to the credits that are used already', async () => {
+it('enrich budget set "default" restores the default limit, but not below the credits already used', async () => {
   await setDay(wholeCredits(30));
   await spend(8);
   expect(await setDay('default', wholeCredits(5))).toMatchObject({ before: '30', after: '8' });
@@ -108,7 +108,7 @@ it('the history of budgets records the user, old limit, new limit and reason of 
   ]);
 });
 
-describe('an alarm', () => {
+describe('budget alarms', () => {
   const alarmed = [50, 80, 100];
 
   beforeEach(() => applyBudgetLimits(warehouse.database, tenADay));
@@ -136,7 +136,7 @@ describe('an alarm', () => {
     expect(await percents()).toEqual([100]);
   });
 
-  it('a budget alarm of 100 % is raised if the limit keeps people from being asked for', async () => {
+  it('a budget alarm of 100 % is raised if the budget has too few credits for the next person', async () => {
     const budgetIds = await budgetsOf(warehouse.database, undefined);
     await warehouse.database
       .transaction()
@@ -144,7 +144,7 @@ describe('an alarm', () => {
     expect(await percents()).toEqual([100]);
   });
 
-  it('a budget raises its alarm again after its limit changed, and shows only alarms of this limit', async () => {
+  it('after its limit changed, a budget raises an alarm again, and shows only alarms of the new limit', async () => {
     await spend(8, alarmed);
     await setDay(wholeCredits(20));
     expect((await readBudgets(warehouse.database, 10))[0]).toMatchObject({ limit: '20', alarms: [] });

@@ -26,14 +26,14 @@ async function settledCall(service: string, credits: number, source = 'generic')
 
 const askedOf = (service: string) => ({ service, reveal: [], waterfall: [] });
 
-it('a plan ignores earlier calls to another service, such as the sandbox', async () => {
+it('readCallHistory() ignores calls to another service, such as the sandbox', async () => {
   await settledCall('sandbox', 10);
   expect(
     await readCallHistory(warehouse, askedOf('https://service.example/api/v1'), 'generic'),
   ).toBeUndefined();
 });
 
-it('a plan estimates the cost of a person from earlier calls for the same source', async () => {
+it('readCallHistory() estimates the cost of a person from calls for the same source', async () => {
   const own = 'https://own.example/api/v1';
   for (const credits of [10, 20, 30]) await settledCall(own, credits, 'hubspot');
   await settledCall(own, 60, 'zoho');
@@ -45,7 +45,7 @@ it('a plan estimates the cost of a person from earlier calls for the same source
   expect(await readCallHistory(warehouse, askedOf(own), 'pipedrive')).toBeUndefined();
 });
 
-it('a plan ignores earlier calls without late results of a run with late results', async () => {
+it('readCallHistory() for phones ignores calls that requested no late results', async () => {
   const asked = { service: 'https://late.example/api/v1', reveal: ['phone'], waterfall: ['email'] };
   const { runId } = await stagedRun(warehouse, []);
   await warehouse.query`

@@ -28,7 +28,7 @@ async function state(
   );
 }
 
-it('reconcileCredits() needs two statements of one billing cycle', async () => {
+it('reconcileCredits() is empty for two statements of different billing cycles', async () => {
   await state('100', 'https://one.example/api/v1');
   await state('4', 'https://one.example/api/v1', { startDate: '2026-12-01', endDate: '2026-12-31' });
   expect(await reconcileCredits(warehouse.database, 'https://one.example/api/v1')).toEqual([]);
@@ -54,7 +54,7 @@ it('reconcileCredits() shows credits as unexplained that are neither settled nor
   expect(settled).toMatchObject({ billed: '5', settled: '2', stated: '0', held: '0', unexplained: '3' });
 });
 
-it('statementOf() is empty if one of its figures cannot be read', () => {
+it('statementOf() adds up the credits of all kinds, and has no total if one kind cannot be read', () => {
   const known = { consumed: credits('3') };
   expect(statementOf({ kinds: [known, { consumed: credits('1.5') }], cycle }).consumed).toBe(credits('4.5'));
   expect(statementOf({ kinds: [known, { consumed: undefined }], cycle }).consumed).toBeUndefined();

@@ -20,7 +20,7 @@ async function moneyOf(runId: string): Promise<readonly number[]> {
   return [Number(rows[0].reserved), Number(rows[0].settled)];
 }
 
-it('a decision on more credits than were reserved is refused, and changes nothing', async () => {
+it('decideAttempts() refuses more credits than the call has reserved, and changes no budget', async () => {
   const { runId, attemptId } = await callWithPhones(warehouse);
   await markUnknown(warehouse, attemptId, 'by a test');
   await expect(decideAttempts(warehouse, [{ attemptId, credits: '99' }])).rejects.toMatchObject({
@@ -31,7 +31,7 @@ it('a decision on more credits than were reserved is refused, and changes nothin
   expect(await moneyOf(runId)).toEqual([27, 0]);
 });
 
-it('a decision can be corrected, in the attempt and in its budgets', async () => {
+it('decideAttempts() can correct a decision on an unknown call, in the attempt and in its budgets', async () => {
   const { runId, attemptId } = await callWithPhones(warehouse);
   await markUnknown(warehouse, attemptId, 'by a test');
   await decideAttempts(warehouse, [{ attemptId, credits: '20' }]);
@@ -47,7 +47,7 @@ it('a decision can be corrected, in the attempt and in its budgets', async () =>
   ]);
 });
 
-it('a decision on a call with an answer cannot be corrected', async () => {
+it('decideAttempts() refuses to correct a decision on a call that has an answer', async () => {
   const call = await answeredCall(warehouse);
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '20' }]);
   await expect(
@@ -58,7 +58,7 @@ it('a decision on a call with an answer cannot be corrected', async () => {
 });
 
 it.each(['0', '5'])(
-  'the price of a delivery is settled both before and after a decision of %s credits',
+  'the price of a delivery is settled whether it arrives before or after a decision of %s credits',
   async (credits) => {
     for (const isFirst of [true, false]) {
       const call = await callWithPhones(warehouse);
@@ -74,7 +74,7 @@ it.each(['0', '5'])(
   },
 );
 
-it('a decision on a call whose phones are incomplete settles the answer and the phones so far', async () => {
+it('a decision of 0 credits on a call settles the prices of its answer and of its phones so far', async () => {
   const call = await answeredCall(warehouse);
   expect(await getAttempt(warehouse, call.attemptId)).toMatchObject({ credits_stated: '3' });
   await deliverTo(warehouse, call, phonesBody([call.ids[0]!], 8));
@@ -82,7 +82,7 @@ it('a decision on a call whose phones are incomplete settles the answer and the 
   expect(await booksOf(warehouse, call)).toMatchObject({ settled: 11 });
 });
 
-it('a delivery that repeats the price of the answer after a decision is settled once', async () => {
+it('a delivery after a decision that includes the price of the answer does not settle this price twice', async () => {
   const call = await answeredCall(warehouse);
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
   await deliverTo(warehouse, call, phonesBody(call.ids, 27));
@@ -92,14 +92,14 @@ it('a delivery that repeats the price of the answer after a decision is settled 
   });
 });
 
-it('a delivery that comes after a decision and has a price of its own is settled too', async () => {
+it('a delivery after a decision adds its own price to the decided credits', async () => {
   const call = await answeredCall(warehouse);
   await decideAttempts(warehouse, [{ attemptId: call.attemptId, credits: '3' }]);
   await deliverTo(warehouse, call, phonesBody(call.ids, 24));
   expect(await moneyOf(call.runId)).toEqual([0, 27]);
 });
 
-it('getAttempt() finds an attempt by its id or by the first four characters of it', async () => {
+it('getAttempt() finds an attempt by its id or by at least its first four characters', async () => {
   const { attemptId } = await callWithPhones(warehouse);
   for (const named of [attemptId, attemptId.slice(0, 8), attemptId.slice(0, 35), `${attemptId.slice(0, 4)}…`])
     expect(await getAttempt(warehouse, named)).toMatchObject({ attempt_id: attemptId });
@@ -119,7 +119,7 @@ it('getAttempt() refuses the first characters of an id if two attempts have them
   });
 });
 
-it('listAttempts() lists calls with overdue late results until a decision', async () => {
+it('listAttempts() lists a call with overdue late results until the operator decides its cost', async () => {
   const call = await answeredCall(warehouse);
   const overdue = async (): Promise<readonly string[]> =>
     (await listAttempts(warehouse, { runId: call.runId, status: 'overdue' })).map((each) => each.attempt_id);
@@ -142,7 +142,7 @@ it('decideAttempts() and the recording of answers do not deadlock', async () => 
   await recording.query('delete from claims where run_id = $1', [last!.runId]);
   const decisions = calls.map(({ attemptId }) => ({ attemptId, credits: '0' }));
   const deciding = decideAttempts(warehouse, decisions);
-  // Until it waits for the claims.
+  // The decision now waits for the lock on the claims.
   await expect
     .poll(async () => (await warehouse.query`select 1 from pg_locks where not granted`).length)
     .toBeGreaterThan(0);

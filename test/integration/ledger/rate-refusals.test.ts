@@ -24,7 +24,7 @@ async function connectionsThatWait(): Promise<number> {
 }
 
 it.each([
-  ['what the service asked for', 30, 30, 30],
+  ['the time that the service names', 30, 30, 30],
   ['an hour at most', 10_000_000, 3_600, 3_600],
   ['two seconds at least', 0, 2, 2],
   ['two seconds if the service names no time', undefined, 2, 2],
@@ -39,7 +39,7 @@ it.each([
   });
 });
 
-it('a pause after a 429 stays when an earlier call succeeds', async () => {
+it('a pause after a 429 stays although a call that was admitted before succeeds', async () => {
   const runId = await runningRun(warehouse);
   await ask(runId, { people: 1 });
   let pausing: Promise<number> | undefined;
@@ -57,7 +57,7 @@ it('a pause after a 429 stays when an earlier call succeeds', async () => {
   expect(next).toMatchObject({ kind: 'wait', reason: 'the service refused a call for its rate (429)' });
 });
 
-it('simultaneous 429s pause once', async () => {
+it('four simultaneous 429s pause calls no longer than one', async () => {
   const runId = await runningRun(warehouse);
   const calls = await Promise.all([1, 2, 3, 4].map(() => ask(runId)));
   for (const call of calls) {
@@ -67,7 +67,7 @@ it('simultaneous 429s pause once', async () => {
   }
 });
 
-it('consecutive 429s pause longer each time, up to a maximum', async () => {
+it('each consecutive 429 doubles the pause, up to 128 seconds', async () => {
   const pauses: number[] = [];
   for (let refusal = 1; refusal <= 9; refusal += 1) {
     pauses.push(await pauseScope(warehouse.database, bulkMatchScope, `refusal ${refusal}`, 1));
@@ -76,7 +76,7 @@ it('consecutive 429s pause longer each time, up to a maximum', async () => {
   expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 128, 128]);
 });
 
-it('a single probing call follows a pause after a 429', async () => {
+it('after a pause for a 429, only one probing call is admitted until the service accepts it', async () => {
   const runId = await runningRun(warehouse);
   await refuseAndResume();
   const admissions = await Promise.all(Array.from({ length: 10 }, () => ask(runId)));
@@ -88,14 +88,14 @@ it('a single probing call follows a pause after a 429', async () => {
   expect(afterwards.filter((admission) => admission.kind === 'admitted')).toHaveLength(10);
 });
 
-it('a probing call without an answer is followed by the next probing call at once', async () => {
+it('an abandoned probing call is followed by another probing call at once', async () => {
   const runId = await runningRun(warehouse);
   await refuseAndResume();
   await abandonCall(warehouse.database, await begin(runId), 60);
   expect(await ask(runId)).toMatchObject({ kind: 'admitted' });
 });
 
-it('single calls follow a failed call until the service accepts one', async () => {
+it('after a failed call, calls are admitted one at a time until the service accepts one', async () => {
   const runId = await runningRun(warehouse);
   const before = await begin(runId);
   await endFailedCall(warehouse.database, bulkCalls, await begin(runId), failed, 60);
@@ -111,7 +111,7 @@ it('single calls follow a failed call until the service accepts one', async () =
   await begin(runId);
 });
 
-it('a rate window deletes calls that have left every window while others are admitted', async () => {
+it('each admission deletes up to two calls that have left every rate window', async () => {
   const runId = await runningRun(warehouse);
   await warehouse.pool.query(`
     insert into rate_calls (call_id, scope, counted_until)

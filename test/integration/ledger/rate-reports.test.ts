@@ -31,7 +31,7 @@ async function free(rateLimits: RateLimit[] = []): Promise<number> {
   return (await freeSlots(warehouse.database, bulkCalls, rateLimits)).slots;
 }
 
-it('a rate report is used if it has fewer calls left than our own count', async () => {
+it('a rate report of the service is used if it has fewer calls left than the own rate limit', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), hour(2));
   expect(await free([{ calls: 600, seconds: 3_600 }])).toBe(2);
@@ -39,7 +39,7 @@ it('a rate report is used if it has fewer calls left than our own count', async 
   expect(admissions.filter((admission) => admission.kind === 'admitted')).toHaveLength(2);
 });
 
-it('a rate report counts only for calls to the service that sent it', async () => {
+it('a rate report limits only calls to the service that sent it', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), hour(0));
   const elsewhere = { ...bulkCalls, service: 'https://elsewhere.example/api/v1' };
@@ -52,7 +52,7 @@ it('a rate report counts only for calls to the service that sent it', async () =
   expect([await free(), (await freeSlots(warehouse.database, elsewhere, [])).slots]).toEqual([0, 70]);
 });
 
-it('a rate report without calls left stops all calls for the longest time of that window', async () => {
+it('a rate report without calls left stops all calls for the length of its window', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), { ...hour(0), seconds: 60 }, hour(40));
   const next = await ask(runId);
@@ -89,7 +89,7 @@ it('one call an hour tests whether a used-up day window has ended', async () => 
   expect(await free()).toBe(1_999);
 });
 
-it('a rate report is reduced by the calls in flight, which the service may not have counted', async () => {
+it('calls in flight are subtracted from a rate report, because the service may not have counted them', async () => {
   const runId = await runningRun(warehouse);
   const calls = [await begin(runId), await begin(runId), await begin(runId)];
   await end(calls[0]!, hour(5));
@@ -99,7 +99,7 @@ it('a rate report is reduced by the calls in flight, which the service may not h
   expect(await free()).toBe(3);
 });
 
-it('a rate report is not raised by an older answer that arrives later', async () => {
+it('the calls left in a rate report do not rise when an older answer arrives later', async () => {
   const runId = await runningRun(warehouse);
   const [first, second] = [await begin(runId), await begin(runId)];
   await end(second, hour(8));
@@ -107,14 +107,14 @@ it('a rate report is not raised by an older answer that arrives later', async ()
   expect(await free()).toBe(8);
 });
 
-it('a rate report is raised when a later call is counted in a new window', async () => {
+it('the calls left in a rate report rise when a later call is counted in a new window', async () => {
   const runId = await runningRun(warehouse);
   await end(await begin(runId), hour(8));
   await end(await begin(runId), hour(599));
   expect(await free()).toBe(599);
 });
 
-it('a rate report without calls left ends at the time that a refusal names', async () => {
+it('a rate report without calls left ends at the retry-after time of the refusal', async () => {
   const runId = await runningRun(warehouse);
   const refused = await begin(runId);
   await endCall(warehouse.database, bulkCalls, refused, 'refused', {
@@ -125,7 +125,7 @@ it('a rate report without calls left ends at the time that a refusal names', asy
   expect(next.kind === 'wait' && next.milliseconds).toBeLessThanOrEqual(30_000);
 });
 
-it('a rate report of a window that was not open yet ends with that window', async () => {
+it('a rate window begins with its first call, not with a report that no call is used yet', async () => {
   const runId = await runningRun(warehouse);
   const unused = { ...hour(20, 20), seconds: 60 };
   await statistics(unused);

@@ -42,7 +42,7 @@ async function runOf(priority: RunPriority): Promise<string> {
   return runId;
 }
 
-/** Batches of the night that some worker has at hand. */
+/** Registers batches of the nightly run as waiting. */
 async function waiting(...batches: number[]): Promise<void> {
   await registerWaitingBatches(warehouse.database, { runId: night, batches });
 }
@@ -71,7 +71,7 @@ async function slotsForBackfill(rateLimits = fourAMinute): Promise<number> {
     if ((await ask(backfill, 'backfill', calls + 1, rateLimits)).kind !== 'admitted') return calls;
 }
 
-it('a backfill leaves slots for the batches of an open nightly page before workers start them', async () => {
+it('a backfill leaves rate slots for all batches of an open nightly page', async () => {
   await planPeople(warehouse, night, 30);
   await openPage(warehouse, night, 1, askedFields);
   expect(await slotsForBackfill()).toBe(1);
@@ -79,7 +79,7 @@ it('a backfill leaves slots for the batches of an open nightly page before worke
   expect(nightly.map(({ kind }) => kind)).toEqual(Array(3).fill('admitted'));
 });
 
-it('a backfill waits a minute while nightly batches wait for slots, and says so', async () => {
+it('a backfill call waits a minute, with a reason, while nightly batches need all rate slots', async () => {
   await waiting(1, 2, 3, 4);
   expect(await ask(backfill, 'backfill', 5)).toMatchObject({
     kind: 'wait',
@@ -88,7 +88,7 @@ it('a backfill waits a minute while nightly batches wait for slots, and says so'
   });
 });
 
-describe('a batch', () => {
+describe('a batch that waits for a rate slot', () => {
   /** The window stays full for another hour: whoever has waited its patience out is handed back. */
   const fullForAnHour = { milliseconds: 3_600_000, reason: 'full' };
 
@@ -127,13 +127,13 @@ describe('a batch', () => {
       from waiting_batches`;
   }
 
-  it('a nightly batch counts as waiting in the queue, and until its next try after it is handed back', async () => {
+  it('a nightly batch handed back for an hour stays registered as waiting for another 30 minutes', async () => {
     await planPeople(warehouse, night, 10);
     expect(await enrich(night, 1)).toMatchObject({ kind: 'wait', ...fullForAnHour });
     expect(await isWaitedFor()).toEqual([{ batch: 1, minutes: 60 + 30 }]);
   });
 
-  it('batches of a run without credits are not registered as waiting', async () => {
+  it('batches of a run without credits are deregistered, and no rate slot is reserved for them', async () => {
     await planPeople(warehouse, night, 30);
     await budgetsOf(warehouse.database, night);
     await warehouse.pool.query('update budgets set credits_limit = 0 where budget_id = $1', [`run:${night}`]);
@@ -147,7 +147,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('a batch that has waited does not ask for people whom another call answered meanwhile', async () => {
+  it('a batch that waited does not request people whom another run looked up in the meantime', async () => {
     await planPeople(warehouse, night, 10);
     await warehouse.query`
       update run_rows set keys = array['email:' || row_number || '@' || run_id] where run_id = ${night}`;
@@ -171,20 +171,20 @@ describe('a batch', () => {
   });
 });
 
-it('no slot is reserved for a batch that is admitted or needs no call', async () => {
+it('no rate slot is reserved for a waiting batch that was admitted or deregistered', async () => {
   await waiting(1, 2);
   await ask(night, 'nightly', 1);
   await deregisterWaitingBatches(warehouse.database, night, { first: 2, last: 2 });
   expect(await slotsForBackfill()).toBe(3);
 });
 
-it('no slot is reserved for a paused run', async () => {
+it('no rate slot is reserved for the waiting batches of a paused run', async () => {
   await waiting(1, 2);
   await setRunStatus(warehouse, night, 'paused', undefined);
   expect(await slotsForBackfill()).toBe(4);
 });
 
-it('no slot is reserved for a batch that failed to renew its registration', async () => {
+it('no rate slot is reserved for a waiting batch with an expired registration', async () => {
   await waiting(1, 2);
   await warehouse.query`update waiting_batches set waits_until = waits_until - interval '30 minutes'`;
   expect(await slotsForBackfill()).toBe(4);
